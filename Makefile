@@ -1,0 +1,67 @@
+# `make` alone explains itself. Every target installs what it needs first; when that is there, it costs milliseconds.
+
+HOST ?= 127.0.0.1
+PORT ?= 8081
+DATA ?= data
+VENV ?= .venv
+export VENV
+
+bin := $(VENV)/bin
+python_code := layers/sigla/python functions infra pipelines localstack benchmarks tests
+# A room that has nothing yet is not made; tools are shown those that exist.
+rooms = $(wildcard $(python_code))
+
+# Runs one stage and, where STAGES names a file, notes its seconds there; .ci/run prints them against their budgets.
+STAGES ?= /dev/null
+stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
+	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
+
+.DEFAULT_GOAL := help
+.PHONY: help setup playground test check lint types imports house tests bench soak lock format clean
+
+help: ## this list
+	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  \033[1mmake %-11s\033[0m %s\n", $$1, $$2 }' Makefile
+	@printf '\nSettings: PORT=8081 HOST=127.0.0.1 DATA=data (playground), PYTHON=/path/to/python (setup), ARGS="-k word" (test, soak, bench).\n'
+
+setup: ## everything a developer needs, in .venv
+	@requirements/install.sh dev
+
+playground: ## a registry on http://127.0.0.1:8081, its data in ./data
+	@requirements/install.sh runtime
+	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)
+
+test: setup ## set-up and all tests
+	$(bin)/python -m pytest -n 2 $(ARGS)
+
+check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
+
+lint: setup ## formatting and lint, without changing anything
+	$(call stage,lint,$(bin)/ruff format --check --quiet . && $(bin)/ruff check --quiet .)
+
+types: setup ## strict types
+	$(call stage,types,$(bin)/mypy $(rooms))
+
+imports: setup ## who may import whom
+	$(call stage,imports,$(bin)/lint-imports)
+
+house: setup ## the house's own rules alone, in a second
+	@$(bin)/python -m pytest -q tests/test_house.py
+
+tests: setup
+	$(call stage,tests,$(MAKE) --no-print-directory test)
+
+bench: setup ## every benchmark, a table row each
+	@$(bin)/python -m benchmarks $(ARGS)
+
+soak: setup ## the long attacks: crash matrices, 100,000 operations
+	$(bin)/python -m pytest -m soak $(ARGS)
+
+format: setup ## rewrite the code as `make lint` wants it
+	@$(bin)/ruff format --quiet . && $(bin)/ruff check --quiet --fix .
+
+lock: setup ## resolve the dependencies anew; ARGS="--upgrade" moves them
+	@requirements/lock.sh $(ARGS)
+
+clean: ## forget the environments and what tools remember (never the data)
+	rm -rf $(VENV) .localstack .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage cdk.out

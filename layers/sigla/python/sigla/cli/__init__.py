@@ -1,0 +1,48 @@
+"""The `sigla` command: 0 fine, 1 refused, 2 misused. Misuse is one sentence on standard error that says what to do."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from sigla import __version__
+
+DESCRIPTION = """\
+Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry API.
+
+  sigla serve                  a durable registry on http://127.0.0.1:8081, data in ./data
+  sigla serve --memory         the same, forgotten when it stops
+  sigla serve --port 9000      on another port
+"""
+
+EPILOG = """\
+Settings are environment variables (SIGLA_DEFAULT_LEVEL=FULL, …); `sigla serve --help` lists them.
+Any Confluent client works: point its schema.registry.url at the address that `sigla serve` prints.
+"""
+
+
+class Misuse(Exception):  # noqa: N818 - names what happened
+    """Something the caller must change; the message is the whole story, in one sentence."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = _parser().parse_args(argv)
+    if args.command is None:
+        _parser().print_help()
+        return 0
+    try:
+        return int(args.run(args))
+    except Misuse as misuse:
+        print(f"sigla: {misuse}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    from sigla.cli import serve
+
+    parser = argparse.ArgumentParser(
+        prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"sigla {__version__}")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+    serve.add_to(commands)
+    return parser

@@ -1,0 +1,1 @@
+"""The stores on one machine: a SQLite catalog with its journal, and a directory of bodies."""

@@ -1,0 +1,74 @@
+"""What ids mean: a directory of bodies, readable without the catalog."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sigla.embedded.directory import Directory
+from sigla.embedded.unit import Unit
+from sigla.errors import SchemaNamedNotFound, Taken
+from sigla.keys import utf16
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId
+
+
+class EmbeddedBodies:
+    """A `ports.Bodies`."""
+
+    def __init__(self, unit: Unit, directory: Directory) -> None:
+        self._unit = unit
+        self._directory = directory
+        self._last: dict[str, SchemaId] = {}
+
+    def put(self, key: BodyKey, body: Body) -> None:
+        with self._unit.group():
+            standing = self._find(key)
+            if standing is None:
+                self._unit.stage(key, body, replaces=False)
+            elif standing.nonce != body.nonce:
+                raise Taken(standing)
+
+    def get(self, key: BodyKey) -> Body:
+        found = self._find(key)
+        if found is None:
+            raise SchemaNamedNotFound(key=key.id)
+        return found
+
+    def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
+        return [self.get(key) for key in keys]
+
+    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+        staged = {key for key, body in self._unit.all_staged().items() if body.guid == guid}
+        found = staged | {key for key in self._directory.pointed(guid) if self._means(key, guid)}
+        return tuple(sorted(found, key=_order))
+
+    def last(self, context: str) -> SchemaId:
+        staged = max((key.id for key in self._unit.all_staged() if key.context == context), default=SchemaId(0))
+        return max(staged, self._directory.last(context))
+
+    def bury(self, key: BodyKey) -> None:
+        with self._unit.group():
+            standing = self._find(key)
+            if standing and not standing.gone:
+                self._unit.stage(key, replace(standing, gone=True), replaces=True)
+
+    def revive(self, key: BodyKey, body: Body) -> None:
+        with self._unit.group():
+            standing = self._find(key)
+            if standing and standing.schema != body.schema:
+                raise Taken(standing)
+            if standing is None or standing.gone:
+                self._unit.stage(key, body, replaces=standing is not None)
+
+    def staged(self, key: BodyKey) -> bool:
+        """Whether this thread sees a body that may yet be undone, so that nobody should remember it."""
+        return self._unit.staged(key) is not None
+
+    def _find(self, key: BodyKey) -> Body | None:
+        return self._unit.staged(key) or self._directory.read(key)
+
+    def _means(self, key: BodyKey, guid: Guid) -> bool:
+        body = self._find(key)
+        return body is not None and body.guid == guid
+
+
+def _order(key: BodyKey) -> tuple[bool, bytes, int]:
+    return key.context != DEFAULT_CONTEXT, utf16(key.context), key.id

@@ -1,0 +1,139 @@
+"""Ids, versions and settings in SQLite: every question has an index, every change one transaction."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import orjson
+
+from sigla import journal
+from sigla.embedded import changes, lists, rows
+from sigla.embedded.holders import Holders
+from sigla.embedded.unit import Unit
+from sigla.errors import IdsExhausted
+from sigla.keys import utf16
+from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
+from sigla.model import LATEST as NEWEST
+from sigla.ports import Change, Head, Snapshot, VersionKey
+
+HIGHEST_ID = 2**31 - 1
+
+
+class EmbeddedCatalog:
+    """A `ports.Catalog`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._holders = Holders(unit)
+
+    # --- one subject -------------------------------------------------------------------------------------------------
+
+    def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        with self._view() as db:
+            heads = {each: rows.head(db, each) for each in (subject, *(key.subject for key in wanted))}
+            found = {key: _wanted(db, key, heads[key.subject]) for key in wanted}
+            return Snapshot(
+                head=heads[subject],
+                chain=rows.chain(db, subject),
+                rows={key: row for key, row in found.items() if row},
+                heads=heads,
+                known=rows.id_of(db, subject.context, guess) if guess else None,
+            )
+
+    def history(self, subject: Subject) -> tuple[Row, ...]:
+        found = self._unit.connection.execute(
+            f"SELECT {rows.ROW} FROM subject s JOIN version v ON v.subject = s.num WHERE s.key = ? ORDER BY v.version",
+            (rows.subject_key(subject),),
+        )
+        return tuple(rows.row(columns) for columns in found)
+
+    def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
+        found = self._unit.connection.execute(
+            f"SELECT {rows.ROW} FROM subject s JOIN version v ON v.subject = s.num WHERE s.key = ? AND v.version IN"
+            " (SELECT d.version FROM digest d WHERE d.subject = s.num AND d.digest IN (SELECT value FROM json_each(?)))"
+            " ORDER BY v.version DESC",
+            (rows.subject_key(subject), orjson.dumps(list(digests)).decode()),
+        )
+        return tuple(rows.row(columns) for columns in found)
+
+    # --- one id ------------------------------------------------------------------------------------------------------
+
+    def id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        return rows.id_of(self._unit.connection, context, guid)
+
+    def holders(self, key: BodyKey) -> tuple[Holder, ...]:
+        """The same object as long as nothing changed and the answer is remembered."""
+        return self._holders.of(key)
+
+    def next_id(self, context: str) -> SchemaId:
+        with self._unit.group():
+            given = self.max_id(context)
+            if given >= HIGHEST_ID:
+                raise IdsExhausted(context=context)
+            self.raise_counter(context, SchemaId(given + 1))
+            return SchemaId(given + 1)
+
+    def raise_counter(self, context: str, to: SchemaId) -> None:
+        with self._unit.group():
+            self._unit.connection.execute(
+                "INSERT INTO context VALUES (?, ?, ?, FALSE)"
+                " ON CONFLICT (name) DO UPDATE SET given = excluded.given WHERE given < excluded.given",
+                (context, utf16(context), to),
+            )
+
+    def max_id(self, context: str) -> SchemaId:
+        found = self._unit.connection.execute("SELECT given FROM context WHERE name = ?", (context,)).fetchone()
+        return SchemaId(found[0] if found else 0)
+
+    # --- lists -------------------------------------------------------------------------------------------------------
+
+    def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:
+        return lists.referrers(self._unit, subject, version)
+
+    def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:
+        return lists.subjects(self._unit, search, show, skip=skip)
+
+    def versions(
+        self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
+    ) -> Iterator[tuple[Subject, Row]]:
+        return lists.versions(self._unit, search, deleted=deleted, latest_only=latest_only, skip=skip)
+
+    def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
+        return lists.settings(self._unit, search)
+
+    def contexts(self) -> tuple[str, ...]:
+        found = self._unit.connection.execute("SELECT name FROM context WHERE listed ORDER BY key")
+        return tuple(name for (name,) in found)
+
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        found = self._unit.connection.execute(
+            "SELECT context FROM subject WHERE name_key = ? AND highest AND context <> '.' ORDER BY key", (utf16(name),)
+        )
+        return tuple(context for (context,) in found)
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        with self._unit.step():
+            db = self._unit.connection
+            outcome = changes.apply(db, change)
+            db.execute("INSERT INTO journal (form) VALUES (?)", (orjson.dumps(journal.row(change, outcome.effects)),))
+            self._unit.touched |= outcome.touched
+            return outcome.buried
+
+    @contextmanager
+    def _view(self) -> Iterator[sqlite3.Connection]:
+        """A connection on which everything that is read belongs together."""
+        db = self._unit.connection
+        if self._unit.inside:
+            yield db
+            return
+        db.execute("BEGIN")
+        try:
+            yield db
+        finally:
+            db.execute("COMMIT")
+
+
+def _wanted(db: sqlite3.Connection, key: VersionKey, head: Head) -> Row | None:
+    return head.newest if key.version == NEWEST else rows.stored(db, key.subject, key.version)

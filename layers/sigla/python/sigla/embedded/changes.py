@@ -1,0 +1,235 @@
+"""What each change does to the tables: first all it saw is compared, then all is written.
+
+Every function is called inside a step, so that whatever one of them raises leaves nothing behind.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from sigla import keys, records
+from sigla.embedded import rows
+from sigla.embedded.lists import where
+from sigla.embedded.versions import Removed, bump, insert, is_stored, make_subject, remove
+from sigla.errors import Conflict
+from sigla.journal import NO_EFFECTS, Effects
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Settings, Subject
+from sigla.ports import (
+    Change,
+    ConfigChanged,
+    ContextDropped,
+    Head,
+    ImportBegun,
+    ModeChanged,
+    Registered,
+    SubjectDeleted,
+    SubjectPurged,
+    VersionDeleted,
+    VersionPurged,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a change did: ids whose holders it touched, ids it buried, and what the journal has to know."""
+
+    touched: set[BodyKey] = field(default_factory=set)
+    buried: tuple[BodyKey, ...] = ()
+    effects: Effects = NO_EFFECTS
+
+
+def apply(db: sqlite3.Connection, change: Change) -> Outcome:
+    """Raises Conflict, and InvalidSubject for a name that is too long to be stored."""
+    act: Callable[[sqlite3.Connection, Any], Outcome] = _ACTS[type(change)]
+    return act(db, change)
+
+
+# --- comparing -------------------------------------------------------------------------------------------------------
+
+
+def _agree(db: sqlite3.Connection, head: Head, *, referred: bool = False) -> int:
+    """The subject's number (made if need be), if its head is as it was seen; else Conflict."""
+    number = make_subject(db, head.subject)
+    found = db.execute("SELECT revision, referred FROM subject WHERE num = ?", (number,)).fetchone()
+    if found[0] != head.revision or (referred and found[1] != head.referred):
+        raise Conflict
+    return number
+
+
+def _agree_settings(db: sqlite3.Connection, scope: Subject, seen: Settings) -> None:
+    if rows.settings_of(db, scope).revision != seen.revision:
+        raise Conflict
+
+
+def _agree_content(db: sqlite3.Connection, key: BodyKey, change: Registered) -> None:
+    """One content, one live id; and no id comes back from the dead unless its own content is imported under it."""
+    if change.imported:
+        db.execute("DELETE FROM buried WHERE context = ? AND id = ?", (key.context, key.id))
+        return
+    if db.execute("SELECT 1 FROM buried WHERE context = ? AND id = ?", (key.context, key.id)).fetchone():
+        raise Conflict
+    if rows.id_of(db, key.context, change.row.guid) not in {None, key.id}:
+        raise Conflict
+
+
+# --- versions --------------------------------------------------------------------------------------------------------
+
+
+def _register(db: sqlite3.Connection, change: Registered) -> Outcome:
+    subject, row = change.head.subject, change.row
+    keys.check_length(subject)
+    key = BodyKey(subject.context, row.id)
+    number = _agree(db, change.head, referred=bool(change.purged))
+    for seen in change.seen:
+        _agree(db, seen)
+    _agree_content(db, key, change)
+    removed = remove(db, number, [*(purged.version for purged in change.purged), row.version])
+    insert(db, number, change)
+    bump(db, number, change.nonce)
+    buried = _bury(db, subject.context, removed)
+    touched = {key, *(BodyKey(subject.context, id) for id, _ in removed)}
+    return Outcome(touched, buried, Effects(listed=_list_context(db, subject.context)))
+
+
+def _delete_version(db: sqlite3.Connection, change: VersionDeleted) -> Outcome:
+    number = _agree(db, change.head, referred=True)
+    db.execute(
+        "UPDATE version SET deleted = TRUE, ts = ?, revision = ? WHERE subject = ? AND version = ?",
+        (change.ts, change.head.revision + 1, number, change.row.version),
+    )
+    bump(db, number, change.nonce)
+    return Outcome({BodyKey(change.head.subject.context, change.row.id)})
+
+
+def _delete_subject(db: sqlite3.Connection, change: SubjectDeleted) -> Outcome:
+    number = _agree(db, change.head, referred=True)
+    hidden = db.execute(
+        "UPDATE version SET deleted = TRUE WHERE subject = ? AND version <= ? AND NOT deleted RETURNING id",
+        (number, change.through),
+    ).fetchall()
+    bump(db, number, change.nonce)
+    return Outcome({BodyKey(change.head.subject.context, id) for (id,) in hidden})
+
+
+def _purge_version(db: sqlite3.Connection, change: VersionPurged) -> Outcome:
+    number = _agree(db, change.head, referred=True)
+    removed = remove(db, number, [change.row.version])
+    bump(db, number, change.nonce)
+    return _purged(db, change.head.subject, removed, change.nonce, wholly=not is_stored(db, number))
+
+
+def _purge_subject(db: sqlite3.Connection, change: SubjectPurged) -> Outcome:
+    number = _agree(db, change.head, referred=True)
+    removed = remove(db, number, None)
+    bump(db, number, change.nonce, generations=1)
+    return _purged(db, change.head.subject, removed, change.nonce, wholly=True)
+
+
+def _purged(db: sqlite3.Connection, subject: Subject, removed: Removed, nonce: str, *, wholly: bool) -> Outcome:
+    touched = {BodyKey(subject.context, id) for id, _ in removed}
+    effects = _drop_settings(db, subject, nonce) if wholly else NO_EFFECTS
+    return Outcome(touched, _bury(db, subject.context, removed), effects)
+
+
+def _bury(db: sqlite3.Connection, context: str, removed: Removed) -> tuple[BodyKey, ...]:
+    """Remembers which of the removed ids lost their last holder; a content whose id is buried has none."""
+    lost = [(id, guid) for id, guid in removed if not rows.is_held(db, context, id)]
+    for id, guid in lost:
+        db.execute("INSERT OR IGNORE INTO buried VALUES (?, ?)", (context, id))
+        db.execute("DELETE FROM content WHERE context = ? AND guid = ? AND id = ?", (context, guid, id))
+    return tuple(BodyKey(context, id) for id in sorted({id for id, _ in lost}))
+
+
+# --- contexts and settings -------------------------------------------------------------------------------------------
+
+
+def _list_context(db: sqlite3.Connection, context: str) -> bool:
+    """Whether the context was not listed before; the default context never is."""
+    if context == DEFAULT_CONTEXT:
+        return False
+    listed = db.execute(
+        "INSERT INTO context VALUES (?, ?, 0, TRUE) ON CONFLICT (name) DO UPDATE SET listed = TRUE WHERE NOT listed",
+        (context, keys.utf16(context)),
+    )
+    return listed.rowcount > 0
+
+
+def _drop_context(db: sqlite3.Connection, change: ContextDropped) -> Outcome:
+    if db.execute("SELECT 1 FROM subject WHERE context = ? AND highest LIMIT 1", (change.context,)).fetchone():
+        raise Conflict
+    db.execute("UPDATE context SET listed = FALSE WHERE name = ?", (change.context,))
+    return Outcome()
+
+
+def _drop_settings(db: sqlite3.Connection, subject: Subject, nonce: str) -> Effects:
+    """Removes both entries; the revision that stays lets nobody write over a purge that he has not seen."""
+    before = rows.settings_of(db, subject)
+    db.execute(
+        "UPDATE settings SET config = NULL, mode = NULL, revision = ? WHERE key = ?", (nonce, rows.subject_key(subject))
+    )
+    return Effects(config=before.config is not None, mode=before.mode is not None)
+
+
+def _change_config(db: sqlite3.Connection, change: ConfigChanged) -> Outcome:
+    _agree_settings(db, change.scope, change.seen)
+    form = None if change.config is None else orjson.dumps(records.config_json(change.config)).decode()
+    _set(db, change.scope, "config", form, change.nonce)
+    return Outcome()
+
+
+def _change_mode(db: sqlite3.Connection, change: ModeChanged) -> Outcome:
+    _agree_settings(db, change.scope, change.seen)
+    _set(db, change.scope, "mode", change.mode, change.nonce)
+    return Outcome()
+
+
+def _set(db: sqlite3.Connection, scope: Subject, column: str, value: str | None, nonce: str) -> None:
+    keys.check_length(scope)
+    db.execute(
+        f"INSERT INTO settings (key, context, name, {column}, revision) VALUES (?, ?, ?, ?, ?)"
+        f" ON CONFLICT (key) DO UPDATE SET {column} = excluded.{column}, revision = excluded.revision",
+        (rows.subject_key(scope), scope.context, scope.name, value, nonce),
+    )
+
+
+def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> Outcome:
+    _agree_settings(db, change.scope, change.seen)
+    scope = where(change.search, "s.highest")
+    found = db.execute(
+        f"SELECT num, context, name, newest FROM subject s WHERE {scope} ORDER BY key", scope.parameters
+    ).fetchall()
+    if any(newest for *_, newest in found) or any(_is_referenced(db, number) for number, *_ in found):
+        raise Conflict
+    touched, buried, purged = set[BodyKey](), list[BodyKey](), []
+    for number, context, name, _ in found:
+        purged += [(Subject(context, name), version) for version in _numbers(db, number)]
+        removed = remove(db, number, None)
+        bump(db, number, change.nonce, generations=1)
+        touched |= {BodyKey(context, id) for id, _ in removed}
+        buried += _bury(db, context, removed)
+    _set(db, change.scope, "mode", "IMPORT", change.nonce)
+    return Outcome(touched, tuple(buried), Effects(purged=purged))
+
+
+def _numbers(db: sqlite3.Connection, number: int) -> Iterable[Any]:
+    return [version for (version,) in db.execute("SELECT version FROM version WHERE subject = ? ORDER BY 1", (number,))]
+
+
+def _is_referenced(db: sqlite3.Connection, number: int) -> bool:
+    return db.execute("SELECT 1 FROM reference WHERE target = ? LIMIT 1", (number,)).fetchone() is not None
+
+
+_ACTS: dict[type, Callable[..., Outcome]] = {
+    Registered: _register,
+    VersionDeleted: _delete_version,
+    SubjectDeleted: _delete_subject,
+    VersionPurged: _purge_version,
+    SubjectPurged: _purge_subject,
+    ConfigChanged: _change_config,
+    ModeChanged: _change_mode,
+    ImportBegun: _begin_import,
+    ContextDropped: _drop_context,
+}

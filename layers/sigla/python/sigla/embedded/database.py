@@ -1,0 +1,66 @@
+"""One SQLite file: one connection that writes, and one per thread that reads what was committed."""
+
+import sqlite3
+import threading
+from pathlib import Path
+
+from sigla.embedded import tables
+
+
+class TooNew(Exception):  # noqa: N818 - reads as what the data is
+    """The data was written by a newer release; the sentence says so."""
+
+
+class Database:
+    """durable: a commit is on disk when it returns; False for data that need not outlive the process."""
+
+    def __init__(self, path: Path, *, durable: bool) -> None:
+        self._path = path
+        self._durable = durable
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+        self._opening = threading.Lock()
+        self.writer = self._connect()
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def reader(self) -> sqlite3.Connection:
+        """This thread's own connection. A statement on it must be read to its end, or it would keep an old view."""
+        try:
+            connection: sqlite3.Connection = self._local.connection
+        except AttributeError:
+            connection = self._local.connection = self._connect()
+            connection.execute("PRAGMA query_only = 1")
+        return connection
+
+    def close(self) -> None:
+        """Writes what the log still holds into the file. Nothing may use the database afterwards."""
+        with self._opening:
+            # The writer is the first of them: closed last, it finds itself alone and folds the log into the file.
+            while self._opened:
+                self._opened.pop().close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
+        with self._opening:
+            self._opened.append(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
+        return connection
+
+    def _prepare(self) -> None:
+        """Creates the tables in a new file. Raises TooNew."""
+        if not self.writer.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone():
+            self.writer.executescript(
+                f"BEGIN IMMEDIATE; {tables.CREATE} INSERT INTO state VALUES ({tables.LAYOUT}, 0); COMMIT;"
+            )
+        (layout,) = self.writer.execute("SELECT layout FROM state").fetchone()
+        if layout > tables.LAYOUT:
+            raise TooNew(
+                f"The data in {self._path.parent} has layout {layout}, written by a newer release of Sigla; "
+                f"this one knows layouts up to {tables.LAYOUT}."
+            )

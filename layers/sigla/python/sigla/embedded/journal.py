@@ -1,0 +1,27 @@
+"""The journal: a table that commits append to."""
+
+from collections.abc import Iterator, Mapping
+
+import orjson
+
+from sigla.embedded.unit import Unit
+
+PAGE = 500
+
+
+class EmbeddedJournal:
+    """A `ports.Journal`; positions count from 1."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
+        while page := self._page(after):
+            for position, form in page:
+                yield position, orjson.loads(form)
+            after = page[-1][0]
+
+    def _page(self, after: int) -> list[tuple[int, bytes]]:
+        return self._unit.connection.execute(
+            "SELECT position, form FROM journal WHERE position > ? ORDER BY position LIMIT ?", (after, PAGE)
+        ).fetchall()

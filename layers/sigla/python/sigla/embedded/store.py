@@ -1,0 +1,80 @@
+"""The stores of one machine, opened together: a directory, or memory."""
+
+import fcntl
+import os
+import tempfile
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sigla.embedded.bodies import EmbeddedBodies
+from sigla.embedded.catalog import EmbeddedCatalog
+from sigla.embedded.database import Database
+from sigla.embedded.directory import Directory
+from sigla.embedded.journal import EmbeddedJournal
+from sigla.embedded.links import Disk
+from sigla.embedded.unit import Unit
+
+
+class DataInUse(Exception):  # noqa: N818 - reads as what the data is
+    """Another process has the data open; the sentence says so."""
+
+
+class EmbeddedStore:
+    """Catalog, bodies and journal of one registry; one process at a time.
+
+    path: a directory, made if need be; None for memory: the same on a temporary directory that goes with `close`, not durable.
+    Raises DataInUse, TooNew.
+
+    Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
+    """
+
+    def __init__(self, path: Path | None = None, *, registry: str = "default") -> None:
+        with ExitStack() as opened:
+            self.path = path or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="sigla-")))
+            self.path.mkdir(parents=True, exist_ok=True)
+            opened.callback(os.close, _lock(self.path))
+            durable = path is not None
+            database = Database(self.path / "catalog.sqlite", durable=durable)
+            opened.callback(database.close)
+            directory = Directory(self.path, registry)
+            self._unit = Unit(database, directory, Disk(durable=durable))
+            self.catalog = EmbeddedCatalog(self._unit)
+            self.bodies = EmbeddedBodies(self._unit, directory)
+            self.journal = EmbeddedJournal(self._unit)
+            self._opened = opened.pop_all()
+
+    def group(self) -> AbstractContextManager[None]:
+        """What this thread writes inside is visible to it at once, and durable for all together at the end.
+
+        An exception, or a failure of the disk at the end, undoes everything and is raised on. Groups in groups are one group.
+        """
+        return self._unit.group()
+
+    def step(self) -> AbstractContextManager[None]:
+        """A part of a group that is undone alone when it raises, with its bodies and drawn ids; also a group of its own."""
+        return self._unit.step()
+
+    def close(self) -> None:
+        """No thread may be inside a group. Closing again does nothing."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _lock(path: Path) -> int:
+    """Takes the lock, which the system gives back when the process ends, however it ends. Raises DataInUse."""
+    file = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as taken:
+        os.close(file)
+        raise DataInUse(f"Another process is using the data in {path}; stop it or choose another directory.") from taken
+    return file

@@ -1,0 +1,107 @@
+"""The tables of the catalog. Names sort as BLOBs of UTF-16: SQLite compares text as UTF-8, which orders otherwise.
+
+Subjects and rows refer to each other by number; every question has an index that makes its cost independent of how much
+else is stored.
+"""
+
+LAYOUT = 1
+"""Raised when the tables change in a way that an older program would misread."""
+
+CREATE = """
+CREATE TABLE state (
+    layout INTEGER NOT NULL,
+    flushed INTEGER NOT NULL      -- the last group whose bodies and rows are all there
+) STRICT;
+
+CREATE TABLE context (
+    name TEXT PRIMARY KEY,
+    key BLOB NOT NULL,            -- the name in UTF-16
+    given INTEGER NOT NULL,       -- the highest id given out or raised to
+    listed INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX context_listed ON context (key) WHERE listed;
+
+CREATE TABLE subject (
+    num INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,     -- the qualified name in UTF-16
+    context TEXT NOT NULL,
+    name TEXT NOT NULL,
+    name_key BLOB NOT NULL,
+    revision INTEGER NOT NULL DEFAULT 0,
+    referred INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0,
+    highest INTEGER NOT NULL DEFAULT 0,
+    newest INTEGER,               -- the highest active version
+    nonce TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX subject_stored ON subject (key) WHERE highest;
+CREATE INDEX subject_active ON subject (key) WHERE newest;
+CREATE INDEX subject_hidden ON subject (key) WHERE highest AND newest IS NULL;
+CREATE INDEX subject_in_context ON subject (context, key) WHERE highest;
+CREATE INDEX subject_active_in_context ON subject (context, key) WHERE newest;
+CREATE INDEX subject_hidden_in_context ON subject (context, key) WHERE highest AND newest IS NULL;
+CREATE INDEX subject_named ON subject (name_key, context) WHERE highest;
+
+CREATE TABLE version (
+    subject INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    context TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    guid TEXT NOT NULL,
+    type TEXT NOT NULL,
+    "references" TEXT NOT NULL,   -- a JSON list
+    deleted INTEGER NOT NULL,
+    ts INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (subject, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX version_by_id ON version (context, id);
+CREATE INDEX version_by_life ON version (subject, deleted, version);
+
+CREATE TABLE content (            -- the id a content was last written under
+    context TEXT NOT NULL,
+    guid TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (context, guid)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE buried (             -- ids that lost their last holder
+    context TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (context, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE digest (
+    subject INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (subject, digest, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX digest_of_version ON digest (subject, version);
+
+CREATE TABLE reference (
+    target INTEGER NOT NULL,
+    context_key BLOB NOT NULL,    -- of the referrer, empty for the default context: the order of referrers
+    id INTEGER NOT NULL,
+    subject INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    target_version INTEGER NOT NULL,
+    PRIMARY KEY (target, context_key, id, subject, version, target_version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reference_to_version ON reference (target, target_version, context_key, id, subject, version);
+CREATE INDEX reference_of_version ON reference (subject, version);
+
+CREATE TABLE settings (
+    key BLOB PRIMARY KEY,         -- the scope's qualified name in UTF-16
+    context TEXT NOT NULL,
+    name TEXT NOT NULL,
+    config TEXT,                  -- JSON
+    mode TEXT,
+    revision TEXT NOT NULL        -- the nonce of the last change
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE journal (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    form BLOB NOT NULL            -- JSON
+) STRICT;
+"""

@@ -1,0 +1,172 @@
+"""The unit of work: rows and bodies that become durable together, or not at all.
+
+A group collects what any number of verbs write; its thread sees it at once, all others when it is flushed: first the
+bodies (`Links`), then one SQLite commit, which is the point of no return. A step is one verb's part of a group.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sigla.embedded.database import Database
+from sigla.embedded.directory import Directory
+from sigla.embedded.links import Disk, Links, recover
+from sigla.errors import OutcomeUnknown, StoreError
+from sigla.model import Body, BodyKey
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A body that is not on disk yet; `replaces`: another one stands there, alive or as a tombstone."""
+
+    body: Body
+    replaces: bool
+
+
+class Unit:
+    """One thread at a time is inside; others wait for it when they want to write, never when they read."""
+
+    def __init__(self, database: Database, directory: Directory, disk: Disk) -> None:
+        self._database = database
+        self._directory = directory
+        self._disk = disk
+        self._lock = threading.RLock()
+        self._owner: int | None = None
+        self._broken = ""
+        self._staged: dict[BodyKey, Staged] = {}
+        self._undo: list[tuple[BodyKey, Staged | None]] = []
+        self.touched: set[BodyKey] = set()
+        """Ids whose holders this group changed, or tried to."""
+        self.flushed: list[Callable[[set[BodyKey], set[BodyKey]], None]] = []
+        """Told after each flush: the touched ids, and the ids whose body was replaced."""
+        (self._number,) = database.writer.execute("SELECT flushed FROM state").fetchone()
+        recover(directory, disk, self._number)
+
+    @property
+    def inside(self) -> bool:
+        """Whether this thread is in a group."""
+        return self._owner == threading.get_ident()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """Where this thread reads: what is committed, or, inside a group, also what the group wrote."""
+        if not self.inside:
+            return self._database.reader
+        if not self._database.writer.in_transaction:
+            raise StoreError(self._broken or "the group was abandoned by the database")
+        return self._database.writer
+
+    def staged(self, key: BodyKey) -> Body | None:
+        """What this thread's group has put under a key."""
+        staged = self._staged.get(key) if self.inside else None
+        return staged.body if staged else None
+
+    def all_staged(self) -> dict[BodyKey, Body]:
+        return {key: staged.body for key, staged in self._staged.items()} if self.inside else {}
+
+    def stage(self, key: BodyKey, body: Body, *, replaces: bool) -> None:
+        """Only inside a group."""
+        before = self._staged.get(key)
+        self._undo.append((key, before))
+        self._staged[key] = Staged(body, before.replaces if before else replaces)
+
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """All that is written inside becomes durable at the end, together; inside another group: with that one.
+
+        An exception undoes everything and is raised on.
+        """
+        if self.inside:
+            yield
+            return
+        with self._lock:
+            self._begin()
+            try:
+                yield
+                self._flush()
+            except BaseException:
+                self._abandon()
+                raise
+            finally:
+                self._owner = None
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """A part of a group that an exception undoes alone; outside a group it is a group of its own."""
+        with self.group():
+            mark = len(self._undo)
+            self.connection.execute("SAVEPOINT step")
+            try:
+                yield
+            except BaseException:
+                self._undo_to(mark)
+                raise
+            self.connection.execute("RELEASE step")
+
+    def _begin(self) -> None:
+        if self._broken:
+            raise StoreError(self._broken)
+        self._database.writer.execute("BEGIN IMMEDIATE")
+        self._owner = threading.get_ident()
+        self._staged, self._undo, self.touched = {}, [], set()
+
+    def _undo_to(self, mark: int) -> None:
+        while len(self._undo) > mark:
+            key, before = self._undo.pop()
+            if before:
+                self._staged[key] = before
+            else:
+                del self._staged[key]
+        writer = self._database.writer
+        # SQLite gives up the whole transaction when the disk is full: then the group is lost, and its end says so.
+        if writer.in_transaction:
+            writer.execute("ROLLBACK TO step")
+            writer.execute("RELEASE step")
+
+    def _flush(self) -> None:
+        connection = self.connection
+        if not self._staged:
+            self._commit(connection)
+        else:
+            self._flush_with_bodies(connection)
+        replaced = {key for key, staged in self._staged.items() if staged.replaces}
+        for tell in self.flushed:
+            tell(self.touched, replaced)
+
+    def _flush_with_bodies(self, connection: sqlite3.Connection) -> None:
+        number = self._number + 1
+        links = Links(self._directory, self._disk, number)
+        try:
+            links.make({key: (staged.body, staged.replaces) for key, staged in self._staged.items()})
+            connection.execute("UPDATE state SET flushed = ?", (number,))
+            self._commit(connection)
+        except OutcomeUnknown:
+            # The files stay as they are: the next opening sees whether the number was committed, and tidies up.
+            raise
+        except BaseException:
+            self._undo_links(links)
+            raise
+        self._number = number
+        links.settle()
+
+    def _undo_links(self, links: Links) -> None:
+        try:
+            links.undo()
+        except OSError as failure:
+            self._broken = f"The directory of bodies could not be put right ({failure}); open the store again."
+
+    def _commit(self, connection: sqlite3.Connection) -> None:
+        try:
+            connection.execute("COMMIT")
+        except sqlite3.Error as failure:
+            if failure.sqlite_errorname.startswith("SQLITE_IOERR"):
+                # After a failed write or sync nobody knows what the disk holds; the log is read anew at the next opening.
+                self._broken = f"The disk failed while committing ({failure}); open the store again."
+                raise OutcomeUnknown(self._broken) from failure
+            raise
+
+    def _abandon(self) -> None:
+        if self._database.writer.in_transaction:
+            self._database.writer.execute("ROLLBACK")

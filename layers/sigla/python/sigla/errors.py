@@ -1,0 +1,231 @@
+"""Every refusal the registry can give: a name, Confluent's number, a sentence. The one place where they are worded.
+
+The core raises a name with its facts (`raise SubjectNotFound(subject=subject)`); `web.app` answers, once: the HTTP
+status
+is the first three digits of the number. Texts are contract, oddities included; docs/api.md lists them all.
+
+    Exception
+    ├─ Refusal                 an answer to the client; 4xx, or 5xx where storage is silent
+    ├─ Malformed               a language could not understand a text; becomes InvalidSchema
+    ├─ CheckAbandoned          a comparison that makes no sense; becomes a message of the check
+    └─ StoreError
+       ├─ Conflict             the world moved between ask and commit; decide again
+       ├─ Taken                another body stands under this key
+       └─ OutcomeUnknown       the store did not say whether it committed; look at the nonce
+"""
+
+from typing import ClassVar
+
+from sigla.model import Body
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure
+    """An answer that says no. `code` is Confluent's error_code, `text` a template over the facts given."""
+
+    code: ClassVar[int]
+    text: ClassVar[str]
+
+    def __init__(self, **facts: object) -> None:
+        super().__init__()
+        self.facts = facts
+
+    @property
+    def message(self) -> str:
+        return self.text.format(**self.facts)
+
+    @property
+    def status(self) -> int:
+        return int(str(self.code)[:3])
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class SubjectNotFound(Refusal):
+    code, text = 40401, "Subject '{subject}' not found."
+
+
+class VersionNotFound(Refusal):
+    code, text = 40402, "Version {version} not found."
+
+
+class SchemaNotFound(Refusal):
+    code, text = 40403, "Schema not found"
+
+
+class SchemaNamedNotFound(SchemaNotFound):
+    text = "Schema {key} not found"
+
+
+class SubjectSoftDeleted(Refusal):
+    # The missing space after "deleted." is Confluent's own; clients see this text.
+    code, text = 40404, "Subject '{subject}' was soft deleted.Set permanent=true to delete permanently"
+
+
+class SubjectNotSoftDeleted(Refusal):
+    code, text = 40405, "Subject '{subject}' was not deleted first before being permanently deleted"
+
+
+class VersionSoftDeleted(Refusal):
+    code, text = (
+        40406,
+        "Subject '{subject}' Version {version} was soft deleted.Set permanent=true to delete permanently",
+    )
+
+
+class VersionNotSoftDeleted(Refusal):
+    code, text = 40407, "Subject '{subject}' Version {version} was not deleted first before being permanently deleted"
+
+
+class LevelNotConfigured(Refusal):
+    code, text = 40408, "Subject '{subject}' does not have subject-level compatibility configured"
+
+
+class ModeNotConfigured(Refusal):
+    code, text = 40409, "Subject '{subject}' does not have subject-level mode configured"
+
+
+class Incompatible(Refusal):
+    code = 40901
+    text = (
+        'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: [{details}]'
+    )
+
+
+class InvalidSchema(Refusal):
+    code, text = 42201, "{reason}"
+
+
+class EmptySchema(InvalidSchema):
+    text = "Empty schema"
+
+
+class InvalidSchemaType(InvalidSchema):
+    text = "Invalid schema type {type}"
+
+
+class VersionOutOfOrder(InvalidSchema):
+    text = "Version is not one more than previous version"
+
+
+class InvalidVersion(Refusal):
+    code = 42202
+    text = (
+        "The specified version '{version}' is not a valid version id. "
+        'Allowed values are between [1, 2^31-1] and the string "latest"'
+    )
+
+
+class InvalidLevel(Refusal):
+    code = 42203
+    text = (
+        "Invalid compatibility level. Valid values are none, backward, forward, full, "
+        "backward_transitive, forward_transitive, and full_transitive"
+    )
+
+
+class InvalidMode(Refusal):
+    code, text = 42204, "Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD."
+
+
+class ForwardOnlyGlobal(InvalidMode):
+    text = "Forward mode only supported on global level"
+
+
+class OperationNotPermitted(Refusal):
+    code = 42205
+
+
+# In the sentences of 42205 the default context is the empty string, hence two spaces in a row.
+class ReadOnly(OperationNotPermitted):
+    text = "Subject {subject} in context {context} is in read-only mode"
+
+
+class NotInImportMode(OperationNotPermitted):
+    text = "Subject {subject} in context {context} is not in import mode"
+
+
+class NotInReadWriteMode(OperationNotPermitted):
+    text = "Subject {subject} in context {context} is not in read-write mode"
+
+
+class IdTaken(OperationNotPermitted):
+    text = "Overwrite new schema with id {id} in context {context} is not permitted."
+
+
+class IdsExhausted(OperationNotPermitted):
+    text = "No id is left in context {context}"
+
+
+class ModeImmutable(OperationNotPermitted):
+    text = "Mode changes are not allowed"
+
+
+class ImportIntoExisting(OperationNotPermitted):
+    text = "Cannot import since found existing subjects"
+
+
+class Referenced(Refusal):
+    # The doubled braces are literal braces on the wire.
+    code = 42206
+    text = "One or more references exist to the schema {{magic=1,keytype=SCHEMA,subject={subject},version={version}}}."
+
+
+class InvalidSubject(Refusal):
+    code, text = 42208, "The specified subject '{subject}' is not a valid."
+
+
+class SchemaTooLarge(Refusal):
+    code, text = 42209, "Register operation failed because schema is too large"
+
+
+class InvalidRuleSet(Refusal):
+    code, text = 42210, "{reason}"
+
+
+class ContextNotEmpty(Refusal):
+    code, text = 42211, "The specified context '{context}' is not empty."
+
+
+class StoreFailed(Refusal):
+    code, text = 50001, "{operation} failed while talking to the store"
+
+
+class TimedOut(Refusal):
+    code, text = 50002, "{operation} timed out"
+
+
+class Malformed(ValueError):  # noqa: N818 - reads as what the text is
+    """A text that is no schema of its language; `reason` says why in one sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class CheckAbandoned(Exception):  # noqa: N818 - an outcome that the check reports as a message
+    """A comparison that cannot be carried out; `message` is the only item of the check's list."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class StoreError(Exception):
+    """A store could not do what it was asked."""
+
+
+class Conflict(StoreError):  # noqa: N818 - the standard term for a lost optimistic commit
+    """What was seen is no longer so: nothing was written; ask and decide again."""
+
+
+class Taken(StoreError):  # noqa: N818 - says what the key is
+    """Another body stands under the key; `standing` is that body. Nothing was written."""
+
+    def __init__(self, standing: Body) -> None:
+        super().__init__("another body stands under this key")
+        self.standing = standing
+
+
+class OutcomeUnknown(StoreError):  # noqa: N818 - the standard term
+    """The store was asked to commit and did not say whether it did."""

@@ -1,0 +1,229 @@
+"""Every stored name, made in one place: distinct names make distinct keys.
+
+A component is percent-encoded, so that no name can leave its place: contexts called `..` or `../../x` are legal and go
+nowhere. The default context is `_`, which no other context can be called (their names begin with a dot or are `*`).
+"""
+
+import re
+from urllib.parse import unquote
+
+from sigla.errors import InvalidSubject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject, Version
+
+LONGEST_NAME = 700
+"""Bytes of an encoded qualified name; two names and two numbers fit into one DynamoDB sort key of 1,024."""
+
+LIST_SHARDS = 16
+"""For life: the shard of a name is part of where it is listed."""
+
+_FILE_CHUNK = 200
+"""Characters of one file name; what is longer continues in a directory below. File systems end at 255 bytes."""
+
+_RESERVED = re.compile("[#/%\x00-\x1f\x7f-\x9f]")
+_FOREIGN_TO_FILES = re.compile("[^a-z0-9_-]")
+
+
+# --- components ------------------------------------------------------------------------------------------------------
+
+
+def component(text: str) -> str:
+    """Text for one component of an S3 or DynamoDB name; only dots: encoded too, since tools read them as a way up."""
+    if text and not text.strip("."):
+        return "%2E" * len(text)
+    return _RESERVED.sub(lambda found: _percent(found.group()), text)
+
+
+def file_component(text: str) -> str:
+    """Text for one component of a file name: case, dots and everything beyond ASCII survive on any file system."""
+    return _FOREIGN_TO_FILES.sub(lambda found: _percent(found.group()).lower(), text)
+
+
+def _percent(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode())
+
+
+def context_component(context: str) -> str:
+    return "_" if context == DEFAULT_CONTEXT else component(context)
+
+
+def context_file(context: str) -> str:
+    """A relative directory for a context; a long name becomes several directories, one below the other."""
+    encoded = "_" if context == DEFAULT_CONTEXT else file_component(context)
+    return "/".join(encoded[at : at + _FILE_CHUNK] for at in range(0, len(encoded), _FILE_CHUNK))
+
+
+# --- order -----------------------------------------------------------------------------------------------------------
+
+
+def utf16(text: str) -> bytes:
+    """Bytes that compare as the text's UTF-16 code units do: the order of every list."""
+    return text.encode("utf-16-be")
+
+
+def sortable(text: str) -> str:
+    """Text whose UTF-8 bytes compare as the UTF-16 code units of the original do; a prefix stays a prefix.
+
+    UTF-16 puts U+10000 and above (surrogates, D800–DFFF) before U+E000–U+FFFF, UTF-8 after them. Each of these
+    characters gets a leading U+E000 or U+E001 that puts them right.
+    """
+    if text.isascii():
+        return text
+    return "".join(_sortable_character(character) for character in text)
+
+
+def _sortable_character(character: str) -> str:
+    if character < "\ue000":
+        return character
+    return ("\ue001" if character <= "\uffff" else "\ue000") + character
+
+
+def after(prefix: bytes) -> bytes | None:
+    """The smallest bytes greater than everything that starts with the prefix; None if there are none."""
+    kept = prefix.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
+
+
+def check_length(subject: Subject) -> None:
+    """Raises InvalidSubject if the name is too long to be stored anywhere."""
+    if len(sortable(component(subject.qualified)).encode()) > LONGEST_NAME:
+        raise InvalidSubject(subject=subject.sent or subject.qualified)
+
+
+# --- objects in S3 ---------------------------------------------------------------------------------------------------
+
+
+def body_object(registry: str, key: BodyKey) -> str:
+    return f"{component(registry)}/schemas/{context_component(key.context)}/{key.id:010}.json"
+
+
+def guid_prefix(registry: str, guid: Guid) -> str:
+    return f"{component(registry)}/guids/{component(guid)}/"
+
+
+def guid_object(registry: str, guid: Guid, key: BodyKey) -> str:
+    return f"{guid_prefix(registry, guid)}{context_component(key.context)}/{key.id:010}"
+
+
+def journal_object(registry: str, year: int, month: int, day: int, sequence: int) -> str:
+    return f"{component(registry)}/journal/{year:04}/{month:02}/{day:02}/{sequence:010}.jsonl"
+
+
+# --- files of the embedded store -------------------------------------------------------------------------------------
+
+
+def schemas_root(registry: str) -> str:
+    return f"{file_component(registry)}/schemas"
+
+
+def schemas_directory(registry: str, context: str) -> str:
+    return f"{schemas_root(registry)}/{context_file(context)}"
+
+
+def pending_directory(registry: str) -> str:
+    return f"{file_component(registry)}/pending"
+
+
+def body_file(registry: str, key: BodyKey) -> str:
+    return f"{schemas_directory(registry, key.context)}/{key.id:010}.json"
+
+
+def pending_file(registry: str, key: BodyKey, group: int, kind: str) -> str:
+    """A body on its way: `new` until its group is committed, `old` for what it replaces. No context has a dot."""
+    return f"{pending_directory(registry)}/{context_file(key.context)}/{key.id:010}.{group}.{kind}"
+
+
+def guid_directory(registry: str, guid: Guid) -> str:
+    """One of 4,096 directories, so that none grows long and none is made for a single pointer."""
+    return f"{file_component(registry)}/guids/{file_component(guid[:3])}"
+
+
+def guid_file(registry: str, guid: Guid, key: BodyKey) -> str:
+    """An empty pointer. `to` is the end that no directory of a longer name has, as dots are encoded."""
+    name = f"{file_component(guid)}.{key.id:010}.{context_file(key.context)}.to"
+    return f"{guid_directory(registry, guid)}/{name}"
+
+
+def pointed_from(name: str) -> BodyKey:
+    """What a pointer says: the opposite of `guid_file`, below its directory."""
+    _, id_text, encoded = name.removesuffix(".to").split(".")
+    context = DEFAULT_CONTEXT if encoded == "_" else unquote(encoded.replace("/", ""))
+    return BodyKey(context, SchemaId(int(id_text)))
+
+
+# --- rows in DynamoDB ------------------------------------------------------------------------------------------------
+
+CONFIG, MODE, CONTEXT, HEAD, NEXT, ID, HOLDERS = "CONFIG", "MODE", "CONTEXT", "HEAD", "NEXT", "ID", "HOLDERS"
+
+
+def context_pk(registry: str, context: str) -> str:
+    return f"{component(registry)}#x#{context_component(context)}"
+
+
+def subject_pk(registry: str, subject: Subject) -> str:
+    return f"{component(registry)}#s#{_full_name(subject)}"
+
+
+def version_sk(generation: int, version: Version) -> str:
+    return f"V#{generation}#{version:010}"
+
+
+def digest_sk(generation: int, digest: str, version: Version) -> str:
+    return f"E#{generation}#{component(digest)}#{version:010}"
+
+
+def settings_pk(registry: str) -> str:
+    return f"{component(registry)}#settings"
+
+
+def content_pk(registry: str, context: str, fingerprint: str) -> str:
+    return f"{component(registry)}#f#{context_component(context)}#{component(fingerprint)}"
+
+
+def id_pk(registry: str, key: BodyKey) -> str:
+    return f"{component(registry)}#i#{context_component(key.context)}#{key.id}"
+
+
+def holder_sk(subject: Subject, version: Version) -> str:
+    return f"{component(subject.name)}#{version:010}"
+
+
+def referrers_pk(registry: str, subject: Subject) -> str:
+    return f"{component(registry)}#r#{_full_name(subject)}"
+
+
+def referrer_sk(referenced: Version, referrer: Subject, id: SchemaId, version: Version) -> str:
+    context = context_component(referrer.context)
+    return f"{referenced:010}#{context}#{id:010}#{component(referrer.name)}#{version:010}"
+
+
+def name_pk(registry: str, name: str) -> str:
+    return f"{component(registry)}#n#{component(name)}"
+
+
+def list_pk(registry: str, shard: int) -> str:
+    return f"{component(registry)}#l#{shard}"
+
+
+def list_sk(subject: Subject) -> str:
+    return sortable(subject.qualified)
+
+
+def contexts_pk(registry: str) -> str:
+    return f"{component(registry)}#c"
+
+
+def registry_wide_pk(registry: str) -> str:
+    return f"{component(registry)}#g"
+
+
+def journal_pk(registry: str, shard: int) -> str:
+    return f"{component(registry)}#j#{shard}"
+
+
+def journal_sk(at: int, nonce: str) -> str:
+    """at: the hybrid time in milliseconds, padded to sort as text until the year 2286."""
+    return f"{at:013}#{component(nonce)}"
+
+
+def _full_name(subject: Subject) -> str:
+    return f"{context_component(subject.context)}#{component(subject.name)}"

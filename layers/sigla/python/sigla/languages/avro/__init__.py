@@ -1,0 +1,87 @@
+"""Avro: the language as a record of functions. What it promises is contract B."""
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from sigla.errors import Malformed
+from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, tags
+from sigla.languages.avro.tree import Document, Record
+from sigla.languages.language import Language
+from sigla.model import Finding, Parsed, Resolved, Tagged
+
+NAME: Final = "AVRO"
+
+
+def _tree(parsed: Parsed) -> Document:
+    return cast("Document", parsed.tree)
+
+
+def _parsed(document: Document) -> Parsed:
+    text = canonical.canonical(document)
+    if not text.isascii():
+        _check_unicode(text)
+    return Parsed(NAME, text, document)
+
+
+def _check_unicode(text: str) -> None:
+    """Half a surrogate pair cannot be stored or hashed: it has no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Malformed("The schema contains half of a surrogate pair") from None
+
+
+def _parse(text: str, references: Sequence[Resolved], strict: bool) -> Parsed:  # noqa: FBT001 - Language's signature
+    return _parsed(parse.read(text, references, strict=strict))
+
+
+def _normalise(parsed: Parsed) -> Parsed:
+    return _parsed(normalise.normalised(parsed.canonical, _tree(parsed)))
+
+
+def _equivalent(a: Parsed, b: Parsed) -> bool:
+    return equivalence.equivalent(_tree(a), _tree(b))
+
+
+def _digest(parsed: Parsed) -> str:
+    return equivalence.digest(_tree(parsed))
+
+
+def _compare(reader: Parsed, writer: Parsed) -> tuple[Finding, ...]:
+    return compare.compare(_tree(reader).root, _tree(writer).root)
+
+
+def _render(parsed: Parsed, form: str) -> str:
+    return canonical.resolved(_tree(parsed)) if form.lower() == "resolved" else parsed.canonical
+
+
+def _top_level_fields(parsed: Parsed) -> frozenset[str]:
+    root = _tree(parsed).root
+    return frozenset(root.by_name) if isinstance(root, Record) else frozenset()
+
+
+def _tagged(parsed: Parsed) -> tuple[Tagged, ...]:
+    return tags.tagged(_tree(parsed))
+
+
+def _retag(parsed: Parsed, add: Sequence[Tagged], remove: Sequence[Tagged]) -> str:
+    # Read anew: the nodes that are changed must be nobody else's.
+    document = _tree(parsed)
+    own = parse.read_with(parsed.canonical, document.names, document.top, strict=False)
+    tags.retag(own, add, remove)
+    return _parsed(own).canonical
+
+
+LANGUAGE: Final = Language(
+    name=NAME,
+    parse=_parse,
+    normalise=_normalise,
+    equivalent=_equivalent,
+    digest=_digest,
+    compare=_compare,
+    sentence=sentences.sentence,
+    render=_render,
+    top_level_fields=_top_level_fields,
+    tagged=_tagged,
+    retag=_retag,
+)

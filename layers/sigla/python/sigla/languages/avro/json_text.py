@@ -1,0 +1,197 @@
+"""JSON as the contract reads and writes it (B.1, B.2): comments are tolerated, and numbers look as Java prints them."""
+
+import re
+import struct
+from json import JSONDecodeError, JSONDecoder
+from json.encoder import encode_basestring
+from math import isfinite, isnan
+from typing import Final, NoReturn, cast
+
+from sigla.errors import Malformed
+from sigla.languages.avro.limits import MAX_DEPTH, MAX_VALUES, too_deep, too_large
+from sigla.languages.avro.tree import Json
+
+# A string is matched so that `//` inside it is left alone.
+COMMENT_OR_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n\r]*|/\*.*?\*/', re.DOTALL)
+# Control characters whose hexadecimal form has letters; Python writes those in lower case.
+LETTERED_CONTROL: Final = re.compile(r"[\x0b\x0e\x0f\x1a-\x1f]")
+JAVA_FLOAT: Final = re.compile(r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII)
+SPACE: Final = " \t\n\r"
+WORDS: Final = {True: "true", False: "false", None: "null"}
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise Malformed(f"{word} is not JSON")
+
+
+_decode: Final = JSONDecoder(parse_constant=_refuse_constant).raw_decode
+
+
+def read(text: str) -> Json:
+    """The value that is the whole text. Of an attribute given twice the last value counts, in the first one's place.
+
+    Raises Malformed: for what is no JSON, for NaN, and for anything but space after the value, even a comment.
+    """
+    try:
+        value, end = _decode(text, _start(text))
+    except JSONDecodeError as error:
+        value, end = _read_with_comments(text, error)
+    except RecursionError:
+        raise too_deep() from None
+    except ValueError:  # Python converts no integer of more than some thousand digits
+        raise Malformed("The text contains a number with too many digits") from None
+    if end != len(text) and not text[end:].isspace():
+        raise Malformed(f"Unexpected text after the end of the schema, at character {end}")
+    return cast("Json", value)
+
+
+def _start(text: str) -> int:
+    return len(text) - len(text.lstrip(SPACE))
+
+
+def _read_with_comments(text: str, error: JSONDecodeError) -> tuple[object, int]:
+    if "/*" not in text and "//" not in text:
+        raise _no_json(error) from None
+    # As many spaces as characters, so that positions stay those of the text.
+    bare = COMMENT_OR_STRING.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
+    try:
+        return cast("tuple[object, int]", _decode(bare, _start(bare)))
+    except JSONDecodeError as again:
+        raise _no_json(again) from None
+
+
+def _no_json(error: JSONDecodeError) -> Malformed:
+    return Malformed(f"The text is not JSON: {error.msg} at line {error.lineno} column {error.colno}")
+
+
+def quoted(text: str) -> str:
+    """A JSON string: non-ASCII raw, control characters with upper-case hexadecimal digits."""
+    literal = encode_basestring(text)
+    if LETTERED_CONTROL.search(text) is None:
+        return literal
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    return f"\\u{ord(character):04X}" if LETTERED_CONTROL.match(character) else encode_basestring(character)[1:-1]
+
+
+def written(value: Json, *, ordered: bool = False) -> str:
+    """The value as compact JSON. ordered: the members of objects by key instead of as they came. Raises Malformed."""
+    kind = value.__class__
+    if kind is str:
+        return quoted(cast("str", value))
+    if kind is int:
+        return _integer(cast("int", value))
+    if kind is float:
+        return decimal(cast("float", value))
+    if kind is dict or kind is list:
+        return "".join(_Writer(ordered).pieces(value, 0))
+    return WORDS[cast("bool | None", value)]
+
+
+def _integer(value: int) -> str:
+    return int.__repr__(value)
+
+
+class _Writer:
+    """Writes one nested value and counts what it holds."""
+
+    __slots__ = ("count", "ordered", "out")
+
+    def __init__(self, ordered: bool) -> None:  # noqa: FBT001 - private, and named at its only call
+        self.ordered = ordered
+        self.count = 0
+        self.out: list[str] = []
+
+    def pieces(self, value: Json, depth: int) -> list[str]:
+        if value.__class__ is list:
+            self.add_list(value, depth + 1)
+        elif value.__class__ is dict:
+            self.add_object(value, depth + 1)
+        else:
+            self.out.append(written(value))
+        return self.out
+
+    def add_list(self, items: list[Json], depth: int) -> None:
+        self.admit(len(items), depth)
+        separator = "["
+        for item in items:
+            self.out.append(separator)
+            self.pieces(item, depth)
+            separator = ","
+        self.out.append("]" if items else "[]")
+
+    def add_object(self, members: dict[str, Json], depth: int) -> None:
+        self.admit(len(members), depth)
+        separator = "{"
+        for key in sorted(members) if self.ordered else members:
+            self.out.append(f"{separator}{quoted(key)}:")
+            self.pieces(members[key], depth)
+            separator = ","
+        self.out.append("}" if members else "{}")
+
+    def admit(self, more: int, depth: int) -> None:
+        self.count += more
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        if self.count > MAX_VALUES:
+            raise too_large()
+
+
+def decimal(value: float) -> str:
+    """The shortest decimal of a 64-bit float in the form of Java's Double.toString; what is not finite, as a string."""
+    return java_form(repr(value)) if isfinite(value) else _not_finite(value)
+
+
+def _not_finite(value: float) -> str:
+    return '"NaN"' if isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
+
+
+def java_form(shortest: str) -> str:
+    """Digits as Java lays them out: at least one fraction digit; scientific from 10^7 up and below 10^-3."""
+    sign, digits, point = _significant(shortest)
+    if not digits:
+        return f"{sign}0.0"
+    if -3 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    if 0 < point <= 7:
+        whole = digits[:point].ljust(point, "0")
+        return f"{sign}{whole}.{digits[point:] or '0'}"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+
+
+def _significant(number: str) -> tuple[str, str, int]:
+    """Sign, digits without outer zeros, and the place of the point before which they stand: `-0.012` → `-`, `12`, -1."""
+    sign = "-" if number.startswith("-") else ""
+    mantissa, _, exponent = number.lstrip("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(digits) - len(fraction) + int(exponent or 0)
+    return sign, digits.rstrip("0"), point
+
+
+def single(value: float) -> float:
+    """The nearest 32-bit float, as the 64-bit float that prints with the same shortest digits."""
+    try:
+        narrow = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+    for precision in range(1, 10):
+        candidate = float(f"{narrow:.{precision}g}")
+        if _narrows_to(candidate, narrow):
+            return candidate
+    return cast("float", narrow)
+
+
+def _narrows_to(candidate: float, narrow: float) -> bool:
+    try:
+        return bool(struct.unpack("f", struct.pack("f", candidate))[0] == narrow)
+    except OverflowError:
+        return False
+
+
+def parsed_float(text: str) -> float | None:
+    """The number that Java's Double.parseDouble reads in the text; None if there is none."""
+    number = text.strip("".join(map(chr, range(33))))
+    return float(number.rstrip("fFdD")) if JAVA_FLOAT.fullmatch(number) else None

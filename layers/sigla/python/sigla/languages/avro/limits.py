@@ -1,0 +1,27 @@
+"""How large a schema may be, in one place. Beyond a limit a text is Malformed, or a check abandoned: never a crash.
+
+The figures are far above what people write (the deepest schema we know nests 15 levels) and far below what hurts:
+Python allows a thousand frames, and a level of types costs at most two of them.
+"""
+
+from sigla.errors import Malformed
+
+MAX_DEPTH = 250
+"""Types within types, and values within values."""
+
+MAX_NODES = 100_000
+"""Types and fields of one text."""
+
+MAX_VALUES = 1_000_000
+"""JSON values in the defaults and properties of one text."""
+
+MAX_STEPS = 500_000
+"""Pairs, fields and findings looked at by one comparison."""
+
+
+def too_deep() -> Malformed:
+    return Malformed(f"The schema is nested more than {MAX_DEPTH} levels deep")
+
+
+def too_large() -> Malformed:
+    return Malformed(f"The schema has more than {MAX_NODES} types and fields, or {MAX_VALUES} values")

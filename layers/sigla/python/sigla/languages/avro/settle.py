@@ -1,0 +1,85 @@
+"""What can only be judged once every name of a text is known: uses, unions, repeated definitions, defaults."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from sigla.errors import Malformed
+from sigla.languages.avro.canonical import outline
+from sigla.languages.avro.defaults import Fitting
+from sigla.languages.avro.json_text import parsed_float, quoted, written
+from sigla.languages.avro.tree import Array, Definition, Field, Json, Map, Missing, Named, Record, Type, Union, Use
+
+Names = Mapping[str, Definition]
+FLOATING: Final = frozenset(("float", "double"))
+
+
+def link(root: Type, made: Iterable[Type], names: Names) -> Type:
+    """Puts definitions where names stood that were used before them (NM-8). Raises Malformed for a name without one."""
+    for node in made:
+        if isinstance(node, Record):
+            for field in node.fields:
+                field.type = _defined(field.type, names)
+        elif isinstance(node, Union):
+            node.branches = [_defined(branch, names) for branch in node.branches]
+        elif isinstance(node, Array):
+            node.items = _defined(node.items, names)
+        elif isinstance(node, Map):
+            node.values = _defined(node.values, names)
+    return _defined(root, names)
+
+
+def _defined(type_: Type, names: Names) -> Type:
+    if not isinstance(type_, Use):
+        return type_
+    found = names.get(type_.full)
+    if found is None:
+        raise Malformed(f"Undefined schema: {type_.full}")
+    return found
+
+
+def check_unions(unions: Iterable[Union]) -> None:
+    """Named branches count by full name, all others by kind (ST-6)."""
+    for union in unions:
+        seen: set[str] = set()
+        for branch in union.branches:
+            key = branch.full if isinstance(branch, Named) else branch.kind
+            if key == "union":
+                raise Malformed("Nested union")
+            if key in seen:
+                raise Malformed(f"Duplicate in union:{key}")
+            seen.add(key)
+
+
+def check_repeated(repeated: Iterable[tuple[Definition, Definition]]) -> None:
+    """A name may be defined again only with the same content (NM-9).
+
+    Types inside are compared by name alone: where they are defined again too, they are pairs of their own.
+    """
+    for first, again in repeated:
+        if outline(first) != outline(again):
+            raise Malformed(f"Can't redefine: {again.full}")
+
+
+def check_defaults(fields: Iterable[Field], *, strict: bool) -> None:
+    """Text that is meant as a number becomes one, leniently too; in a strict parse every default must fit its type."""
+    fitting = Fitting()
+    for field in fields:
+        value = field.default
+        if isinstance(value, Missing):
+            continue
+        if value.__class__ is str and field.type.kind in FLOATING:
+            field.default = _number(value, field)
+        elif strict and not fitting.fits(value, field.type):
+            raise Malformed(f"Invalid default for field {field.name}: {_shortened(value)} is no {field.type.kind}")
+
+
+def _number(text: str, field: Field) -> float:
+    number = parsed_float(text)
+    if number is None:
+        raise Malformed(f"Invalid default for field {field.name}: {quoted(text)} is no number")
+    return number
+
+
+def _shortened(value: Json) -> str:
+    text = written(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."  # noqa: PLR2004 - enough to recognise it

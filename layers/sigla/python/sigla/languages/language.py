@@ -1,0 +1,36 @@
+"""What the registry asks of a schema language: a record of functions, one value per language."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sigla.model import Finding, Parsed, Resolved, Tagged
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A schema language as a value.
+
+    parse(text, references, strict): strict is for schemas offered as new. Raises errors.Malformed with the reason.
+    normalise(parsed): the same schema with everything that has no meaning put in one order; idempotent.
+    equivalent(a, b): the same structure, whatever the spelling.
+    digest(parsed): equal for equivalent schemas, so that candidates can be looked up; equality is then checked exactly.
+    compare(reader, writer): what hinders the reader from reading the writer's data; () if nothing does.
+        Raises errors.CheckAbandoned where the comparison itself makes no sense.
+    sentence(finding, reader, writer): the message of a finding; reader and writer are `new` or `old`.
+    render(parsed, form): the text in another form; unknown forms are the canonical one.
+    top_level_fields(parsed): names that `confluent:reserved` can collide with.
+    tagged(parsed): every entity with inline tags, in document order.
+    retag(parsed, add, remove): the text with tags added, then removed. Raises errors.Malformed for an unknown entity.
+    """
+
+    name: str
+    parse: Callable[[str, Sequence[Resolved], bool], Parsed]
+    normalise: Callable[[Parsed], Parsed]
+    equivalent: Callable[[Parsed, Parsed], bool]
+    digest: Callable[[Parsed], str]
+    compare: Callable[[Parsed, Parsed], tuple[Finding, ...]]
+    sentence: Callable[[Finding, str, str], str]
+    render: Callable[[Parsed, str], str]
+    top_level_fields: Callable[[Parsed], frozenset[str]]
+    tagged: Callable[[Parsed], tuple[Tagged, ...]]
+    retag: Callable[[Parsed, Sequence[Tagged], Sequence[Tagged]], str]

@@ -1,0 +1,237 @@
+"""What is stored and journaled, as JSON in Confluent's spelling: bodies, rows, settings and the records of `_schemas`.
+
+Every form here is written by `*_json` and read by the noun it makes; reading what was written gives an equal value.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
+from typing import Any
+
+import orjson
+
+from sigla.keys import utf16
+from sigla.model import (
+    Body,
+    Config,
+    Guid,
+    Metadata,
+    Reference,
+    Row,
+    Rule,
+    RuleSet,
+    Schema,
+    SchemaId,
+    Subject,
+    Target,
+    Version,
+)
+
+Json = dict[str, Any]
+
+_RULE_FIELDS = (
+    ("name", "name"),
+    ("doc", "doc"),
+    ("kind", "kind"),
+    ("mode", "mode"),
+    ("type", "type"),
+    ("tags", "tags"),
+    ("params", "params"),
+    ("expr", "expr"),
+    ("on_success", "onSuccess"),
+    ("on_failure", "onFailure"),
+    ("disabled", "disabled"),
+)
+_RULE_LISTS = (("migration", "migrationRules"), ("domain", "domainRules"), ("encoding", "encodingRules"))
+_PLAIN_SETTINGS = (
+    ("alias", "alias"),
+    ("alias_for_deks", "aliasForDeks"),
+    ("normalize", "normalize"),
+    ("validate_fields", "validateFields"),
+    ("validate_new_schemas", "validateNewSchemas"),
+    ("validate_rules", "validateRules"),
+    ("level", "compatibilityLevel"),
+    ("policy", "compatibilityPolicy"),
+    ("group", "compatibilityGroup"),
+)
+_METADATA_SETTINGS = (("default_metadata", "defaultMetadata"), ("override_metadata", "overrideMetadata"))
+_RULE_SETTINGS = (("default_rule_set", "defaultRuleSet"), ("override_rule_set", "overrideRuleSet"))
+
+
+def _sorted_map(values: Mapping[str, Any]) -> Json:
+    return {key: values[key] for key in sorted(values, key=utf16)}
+
+
+# --- metadata and rule sets ------------------------------------------------------------------------------------------
+
+
+def metadata_json(metadata: Metadata) -> Json:
+    """Empty members are left out; keys in UTF-16 order."""
+    members: Json = {
+        "tags": {path: list(tags) for path, tags in _sorted_map(metadata.tags).items()},
+        "properties": _sorted_map(metadata.properties),
+        "sensitive": list(metadata.sensitive),
+    }
+    return {name: member for name, member in members.items() if member}
+
+
+def metadata(form: Mapping[str, Any]) -> Metadata:
+    tags = {path: tuple(tags) for path, tags in form.get("tags", {}).items()}
+    return Metadata(tags, form.get("properties", {}), tuple(form.get("sensitive", ())))
+
+
+def rule_json(rule: Rule) -> Json:
+    """Nulls are left out; `disabled` is always there."""
+    form = {name: getattr(rule, field) for field, name in _RULE_FIELDS}
+    if rule.params is not None:
+        form["params"] = _sorted_map(rule.params)
+    return {name: value for name, value in form.items() if value is not None}
+
+
+def rule(form: Mapping[str, Any]) -> Rule:
+    fields = {field: form[name] for field, name in _RULE_FIELDS if name in form}
+    if "tags" in fields:
+        fields["tags"] = tuple(fields["tags"])
+    return Rule(**fields)
+
+
+def rule_set_json(rules: RuleSet) -> Json:
+    """Empty lists are left out."""
+    form: Json = {name: [rule_json(each) for each in getattr(rules, field)] for field, name in _RULE_LISTS}
+    form["enableAt"] = rules.enable_at
+    return {name: value for name, value in form.items() if value}
+
+
+def rule_set(form: Mapping[str, Any]) -> RuleSet:
+    lists = {field: tuple(rule(each) for each in form.get(name, ())) for field, name in _RULE_LISTS}
+    return RuleSet(**lists, enable_at=form.get("enableAt"))
+
+
+# --- settings --------------------------------------------------------------------------------------------------------
+
+
+def config_json(config: Config) -> Json:
+    """What is not set is left out; the order of the fields is that of a CONFIG record."""
+    form: Json = {name: getattr(config, field) for field, name in _PLAIN_SETTINGS}
+    form |= {name: _maybe(metadata_json, getattr(config, field)) for field, name in _METADATA_SETTINGS}
+    form |= {name: _maybe(rule_set_json, getattr(config, field)) for field, name in _RULE_SETTINGS}
+    return {name: value for name, value in form.items() if value is not None}
+
+
+def config(form: Mapping[str, Any]) -> Config:
+    fields = {field: form[name] for field, name in _PLAIN_SETTINGS if name in form}
+    fields |= {field: metadata(form[name]) for field, name in _METADATA_SETTINGS if name in form}
+    fields |= {field: rule_set(form[name]) for field, name in _RULE_SETTINGS if name in form}
+    return Config(**fields)
+
+
+def _maybe(write: Any, value: Any) -> Any:
+    return None if value is None else write(value)
+
+
+# --- references ------------------------------------------------------------------------------------------------------
+
+
+def reference_json(reference: Reference) -> Json:
+    return {"name": reference.name, "subject": reference.subject, "version": reference.version}
+
+
+def reference(form: Mapping[str, Any]) -> Reference:
+    return Reference(form["name"], form["subject"], Version(form["version"]))
+
+
+def references_text(references: Iterable[Reference]) -> str:
+    return orjson.dumps([reference_json(each) for each in references]).decode()
+
+
+def references(text: str) -> tuple[Reference, ...]:
+    return () if text == "[]" else tuple(reference(each) for each in orjson.loads(text))
+
+
+def _used_json(reference: Reference | None, target: Target | None) -> Json:
+    form = reference_json(reference) if reference else {}
+    if target:
+        form["resolved"] = {
+            "context": target.context,
+            "subject": target.subject,
+            "version": target.version,
+            "id": target.id,
+        }
+    return form
+
+
+def _target(form: Mapping[str, Any]) -> Target:
+    return Target(form["context"], form["subject"], Version(form["version"]), SchemaId(form["id"]))
+
+
+# --- bodies and rows -------------------------------------------------------------------------------------------------
+
+
+def schema_json(schema: Schema) -> Json:
+    """What a SCHEMA record and a body share, in the record's order; empty members are left out."""
+    form: Json = {"schemaType": schema.type}
+    if schema.references:
+        form["references"] = [reference_json(each) for each in schema.references]
+    if schema.metadata is not None:
+        form["metadata"] = metadata_json(schema.metadata)
+    if schema.rule_set is not None:
+        form["ruleSet"] = rule_set_json(schema.rule_set)
+    form["schema"] = schema.text
+    return form
+
+
+def body_bytes(body: Body) -> bytes:
+    """A body as it is stored: each reference with what it `resolved` to, then its birth."""
+    form = schema_json(body.schema)
+    form["references"] = [_used_json(*each) for each in zip_longest(body.schema.references, body.targets)]
+    subject = {"context": body.subject.context, "name": body.subject.name}
+    form |= {"guid": body.guid, "subject": subject, "version": body.version}
+    return orjson.dumps(form | {"ts": body.ts, "nonce": body.nonce, "gone": body.gone})
+
+
+def body(stored: bytes) -> Body:
+    """Raises ValueError or KeyError if these bytes are no body."""
+    form = orjson.loads(stored)
+    used = form["references"]
+    schema = Schema(
+        type=form["schemaType"],
+        text=form["schema"],
+        references=tuple(reference(each) for each in used if "name" in each),
+        metadata=metadata(form["metadata"]) if "metadata" in form else None,
+        rule_set=rule_set(form["ruleSet"]) if "ruleSet" in form else None,
+    )
+    return Body(
+        schema=schema,
+        guid=Guid(form["guid"]),
+        targets=tuple(_target(each["resolved"]) for each in used if "resolved" in each),
+        subject=Subject(form["subject"]["context"], form["subject"]["name"]),
+        version=Version(form["version"]),
+        ts=form["ts"],
+        nonce=form["nonce"],
+        gone=form["gone"],
+    )
+
+
+def row_json(row: Row) -> Json:
+    return {
+        "version": row.version,
+        "id": row.id,
+        "guid": row.guid,
+        "schemaType": row.type,
+        "references": [reference_json(each) for each in row.references],
+        "deleted": row.deleted,
+        "ts": row.ts,
+        "revision": row.revision,
+    }
+
+
+def row(form: Mapping[str, Any]) -> Row:
+    return Row(
+        version=Version(form["version"]),
+        id=SchemaId(form["id"]),
+        guid=Guid(form["guid"]),
+        type=form["schemaType"],
+        references=tuple(reference(each) for each in form["references"]),
+        deleted=form["deleted"],
+        ts=form["ts"],
+        revision=form["revision"],
+    )

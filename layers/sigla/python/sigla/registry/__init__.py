@@ -1,0 +1,50 @@
+"""The verbs: what the registry does, a file each. `Registry` is all of them over one set of stores."""
+
+from sigla.registry import check as _check
+from sigla.registry import contexts as _contexts
+from sigla.registry import delete as _delete
+from sigla.registry import listing as _listing
+from sigla.registry import lookup as _lookup
+from sigla.registry import register as _register
+from sigla.registry import settings as _settings
+from sigla.registry import tags as _tags
+from sigla.registry.stores import Options, Stores, View
+
+
+class Registry(Stores):
+    """Every verb as a method; each is a function of its own module, whose docstring is its promise."""
+
+    register = _register.register
+    check = _check.check
+    tag = _tags.tag
+
+    meaning = _lookup.meaning
+    schema_by_id = _lookup.schema_by_id
+    holders_of = _lookup.holders_of
+    subjects_of = _lookup.subjects_of
+    schema_by_guid = _lookup.schema_by_guid
+    ids_of = _lookup.ids_of
+    lookup = _lookup.lookup
+    version = _lookup.version
+    find_by_metadata = _lookup.find_by_metadata
+
+    schemas = _listing.schemas
+    subjects = _listing.subjects
+    versions = _listing.versions
+    referenced_by = _listing.referenced_by
+
+    delete_version = _delete.delete_version
+    delete_subject = _delete.delete_subject
+
+    config = _settings.config
+    change_config = _settings.change_config
+    drop_config = _settings.drop_config
+    mode = _settings.mode
+    change_mode = _settings.change_mode
+    drop_mode = _settings.drop_mode
+
+    contexts = _contexts.contexts
+    drop_context = _contexts.drop_context
+
+
+__all__ = ["Options", "Registry", "Stores", "View"]

@@ -1,0 +1,75 @@
+"""The compatibility endpoints: would this schema be accepted? Nothing is written (COMPAT-1 to COMPAT-9)."""
+
+from collections.abc import Iterator, Sequence
+
+from sigla.errors import VersionNotFound
+from sigla.model import LATEST, BodyKey, Draft, Row, Subject, Version
+from sigla.registry import parsing
+from sigla.registry.parsing import Offered
+from sigla.registry.stores import Stores, View
+from sigla.rules import compatibility, rule_sets
+from sigla.rules.compatibility import Earlier
+
+
+def check(
+    stores: Stores, subject: Subject, draft: Draft, *, version: Version | None = None, normalize: bool = False
+) -> tuple[str, ...]:
+    """What stands against the draft; nothing if it is compatible.
+
+    version: only that one is compared, else as registration would.
+
+    Raises VersionNotFound for a number that is not active, InvalidRuleSet, InvalidSchema and its kin.
+    """
+    rule_sets.validate(draft.rule_set)
+    view = stores.ask(subject, references=draft.references, versions=() if version is None else (version,))
+    only = None if version is None else _one(view, version)
+    offered = parsing.understand(
+        stores,
+        view,
+        draft.text,
+        draft.type,
+        draft.references,
+        strict=view.config.validate_new_schemas is not False,
+        normalize=normalize or bool(view.config.normalize),
+    )
+    return messages(stores, view, offered.described(draft.metadata, draft.rule_set), only)
+
+
+def messages(stores: Stores, view: View, offered: Offered, only: Sequence[Row] | None = None) -> tuple[str, ...]:
+    """The messages against the active versions, or against `only` these."""
+    config = view.config
+    rows = _active(stores, view) if only is None else only
+    return compatibility.check(
+        offered.parsed,
+        offered.schema.metadata,
+        (_earlier(stores, view, row) for row in rows),
+        language=offered.language,
+        level=config.level or stores.options.default_level,
+        group=config.group,
+        validate_fields=bool(config.validate_fields),
+    )
+
+
+def _one(view: View, version: Version) -> Sequence[Row]:
+    row = view.row(version)
+    if row is not None and not row.deleted:
+        return (row,)
+    if version == LATEST:
+        return ()
+    raise VersionNotFound(version=version)
+
+
+def _active(stores: Stores, view: View) -> Iterator[Row]:
+    """Newest first. The newest is at hand; the others are asked for only if a level needs them."""
+    if view.head.newest is None:
+        return
+    yield view.head.newest
+    for row in reversed(stores.catalog.history(view.subject)):
+        if not row.deleted and row.version < view.head.newest.version:
+            yield row
+
+
+def _earlier(stores: Stores, view: View, row: Row) -> Earlier:
+    body = stores.body(view.subject, row)
+    parsed = parsing.stored(stores, BodyKey(view.subject.context, row.id), body)
+    return Earlier(row.version, parsed, body.schema.metadata)

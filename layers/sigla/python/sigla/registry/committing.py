@@ -1,0 +1,69 @@
+"""Writing in a world that moves: say what was seen, and if it is no longer so, look and decide again."""
+
+import random
+import secrets
+from collections.abc import Callable
+from itertools import count
+from typing import TypeVar
+
+from sigla.errors import Conflict, OutcomeUnknown, TimedOut
+from sigla.model import BodyKey
+from sigla.ports import Change, ConfigChanged, ContextDropped, ImportBegun, ModeChanged
+from sigla.registry.stores import Stores
+
+FIRST_PAUSE_S = 0.02
+LONGEST_PAUSE_S = 1.0
+
+Result = TypeVar("Result")
+
+
+def nonce() -> str:
+    """A fresh mark for one write, from the operating system's randomness, which no snapshot of a process repeats."""
+    return secrets.token_hex(8)
+
+
+def until_committed(stores: Stores, operation: str, attempt: Callable[[], Result]) -> Result:
+    """Repeats an attempt (ask, decide, commit) while it loses races, with full jitter, until the deadline.
+
+    Raises TimedOut, and whatever the attempt refuses.
+    """
+    deadline = stores.clock.now() + stores.options.deadline_ms
+    for lost in count():
+        try:
+            return attempt()
+        except Conflict:
+            if stores.clock.now() >= deadline:
+                raise TimedOut(operation=operation) from None
+            longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**lost)
+            stores.clock.sleep(random.uniform(0, longest))  # noqa: S311 - jitter needs no secrecy
+    raise AssertionError  # count() does not end
+
+
+def commit(stores: Stores, change: Change) -> None:
+    """Commits, and settles an unknown outcome by looking for the change's own nonce.
+
+    Raises Conflict if it was not written.
+
+    Ids that lost their last holder get their tombstones afterwards: the catalog is what decides, a tombstone only tells
+    those who read without it.
+    """
+    try:
+        buried = stores.catalog.commit(change)
+    except OutcomeUnknown:
+        if not _is_written(stores, change):
+            raise Conflict from None
+        return
+    _bury(stores, buried)
+
+
+def _is_written(stores: Stores, change: Change) -> bool:
+    if isinstance(change, ContextDropped):
+        return change.context not in stores.catalog.contexts()
+    if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
+        return stores.catalog.snapshot(change.scope).chain.own.revision == change.nonce
+    return stores.catalog.snapshot(change.head.subject).head.nonce == change.nonce
+
+
+def _bury(stores: Stores, keys: tuple[BodyKey, ...]) -> None:
+    for key in keys:
+        stores.bodies.bury(key)

@@ -1,0 +1,107 @@
+"""Soft and permanent deletes, with every precondition."""
+
+from collections.abc import Sequence
+
+from sigla.errors import (
+    Referenced,
+    Refusal,
+    SubjectNotFound,
+    SubjectNotSoftDeleted,
+    SubjectSoftDeleted,
+    VersionNotFound,
+)
+from sigla.model import LATEST, Row, Subject, Version
+from sigla.ports import SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
+from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.stores import Stores, View
+from sigla.rules.subject import LIFE, Act, State, check_writable
+
+
+def delete_version(stores: Stores, subject: Subject, version: Version, *, permanent: bool = False) -> Version:
+    """The number that was deleted.
+
+    Raises VersionSoftDeleted, SubjectNotFound, VersionNotFound, ReadOnly, Referenced, VersionNotSoftDeleted, in this
+    order.
+    """
+
+    def attempt() -> Version:
+        view = stores.ask(subject, versions=(version,))
+        row = _existing(view, version)
+        _check_act(view, row, Act.DELETE if not permanent else None)
+        check_writable(view.subject, view.mode)
+        _check_version_unreferenced(stores, view, row, permanent=permanent)
+        _check_act(view, row, Act.PURGE if permanent else None)
+        change = VersionPurged if permanent else VersionDeleted
+        commit(stores, change(view.head, row, stores.clock.now(), nonce()))
+        return row.version
+
+    return until_committed(stores, "Delete Schema Version operation", attempt)
+
+
+def delete_subject(stores: Stores, subject: Subject, *, permanent: bool = False) -> list[Version]:
+    """The numbers that were deleted: the active ones, or with `permanent` all.
+
+    Nothing changes if one of them may not go.
+
+    Raises SubjectNotFound, SubjectSoftDeleted, ReadOnly, Referenced, SubjectNotSoftDeleted.
+    """
+
+    def attempt() -> list[Version]:
+        view = stores.ask(subject)
+        if not view.head.highest:
+            raise SubjectNotFound(subject=view.subject)
+        if not permanent and view.head.newest is None:
+            raise SubjectSoftDeleted(subject=view.subject)
+        check_writable(view.subject, view.mode)
+        rows = [row for row in stores.catalog.history(view.subject) if permanent or not row.deleted]
+        _check_subject_may_go(stores, view, rows, permanent=permanent)
+        ts, mark = stores.clock.now(), nonce()
+        if permanent:
+            commit(stores, SubjectPurged(view.head, tuple(rows), ts, mark))
+        else:
+            commit(stores, SubjectDeleted(view.head, rows[-1].version, ts, mark))
+        return [row.version for row in rows]
+
+    return until_committed(stores, "Delete subject operation", attempt)
+
+
+def _existing(view: View, version: Version) -> Row:
+    row = view.row(version)
+    if row is not None:
+        return row
+    if version == LATEST and view.head.highest:
+        raise VersionNotFound(version=version)
+    raise VersionNotFound(version=version) if view.head.highest else SubjectNotFound(subject=view.subject)
+
+
+def _check_act(view: View, row: Row, act: Act | None) -> None:
+    """Whether the row's state allows the act; the two acts are judged at different moments of the order of checks."""
+    if act is None:
+        return
+    outcome = LIFE[State.SOFT_DELETED if row.deleted else State.LIVE, act]
+    if isinstance(outcome, type) and issubclass(outcome, Refusal):
+        raise outcome(subject=view.subject, version=row.version)
+
+
+def _check_version_unreferenced(stores: Stores, view: View, row: Row, *, permanent: bool) -> None:
+    """A soft delete minds active referrers, a permanent one all; the subject's own versions count."""
+    for _, referrer in stores.catalog.referrers(view.subject, row.version):
+        if permanent or not referrer.deleted:
+            raise Referenced(subject=view.subject, version=row.version)
+
+
+def _check_subject_may_go(stores: Stores, view: View, rows: Sequence[Row], *, permanent: bool) -> None:
+    """Version by version, ascending: is it referenced from another subject, is it still active?
+
+    References within the subject do not hold it back.
+    """
+    held = {
+        version
+        for version, referrer in stores.catalog.referrers(view.subject)
+        if referrer.subject != view.subject and (permanent or not referrer.deleted)
+    }
+    for row in rows:
+        if row.version in held:
+            raise Referenced(subject=view.subject, version=row.version)
+        if permanent and not row.deleted:
+            raise SubjectNotSoftDeleted(subject=view.subject)

@@ -1,0 +1,132 @@
+"""Lists: schemas, subjects, versions, referrers."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from sigla.errors import SubjectNotFound
+from sigla.model import BodyKey, Page, Record, Row, SchemaId, Search, Show, Subject, Version
+from sigla.registry.lookup import is_known, locate
+from sigla.registry.paging import paged
+from sigla.registry.stores import Stores, View
+from sigla.rules import names
+
+BATCH = 200
+"""Bodies read at once, so that memory is bounded by the batch and the answer."""
+
+
+def subjects(stores: Stores, search: Search, *, show: Show, page: Page) -> list[Subject]:
+    """Ascending by UTF-16 code units of the qualified name."""
+    found = stores.catalog.subjects(search, show, skip=page.offset)
+    return list(islice(found, page.limit))
+
+
+def versions(
+    stores: Stores,
+    subject: Subject,
+    *,
+    deleted: bool = False,
+    deleted_only: bool = False,
+    deleted_as_negative: bool = False,
+    page: Page,
+) -> list[int]:
+    """Numbers, ascending by absolute value. Raises SubjectNotFound where nothing may be seen (VER-1)."""
+    view = stores.ask(subject)
+    if not is_known(view, deleted=deleted or deleted_only):
+        raise SubjectNotFound(subject=view.subject)
+    rows = stores.catalog.history(view.subject)
+    if deleted_as_negative:
+        numbers = (-row.version if row.deleted else row.version for row in rows)
+    elif deleted_only:
+        numbers = (row.version for row in rows if row.deleted)
+    else:
+        numbers = (row.version for row in rows if deleted or not row.deleted)
+    return paged(numbers, page)
+
+
+def referenced_by(stores: Stores, subject: Subject, version: Version, *, deleted: bool, page: Page) -> list[SchemaId]:
+    """Ids of the schemas that reference a version, by context, then id. The version itself may be soft-deleted."""
+
+    def stored(view: View) -> Row | None:
+        return view.row(version)
+
+    view, row = locate(stores, subject, (version,), stored, deleted=True)
+    ids = (
+        (referrer.subject.context, referrer.id)
+        for _, referrer in stores.catalog.referrers(view.subject, row.version)
+        if deleted or not referrer.deleted
+    )
+    return paged((schema_id for _, schema_id in dict.fromkeys(ids)), page)
+
+
+def schemas(
+    stores: Stores,
+    search: Search,
+    *,
+    deleted: bool = False,
+    latest_only: bool = False,
+    aliases: bool = False,
+    rule_type: str = "",
+    page: Page,
+) -> list[Record]:
+    """Versions with their content, by subject, then number. rule_type: only schemas with such a rule.
+
+    aliases: also the schemas of subjects that a matching subject's config names as its alias, which then say so.
+    """
+    aliased = _aliased(stores, search) if aliases else {}
+    targets = [subject for subject in aliased if not search.matches(subject)]
+    skip = 0 if rule_type or targets else page.offset
+    rows: Iterable[tuple[Subject, Row]] = stores.catalog.versions(
+        search, deleted=deleted, latest_only=latest_only, skip=skip
+    )
+    if targets:
+        rows = _with_targets(stores, rows, targets, deleted=deleted, latest_only=latest_only)
+    records = _records(stores, rows)
+    if rule_type:
+        records = (record for record in records if _has_rule(record, rule_type))
+    window = paged(records, Page(page.offset - skip, page.limit))
+    return [
+        replace(record, aliases=aliased[record.subject]) if record.subject in aliased else record for record in window
+    ]
+
+
+def _records(stores: Stores, rows: Iterable[tuple[Subject, Row]]) -> Iterator[Record]:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, BATCH)):
+        bodies = stores.bodies.get_many([BodyKey(subject.context, row.id) for subject, row in batch])
+        for (subject, row), body in zip(batch, bodies, strict=True):
+            yield Record(body.schema, row.guid, subject, row.version, row.id, row.ts, deleted=row.deleted)
+
+
+def _aliased(stores: Stores, search: Search) -> dict[Subject, tuple[Subject, ...]]:
+    """The targets of the aliases that match, each with the subjects that lead to it."""
+    found: dict[Subject, tuple[Subject, ...]] = {}
+    for subject, settings in stores.catalog.settings(search):
+        if settings.config is not None and settings.config.alias and subject.name:
+            target = names.reference_target(settings.config.alias, subject.context)
+            found[target] = (*found.get(target, ()), subject)
+    return found
+
+
+def _with_targets(
+    stores: Stores,
+    rows: Iterable[tuple[Subject, Row]],
+    targets: Sequence[Subject],
+    *,
+    deleted: bool,
+    latest_only: bool,
+) -> Iterable[tuple[Subject, Row]]:
+    """The rows that match and those of the targets, in one order."""
+    more = [
+        entry
+        for target in targets
+        for entry in stores.catalog.versions(
+            Search(target.name, target.context, exact=True), deleted=deleted, latest_only=latest_only
+        )
+    ]
+    return sorted([*rows, *more], key=lambda entry: (names.code_units(entry[0].qualified), entry[1].version))
+
+
+def _has_rule(record: Record, rule_type: str) -> bool:
+    rule_set = record.schema.rule_set
+    return rule_set is not None and any(rule.type == rule_type for rule in rule_set.rules)

@@ -1,0 +1,295 @@
+"""What does id 42 mean, which version is this text, what stands under this number?"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from sigla.errors import InvalidSchema, SchemaNamedNotFound, SchemaNotFound, SubjectNotFound, VersionNotFound
+from sigla.model import (
+    DEFAULT_CONTEXT,
+    Body,
+    BodyKey,
+    Draft,
+    Guid,
+    Holder,
+    Page,
+    Record,
+    Row,
+    SchemaId,
+    Subject,
+    Version,
+)
+from sigla.registry import match, parsing
+from sigla.registry.paging import paged
+from sigla.registry.rendering import rendered, with_qualified_references, with_tags
+from sigla.registry.stores import Stores, View
+
+
+def meaning(stores: Stores, key: BodyKey) -> tuple[Body, tuple[Holder, ...]]:
+    """What an id means and who uses it. Raises SchemaNamedNotFound where nobody does, whatever the bodies say."""
+    holders = stores.catalog.holders(key)
+    if not holders:
+        raise SchemaNamedNotFound(key=key.id)
+    return stores.bodies.get(key), holders
+
+
+def schema_by_id(
+    stores: Stores,
+    schema_id: SchemaId,
+    *,
+    subject: Subject | None = None,
+    form: str = "",
+    qualified_references: bool = False,
+    find_tags: Sequence[str] = (),
+    with_max_id: bool = False,
+) -> Record:
+    """The schema, with a subject that holds it.
+
+    The one asked for, else the smallest; of it the version written last.
+    """
+    found = _interpret(stores, schema_id, subject)
+    if found is None:
+        raise SchemaNamedNotFound(key=schema_id)
+    key, holders = found
+    record = record_of(key, stores.bodies.get(key), holders)
+    if with_max_id:
+        record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
+    return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
+
+
+def record_of(key: BodyKey, body: Body, holders: Sequence[Holder]) -> Record:
+    """An id's meaning joined with who uses it.
+
+    The first holder's subject and its version written last. holders: in order.
+    """
+    subject = holders[0].subject
+    holder = max((h for h in holders if h.subject == subject), key=lambda h: h.revision)
+    return Record(body.schema, body.guid, subject, holder.version, key.id, holder.ts, deleted=holder.deleted)
+
+
+def holders_of(
+    stores: Stores, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
+) -> list[tuple[Subject, Version]]:
+    """Of each subject that holds the id the version written last.
+
+    `subject` only says where to look (ID-5). Raises SchemaNotFound.
+    """
+    found = _interpret(stores, schema_id, subject)
+    if found is None:
+        raise SchemaNotFound
+    key, _ = found
+    last: dict[Subject, Holder] = {}
+    for holder in stores.catalog.holders(key):
+        if (deleted or not holder.deleted) and holder.revision >= getattr(last.get(holder.subject), "revision", 0):
+            last[holder.subject] = holder
+    return paged(((holder.subject, holder.version) for holder in last.values()), page)
+
+
+def subjects_of(
+    stores: Stores, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
+) -> list[Subject]:
+    """As `holders_of`, without the versions."""
+    held = holders_of(stores, schema_id, subject=subject, deleted=deleted, page=page)
+    return [holding for holding, _ in held]
+
+
+def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
+    """The schema with this content hash: in the default context first, in each the last id written that is live."""
+    for key in _live(stores, _guid(text)):
+        body = stores.bodies.get(key)
+        record = Record(body.schema, body.guid, Subject(key.context, ""), id=key.id)
+        return replace(rendered(stores, record, form), subject=None, id=None)
+    raise SchemaNamedNotFound(key=text)
+
+
+def ids_of(stores: Stores, text: str) -> list[BodyKey]:
+    """Every live id of this content, by context, then number."""
+    return sorted(_live(stores, _guid(text)), key=lambda key: (key.context, key.id))
+
+
+def version(
+    stores: Stores,
+    subject: Subject,
+    number: Version,
+    *,
+    deleted: bool = False,
+    form: str = "",
+    qualified_references: bool = False,
+    find_tags: Sequence[str] = (),
+) -> Record:
+    """A version of a subject, or of the same name in another context (VER-8).
+
+    Raises SubjectNotFound, VersionNotFound.
+    """
+
+    def visible(view: View) -> Row | None:
+        row = view.row(number)
+        return row if row is not None and (deleted or not row.deleted) else None
+
+    view, row = locate(stores, subject, (number,), visible, deleted=deleted)
+    record = stored_record(stores, view.subject, row)
+    return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
+
+
+def locate(
+    stores: Stores,
+    subject: Subject,
+    numbers: Sequence[Version],
+    visible: Callable[[View], Row | None],
+    *,
+    deleted: bool,
+) -> tuple[View, Row]:
+    """The row that `visible` finds in the subject, or for an unqualified one in its namesakes, by context."""
+    view = stores.ask(subject, versions=numbers)
+    if row := visible(view):
+        return view, row
+    for other in _namesakes(stores, view):
+        if row := visible(namesake := stores.ask(other, versions=numbers)):
+            return namesake, row
+    if not is_known(view, deleted=deleted):
+        raise SubjectNotFound(subject=view.subject)
+    raise VersionNotFound(version=numbers[0])
+
+
+def stored_record(stores: Stores, subject: Subject, row: Row) -> Record:
+    """A version as it is stored, with its time."""
+    schema = stores.body(subject, row).schema
+    return Record(schema, row.guid, subject, row.version, row.id, row.ts, deleted=row.deleted)
+
+
+def lookup(
+    stores: Stores,
+    subject: Subject,
+    draft: Draft,
+    *,
+    normalize: bool = False,
+    deleted: bool = False,
+    form: str = "",
+) -> Record:
+    """The version that the draft is, here or in a namesake. Raises SubjectNotFound, SchemaNotFound, InvalidSchema."""
+    view = stores.ask(subject, references=draft.references)
+    found = _lookup_in(stores, view, draft, normalize=normalize, deleted=deleted)
+    if found is None:
+        found = next(_lookup_in_namesakes(stores, view, draft, normalize=normalize, deleted=deleted), None)
+    if found is not None:
+        return rendered(stores, found, form)
+    raise SchemaNotFound if is_known(view, deleted=deleted) else SubjectNotFound(subject=view.subject)
+
+
+def find_by_metadata(
+    stores: Stores,
+    subject: Subject,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    deleted: bool = False,
+    form: str = "",
+) -> Record:
+    """The highest version whose metadata has all these properties. Raises SubjectNotFound, SchemaNotFound."""
+    view = stores.ask(subject)
+    if not is_known(view, deleted=deleted):
+        raise SubjectNotFound(subject=view.subject)
+    for row in reversed(stores.catalog.history(view.subject)):
+        if row.deleted and not deleted:
+            continue
+        metadata = stores.body(view.subject, row).schema.metadata
+        if metadata is not None and all(metadata.properties.get(key) == value for key, value in pairs):
+            return rendered(stores, stored_record(stores, view.subject, row), form)
+    raise SchemaNotFound
+
+
+def is_known(view: View, *, deleted: bool) -> bool:
+    """Whether the subject has a version that may be seen."""
+    return view.head.newest is not None or (deleted and view.head.highest > 0)
+
+
+def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Sequence[Holder]] | None:
+    """Where an id is to be read, and the holders that answer for it (ID-RES)."""
+    if subject is None or not subject.name:
+        context = DEFAULT_CONTEXT if subject is None else subject.context
+        return _held(stores, BodyKey(context, schema_id))
+    subject = stores.ask(subject).subject
+    if found := _held(stores, BodyKey(subject.context, schema_id), subject):
+        return found
+    if not subject.in_default_context:
+        return None
+    for context in stores.catalog.contexts_of(subject.name):
+        if found := _held(stores, BodyKey(context, schema_id), Subject(context, subject.name)):
+            return found
+    return _held(stores, BodyKey(DEFAULT_CONTEXT, schema_id))
+
+
+def _held(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Sequence[Holder]] | None:
+    holders: Sequence[Holder] = stores.catalog.holders(key)
+    if by is not None:
+        holders = [holder for holder in holders if holder.subject == by]
+    return (key, holders) if holders else None
+
+
+def _live(stores: Stores, guid: Guid | None) -> Iterator[BodyKey]:
+    """Context by context, the default one first; the last id written first."""
+    if guid is None:
+        return
+    named = stores.bodies.named(guid)
+    for context in dict.fromkeys(key.context for key in named):
+        for key in reversed([key for key in named if key.context == context]):
+            if stores.catalog.holders(key):
+                yield key
+
+
+def _guid(text: str) -> Guid | None:
+    """A GUID in any case, with short groups, or as 32 digits; None for anything else."""
+    groups = text.split("-")
+    widths = (8, 4, 4, 4, 12)
+    if len(groups) == len(widths):
+        text = "".join(group.zfill(width) for group, width in zip(groups, widths, strict=True))
+    try:
+        return Guid(str(UUID(hex=text))) if text.isalnum() else None
+    except ValueError:
+        return None
+
+
+def _shaped(
+    stores: Stores, record: Record, form: str, find_tags: Sequence[str], *, qualified_references: bool
+) -> Record:
+    record = with_tags(stores, rendered(stores, record, form), find_tags)
+    return with_qualified_references(record) if qualified_references else record
+
+
+def _namesakes(stores: Stores, view: View) -> Iterator[Subject]:
+    if view.subject.in_default_context:
+        for context in stores.catalog.contexts_of(view.subject.name):
+            yield Subject(context, view.subject.name)
+
+
+def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool) -> Record | None:
+    """Stage A with the draft as it is, then stage B with what a registration would give it."""
+    if parsing.is_blank(draft.text):
+        return None
+    offered = parsing.understand(
+        stores,
+        view,
+        draft.text,
+        draft.type,
+        draft.references,
+        strict=False,
+        normalize=normalize or bool(view.config.normalize),
+    ).described(draft.metadata, draft.rule_set)
+    found = match.find(stores, view, offered, deleted=deleted)
+    if found is None and view.head.newest is not None:
+        filled = match.described(offered, view.config, stores.body(view.subject, view.head.newest).schema)
+        if filled.schema != offered.schema:
+            offered, found = filled, match.find(stores, view, filled, deleted=deleted)
+    return None if found is None else found.record(view.subject, offered)
+
+
+def _lookup_in_namesakes(
+    stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool
+) -> Iterator[Record]:
+    for other in _namesakes(stores, view):
+        namesake = stores.ask(other, references=draft.references)
+        try:
+            found = _lookup_in(stores, namesake, draft, normalize=normalize, deleted=deleted)
+        except InvalidSchema:
+            continue
+        if found is not None:
+            yield found

@@ -1,0 +1,115 @@
+"""Is this schema already a version of the subject?
+
+There are two kinds of sameness: identical content, which has one id, and equivalent structure (EQ-1 to EQ-4).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sigla.model import BodyKey, Config, Metadata, Record, Row, RuleSet, Schema, SchemaId, Subject
+from sigla.registry import parsing
+from sigla.registry.parsing import Offered
+from sigla.registry.stores import Stores, View
+from sigla.rules.merge import merge_metadata, merge_rule_sets, stamp_of, unstamped
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A version that is the offered schema already.
+
+    Stored: its content where it was found by equivalence, else None.
+    """
+
+    row: Row
+    stored: Schema | None = None
+
+    def record(self, subject: Subject, offered: Offered) -> Record:
+        """The request's own text for identical content; the stored entity, with its time, for an equivalent one."""
+        if self.stored is None:
+            return Record(offered.schema, self.row.guid, subject, self.row.version, self.row.id)
+        return Record(
+            self.stored, self.row.guid, subject, self.row.version, self.row.id, self.row.ts, deleted=self.row.deleted
+        )
+
+
+def find(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Match | None:
+    """By content first, then by equivalence, newest first; soft-deleted versions only if asked for."""
+    held = holding(stores, view, stores.id_of(view, offered.guid))
+    if held is not None and (deleted or not held.deleted):
+        return Match(held)
+    return next(equivalents(stores, view, offered, deleted=deleted), None)
+
+
+def holding(stores: Stores, view: View, schema_id: SchemaId | None) -> Row | None:
+    """The subject's version with this id; the one written last if there are several."""
+    newest = view.head.newest
+    if schema_id is None or not view.head.highest:
+        return None
+    if newest is not None and newest.id == schema_id:
+        return newest
+    holders = stores.catalog.holders(BodyKey(view.subject.context, schema_id))
+    held = [holder for holder in holders if holder.subject == view.subject]
+    if not held:
+        return None
+    last = max(held, key=lambda holder: holder.revision).version
+    return stores.look(view.subject, versions=(last,)).row(last)
+
+
+def equivalents(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Iterator[Match]:
+    """Versions that the offered schema can be looked up by, newest first."""
+    if not view.head.highest:
+        return
+    for row in stores.catalog.candidates(view.subject, digests(offered)):
+        if (deleted or not row.deleted) and (match := equivalent_to(stores, view, offered, row)):
+            yield match
+
+
+def equivalent_to(stores: Stores, view: View, offered: Offered, row: Row) -> Match | None:
+    """The match, if the offered schema can be looked up by this version."""
+    body = stores.body(view.subject, row)
+    schema = body.schema
+    if schema.type != offered.schema.type or not _same_references(offered.schema, schema):
+        return None
+    if not _same_description(offered.schema, schema, row):
+        return None
+    parsed = parsing.stored(stores, BodyKey(view.subject.context, row.id), body)
+    return Match(row, schema) if offered.language.equivalent(offered.parsed, parsed) else None
+
+
+def digests(offered: Offered) -> tuple[str, ...]:
+    return (offered.language.digest(offered.parsed),)
+
+
+def described(offered: Offered, config: Config, newest: Schema | None) -> Offered:
+    """The offered schema with the metadata and rules that a registration would give it, but for the stamp (REG-6)."""
+    metadata, rule_set = offered.schema.metadata, offered.schema.rule_set
+    return offered.described(*describe(metadata, rule_set, config, newest))
+
+
+def describe(
+    metadata: Metadata | None, rule_set: RuleSet | None, config: Config, newest: Schema | None
+) -> tuple[Metadata | None, RuleSet | None]:
+    """Default, then what was sent or else the newest version's, then override."""
+    if newest is not None:
+        metadata = newest.metadata if metadata is None else metadata
+        rule_set = newest.rule_set if rule_set is None else rule_set
+    metadata = merge_metadata(merge_metadata(config.default_metadata, metadata), config.override_metadata)
+    rule_set = merge_rule_sets(merge_rule_sets(config.default_rule_set, rule_set), config.override_rule_set)
+    return metadata, rule_set
+
+
+def _same_references(offered: Schema, stored: Schema) -> bool:
+    """Equal one by one; or none offered: a schema with everything inlined finds the one that refers."""
+    return not offered.references or offered.references == stored.references
+
+
+def _same_description(offered: Schema, stored: Schema, row: Row) -> bool:
+    """Metadata and rule sets are equal but for a version stamp that only one of the two bears."""
+    if offered.rule_set != stored.rule_set:
+        return False
+    theirs, ours = stamp_of(stored.metadata), stamp_of(offered.metadata)
+    if (theirs is None) == (ours is None):
+        return offered.metadata == stored.metadata
+    if ours is not None and ours != row.version:
+        return False
+    return unstamped(offered.metadata) == unstamped(stored.metadata)

@@ -1,0 +1,141 @@
+"""From text to understanding: schemas as offered and schemas as stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sigla.errors import EmptySchema, InvalidSchema, InvalidSchemaType, Malformed, SchemaTooLarge
+from sigla.languages import LANGUAGES
+from sigla.languages.language import Language
+from sigla.model import (
+    Body,
+    BodyKey,
+    Guid,
+    Metadata,
+    OfferedReference,
+    Parsed,
+    Reference,
+    Resolved,
+    RuleSet,
+    Schema,
+    Target,
+)
+from sigla.registry.stores import Stores, View, is_complete, target_of
+from sigla.rules import names, references
+from sigla.rules.guid import guid_of
+
+MOST_REFERENCED_SUBJECTS = references.MOST_SUBJECTS
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A draft's schema, understood. `targets` says what each of `schema.references` resolved to."""
+
+    schema: Schema
+    parsed: Parsed
+    targets: tuple[Target, ...]
+
+    @property
+    def guid(self) -> Guid:
+        return guid_of(self.schema)
+
+    @property
+    def language(self) -> Language:
+        return LANGUAGES[self.schema.type]
+
+    def described(self, metadata: Metadata | None, rule_set: RuleSet | None) -> "Offered":
+        """The same schema with other metadata and rules."""
+        return replace(self, schema=replace(self.schema, metadata=metadata, rule_set=rule_set))
+
+
+def language_of(schema_type: str) -> Language:
+    """Raises InvalidSchemaType."""
+    language = LANGUAGES.get(schema_type)
+    if language is None:
+        raise InvalidSchemaType(type=schema_type)
+    return language
+
+
+def is_blank(text: str | None) -> bool:
+    return text is None or not text.strip()
+
+
+def understand(
+    stores: Stores,
+    view: View,
+    text: str | None,
+    schema_type: str,
+    offered: Sequence[OfferedReference],
+    *,
+    strict: bool,
+    normalize: bool,
+) -> Offered:
+    """Parses a text offered for the view's subject, which was asked with the same references.
+
+    strict: as a new schema: today's rules, and references only to active versions. Raises InvalidSchema,
+    InvalidSchemaType,
+    EmptySchema, SchemaTooLarge.
+    """
+    language = language_of(schema_type)
+    if text is None or is_blank(text):
+        raise EmptySchema
+    if len(text) > stores.options.schema_bytes or len(text.encode("utf-8", "replace")) > stores.options.schema_bytes:
+        raise SchemaTooLarge
+    try:
+        resolved = [_resolve(view, reference, strict=strict) for reference in offered]
+        if normalize:
+            resolved = list(dict.fromkeys(sorted(resolved, key=_normal_order)))
+        refs, targets = tuple(ref for ref, _ in resolved), tuple(target for _, target in resolved)
+        _check_fan_out(targets)
+        parsed = language.parse(text, _texts(stores, refs, targets), strict)
+    except Malformed as malformed:
+        raise InvalidSchema(reason=f"Invalid schema of type {schema_type}, details: {malformed.reason}") from malformed
+    if normalize:
+        parsed = language.normalise(parsed)
+    return Offered(Schema(schema_type, parsed.canonical, refs), parsed, targets)
+
+
+def stored(stores: Stores, key: BodyKey, body: Body | None = None) -> Parsed:
+    """A stored schema, parsed leniently: what broke today's rules takes part all the same. Raises InvalidSchema."""
+    parsed = stores.parsed.get(key)
+    if parsed is None:
+        body = body or stores.bodies.get(key)
+        language = language_of(body.schema.type)
+        try:
+            texts = _texts(stores, body.schema.references, body.targets)
+            parsed = language.parse(body.schema.text, texts, False)  # noqa: FBT003 - leniently; a plain function
+        except Malformed as malformed:
+            reason = f"Invalid schema of type {body.schema.type}, details: {malformed.reason}"
+            raise InvalidSchema(reason=reason) from malformed
+        stores.parsed.keep(key, parsed)
+    return parsed
+
+
+def _texts(stores: Stores, refs: Sequence[Reference], targets: Sequence[Target]) -> Sequence[Resolved]:
+    if not refs:
+        return ()
+    strict = stores.options.strict_reference_versions
+    return references.resolve(refs, targets, stores.bodies.get, strict_versions=strict)
+
+
+def _resolve(view: View, offered: OfferedReference, *, strict: bool) -> tuple[Reference, Target]:
+    if not is_complete(offered):
+        shown = f"name='{offered.name}', subject='{offered.subject}', version={offered.version}"
+        raise Malformed(f"Invalid reference: {{{shown}}}")
+    key = target_of(offered, view.subject.context)
+    row = view.row(key.version, key.subject)
+    if row is None or (strict and row.deleted):
+        raise Malformed(
+            f'No schema reference found for subject "{key.subject.qualified}" and version {offered.version}'
+        )
+    reference = Reference(offered.name or "", offered.subject or "", row.version)
+    return reference, Target(key.subject.context, key.subject.name, row.version, row.id)
+
+
+def _check_fan_out(targets: Sequence[Target]) -> None:
+    if len({(target.context, target.subject) for target in targets}) > MOST_REFERENCED_SUBJECTS:
+        raise Malformed(f"More than {MOST_REFERENCED_SUBJECTS} subjects are referenced")
+
+
+def _normal_order(resolved: tuple[Reference, Target]) -> tuple[bytes, int]:
+    reference, _ = resolved
+    return names.code_units(reference.subject), reference.version

@@ -1,0 +1,196 @@
+"""Config and mode of a subject, a context, the default context (global), the whole registry."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sigla.errors import (
+    ForwardOnlyGlobal,
+    ImportIntoExisting,
+    InvalidLevel,
+    InvalidMode,
+    LevelNotConfigured,
+    ModeImmutable,
+    ModeNotConfigured,
+    Referenced,
+    SubjectNotFound,
+)
+from sigla.model import GLOBAL, REGISTRY_WIDE, Config, Search, Show, Subject
+from sigla.ports import ConfigChanged, ImportBegun, ModeChanged
+from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.stores import Stores, View
+from sigla.rules import names, rule_sets
+from sigla.rules.compatibility import LEVELS
+from sigla.rules.settings import FORWARD, IMPORT, MODES, POLICIES, READWRITE, with_level
+from sigla.rules.subject import check_writable
+
+ALWAYS_ANSWERED = (GLOBAL, REGISTRY_WIDE)
+"""Scopes that report the server's default where they have no entry (INH-4)."""
+
+
+def config(stores: Stores, scope: Subject, *, default_to_global: bool = False) -> Config:
+    """The scope's own entry, or with `default_to_global` what is in force. Raises LevelNotConfigured."""
+    view = stores.look(scope)
+    if default_to_global:
+        return view.config
+    own = view.chain.own.config
+    if own is None and scope not in ALWAYS_ANSWERED:
+        raise LevelNotConfigured(subject=scope)
+    return with_level(own or Config(), stores.options.default_level)
+
+
+def change_config(stores: Stores, scope: Subject, patch: Mapping[str, Any]) -> Config:
+    """The whole entry after the patch: a field that is absent keeps its value, None clears it.
+
+    Raises InvalidLevel, InvalidRuleSet, InvalidSubject, ReadOnly, in this order.
+    """
+    fields = _checked(patch)
+    if scope not in ALWAYS_ANSWERED:
+        names.check_configurable(scope)
+
+    def attempt() -> Config:
+        view = stores.look(scope)
+        _check_writable(view)
+        changed = replace(view.chain.own.config or Config(), **fields)
+        commit(stores, ConfigChanged(scope, view.chain.own, changed, stores.clock.now(), nonce()))
+        return changed
+
+    return until_committed(stores, "Update config operation", attempt)
+
+
+def drop_config(stores: Stores, scope: Subject) -> Config:
+    """The entry that was removed; for the global ones what was in force. Raises SubjectNotFound, ReadOnly."""
+
+    def attempt() -> Config:
+        view = stores.look(scope)
+        own = view.chain.own.config
+        if own is None and scope not in ALWAYS_ANSWERED:
+            raise SubjectNotFound(subject=scope)
+        _check_writable(view)
+        if own is None:
+            return view.config
+        commit(stores, ConfigChanged(scope, view.chain.own, None, stores.clock.now(), nonce()))
+        return with_level(own, stores.options.default_level)
+
+    return until_committed(stores, "Delete config operation", attempt)
+
+
+def mode(stores: Stores, scope: Subject, *, default_to_global: bool = False) -> str:
+    """The scope's own mode, or with `default_to_global` the one in force. Raises ModeNotConfigured."""
+    view = stores.look(scope)
+    if default_to_global:
+        return view.mode
+    own = view.chain.own.mode
+    if own is None and scope not in ALWAYS_ANSWERED:
+        raise ModeNotConfigured(subject=scope)
+    return own or READWRITE
+
+
+def change_mode(stores: Stores, scope: Subject, wanted: str | None, *, force: bool = False) -> None:
+    """Sets the mode, or removes the entry (None).
+
+    Into IMPORT, unless forced, only where nothing is active; what is soft-deleted there is purged.
+    Raises InvalidSubject, InvalidMode, ForwardOnlyGlobal, ModeImmutable, ImportIntoExisting, Referenced.
+    """
+    if scope not in ALWAYS_ANSWERED:
+        names.check_configurable(scope)
+    target = _mode_named(scope, wanted)
+    _check_mutable(stores)
+
+    def attempt() -> None:
+        view = stores.look(scope)
+        if target == IMPORT and view.mode != IMPORT and not force:
+            _begin_import(stores, view)
+        else:
+            commit(stores, ModeChanged(scope, view.chain.own, target, stores.clock.now(), nonce()))
+
+    until_committed(stores, "Update mode operation", attempt)
+
+
+def drop_mode(stores: Stores, scope: Subject, *, recursive: bool = False) -> str | None:
+    """The mode that was removed; None if there was none. recursive: also those of all subjects of a context.
+
+    Raises ModeImmutable, SubjectNotFound.
+    """
+    _check_mutable(stores)
+
+    def attempt() -> str | None:
+        view = stores.look(scope)
+        own = view.chain.own.mode
+        if own is not None:
+            commit(stores, ModeChanged(scope, view.chain.own, None, stores.clock.now(), nonce()))
+            return own
+        if recursive:
+            return None
+        if scope not in ALWAYS_ANSWERED:
+            raise SubjectNotFound(subject=scope)
+        return READWRITE
+
+    dropped = until_committed(stores, "Delete mode operation", attempt)
+    if recursive and not scope.name:
+        for below, settings in list(stores.catalog.settings(Search(context=scope.context))):
+            if settings.mode is not None and below != scope:
+                _drop_below(stores, below)
+    return dropped
+
+
+def _drop_below(stores: Stores, scope: Subject) -> None:
+    def attempt() -> None:
+        own = stores.look(scope).chain.own
+        if own.mode is not None:
+            commit(stores, ModeChanged(scope, own, None, stores.clock.now(), nonce()))
+
+    until_committed(stores, "Delete mode operation", attempt)
+
+
+def _checked(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The patch with its level in upper case. Unknown policies count as none set (COMPAT-8)."""
+    fields = dict(patch)
+    level = fields.get("level")
+    if level is not None:
+        fields["level"] = str(level).upper()
+        if fields["level"] not in LEVELS:
+            raise InvalidLevel
+    policy = fields.get("policy")
+    if policy is not None:
+        fields["policy"] = policy.upper() if policy.upper() in POLICIES else None
+    for name in ("default_rule_set", "override_rule_set"):
+        rule_sets.validate(fields.get(name))
+    return fields
+
+
+def _check_writable(view: View) -> None:
+    check_writable(view.subject, view.mode, shown="null" if view.subject == GLOBAL else None)
+
+
+def _mode_named(scope: Subject, wanted: str | None) -> str | None:
+    if wanted is None:
+        return None
+    if wanted.upper() not in MODES:
+        raise InvalidMode
+    if wanted.upper() == FORWARD and scope != REGISTRY_WIDE:
+        raise ForwardOnlyGlobal
+    return wanted.upper()
+
+
+def _check_mutable(stores: Stores) -> None:
+    if not stores.options.mode_mutability:
+        raise ModeImmutable
+
+
+def _begin_import(stores: Stores, view: View) -> None:
+    """MODE-5 and MODE-6. The store judges again, in the same commit; here a refusal gets its sentence."""
+    search = _scope(view.subject)
+    if next(stores.catalog.subjects(search, Show.ACTIVE), None) is not None:
+        raise ImportIntoExisting
+    for subject in stores.catalog.subjects(search):
+        for version, _ in stores.catalog.referrers(subject):
+            raise Referenced(subject=subject, version=version)
+    commit(stores, ImportBegun(view.subject, search, view.chain.own, stores.clock.now(), nonce()))
+
+
+def _scope(scope: Subject) -> Search:
+    """What a mode is about: one subject, one context, or for the two global entries everything."""
+    if scope in ALWAYS_ANSWERED:
+        return Search(context=None)
+    return Search(name_prefix=scope.name, context=scope.context, exact=bool(scope.name))

@@ -1,0 +1,108 @@
+"""What every verb is handed, and the question most of them begin with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Row, SchemaId, Subject, Version
+from sigla.ports import Bodies, Catalog, Clock, Head, Snapshot, VersionKey
+from sigla.registry.parsed import ParsedSchemas
+from sigla.rules import names
+from sigla.rules.settings import effective_config, effective_mode
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an operator may decide; the defaults are the reference's, but for the size of a schema."""
+
+    default_level: str = "BACKWARD"
+    mode_mutability: bool = True
+    strict_reference_versions: bool = False
+    schema_bytes: int = 2**20
+    """A longer text is refused (42209)."""
+    deadline_ms: int = 20_000
+    """How long a write may go on losing races before it is given up (50002)."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The answer to `Stores.ask`: one subject, as it is, with what applies to it. `subject` is what an alias led to."""
+
+    subject: Subject
+    snapshot: Snapshot
+    config: Config
+    mode: str
+    guess: Guid | None
+
+    @property
+    def head(self) -> Head:
+        return self.snapshot.head
+
+    @property
+    def chain(self) -> Chain:
+        return self.snapshot.chain
+
+    def row(self, version: Version, subject: Subject | None = None) -> Row | None:
+        """A version that the question named, soft-deleted ones included."""
+        return self.snapshot.rows.get(VersionKey(subject or self.subject, version))
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    catalog: Catalog
+    bodies: Bodies
+    clock: Clock
+    options: Options = field(default_factory=Options)
+    parsed: ParsedSchemas = field(default_factory=ParsedSchemas)
+
+    def ask(
+        self,
+        subject: Subject,
+        *,
+        versions: Sequence[Version] = (),
+        references: Sequence[OfferedReference] = (),
+        guess: Guid | None = None,
+    ) -> View:
+        """One round trip for a subject and all that bears on it.
+
+        One more if its config names an alias (one hop, ALIAS-3).
+        """
+        view = self.look(subject, versions=versions, references=references, guess=guess)
+        own = view.chain.own.config
+        if own is None or not own.alias:
+            return view
+        target = names.reference_target(own.alias, subject.context)
+        return self.look(target, versions=versions, references=references, guess=guess)
+
+    def look(
+        self,
+        subject: Subject,
+        *,
+        versions: Sequence[Version] = (),
+        references: Sequence[OfferedReference] = (),
+        guess: Guid | None = None,
+    ) -> View:
+        """As `ask`, without following an alias."""
+        wanted = [VersionKey(subject, version) for version in versions]
+        wanted += [target_of(offered, subject.context) for offered in references if is_complete(offered)]
+        snapshot = self.catalog.snapshot(subject, wanted=wanted, guess=guess)
+        chain = snapshot.chain
+        config = effective_config(chain, self.options.default_level)
+        return View(subject, snapshot, config, effective_mode(chain), guess)
+
+    def id_of(self, view: View, guid: Guid) -> SchemaId | None:
+        """The id of this content in the view's context; free where the question had guessed it."""
+        if guid == view.guess:
+            return view.snapshot.known
+        return self.catalog.id_of(view.subject.context, guid)
+
+    def body(self, subject: Subject, row: Row) -> Body:
+        return self.bodies.get(BodyKey(subject.context, row.id))
+
+
+def is_complete(offered: OfferedReference) -> bool:
+    return None not in (offered.name, offered.subject, offered.version)
+
+
+def target_of(offered: OfferedReference, context: str) -> VersionKey:
+    """The version a complete reference means, offered by a schema of `context`."""
+    return VersionKey(names.reference_target(offered.subject or "", context), Version(offered.version or 0))

@@ -1,0 +1,55 @@
+"""The tags endpoint: a new version made from an existing one (TAG-1 to TAG-5)."""
+
+from sigla.errors import InvalidRuleSet, SubjectNotFound, VersionNotFound
+from sigla.model import LATEST, Draft, OfferedReference, Record, RuleSet, Schema, Subject, TagRequest, Version
+from sigla.registry.register import register
+from sigla.registry.stores import Stores, View
+from sigla.rules import names, rule_sets
+from sigla.rules.merge import merge_rule_sets, stamped, without_rules
+
+
+def tag(stores: Stores, subject: Subject, version: str, request: TagRequest) -> Record:
+    """The version that the changed schema became.
+
+    Raises InvalidSubject, InvalidVersion, SubjectNotFound, VersionNotFound,
+    InvalidRuleSet, and what a registration raises.
+    """
+    names.check_registrable(subject)
+    number = names.version(version)
+    before = Version(request.new_version - 1) if request.new_version and request.new_version > 1 else LATEST
+    view = stores.ask(subject, versions=(number, before))
+    schema = _base(stores, view, number, subject)
+    references = tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references)
+    draft = Draft(
+        schema.text,
+        schema.type,
+        references,
+        metadata=stamped(schema.metadata if request.metadata is None else request.metadata, request.new_version or 0),
+        rule_set=_rule_set(stores, view, before, request),
+        version=request.new_version or 0,
+        tags_to_add=request.add,
+        tags_to_remove=request.remove,
+    )
+    return register(stores, view.subject, draft)
+
+
+def _base(stores: Stores, view: View, number: Version, asked: Subject) -> Schema:
+    row = view.row(number)
+    if row is not None and not row.deleted:
+        return stores.body(view.subject, row).schema
+    if view.head.newest is None:
+        raise SubjectNotFound(subject=asked.sent)
+    raise VersionNotFound(version=number)
+
+
+def _rule_set(stores: Stores, view: View, before: Version, request: TagRequest) -> RuleSet | None:
+    """The rules sent; or those of the version before, merged and weeded (TAG-4). None inherits the newest version's."""
+    rule_sets.validate(request.rule_set)
+    rule_sets.validate(request.rules_to_merge)
+    if request.rules_to_merge is None and not request.rules_to_remove:
+        return request.rule_set
+    if request.rule_set is not None:
+        raise InvalidRuleSet(reason="ruleSet should be omitted if specifying rulesToMerge or rulesToRemove")
+    row = view.row(before)
+    standing = None if row is None or row.deleted else stores.body(view.subject, row).schema.rule_set
+    return without_rules(merge_rule_sets(standing, request.rules_to_merge), request.rules_to_remove)

@@ -1,0 +1,146 @@
+"""May this schema follow the earlier ones? The rules are LV-1 to LV-11 of docs/compatibility.md."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import chain, islice
+
+from sigla.errors import CheckAbandoned
+from sigla.languages.language import Language
+from sigla.model import Finding, Metadata, Parsed, Version
+
+RESERVED_FIELDS = "confluent:reserved"
+LONGEST_QUOTED_SCHEMA = 10_240
+
+
+class Direction(Enum):
+    """Who must be able to read whose data: (reader, writer) as the sentences call them."""
+
+    NEW_READS_OLD = ("new", "old")
+    OLD_READS_NEW = ("old", "new")
+
+
+class Against(Enum):
+    LATEST = "latest"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """directions: in the order in which they are checked."""
+
+    directions: tuple[Direction, ...]
+    against: Against
+
+
+BACKWARD = (Direction.NEW_READS_OLD,)
+FORWARD = (Direction.OLD_READS_NEW,)
+FULL = (Direction.OLD_READS_NEW, Direction.NEW_READS_OLD)
+
+LEVELS: Mapping[str, Level] = {
+    "NONE": Level((), Against.LATEST),
+    "BACKWARD": Level(BACKWARD, Against.LATEST),
+    "BACKWARD_TRANSITIVE": Level(BACKWARD, Against.ALL),
+    "FORWARD": Level(FORWARD, Against.LATEST),
+    "FORWARD_TRANSITIVE": Level(FORWARD, Against.ALL),
+    "FULL": Level(FULL, Against.LATEST),
+    "FULL_TRANSITIVE": Level(FULL, Against.ALL),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An active version of the subject, with the metadata it was registered with."""
+
+    version: Version
+    parsed: Parsed
+    metadata: Metadata | None
+
+
+def check(
+    new: Parsed,
+    metadata: Metadata | None,
+    earlier: Iterable[Earlier],
+    *,
+    language: Language,
+    level: str,
+    group: str | None = None,
+    validate_fields: bool = False,
+) -> tuple[str, ...]:
+    """The messages of a check, in the order of A.4; none if the new schema may follow.
+
+    earlier: newest first; consumed no further than the level needs. group: a metadata property; only versions with the
+    new schema's value for it take part (GR-1).
+    """
+    directions, against = LEVELS[level].directions, LEVELS[level].against
+    if not directions and not validate_fields:
+        return ()
+    versions = (old for old in earlier if group is None or _property(old.metadata, group) == _property(metadata, group))
+    newest = list(islice(versions, 1))
+    messages: list[str] = []
+    if validate_fields:
+        messages += _reserved_fields(new, metadata, newest, language)
+    for old in newest if against is Against.LATEST else chain(newest, versions):
+        findings = list(_against(new, old, directions, language))
+        messages += findings
+        if findings:
+            break
+    if messages:
+        messages.append(f"{{validateFields: '{str(validate_fields).lower()}', compatibility: '{level}'}}")
+    return tuple(messages)
+
+
+def _against(new: Parsed, old: Earlier, directions: Sequence[Direction], language: Language) -> Iterator[str]:
+    if not directions:
+        return
+    if old.parsed.language != new.language:
+        yield "Incompatible because of different schema type"
+        return
+    failed: list[str] = []
+    for direction in directions:
+        failed = list(_one_way(new, old.parsed, direction, language))
+        yield from failed
+    # Only the direction checked last tells which schema it failed against (MS-1).
+    if failed:
+        yield f"{{oldSchemaVersion: {old.version}}}"
+        yield _quoted(old.parsed.canonical)
+
+
+def _one_way(new: Parsed, old: Parsed, direction: Direction, language: Language) -> Iterator[str]:
+    reader, writer = (new, old) if direction is Direction.NEW_READS_OLD else (old, new)
+    try:
+        findings: tuple[Finding, ...] = language.compare(reader, writer)
+    except CheckAbandoned as abandoned:
+        yield abandoned.message
+        return
+    for finding in findings:
+        yield language.sentence(finding, *direction.value)
+
+
+def _quoted(canonical: str) -> str:
+    if len(canonical) > LONGEST_QUOTED_SCHEMA:
+        return f"{{oldSchema: <truncated> '{canonical[:LONGEST_QUOTED_SCHEMA]}...'}}"
+    return f"{{oldSchema: '{canonical}'}}"
+
+
+def _reserved_fields(
+    new: Parsed, metadata: Metadata | None, newest: Sequence[Earlier], language: Language
+) -> Iterator[str]:
+    """RS-1 and RS-2. newest: the version to compare with, or none."""
+    kept, fields = _reserved(metadata), language.top_level_fields(new)
+    for field in (field for old in newest for field in _reserved(old.metadata) if field not in kept):
+        yield (
+            f"The new schema has reserved field {field} removed from its metadata "
+            "which is present in the old schema's metadata."
+        )
+    for field in (field for field in kept if field in fields):
+        yield f"The new schema has field that conflicts with the reserved field {field}."
+
+
+def _reserved(metadata: Metadata | None) -> list[str]:
+    names = (_property(metadata, RESERVED_FIELDS) or "").split(",")
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+def _property(metadata: Metadata | None, key: str) -> str | None:
+    return metadata.properties.get(key) if metadata else None

@@ -1,0 +1,90 @@
+"""Names of contexts, subjects and versions: read, made normal, refused (NAME-1 to NAME-6)."""
+
+import re
+
+from sigla.errors import InvalidSubject, InvalidVersion
+from sigla.model import DEFAULT_CONTEXT, LATEST, REGISTRY_WIDE_CONTEXT, Search, Subject, Version
+
+ANY_CONTEXT = "*"
+RESERVED = frozenset({"__GLOBAL", "__EMPTY"})
+LONGEST_NAME = 700
+"""Bytes of the qualified name in UTF-8; stored names are made of it and end at 1,024."""
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_INTEGER = re.compile(r"[+-]?\d+")
+_MAX_INT = 2**31 - 1
+
+
+def code_units(text: str) -> bytes:
+    """A key that sorts as the reference sorts text: by UTF-16 code units."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def subject(text: str) -> Subject:
+    """`foo`, `:.:foo`, `:.ctx:foo`, `:.ctx:`, `:.ctx`. Only `:.` and `:*:` begin a context."""
+    if text.startswith(":."):
+        context, _, name = text[1:].partition(":")
+        return Subject(context, name, sent=text)
+    if text.startswith(":*:"):
+        return Subject(ANY_CONTEXT, text[3:], sent=text)
+    return Subject(DEFAULT_CONTEXT, text, sent=text)
+
+
+def reference_target(text: str, context: str) -> Subject:
+    """The subject a reference means, declared by a schema of `context`.
+
+    From a named context the default one cannot be reached: `:.:foo` is a name like any other there (REG-15).
+    """
+    named = subject(text)
+    if named.context == DEFAULT_CONTEXT and context != DEFAULT_CONTEXT:
+        return Subject(context, text)
+    return named
+
+
+def search(prefix: str) -> Search:
+    """`fo`, `:.ctx:fo`, `:.ct` (every context that begins so), `:*:fo` (every context)."""
+    if prefix.startswith(":*:"):
+        return Search(name_prefix=prefix[3:], context=None)
+    if prefix.startswith(":.") and ":" not in prefix[1:]:
+        return Search(context=None, context_prefix=prefix[1:])
+    wanted = subject(prefix)
+    return Search(name_prefix=wanted.name, context=wanted.context)
+
+
+def version(text: str) -> Version:
+    """`latest` in any case, or a 32-bit integer that is -1 (the same) or positive. Raises InvalidVersion."""
+    trimmed = text.strip()
+    if trimmed.lower() == "latest":
+        return LATEST
+    if not _INTEGER.fullmatch(trimmed) or not -_MAX_INT - 1 <= int(trimmed) <= _MAX_INT:
+        raise InvalidVersion(version=text)
+    number = int(trimmed)
+    if number < LATEST or number == 0:
+        raise InvalidVersion(version=number)
+    return Version(number)
+
+
+def delimited(context: str) -> str:
+    """How sentences show a context: `:.name:`, and nothing at all for the default one."""
+    return "" if context == DEFAULT_CONTEXT else f":{context}:"
+
+
+def check_registrable(name: Subject) -> None:
+    """Refuses names no schema may be registered under, with InvalidSubject.
+
+    The last two the reference lets through, and then cannot address any more (NAME-4, NAME-6).
+    """
+    check_configurable(name)
+    if name.context in (REGISTRY_WIDE_CONTEXT, ANY_CONTEXT) or (name.in_default_context and not name.name):
+        raise InvalidSubject(subject=_as_sent(name))
+
+
+def check_configurable(name: Subject) -> None:
+    """Refuses names that can have no settings, with InvalidSubject (NAME-1, NAME-2)."""
+    text = _as_sent(name)
+    if _CONTROL.search(text) or name.name in RESERVED or len(text.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
+        raise InvalidSubject(subject=text)
+
+
+def _as_sent(name: Subject) -> str:
+    return name.qualified if name.sent is None else name.sent

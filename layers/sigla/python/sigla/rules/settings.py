@@ -1,0 +1,72 @@
+"""Which config and which mode apply to a subject (INH-1 to INH-6)."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+from sigla.model import Chain, Config
+
+READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD = (
+    "READWRITE",
+    "READONLY",
+    "READONLY_OVERRIDE",
+    "IMPORT",
+    "FORWARD",
+)
+MODES = (READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD)
+READ_ONLY_MODES = frozenset({READONLY, READONLY_OVERRIDE})
+IMPORTING_MODES = frozenset({IMPORT, FORWARD})
+
+FILLED_FROM_DEFAULT = (
+    "normalize",
+    "validate_fields",
+    "validate_new_schemas",
+    "validate_rules",
+    "policy",
+    "group",
+)
+"""What a subject's own entry takes from the global one where it is silent, whatever its context (INH-5).
+
+Nothing else is filled in.
+"""
+
+POLICIES = frozenset({"STRICT", "LENIENT", "LOGICAL"})
+
+
+def effective_config(chain: Chain, default_level: str) -> Config:
+    """The first entry on the way up, whole.
+
+    Entries are not merged, but for FILLED_FROM_DEFAULT. The level is always set.
+    """
+    own, default = chain.own.config, chain.default.config
+    if own is not None and default is not None:
+        unset = {name: getattr(default, name) for name in FILLED_FROM_DEFAULT if getattr(own, name) is None}
+        own = replace(own, **unset)
+    entries = (own, chain.context.config, chain.registry_wide.config)
+    return with_level(next((entry for entry in entries if entry is not None), Config()), default_level)
+
+
+def effective_mode(chain: Chain) -> str:
+    """The first mode on the way up, else READWRITE."""
+    modes = (chain.own.mode, chain.context.mode, chain.registry_wide.mode)
+    return next((mode for mode in modes if mode is not None), READWRITE)
+
+
+def with_level(config: Config, default_level: str) -> Config:
+    """An entry without a level behaves as if it had the server's default one, not an inherited one (INH-6)."""
+    return config if config.level is not None else replace(config, level=default_level)
+
+
+def fills_in(config: Config) -> bool:
+    """Whether registrations get metadata or rules from the config."""
+    return any(
+        value is not None
+        for value in (
+            config.default_metadata,
+            config.override_metadata,
+            config.default_rule_set,
+            config.override_rule_set,
+        )
+    )
+
+
+CONFIG_FIELDS: Sequence[str] = tuple(field.name for field in fields(Config))

@@ -1,0 +1,83 @@
+"""What an operator decides, read once from a mapping of strings.
+
+A name nobody knows is refused: a typo must not become a default.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sigla.rules.compatibility import LEVELS
+
+PREFIX = "SIGLA_"
+
+
+class InvalidSetting(ValueError):  # noqa: N818 - reads as what the setting is
+    """One sentence: which setting, what is wrong with it, what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting with its default; the environment variable is the name in capitals after `SIGLA_`.
+
+    registry_name: the metadata space that is served; several may share a store. memory_bytes: what schemas kept at
+    hand may
+    take. request_bytes, schema_bytes: longer ones are refused with 413 and 42209. cors_origins: origins whose browser
+    pages
+    may call, separated by commas; none by default. log_requests: one JSON line per request.
+    """
+
+    registry_name: str = "default"
+    default_level: str = "BACKWARD"
+    mode_mutability: bool = True
+    strict_reference_versions: bool = False
+    schema_bytes: int = 2**20
+    request_bytes: int = 4 * 2**20
+    answer_bytes: int = 0
+    """The longest answer that fits through the front door.
+
+    0 for no limit. Longer ones are refused with a hint to page.
+    """
+    memory_bytes: int = 16 * 2**20
+    cors_origins: str = ""
+    log_requests: bool = True
+    metrics: bool = True
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str]) -> "Settings":
+        """Raises InvalidSetting."""
+        known = {field.name: field for field in fields(cls)}
+        given: dict[str, Any] = {}
+        for variable, text in environ.items():
+            if not variable.startswith(PREFIX):
+                continue
+            name = variable.removeprefix(PREFIX).lower()
+            if name not in known:
+                raise InvalidSetting(f"{variable} is no setting; the settings are {_names(known)}.")
+            given[name] = _value(variable, text, type(known[name].default))
+        settings = cls(**given)
+        if settings.default_level.upper() not in LEVELS:
+            raise InvalidSetting(
+                f"{PREFIX}DEFAULT_LEVEL is {settings.default_level}; it must be one of {', '.join(LEVELS)}."
+            )
+        return settings
+
+
+def _value(variable: str, text: str, kind: type) -> object:
+    try:
+        return _READERS[kind](text)
+    except (KeyError, ValueError):
+        raise InvalidSetting(f"{variable} is {text!r}; {_EXPECTED[kind]}.") from None
+
+
+def _names(known: Mapping[str, object]) -> str:
+    return ", ".join(PREFIX + name.upper() for name in known)
+
+
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_READERS: Mapping[type, Callable[[str], object]] = {
+    str: str,
+    int: int,
+    bool: lambda text: _BOOLEANS[text.strip().lower()],
+}
+_EXPECTED = {str: "it must be text", int: "it must be a whole number", bool: "it must be true or false"}

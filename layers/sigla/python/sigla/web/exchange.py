@@ -1,0 +1,178 @@
+"""One request on its way through, and what is sent back."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from sigla.model import Page, SchemaId, Subject, Version
+from sigla.rules import names
+from sigla.web import paths
+from sigla.web.refusals import NoSuchArgument
+from sigla.web.wire import text as json_text
+
+if TYPE_CHECKING:
+    from sigla.web.rendered import Rendered
+
+NO_QUERY: Mapping[str, list[str]] = {}
+LONGEST_LIST = 2**31 - 1
+SCHEMAS_PER_PAGE = 1000
+
+# Digits of any script are digits, to the reference as to us.
+_NUMBER = re.compile(r"[+-]?\d{1,12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What `/v1/metadata` says of us."""
+
+    cluster: str = "sigla"
+    group: str = "schema-registry"
+    version: str = "8.5.0"
+    """The line of the API that we speak: clients choose by it what they dare to ask."""
+    commit: str = "Unknown"
+
+
+class Answer:
+    """What is sent back: status and body, and for the log what it was about.
+
+    media: the Content-Type; None for the negotiated one, empty for none at all. etag: without its quotes; empty for none.
+    packed: the body in gzip, once somebody has asked for it.
+    """
+
+    __slots__ = ("body", "error_code", "etag", "media", "packed", "status")
+
+    def __init__(
+        self, status: int, body: bytes, *, media: bytes | None = None, error_code: int | None = None, etag: bytes = b""
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.media = media
+        self.error_code = error_code
+        self.etag = etag
+        self.packed: bytes | None = None
+
+
+def told(value: object) -> Answer:
+    """200 with a JSON body."""
+    return Answer(200, json_text.write(value))
+
+
+def bare(text: str) -> Answer:
+    """200 with the text of a schema, as it is: not a JSON string, nothing escaped (HTTP-8)."""
+    return Answer(200, text.encode("utf-8", "replace"))
+
+
+EMPTY_OBJECT = Answer(200, b"{}")
+
+
+def nothing() -> Answer:
+    return Answer(204, b"", media=b"")
+
+
+@lru_cache(maxsize=512)
+def read_query(raw: bytes) -> Mapping[str, list[str]]:
+    """Every parameter with its values, in order. A plus is a space; what is no UTF-8 is refused like in a path."""
+    found: dict[str, list[str]] = {}
+    for part in raw.decode("latin-1").replace("+", " ").split("&"):
+        name, _, value = part.partition("=")
+        if part:
+            found.setdefault(_decode(name), []).append(_decode(value))
+    return found
+
+
+def _decode(encoded: str) -> str:
+    try:
+        return encoded if encoded.isascii() and "%" not in encoded else paths.unescape(encoded.encode("latin-1").decode())
+    except UnicodeDecodeError:
+        return encoded  # raw bytes of another charset: read as they stand
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request whose route is known. Parameters are texts; each property and method reads one kind of them.
+
+    params: of the path, decoded. prefix: the parameter that a context in the path is put before, and how (CPATH-4, 5).
+    """
+
+    params: Mapping[str, str]
+    raw_query: bytes
+    rendered: "Rendered"
+    service: Service
+    prefix: tuple[str, str] | None = None
+    body: bytes = b""
+    operation: str = ""
+    _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
+
+    @property
+    def query(self) -> Mapping[str, list[str]]:
+        if self._query is None:
+            query = read_query(self.raw_query) if self.raw_query else NO_QUERY
+            self._query = query if self.prefix is None else _prefixed(query, *self.prefix)
+        return self._query
+
+    @property
+    def subject(self) -> Subject:
+        return names.subject(self.params["subject"])
+
+    @property
+    def version(self) -> Version:
+        """Raises InvalidVersion."""
+        return names.version(self.params["version"])
+
+    @property
+    def id(self) -> SchemaId:
+        """Raises NoSuchArgument for what is no 32-bit number."""
+        return SchemaId(_number(self.params["id"]))
+
+    @property
+    def id_scope(self) -> Subject | None:
+        """The subject that says where an id is to be understood (ID-RES)."""
+        asked = self.text("subject")
+        return names.subject(asked) if asked else None
+
+    def text(self, name: str, default: str = "") -> str:
+        """The first value given."""
+        values = self.query.get(name)
+        return values[0] if values else default
+
+    def texts(self, name: str) -> list[str]:
+        return self.query.get(name, [])
+
+    def flag(self, name: str) -> bool:
+        """Only `true` is true, in any case."""
+        values = self.query.get(name)
+        return bool(values) and values[0].lower() == "true"  # type: ignore[index] # bool() has seen it
+
+    def number(self, name: str, default: int) -> int:
+        """Raises NoSuchArgument; missing and empty are the default."""
+        said = self.text(name)
+        return _number(said) if said else default
+
+    def page(self, longest: int) -> Page:
+        """A limit that is not between 1 and the longest counts as the longest (§2.2). Raises NoSuchArgument."""
+        offset, limit = self.number("offset", 0), self.number("limit", -1)
+        if offset < 0:
+            raise NoSuchArgument
+        return Page(offset, limit if 0 < limit <= longest else longest)
+
+    def choices(self, name: str, allowed: frozenset[str]) -> list[str]:
+        """Raises NoSuchArgument if a value is not on the list."""
+        said = self.texts(name)
+        if not allowed.issuperset(said):
+            raise NoSuchArgument
+        return said
+
+
+Endpoint = Callable[[Exchange, "Verbs"], Answer]
+
+
+def _number(said: str) -> int:
+    if not _NUMBER.fullmatch(said) or not -(2**31) <= int(said) < 2**31:
+        raise NoSuchArgument
+    return int(said)
+
+
+def _prefixed(query: Mapping[str, list[str]], name: str, prefix: str) -> Mapping[str, list[str]]:
+    return {**query, name: [paths.qualify(prefix, value) for value in query.get(name) or [""]]}

@@ -1,0 +1,61 @@
+"""What HTTP itself refuses, before a verb is asked: rows like those of `sigla.errors`, sentences of the same envelope."""
+
+from typing import ClassVar
+
+from sigla.errors import Refusal, SchemaTooLarge
+
+
+class HttpRefusal(Refusal):
+    """`media` is the Content-Type of the answer: None for the negotiated one, empty for none at all (HTTP-15)."""
+
+    media: ClassVar[bytes | None] = None
+
+
+class BadRequest(HttpRefusal):
+    code, text = 400, "{reason}"
+
+
+class ContextNameWithColon(BadRequest):
+    text, media = "Context name '{name}' cannot contain a colon", b""
+
+
+class NotAMediaType(BadRequest):
+    text, media = "Bad Request", b"application/json"
+
+
+class NoSuchPath(HttpRefusal):
+    code, text, media = 404, "HTTP 404 Not Found", b""
+
+
+class NoSuchArgument(HttpRefusal):
+    """A number that is none, a word that is not on the list: to clients the same as an unknown path."""
+
+    code, text = 404, "HTTP 404 Not Found"
+
+
+class MethodNotAllowed(HttpRefusal):
+    code, text, media = 405, "HTTP 405 Method Not Allowed", b""
+
+
+class NotAcceptable(HttpRefusal):
+    code, text, media = 406, "HTTP 406 Not Acceptable", b""
+
+
+class BodyTooLarge(HttpRefusal):
+    code, text = 413, "The request body is larger than {limit} bytes"
+
+
+class UnsupportedMediaType(HttpRefusal):
+    code, text = 415, "HTTP 415 Unsupported Media Type"
+
+
+class MissingBody(HttpRefusal):
+    code, text = 422, "{operation}.request must not be null (was null)"
+
+
+class AnswerTooLarge(SchemaTooLarge):
+    text = "The answer is larger than {limit} bytes, the most that fits through here; ask for it in pages, with limit and offset"
+
+
+class Unexpected(HttpRefusal):
+    code, text = 500, "Internal Server Error"

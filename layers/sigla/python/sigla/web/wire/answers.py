@@ -1,0 +1,155 @@
+"""Bodies of answers. A field that has nothing to say is left out; booleans and numbers always have (§1.6)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
+from sigla.rules.names import code_units
+from sigla.web.wire.fields import CONFIG, CONFIG_UPDATE, Field
+
+Json = dict[str, Any]
+
+
+def entity(record: Record) -> Json:
+    """A schema as a version of a subject."""
+    told = _told(record, "subject", "version", "id", "guid", "type", "references", "metadata", "rule_set", "schema",
+                 "tags", "ts", "deleted")  # fmt: skip
+    if record.aliases:
+        told["aliases"] = [alias.qualified for alias in record.aliases]
+    return told
+
+
+def by_id(record: Record) -> Json:
+    """A schema as the meaning of an id, which is the one thing the answer does not repeat."""
+    return _told(record, "subject", "version", "guid", "type", "schema", "references", "metadata", "rule_set", "tags",
+                 "max_id", "ts", "deleted")  # fmt: skip
+
+
+def registration(record: Record) -> Json:
+    return _told(record, "id", "version", "guid", "type", "references", "metadata", "rule_set", "schema", "ts",
+                 "deleted")  # fmt: skip
+
+
+_PARTS: Mapping[str, tuple[str, Callable[[Record], Any]]] = {
+    "subject": ("subject", lambda record: record.subject and record.subject.qualified),
+    "version": ("version", lambda record: record.version),
+    "id": ("id", lambda record: record.id),
+    "guid": ("guid", lambda record: record.guid),
+    "type": ("schemaType", lambda record: record.schema.type),
+    "references": ("references", lambda record: [reference(one) for one in record.schema.references]),
+    "metadata": ("metadata", lambda record: metadata(record.schema.metadata)),
+    "rule_set": ("ruleSet", lambda record: rule_set(record.schema.rule_set)),
+    "schema": ("schema", lambda record: record.schema.text),
+    "tags": ("schemaTags", lambda record: [tagged(one) for one in record.tags or ()]),
+    "max_id": ("maxId", lambda record: record.max_id),
+    "ts": ("ts", lambda record: record.ts),
+    "deleted": ("deleted", lambda record: record.deleted),
+}
+
+
+def _told(record: Record, *parts: str) -> Json:
+    told: Json = {}
+    for part in parts:
+        name, take = _PARTS[part]
+        value = take(record)
+        if value is not None and value != "" and value != []:
+            told[name] = value
+    return told
+
+
+def reference(one: Reference) -> Json:
+    return {"name": one.name, "subject": one.subject, "version": one.version}
+
+
+def tagged(one: Tagged) -> Json:
+    return {"schemaEntity": {"entityPath": one.entity.path, "entityType": one.entity.kind}, "tags": list(one.tags)}
+
+
+def metadata(said: Metadata | None) -> Json | None:
+    """Metadata with nothing in it is something: `{}`."""
+    if said is None:
+        return None
+    tags = {path: sorted(said.tags[path], key=code_units) for path in sorted(said.tags, key=code_units)}
+    return _full(tags=tags, properties=_sorted(said.properties), sensitive=sorted(said.sensitive, key=code_units))
+
+
+def rule_set(said: RuleSet | None) -> Json | None:
+    if said is None:
+        return None
+    migration, domain, encoding = ([_rule(one) for one in rules] for rules in (said.migration, said.domain, said.encoding))
+    return _full(migrationRules=migration, domainRules=domain, encodingRules=encoding, enableAt=said.enable_at)
+
+
+def _rule(one: Rule) -> Json:
+    told = _full(
+        name=one.name,
+        doc=one.doc,
+        kind=one.kind,
+        mode=one.mode,
+        type=one.type,
+        tags=sorted(one.tags or (), key=code_units),
+        params=_sorted(one.params or {}),
+        expr=one.expr,
+        onSuccess=one.on_success,
+        onFailure=one.on_failure,
+    )
+    return {**told, "disabled": one.disabled}
+
+
+def config(said: Config) -> Json:
+    """A config entry as GET and DELETE show it."""
+    return _settings(said, CONFIG, {})
+
+
+def config_update(said: Config, patch: Mapping[str, object]) -> Json:
+    """A config entry as PUT shows it: all that is stored now. An empty text is shown to the request that sent it, to no other."""
+    return _settings(said, CONFIG_UPDATE, {name: value for name, value in patch.items() if value == ""})
+
+
+def _settings(said: Config, fields: Sequence[Field], emptied: Mapping[str, object]) -> Json:
+    told: Json = {}
+    for field in fields:
+        value = _RENDER[field.kind](getattr(said, field.name))
+        if field.name in emptied:
+            told[field.wire] = ""
+        elif value is not None and value != "":
+            told[field.wire] = value
+    return told
+
+
+_RENDER: Mapping[str, Callable[[Any], Any]] = {
+    "text": lambda value: value,
+    "flag": lambda value: value,
+    "metadata": metadata,
+    "rule set": rule_set,
+}
+
+
+def mode(name: str | None) -> Json:
+    return {"mode": name}
+
+
+def verdict(messages: Sequence[str], *, verbose: bool) -> Json:
+    told: Json = {"is_compatible": not messages}
+    return {**told, "messages": list(messages)} if verbose else told
+
+
+def subject_version(held: tuple[Subject, Version]) -> Json:
+    return {"subject": held[0].qualified, "version": held[1]}
+
+
+def context_id(key: BodyKey) -> Json:
+    return {"context": key.context, "id": key.id}
+
+
+def error(code: int, message: str) -> Json:
+    return {"error_code": code, "message": message}
+
+
+def _sorted(said: Mapping[str, str]) -> Json:
+    return {name: said[name] for name in sorted(said, key=code_units)}
+
+
+def _full(**parts: Any) -> Json:
+    """The parts that have something to say."""
+    return {name: value for name, value in parts.items() if value not in (None, "", [], {})}

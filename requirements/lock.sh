@@ -1,0 +1,19 @@
+#!/bin/sh
+# Writes the locks anew from pyproject.toml and bootstrap.in. Arguments go to uv: `requirements/lock.sh --upgrade`,
+# `requirements/lock.sh --upgrade-package fastapi`. The resolution is for every platform and Python >= 3.11; hashes are
+# kept, addresses are not, so a lock says what is installed and leaves open from where.
+set -eu
+cd "$(dirname "$0")/.."
+uv=${VENV:-.venv}/bin/uv
+compile() {
+    target=requirements/$1.txt
+    shift
+    "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+        --custom-compile-command 'make lock' --output-file "$target" "$@"
+}
+compile bootstrap requirements/bootstrap.in "$@"
+compile dev pyproject.toml --extra aws --group dev "$@"
+# The smaller sets are parts of the whole, so that what was tested is what runs.
+compile runtime pyproject.toml --constraint requirements/dev.txt "$@"
+compile aws pyproject.toml --extra aws --constraint requirements/dev.txt "$@"
+compile infra --group infra --constraint requirements/dev.txt "$@"
