@@ -17,7 +17,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports house tests bench soak lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench soak localstack layer lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -32,7 +32,7 @@ playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)
 
 test: setup ## set-up and all tests
-	$(bin)/python -m pytest -n 2 $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
 
@@ -43,7 +43,10 @@ types: setup ## strict types
 	$(call stage,types,$(bin)/mypy $(rooms))
 
 imports: setup ## who may import whom
-	$(call stage,imports,$(bin)/lint-imports)
+	$(call stage,imports,$(bin)/lint-imports --no-logo)
+
+cover: setup ## the tests with branch coverage; omits aws/
+	$(bin)/python -m pytest -n 2 --dist loadfile -q --cov --cov-report=term $(ARGS)
 
 house: setup ## the house's own rules alone, in a second
 	@$(bin)/python -m pytest -q tests/test_house.py
@@ -56,6 +59,15 @@ bench: setup ## every benchmark, a table row each
 
 soak: setup ## the long attacks: crash matrices, 100,000 operations
 	$(bin)/python -m pytest -m soak $(ARGS)
+
+localstack: setup ## LocalStack on this machine, without Docker, until Ctrl-C
+	@$(bin)/python -m localstack.up $(ARGS)
+
+layer: setup ## the third-party layer for Lambda, in layers/vendor/python
+	@rm -rf layers/vendor/python
+	@$(bin)/uv pip install --quiet --require-hashes -r requirements/aws.txt --target layers/vendor/python \
+		--python-version 3.13 --python-platform aarch64-manylinux2014 --only-binary :all:
+	@du -sh layers/vendor/python
 
 format: setup ## rewrite the code as `make lint` wants it
 	@$(bin)/ruff format --quiet . && $(bin)/ruff check --quiet --fix .

@@ -4,8 +4,8 @@
     python -m localstack.up --install    install it only
     python -m localstack.up --port 4600
 
-It lives in an environment of its own, .localstack/, because its pins are not ours, and needs Python 3.13, which need not
-be the Python of .venv: its modules are written for 3.13, and the locked set has no solution for 3.14. S3, CloudFormation
+It lives in an environment of its own, .localstack/, because its pins are not ours, and needs Python 3.13, which need
+not be the Python of .venv: its modules are written for 3.13, and its pins have no solution for 3.14. S3, CloudFormation
 and IAM answer in this mode. DynamoDB and Lambda do not: LocalStack runs those by Docker or by downloads.
 """
 

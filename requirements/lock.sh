@@ -12,8 +12,12 @@ compile() {
         --custom-compile-command 'make lock' --output-file "$target" "$@"
 }
 compile bootstrap requirements/bootstrap.in "$@"
-compile dev pyproject.toml --extra aws --group dev "$@"
+compile dev pyproject.toml --group dev "$@"
 # The smaller sets are parts of the whole, so that what was tested is what runs.
 compile runtime pyproject.toml --constraint requirements/dev.txt "$@"
-compile aws pyproject.toml --extra aws --constraint requirements/dev.txt "$@"
+compile aws --group aws --constraint requirements/dev.txt "$@"
 compile infra --group infra --constraint requirements/dev.txt "$@"
+
+# LocalStack has an environment of its own, and pins that only Python 3.13 satisfies.
+"$uv" pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command 'make lock' \
+    --output-file localstack/requirements.txt localstack/requirements.in "$@"

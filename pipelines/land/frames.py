@@ -5,11 +5,11 @@ A value or a key is framed in one of two places, each part by itself:
     in front of the payload    mark | Protobuf: message indexes | payload
     in a record header         mark | Protobuf: message indexes      and the payload is bare
 
-A mark is 00 and an id (4 bytes, big-endian) or 01 and a GUID (16 bytes); serializers put ids in front and GUIDs into the
-header, readers take either in both. The header is `__value_schema_id` or `__key_schema_id`: where it is there, the payload
-is not looked at. Message indexes say which message of a .proto file it is, as a path: how many steps, then each step,
-zigzag varints; the one byte 00 is short for [0], the first message. Source: Confluent's wire format documentation, and
-what its clients write and read.
+A mark is 00 and an id (4 bytes, big-endian) or 01 and a GUID (16 bytes); serializers put ids in front and GUIDs into
+the header, readers take either in both. The header is `__value_schema_id` or `__key_schema_id`: where it is there, the
+payload is not looked at. Message indexes say which message of a .proto file it is, as a path: how many steps, then each
+step, zigzag varints; the one byte 00 is short for [0], the first message. Source: Confluent's wire format
+documentation, and what its clients write and read.
 
 What is wrong with a record is an outcome, not an exception: one bad record in a million must not stop a job, and the
 quarantine wants its reason.
@@ -36,7 +36,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A part taken apart. schema: an id within the registry's context, or a GUID. indexes: () where none were asked for."""
+    """A part taken apart. schema: an id within the registry's context, or a GUID. indexes: () unless asked for."""
 
     schema: int | UUID
     indexes: tuple[int, ...]
@@ -64,8 +64,9 @@ def frame(
 ) -> Frame | Tombstone | Unframed:
     """What a record's value or key says of itself.
 
-    header: VALUE_HEADER for a value, KEY_HEADER for a key. Where it occurs more than once the last one counts, as in the
-    Java client; a null one says nothing. indexed: the schema is Protobuf. The bytes do not tell; who knows the topic does.
+    header: VALUE_HEADER for a value, KEY_HEADER for a key. Where it occurs more than once the last one counts, as in
+    the Java client; a null one says nothing. indexed: the schema is Protobuf. The bytes do not tell; who knows the
+    topic does.
     """
     if part is None:
         return Tombstone()

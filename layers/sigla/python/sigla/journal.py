@@ -1,7 +1,7 @@
 """Changes → journal rows → the records of Confluent's `_schemas` topic.
 
-A row says what changed, in which order and under which keys, without texts: those are joined from the bodies, which never
-change. A row is a JSON-able mapping:
+A row says what changed, in which order and under which keys, without texts: those are joined from the bodies, which
+never change. A row is a JSON-able mapping:
 
     {"change": "Registered", "ts": 1700000000000, "nonce": "…", "revision": 3, "entries": [entry, …]}
 
@@ -14,14 +14,12 @@ change. A row is a JSON-able mapping:
         {"type": "MODE", "context": ".", "name": "s", "mode": "READONLY" or null}
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from sigla import records as forms
-from sigla.model import BodyKey, Config, SchemaId, Subject, Version
+from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.ports import (
     Bodies,
     Change,
@@ -43,8 +41,8 @@ Entry = dict[str, Any]
 class Effects:
     """What a commit found and a change alone does not tell.
 
-    listed: the context of a registration was not listed before. purged: versions an IMPORT removed. config, mode: a purge
-    removed such an entry.
+    listed: the context of a registration was not listed before. purged: versions an IMPORT removed. config, mode: a
+    purge removed such an entry.
     """
 
     listed: bool = False
@@ -123,78 +121,31 @@ Record = tuple[bytes, bytes | None, int]
 
 
 def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Record]:
-    """The records of `_schemas` in commit order; texts come from the bodies, also of ids that are gone by now.
-
-    Keys are compared byte by byte when the topic is compacted: the order of their fields is part of the format.
-    """
+    """The records of `_schemas` in commit order; texts come from the bodies, also of ids that are gone by now."""
     for each in rows:
         for entry in each["entries"]:
             key, value = _RECORDS[entry["type"]](entry, bodies)
-            yield orjson.dumps(key), None if value is None else orjson.dumps(value), each["ts"]
-
-
-def _subject_field(entry: Entry) -> Entry:
-    """Global entries (of the default context itself) name no subject."""
-    qualified = _subject(entry).qualified
-    return {"subject": qualified} if qualified else {}
+            yield key, value, each["ts"]
 
 
 def _subject(entry: Entry) -> Subject:
     return Subject(entry["context"], entry["name"])
 
 
-def _context_record(entry: Entry, bodies: Bodies) -> tuple[Entry, Entry | None]:
-    value = {"tenant": "default", "context": entry["context"]}
-    return {"keytype": "CONTEXT"} | value | {"magic": 0}, value if entry["listed"] else None
+def _schema_record(entry: Entry, bodies: Bodies) -> forms.Pair:
+    body = None
+    if entry["id"] is not None:
+        body = bodies.get(BodyKey(entry["context"], SchemaId(entry["id"])))
+    return forms.schema_record(
+        _subject(entry), entry["version"], entry["id"], body.schema if body else None, deleted=entry["deleted"]
+    )
 
 
-def _schema_record(entry: Entry, bodies: Bodies) -> tuple[Entry, Entry | None]:
-    subject, version = _subject(entry).qualified, entry["version"]
-    key = {"keytype": "SCHEMA", "subject": subject, "version": version, "magic": 1}
-    if entry["id"] is None:
-        return key, None
-    body = bodies.get(BodyKey(entry["context"], SchemaId(entry["id"])))
-    value = {"subject": subject, "version": version, "id": entry["id"]} | forms.schema_json(body.schema)
-    return key, value | {"deleted": entry["deleted"]}
-
-
-def _delete_subject_record(entry: Entry, bodies: Bodies) -> tuple[Entry, Entry | None]:
-    subject = _subject(entry).qualified
-    return _key("DELETE_SUBJECT", {"subject": subject}), {"subject": subject, "version": entry["version"]}
-
-
-def _clear_subject_record(entry: Entry, bodies: Bodies) -> tuple[Entry, Entry | None]:
-    return _key("CLEAR_SUBJECT", _subject_field(entry)), _subject_field(entry)
-
-
-def _config_record(entry: Entry, bodies: Bodies) -> tuple[Entry, Entry | None]:
-    field, config = _subject_field(entry), entry["config"]
-    return _key("CONFIG", field), None if config is None else field | _without_empty(config)
-
-
-def _mode_record(entry: Entry, bodies: Bodies) -> tuple[Entry, Entry | None]:
-    field, mode = _subject_field(entry), entry["mode"]
-    return _key("MODE", field), None if mode is None else field | {"mode": mode}
-
-
-def _key(keytype: str, subject: Entry) -> Entry:
-    return {"keytype": keytype} | subject | {"magic": 0}
-
-
-def _without_empty(config: Entry) -> Entry:
-    return {name: value for name, value in config.items() if value != ""}
-
-
-_RECORDS = {
-    "CONTEXT": _context_record,
+_RECORDS: dict[str, Callable[[Entry, Bodies], forms.Pair]] = {
+    "CONTEXT": lambda entry, _: forms.context_record(entry["context"], listed=entry["listed"]),
     "SCHEMA": _schema_record,
-    "DELETE_SUBJECT": _delete_subject_record,
-    "CLEAR_SUBJECT": _clear_subject_record,
-    "CONFIG": _config_record,
-    "MODE": _mode_record,
+    "DELETE_SUBJECT": lambda entry, _: forms.delete_subject_record(_subject(entry), entry["version"]),
+    "CLEAR_SUBJECT": lambda entry, _: forms.clear_subject_record(_subject(entry)),
+    "CONFIG": lambda entry, _: forms.config_record(_subject(entry), entry["config"]),
+    "MODE": lambda entry, _: forms.mode_record(_subject(entry), entry["mode"]),
 }
-
-
-def config_of(entry: Mapping[str, Any]) -> Config | None:
-    """The settings of a CONFIG entry."""
-    return None if entry["config"] is None else forms.config(entry["config"])

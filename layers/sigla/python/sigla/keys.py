@@ -5,7 +5,6 @@ nowhere. The default context is `_`, which no other context can be called (their
 """
 
 import re
-from urllib.parse import unquote
 
 from sigla.errors import InvalidSubject
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject, Version
@@ -130,24 +129,6 @@ def body_file(registry: str, key: BodyKey) -> str:
 def pending_file(registry: str, key: BodyKey, group: int, kind: str) -> str:
     """A body on its way: `new` until its group is committed, `old` for what it replaces. No context has a dot."""
     return f"{pending_directory(registry)}/{context_file(key.context)}/{key.id:010}.{group}.{kind}"
-
-
-def guid_directory(registry: str, guid: Guid) -> str:
-    """One of 4,096 directories, so that none grows long and none is made for a single pointer."""
-    return f"{file_component(registry)}/guids/{file_component(guid[:3])}"
-
-
-def guid_file(registry: str, guid: Guid, key: BodyKey) -> str:
-    """An empty pointer. `to` is the end that no directory of a longer name has, as dots are encoded."""
-    name = f"{file_component(guid)}.{key.id:010}.{context_file(key.context)}.to"
-    return f"{guid_directory(registry, guid)}/{name}"
-
-
-def pointed_from(name: str) -> BodyKey:
-    """What a pointer says: the opposite of `guid_file`, below its directory."""
-    _, id_text, encoded = name.removesuffix(".to").split(".")
-    context = DEFAULT_CONTEXT if encoded == "_" else unquote(encoded.replace("/", ""))
-    return BodyKey(context, SchemaId(int(id_text)))
 
 
 # --- rows in DynamoDB ------------------------------------------------------------------------------------------------

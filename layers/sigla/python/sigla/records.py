@@ -235,3 +235,55 @@ def row(form: Mapping[str, Any]) -> Row:
         ts=form["ts"],
         revision=form["revision"],
     )
+
+
+# --- records of `_schemas` -------------------------------------------------------------------------------------------
+
+Pair = tuple[bytes, bytes | None]
+"""Key and value of a record; a value of None is a tombstone.
+
+The topic is compacted by the bytes of its keys, so the order of a key's fields is part of the format.
+"""
+
+
+def schema_record(
+    subject: Subject, version: Version, id: SchemaId | None, schema: Schema | None, *, deleted: bool
+) -> Pair:
+    """A stored version, or its purge (no schema)."""
+    key = {"keytype": "SCHEMA", "subject": subject.qualified, "version": version, "magic": 1}
+    value = {"subject": subject.qualified, "version": version, "id": id}
+    return _pair(key, value | schema_json(schema) | {"deleted": deleted} if schema else None)
+
+
+def context_record(context: str, *, listed: bool) -> Pair:
+    value = {"tenant": "default", "context": context}
+    return _pair({"keytype": "CONTEXT", **value, "magic": 0}, value if listed else None)
+
+
+def delete_subject_record(subject: Subject, through: Version) -> Pair:
+    return _about("DELETE_SUBJECT", subject, {"version": through})
+
+
+def clear_subject_record(scope: Subject) -> Pair:
+    return _about("CLEAR_SUBJECT", scope, {})
+
+
+def config_record(scope: Subject, config: Mapping[str, Any] | None) -> Pair:
+    """config: as `config_json` writes it; what is empty has no place in the topic."""
+    return _about(
+        "CONFIG", scope, None if config is None else {name: each for name, each in config.items() if each != ""}
+    )
+
+
+def mode_record(scope: Subject, mode: str | None) -> Pair:
+    return _about("MODE", scope, None if mode is None else {"mode": mode})
+
+
+def _about(keytype: str, scope: Subject, value: Json | None) -> Pair:
+    """A record about a subject or a context; about the default context it names none."""
+    named = {"subject": scope.qualified} if scope.qualified else {}
+    return _pair({"keytype": keytype, **named, "magic": 0}, None if value is None else named | value)
+
+
+def _pair(key: Json, value: Json | None) -> Pair:
+    return orjson.dumps(key), None if value is None else orjson.dumps(value)

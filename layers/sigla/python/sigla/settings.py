@@ -63,6 +63,12 @@ class Settings:
         return settings
 
 
+def described() -> list[tuple[str, str]]:
+    """Every variable with its default, as text."""
+    defaults = Settings()
+    return [(PREFIX + field.name.upper(), str(getattr(defaults, field.name))) for field in fields(Settings)]
+
+
 def _value(variable: str, text: str, kind: type) -> object:
     try:
         return _READERS[kind](text)

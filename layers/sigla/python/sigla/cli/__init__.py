@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from sigla import __version__
+from sigla.cli.misuse import Misuse
 
 DESCRIPTION = """\
 Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry API.
@@ -18,10 +19,6 @@ EPILOG = """\
 Settings are environment variables (SIGLA_DEFAULT_LEVEL=FULL, …); `sigla serve --help` lists them.
 Any Confluent client works: point its schema.registry.url at the address that `sigla serve` prints.
 """
-
-
-class Misuse(Exception):  # noqa: N818 - names what happened
-    """Something the caller must change; the message is the whole story, in one sentence."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,6 +1,6 @@
-"""What ids mean: a directory of bodies, readable without the catalog."""
+"""What ids mean: a directory of bodies, readable without the catalog; only the way from a guid to them is a table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sigla.embedded.directory import Directory
@@ -16,13 +16,12 @@ class EmbeddedBodies:
     def __init__(self, unit: Unit, directory: Directory) -> None:
         self._unit = unit
         self._directory = directory
-        self._last: dict[str, SchemaId] = {}
 
     def put(self, key: BodyKey, body: Body) -> None:
         with self._unit.group():
             standing = self._find(key)
             if standing is None:
-                self._unit.stage(key, body, replaces=False)
+                self._create(key, body)
             elif standing.nonce != body.nonce:
                 raise Taken(standing)
 
@@ -36,9 +35,8 @@ class EmbeddedBodies:
         return [self.get(key) for key in keys]
 
     def named(self, guid: Guid) -> tuple[BodyKey, ...]:
-        staged = {key for key, body in self._unit.all_staged().items() if body.guid == guid}
-        found = staged | {key for key in self._directory.pointed(guid) if self._means(key, guid)}
-        return tuple(sorted(found, key=_order))
+        found = self._unit.connection.execute("SELECT context, id FROM pointer WHERE guid = ?", (guid,))
+        return tuple(sorted((BodyKey(context, id) for context, id in found), key=_order))
 
     def last(self, context: str) -> SchemaId:
         staged = max((key.id for key in self._unit.all_staged() if key.context == context), default=SchemaId(0))
@@ -55,19 +53,27 @@ class EmbeddedBodies:
             standing = self._find(key)
             if standing and standing.schema != body.schema:
                 raise Taken(standing)
-            if standing is None or standing.gone:
-                self._unit.stage(key, body, replaces=standing is not None)
+            if standing is None:
+                self._create(key, body)
+            elif standing.gone:
+                self._unit.stage(key, body, replaces=True)
 
-    def staged(self, key: BodyKey) -> bool:
+    def unsettled(self, key: BodyKey) -> bool:
         """Whether this thread sees a body that may yet be undone, so that nobody should remember it."""
         return self._unit.staged(key) is not None
+
+    def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
+        """Has a cache told, after each flush, which bodies were buried or revived by it."""
+        self._unit.flushed.append(lambda _, replaced: tell(replaced) if replaced else None)
 
     def _find(self, key: BodyKey) -> Body | None:
         return self._unit.staged(key) or self._directory.read(key)
 
-    def _means(self, key: BodyKey, guid: Guid) -> bool:
-        body = self._find(key)
-        return body is not None and body.guid == guid
+    def _create(self, key: BodyKey, body: Body) -> None:
+        self._unit.stage(key, body, replaces=False)
+        self._unit.connection.execute(
+            "INSERT OR IGNORE INTO pointer VALUES (?, ?, ?)", (body.guid, key.context, key.id)
+        )
 
 
 def _order(key: BodyKey) -> tuple[bool, bytes, int]:

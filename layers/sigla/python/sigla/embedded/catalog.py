@@ -12,8 +12,8 @@ from sigla.embedded.holders import Holders
 from sigla.embedded.unit import Unit
 from sigla.errors import IdsExhausted
 from sigla.keys import utf16
-from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
 from sigla.model import LATEST as NEWEST
+from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
 from sigla.ports import Change, Head, Snapshot, VersionKey
 
 HIGHEST_ID = 2**31 - 1

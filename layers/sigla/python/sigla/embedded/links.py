@@ -1,16 +1,20 @@
-"""The files of one group, linked into their places: made, then settled or undone; or put right after a crash.
+"""The files of one group, linked into their places; then settled or undone, or put right after a crash.
 
-A body is written under `pending/` with its group's number, and linked to its place from there. The pending name stays until
-the group is committed: whoever finds one later can tell by the number whether the body belongs where it is.
+A body is written under `pending/` with its group's number, and linked to its place from there. The pending name stays
+until the group is committed: whoever finds one later can tell by the number whether the body belongs where it is.
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from sigla import records
 from sigla.embedded.directory import Directory
 from sigla.model import Body, BodyKey
+
+_PENDING = re.compile(r"\.(?P<group>\d+)\.(?P<kind>new|old)$")
 
 
 class Disk:
@@ -18,21 +22,20 @@ class Disk:
 
     def __init__(self, *, durable: bool) -> None:
         self._durable = durable
-        self._folders: set[str] = set()
+        self._folders: set[Path] = set()
 
-    def folder_of(self, path: str) -> str:
+    def folder_of(self, path: Path) -> Path:
         """The folder a path is in, made and durable."""
-        folder = os.path.dirname(path)
+        folder = path.parent
         if folder not in self._folders:
-            if not os.path.isdir(folder):
+            if not folder.is_dir():
                 above = self.folder_of(folder)
-                with suppress(FileExistsError):
-                    os.mkdir(folder)
+                folder.mkdir(exist_ok=True)
                 self.sync([above])
             self._folders.add(folder)
         return folder
 
-    def write(self, files: Mapping[str, bytes]) -> None:
+    def write(self, files: Mapping[Path, bytes]) -> None:
         """Writes files whose names nobody reads yet; what a crash left under such a name is overwritten."""
         opened = []
         try:
@@ -48,11 +51,7 @@ class Disk:
             for file in opened:
                 os.close(file)
 
-    def touch(self, path: str) -> None:
-        self.folder_of(path)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o644))
-
-    def sync(self, folders: Iterable[str]) -> None:
+    def sync(self, folders: Iterable[Path]) -> None:
         """Makes the names in these folders durable."""
         for folder in folders if self._durable else ():
             opened = os.open(folder, os.O_RDONLY)
@@ -75,9 +74,9 @@ class Links:
         self._directory = directory
         self._disk = disk
         self._group = group
-        self._pending: list[str] = []
-        self._created: list[str] = []
-        self._replaced: list[tuple[str, str]] = []
+        self._pending: list[Path] = []
+        self._created: list[Path] = []
+        self._replaced: list[tuple[Path, Path]] = []
 
     def make(self, bodies: Mapping[BodyKey, tuple[Body, bool]]) -> None:
         """Puts every body in its place, durably. The flag says that another body stands there and is replaced.
@@ -87,65 +86,59 @@ class Links:
         places = {key: self._directory.pending_path(key, self._group, "new") for key in bodies}
         self._pending += places.values()
         self._disk.write({places[key]: records.body_bytes(body) for key, (body, _) in bodies.items()})
-        folders = set()
-        for key, (body, replaces) in bodies.items():
-            folders.add(self._point(body, key))
-            folders.add(self._replace(key, places[key]) if replaces else self._create(key, places[key]))
-        self._disk.sync(folders)
+        linked = [
+            self._replace(key, places[key]) if replaces else self._create(key, places[key])
+            for key, (_, replaces) in bodies.items()
+        ]
+        self._disk.sync(set(linked))
 
     def settle(self) -> None:
         """The group is committed. A pending name that outlives a crash here is removed by the next opening."""
         for path in self._pending:
             with suppress(OSError):
-                os.unlink(path)
+                path.unlink()
 
     def undo(self) -> None:
-        """Durably as it was before `make`, apart from pointers, which are believed only where a body agrees."""
+        """Durably as it was before `make`."""
         for path in self._created:
-            os.unlink(path)
+            path.unlink()
         for old, path in self._replaced:
-            os.replace(old, path)
-        self._disk.sync({os.path.dirname(path) for path in self._created + [path for _, path in self._replaced]})
+            old.replace(path)
+        self._disk.sync({path.parent for path in self._created + [path for _, path in self._replaced]})
         self.settle()
 
-    def _point(self, body: Body, key: BodyKey) -> str:
-        pointer = self._directory.guid_path(body.guid, key)
-        self._disk.touch(pointer)
-        return os.path.dirname(pointer)
-
-    def _create(self, key: BodyKey, place: str) -> str:
+    def _create(self, key: BodyKey, place: Path) -> Path:
         path = self._directory.body_path(key)
         folder = self._disk.folder_of(path)
-        os.link(place, path)
+        path.hardlink_to(place)
         self._created.append(path)
         return folder
 
-    def _replace(self, key: BodyKey, place: str) -> str:
+    def _replace(self, key: BodyKey, place: Path) -> Path:
         path, old = self._directory.body_path(key), self._directory.pending_path(key, self._group, "old")
-        with suppress(FileNotFoundError):
-            os.unlink(old)
-        os.link(path, old)
+        old.unlink(missing_ok=True)
+        old.hardlink_to(path)
         self._pending.append(old)
-        os.replace(place, path)
+        place.replace(path)
         self._replaced.append((old, path))
-        return os.path.dirname(path)
+        return path.parent
 
 
 def recover(directory: Directory, disk: Disk, flushed: int) -> None:
-    """Takes back what a crash left of groups that were never committed (numbers above `flushed`), and sweeps the rest."""
+    """Takes back what a crash left of groups above `flushed`, which were never committed; sweeps the rest."""
     for pending in directory.all_pending():
-        _, group, kind = os.path.basename(pending).split(".")
-        path = directory.body_path_of(pending)
-        if int(group) > flushed:
-            _take_back(pending, path, kind)
-            if os.path.isdir(os.path.dirname(path)):
-                disk.sync([os.path.dirname(path)])
-        with suppress(FileNotFoundError):
-            os.unlink(pending)
+        found = _PENDING.search(pending.name)
+        if found and int(found["group"]) > flushed:
+            _take_back(pending, directory.body_path_of(pending), found["kind"], disk)
+        pending.unlink(missing_ok=True)
 
 
-def _take_back(pending: str, path: str, kind: str) -> None:
+def _take_back(pending: Path, path: Path, kind: str, disk: Disk) -> None:
     if kind == "old":
-        os.replace(pending, path)
-    elif os.path.exists(path) and os.path.samefile(pending, path):
-        os.unlink(path)
+        pending.replace(path)
+    elif path.exists() and path.read_bytes() == pending.read_bytes():
+        # Compared by content, not by inode: a copy of the data has its links doubled. No two writers' bodies are equal.
+        path.unlink()
+    else:
+        return
+    disk.sync([path.parent])

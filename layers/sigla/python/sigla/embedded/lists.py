@@ -61,7 +61,7 @@ def _in_range(column: str, prefix: bytes, conditions: list[str], parameters: lis
 def _pages(unit: Unit, where: Where, sql: str, position: str, order: int, skip: int) -> Iterator[Sequence[Any]]:
     """Rows of a question, page by page.
 
-    sql: with `{where}`. position: a condition on `order` parameters, the first columns of a row, that skips what was seen.
+    sql: with `{where}`. position: a condition that skips what was seen; its parameters are the first `order` columns.
     """
     conditions, parameters = str(where), where.parameters
     while True:

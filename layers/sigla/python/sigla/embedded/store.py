@@ -24,8 +24,8 @@ class DataInUse(Exception):  # noqa: N818 - reads as what the data is
 class EmbeddedStore:
     """Catalog, bodies and journal of one registry; one process at a time.
 
-    path: a directory, made if need be; None for memory: the same on a temporary directory that goes with `close`, not durable.
-    Raises DataInUse, TooNew.
+    path: a directory, made if need be; None for memory: the same, not durable, on a temporary directory that goes with
+    `close`. Raises DataInUse, TooNew.
 
     Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
     """
@@ -48,12 +48,12 @@ class EmbeddedStore:
     def group(self) -> AbstractContextManager[None]:
         """What this thread writes inside is visible to it at once, and durable for all together at the end.
 
-        An exception, or a failure of the disk at the end, undoes everything and is raised on. Groups in groups are one group.
+        An exception, or a failure of the disk at the end, undoes everything and is raised on. Groups in groups are one.
         """
         return self._unit.group()
 
     def step(self) -> AbstractContextManager[None]:
-        """A part of a group that is undone alone when it raises, with its bodies and drawn ids; also a group of its own."""
+        """A part of a group, undone alone when it raises, with its bodies and drawn ids; else a group of its own."""
         return self._unit.step()
 
     def close(self) -> None:

@@ -100,6 +100,13 @@ CREATE TABLE settings (
     revision TEXT NOT NULL        -- the nonce of the last change
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE pointer (            -- where a content was ever written; written with the body
+    guid TEXT NOT NULL,
+    context TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (guid, context, id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE journal (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     form BLOB NOT NULL            -- JSON

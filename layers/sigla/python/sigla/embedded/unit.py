@@ -162,7 +162,7 @@ class Unit:
             connection.execute("COMMIT")
         except sqlite3.Error as failure:
             if failure.sqlite_errorname.startswith("SQLITE_IOERR"):
-                # After a failed write or sync nobody knows what the disk holds; the log is read anew at the next opening.
+                # After a failed write or sync nobody knows what the disk holds; the next opening reads the log anew.
                 self._broken = f"The disk failed while committing ({failure}); open the store again."
                 raise OutcomeUnknown(self._broken) from failure
             raise

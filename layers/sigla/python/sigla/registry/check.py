@@ -7,7 +7,7 @@ from sigla.model import LATEST, BodyKey, Draft, Row, Subject, Version
 from sigla.registry import parsing
 from sigla.registry.parsing import Offered
 from sigla.registry.stores import Stores, View
-from sigla.rules import compatibility, rule_sets
+from sigla.rules import compatibility
 from sigla.rules.compatibility import Earlier
 
 
@@ -18,9 +18,8 @@ def check(
 
     version: only that one is compared, else as registration would.
 
-    Raises VersionNotFound for a number that is not active, InvalidRuleSet, InvalidSchema and its kin.
+    Raises VersionNotFound for a number that is not active, InvalidSchema and its kin.
     """
-    rule_sets.validate(draft.rule_set)
     view = stores.ask(subject, references=draft.references, versions=() if version is None else (version,))
     only = None if version is None else _one(view, version)
     offered = parsing.understand(

@@ -23,6 +23,7 @@ from sigla.registry import match, parsing
 from sigla.registry.paging import paged
 from sigla.registry.rendering import rendered, with_qualified_references, with_tags
 from sigla.registry.stores import Stores, View
+from sigla.rules import names
 
 
 def meaning(stores: Stores, key: BodyKey) -> tuple[Body, tuple[Holder, ...]]:
@@ -58,11 +59,11 @@ def schema_by_id(
 
 
 def record_of(key: BodyKey, body: Body, holders: Sequence[Holder]) -> Record:
-    """An id's meaning joined with who uses it.
+    """An id's meaning joined with who uses it: the smallest subject where it is active, and its version written last.
 
-    The first holder's subject and its version written last. holders: in order.
+    holders: in order, at least one; where all are soft-deleted, the smallest subject speaks.
     """
-    subject = holders[0].subject
+    subject = next((holder for holder in holders if not holder.deleted), holders[0]).subject
     holder = max((h for h in holders if h.subject == subject), key=lambda h: h.revision)
     return Record(body.schema, body.guid, subject, holder.version, key.id, holder.ts, deleted=holder.deleted)
 
@@ -79,7 +80,7 @@ def holders_of(
         raise SchemaNotFound
     key, _ = found
     last: dict[Subject, Holder] = {}
-    for holder in stores.catalog.holders(key):
+    for holder in _same_content(stores, key):
         if (deleted or not holder.deleted) and holder.revision >= getattr(last.get(holder.subject), "revision", 0):
             last[holder.subject] = holder
     return paged(((holder.subject, holder.version) for holder in last.values()), page)
@@ -95,11 +96,11 @@ def subjects_of(
 
 def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
     """The schema with this content hash: in the default context first, in each the last id written that is live."""
-    for key in _live(stores, _guid(text)):
-        body = stores.bodies.get(key)
-        record = Record(body.schema, body.guid, Subject(key.context, ""), id=key.id)
-        return replace(rendered(stores, record, form), subject=None, id=None)
-    raise SchemaNamedNotFound(key=text)
+    key = next(_live(stores, _guid(text)), None)
+    if key is None:
+        raise SchemaNamedNotFound(key=text)
+    record = record_of(key, stores.bodies.get(key), stores.catalog.holders(key))
+    return replace(rendered(stores, record, form), subject=None, version=None, id=None)
 
 
 def ids_of(stores: Stores, text: str) -> list[BodyKey]:
@@ -223,6 +224,13 @@ def _held(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[Body
     if by is not None:
         holders = [holder for holder in holders if holder.subject == by]
     return (key, holders) if holders else None
+
+
+def _same_content(stores: Stores, key: BodyKey) -> list[Holder]:
+    """The holders of every id that this content has in the context: imports may have given it several (REG-13)."""
+    keys = [same for same in stores.bodies.named(stores.bodies.get(key).guid) if same.context == key.context]
+    holders = [holder for same in keys for holder in stores.catalog.holders(same)]
+    return sorted(holders, key=lambda holder: names.code_units(holder.subject.qualified))
 
 
 def _live(stores: Stores, guid: Guid | None) -> Iterator[BodyKey]:

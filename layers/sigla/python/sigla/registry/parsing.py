@@ -28,23 +28,23 @@ MOST_REFERENCED_SUBJECTS = references.MOST_SUBJECTS
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A draft's schema, understood. `targets` says what each of `schema.references` resolved to."""
+    """A draft's schema, understood. `targets` says what each of `schema.references` resolved to; `guid` is the schema's."""
 
     schema: Schema
     parsed: Parsed
     targets: tuple[Target, ...]
-
-    @property
-    def guid(self) -> Guid:
-        return guid_of(self.schema)
+    guid: Guid
 
     @property
     def language(self) -> Language:
         return LANGUAGES[self.schema.type]
 
     def described(self, metadata: Metadata | None, rule_set: RuleSet | None) -> "Offered":
-        """The same schema with other metadata and rules."""
-        return replace(self, schema=replace(self.schema, metadata=metadata, rule_set=rule_set))
+        """The same schema with this metadata and these rules."""
+        if metadata == self.schema.metadata and rule_set == self.schema.rule_set:
+            return self
+        schema = replace(self.schema, metadata=metadata, rule_set=rule_set)
+        return replace(self, schema=schema, guid=guid_of(schema))
 
 
 def language_of(schema_type: str) -> Language:
@@ -91,7 +91,8 @@ def understand(
         raise InvalidSchema(reason=f"Invalid schema of type {schema_type}, details: {malformed.reason}") from malformed
     if normalize:
         parsed = language.normalise(parsed)
-    return Offered(Schema(schema_type, parsed.canonical, refs), parsed, targets)
+    schema = Schema(schema_type, parsed.canonical, refs)
+    return Offered(schema, parsed, targets, guid_of(schema))
 
 
 def stored(stores: Stores, key: BodyKey, body: Body | None = None) -> Parsed:

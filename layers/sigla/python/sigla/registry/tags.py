@@ -18,7 +18,7 @@ def tag(stores: Stores, subject: Subject, version: str, request: TagRequest) -> 
     number = names.version(version)
     before = Version(request.new_version - 1) if request.new_version and request.new_version > 1 else LATEST
     view = stores.ask(subject, versions=(number, before))
-    schema = _base(stores, view, number, subject)
+    schema = _base(stores, view, number)
     references = tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references)
     draft = Draft(
         schema.text,
@@ -33,12 +33,12 @@ def tag(stores: Stores, subject: Subject, version: str, request: TagRequest) -> 
     return register(stores, view.subject, draft)
 
 
-def _base(stores: Stores, view: View, number: Version, asked: Subject) -> Schema:
+def _base(stores: Stores, view: View, number: Version) -> Schema:
     row = view.row(number)
     if row is not None and not row.deleted:
         return stores.body(view.subject, row).schema
     if view.head.newest is None:
-        raise SubjectNotFound(subject=asked.sent)
+        raise SubjectNotFound(subject=view.subject.sent or view.subject)
     raise VersionNotFound(version=number)
 
 

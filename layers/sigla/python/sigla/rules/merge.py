@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sigla.model import Metadata, Rule, RuleSet
-from sigla.rules.names import code_units
+from sigla.rules.names import code_units, integer
 
 VERSION_STAMP = "confluent:version"
 """The metadata property in which a schema carries its own version number."""
@@ -55,10 +55,7 @@ def stamped(metadata: Metadata | None, version: int) -> Metadata:
 def stamp_of(metadata: Metadata | None) -> int | None:
     """The version a schema says it has; None if it says nothing that is a number."""
     text = metadata.properties.get(VERSION_STAMP) if metadata else None
-    try:
-        return None if text is None else int(text)
-    except ValueError:
-        return None
+    return None if text is None else integer(text)
 
 
 def unstamped(metadata: Metadata | None) -> Metadata:

@@ -11,7 +11,8 @@ LONGEST_NAME = 700
 """Bytes of the qualified name in UTF-8; stored names are made of it and end at 1,024."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
+"""No more digits than 32 bits can need, so that a long text is no long calculation."""
 _MAX_INT = 2**31 - 1
 
 
@@ -56,12 +57,19 @@ def version(text: str) -> Version:
     trimmed = text.strip()
     if trimmed.lower() == "latest":
         return LATEST
-    if not _INTEGER.fullmatch(trimmed) or not -_MAX_INT - 1 <= int(trimmed) <= _MAX_INT:
+    number = integer(trimmed)
+    if number is None:
         raise InvalidVersion(version=text)
-    number = int(trimmed)
     if number < LATEST or number == 0:
         raise InvalidVersion(version=number)
     return Version(number)
+
+
+def integer(text: str) -> int | None:
+    """A 32-bit integer in decimal, leading zeros and a sign allowed; None for any other text."""
+    found = _INTEGER.fullmatch(text)
+    number = int(found[1] + found[2]) if found else None
+    return number if number is not None and -_MAX_INT - 1 <= number <= _MAX_INT else None
 
 
 def delimited(context: str) -> str:

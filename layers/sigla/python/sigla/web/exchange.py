@@ -1,19 +1,15 @@
-"""One request on its way through, and what is sent back."""
+"""One request on its way through: its parameters are texts, and each method reads one kind of them (§1.2)."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from sigla.model import Page, SchemaId, Subject, Version
 from sigla.rules import names
 from sigla.web import paths
 from sigla.web.refusals import NoSuchArgument
-from sigla.web.wire import text as json_text
-
-if TYPE_CHECKING:
-    from sigla.web.rendered import Rendered
+from sigla.web.rendered import Rendered
 
 NO_QUERY: Mapping[str, list[str]] = {}
 LONGEST_LIST = 2**31 - 1
@@ -32,43 +28,6 @@ class Service:
     version: str = "8.5.0"
     """The line of the API that we speak: clients choose by it what they dare to ask."""
     commit: str = "Unknown"
-
-
-class Answer:
-    """What is sent back: status and body, and for the log what it was about.
-
-    media: the Content-Type; None for the negotiated one, empty for none at all. etag: without its quotes; empty for none.
-    packed: the body in gzip, once somebody has asked for it.
-    """
-
-    __slots__ = ("body", "error_code", "etag", "media", "packed", "status")
-
-    def __init__(
-        self, status: int, body: bytes, *, media: bytes | None = None, error_code: int | None = None, etag: bytes = b""
-    ) -> None:
-        self.status = status
-        self.body = body
-        self.media = media
-        self.error_code = error_code
-        self.etag = etag
-        self.packed: bytes | None = None
-
-
-def told(value: object) -> Answer:
-    """200 with a JSON body."""
-    return Answer(200, json_text.write(value))
-
-
-def bare(text: str) -> Answer:
-    """200 with the text of a schema, as it is: not a JSON string, nothing escaped (HTTP-8)."""
-    return Answer(200, text.encode("utf-8", "replace"))
-
-
-EMPTY_OBJECT = Answer(200, b"{}")
-
-
-def nothing() -> Answer:
-    return Answer(204, b"", media=b"")
 
 
 @lru_cache(maxsize=512)
@@ -91,14 +50,14 @@ def _decode(encoded: str) -> str:
 
 @dataclass(slots=True)
 class Exchange:
-    """A request whose route is known. Parameters are texts; each property and method reads one kind of them.
+    """A request whose route is known.
 
     params: of the path, decoded. prefix: the parameter that a context in the path is put before, and how (CPATH-4, 5).
     """
 
     params: Mapping[str, str]
     raw_query: bytes
-    rendered: "Rendered"
+    rendered: Rendered
     service: Service
     prefix: tuple[str, str] | None = None
     body: bytes = b""
@@ -163,9 +122,6 @@ class Exchange:
         if not allowed.issuperset(said):
             raise NoSuchArgument
         return said
-
-
-Endpoint = Callable[[Exchange, "Verbs"], Answer]
 
 
 def _number(said: str) -> int:

@@ -77,27 +77,31 @@ def _split_contexts(pieces: list[str]) -> tuple[str | None, list[str]]:
     return context, pieces
 
 
-def context_name(encoded: str) -> str:
-    """`name`, `.name`, `:.name:` → `.name`; `.`, `:.:`, `::` → `.`. Colons are seen only where they are literal (CPATH-8)."""
-    name = encoded.removeprefix(":").removesuffix(":")
+def context_name(said: str) -> str:
+    """`name`, `.name`, `:.name:` → `.name`; `.`, `:.:`, `::` → `.`. In a path colons are seen only where they are literal (CPATH-8)."""
+    name = said.removeprefix(":").removesuffix(":")
     if ":" in name:
-        raise ContextNameWithColon(name=decode(name))
-    return decode(name if name.startswith(".") else f".{name}")
+        raise ContextNameWithColon(name=name)
+    return name if name.startswith(".") else f".{name}"
+
+
+def _delimited(encoded: str) -> str:
+    return f":{decode(context_name(encoded))}:"
 
 
 def _within(context: str, segments: list[str]) -> Path:
     """The path that one below a context stands for. A context that is not needed is not looked at: it cannot be wrong."""
     if segments[:2] == ["schemas", "ids"] and len(segments) > 2:
-        return Path(tuple(segments), ("subject", f":{context_name(context)}:"))
+        return Path(tuple(segments), ("subject", _delimited(context)))
     if segments in (["schemas"], ["subjects"]):
-        name = context_name(context)
-        return Path(tuple(segments), ("subjectPrefix", "" if name == DEFAULT_CONTEXT else f":{name}:"))
+        prefix = _delimited(context)
+        return Path(tuple(segments), ("subjectPrefix", "" if prefix == f":{DEFAULT_CONTEXT}:" else prefix))
     if segments[0] in _SCOPED_ROOTS:
         named = segments[1:] or [""]
-        return Path((segments[0], qualify(f":{context_name(context)}:", named[0]), *named[1:]))
+        return Path((segments[0], qualify(_delimited(context), named[0]), *named[1:]))
     if _BEFORE_A_SUBJECT.isdisjoint(segments[:-1]):
         return Path(tuple(segments))
-    return Path(_qualify_subjects(f":{context_name(context)}:", segments))
+    return Path(_qualify_subjects(_delimited(context), segments))
 
 
 def _qualify_subjects(prefix: str, segments: list[str]) -> tuple[str, ...]:

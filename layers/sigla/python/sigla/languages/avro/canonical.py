@@ -9,16 +9,15 @@ from typing import Final, TypeAlias
 from sigla.languages.avro.json_text import quoted, written
 from sigla.languages.avro.limits import MAX_DEPTH, too_deep
 from sigla.languages.avro.tree import (
-    ABSENT,
     KEYWORDS,
     Array,
     Definition,
     Document,
     Enum,
     Field,
-    Fixed,
     Json,
     Map,
+    Missing,
     Named,
     Primitive,
     Props,
@@ -146,8 +145,8 @@ class Printer:
     def tail(self, field: Field) -> str:
         """What comes after the type of a field."""
         tail = "" if field.doc is None else f',"doc":{quoted(field.doc)}'
-        if field.default is not ABSENT:
-            tail += f',"default":{self.json(field.default)}'  # type: ignore[arg-type]
+        if not isinstance(field.default, Missing):
+            tail += f',"default":{self.json(field.default)}'
         if field.order != "ascending":
             tail += f',"order":"{field.order}"'
         if field.aliases:

@@ -9,14 +9,14 @@ from typing import Final, TypeAlias
 from sigla.errors import CheckAbandoned
 from sigla.languages.avro.canonical import alone
 from sigla.languages.avro.limits import MAX_DEPTH, MAX_STEPS
-from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, READABLE, TYPE, Rule
-from sigla.languages.avro.tree import Array, Definition, Field, Map, Named, Record, Type, Union
+from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, TYPE, Rule
+from sigla.languages.avro.tree import PRIMITIVES, Array, Definition, Field, Map, Named, Record, Type, Union
 from sigla.model import Finding
 
 Path: TypeAlias = "tuple[Path, int | str] | None"
 Found: TypeAlias = tuple[Finding, ...]
 NOTHING: Final[Found] = ()
-NO_KINDS: Final[frozenset[str]] = frozenset()
+SIMPLE: Final = frozenset(PRIMITIVES)
 
 
 def compare(reader: Type, writer: Type) -> Found:
@@ -47,17 +47,18 @@ class Comparison:
         self.count(1)
         if depth > MAX_DEPTH:
             raise abandoned(f"the schemas are nested more than {MAX_DEPTH} levels deep")
-        kind = reader.kind
-        if kind == "union" or writer.kind == "union":
-            return self.unions(reader, writer, path, depth)
-        if kind != writer.kind:
-            return NOTHING if kind in READABLE.get(writer.kind, NO_KINDS) else judged(TYPE, path, reader, writer)
-        if isinstance(reader, Named):
-            return self.definitions(reader, writer, path, depth)  # type: ignore[arg-type]
-        if isinstance(reader, Array):
-            return self.check(reader.items, writer.items, (path, "/items"), depth + 1)  # type: ignore[union-attr]
-        if isinstance(reader, Map):
-            return self.check(reader.values, writer.values, (path, "/values"), depth + 1)  # type: ignore[union-attr]
+        if isinstance(writer, Union):
+            return self.each_branch(reader, writer, path, depth)
+        if isinstance(reader, Union):
+            return self.into_union(reader, writer, path, depth)
+        if reader.kind != writer.kind:
+            return judged(TYPE, path, reader, writer)
+        if isinstance(reader, Named) and isinstance(writer, Named):
+            return self.definitions(reader, writer, path, depth)
+        if isinstance(reader, Array) and isinstance(writer, Array):
+            return self.check(reader.items, writer.items, (path, "/items"), depth + 1)
+        if isinstance(reader, Map) and isinstance(writer, Map):
+            return self.check(reader.values, writer.values, (path, "/values"), depth + 1)
         return NOTHING
 
     def count(self, steps: int) -> None:
@@ -68,21 +69,17 @@ class Comparison:
     def definitions(self, reader: Definition, writer: Definition, path: Path, depth: int) -> Found:
         pair = (id(reader), id(writer))
         known = self.known.get(pair)
-        if known is None:
-            self.known[pair] = NOTHING
-            known = self.fresh_definitions(reader, writer, path, depth)
-            self.known[pair] = known
-        elif known:
+        if known is not None:
             self.count(len(known))
-        return known
-
-    def fresh_definitions(self, reader: Definition, writer: Definition, path: Path, depth: int) -> Found:
+            return known
+        self.known[pair] = NOTHING
         found: list[Finding] = []
         for rule in OF_DEFINITIONS[reader.kind]:
             found += judged(rule, path, reader, writer)
-        if isinstance(reader, Record):
-            self.fields(reader, writer, path, depth, found)  # type: ignore[arg-type]
-        return tuple(found)
+        if isinstance(reader, Record) and isinstance(writer, Record):
+            self.fields(reader, writer, path, depth, found)
+        known = self.known[pair] = tuple(found)
+        return known
 
     def fields(self, reader: Record, writer: Record, path: Path, depth: int, found: list[Finding]) -> None:
         """For each field of the reader, what is found in its type, or what its absence in the writer means."""
@@ -96,31 +93,28 @@ class Comparison:
                 continue
             kind = field.type.kind
             # The same primitive on both sides is by far the most common pair.
-            if kind in SAME and kind == match.type.kind:
+            if kind in SIMPLE and kind == match.type.kind:
                 continue
             found += self.check(field.type, match.type, (path, index), depth + 1)
         self.count(len(reader.fields))
 
-    def unions(self, reader: Type, writer: Type, path: Path, depth: int) -> Found:
-        if not isinstance(writer, Union):
-            if self.any_branch_reads(reader, writer, depth):
-                return NOTHING
-            return judged(BRANCH, path, writer)
+    def each_branch(self, reader: Type, writer: Union, path: Path, depth: int) -> Found:
+        """Whatever branch the writer chose must be readable."""
         found: list[Finding] = []
         for index, branch in enumerate(writer.branches):
             where = (path, f"/{index}")
-            if not isinstance(reader, Union):
+            if isinstance(reader, Union):
+                found += self.into_union(reader, branch, where, depth)
+            else:
                 found += self.check(reader, branch, where, depth + 1)
-            elif not self.any_branch_reads(reader, branch, depth):
-                found += judged(BRANCH, where, branch)
         return tuple(found)
 
-    def any_branch_reads(self, reader: Type, writer: Type, depth: int) -> bool:
+    def into_union(self, reader: Union, writer: Type, path: Path, depth: int) -> Found:
         """What a branch finds is not reported (AR-U4), and its path begins at the branch (B.3.3)."""
-        return any(not self.check(branch, writer, None, depth + 1) for branch in reader.branches)  # type: ignore[union-attr]
-
-
-SAME: Final = frozenset(("null", "boolean", "int", "long", "float", "double", "string", "bytes"))
+        for branch in reader.branches:
+            if not self.check(branch, writer, None, depth + 1):
+                return NOTHING
+        return judged(BRANCH, path, writer)
 
 
 def matching(field: Field, index: int, writer: Record) -> Field | None:

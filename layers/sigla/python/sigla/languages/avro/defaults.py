@@ -1,4 +1,4 @@
-"""Does a default fit its type, by its JSON shape? (contract B.1, field defaults)"""
+"""Whether a default fits its type, by its JSON shape (contract B.1, field defaults)."""
 
 from collections.abc import Callable
 from typing import Final

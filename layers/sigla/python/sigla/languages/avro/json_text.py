@@ -11,8 +11,9 @@ from sigla.errors import Malformed
 from sigla.languages.avro.limits import MAX_DEPTH, MAX_VALUES, too_deep, too_large
 from sigla.languages.avro.tree import Json
 
-# A string is matched so that `//` inside it is left alone.
-COMMENT_OR_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n\r]*|/\*.*?\*/', re.DOTALL)
+# A string is matched so that `//` inside it is left alone. What is never closed goes on to the end of the text, or
+# looking for the end of each would take quadratic time; such a text is refused anyway.
+COMMENT_OR_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|//[^\n\r]*+|/\*.*?(?:\*/|\Z)', re.DOTALL)
 # Control characters whose hexadecimal form has letters; Python writes those in lower case.
 LETTERED_CONTROL: Final = re.compile(r"[\x0b\x0e\x0f\x1a-\x1f]")
 JAVA_FLOAT: Final = re.compile(r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII)
@@ -33,13 +34,12 @@ def read(text: str) -> Json:
     Raises Malformed: for what is no JSON, for NaN, and for anything but space after the value, even a comment.
     """
     try:
-        value, end = _decode(text, _start(text))
-    except JSONDecodeError as error:
-        value, end = _read_with_comments(text, error)
-    except RecursionError:
-        raise too_deep() from None
-    except ValueError:  # Python converts no integer of more than some thousand digits
-        raise Malformed("The text contains a number with too many digits") from None
+        value, end = _decoded(text)
+    except Malformed:
+        # Comments are rare: they are looked for only in what is no JSON as it stands.
+        if "/*" not in text and "//" not in text:
+            raise
+        value, end = _decoded(_without_comments(text))
     if end != len(text) and not text[end:].isspace():
         raise Malformed(f"Unexpected text after the end of the schema, at character {end}")
     return cast("Json", value)
@@ -49,19 +49,25 @@ def _start(text: str) -> int:
     return len(text) - len(text.lstrip(SPACE))
 
 
-def _read_with_comments(text: str, error: JSONDecodeError) -> tuple[object, int]:
-    if "/*" not in text and "//" not in text:
-        raise _no_json(error) from None
-    # As many spaces as characters, so that positions stay those of the text.
-    bare = COMMENT_OR_STRING.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
+def _decoded(text: str) -> tuple[object, int]:
+    """The first value of the text, and where it ends."""
     try:
-        return cast("tuple[object, int]", _decode(bare, _start(bare)))
-    except JSONDecodeError as again:
-        raise _no_json(again) from None
+        return cast("tuple[object, int]", _decode(text, _start(text)))
+    except JSONDecodeError as error:
+        place = f"at line {error.lineno} column {error.colno}"
+        raise Malformed(f"The text is not JSON: {error.msg} {place}") from None
+    except RecursionError:
+        raise too_deep() from None
+    except Malformed:
+        raise
+    except ValueError:
+        # Python converts no integer of more than some thousand digits.
+        raise Malformed("The text contains a number with too many digits") from None
 
 
-def _no_json(error: JSONDecodeError) -> Malformed:
-    return Malformed(f"The text is not JSON: {error.msg} at line {error.lineno} column {error.colno}")
+def _without_comments(text: str) -> str:
+    """As many spaces as characters for each comment, so that positions stay those of the text."""
+    return COMMENT_OR_STRING.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
 
 
 def quoted(text: str) -> str:
@@ -82,16 +88,12 @@ def written(value: Json, *, ordered: bool = False) -> str:
     if kind is str:
         return quoted(cast("str", value))
     if kind is int:
-        return _integer(cast("int", value))
+        return str(value)
     if kind is float:
         return decimal(cast("float", value))
     if kind is dict or kind is list:
         return "".join(_Writer(ordered).pieces(value, 0))
     return WORDS[cast("bool | None", value)]
-
-
-def _integer(value: int) -> str:
-    return int.__repr__(value)
 
 
 class _Writer:
@@ -162,7 +164,7 @@ def java_form(shortest: str) -> str:
 
 
 def _significant(number: str) -> tuple[str, str, int]:
-    """Sign, digits without outer zeros, and the place of the point before which they stand: `-0.012` → `-`, `12`, -1."""
+    """Sign, digits without outer zeros, and where the point stands in them: `-0.012` → `-`, `12`, -1."""
     sign = "-" if number.startswith("-") else ""
     mantissa, _, exponent = number.lstrip("-").partition("e")
     whole, _, fraction = mantissa.partition(".")

@@ -1,7 +1,8 @@
 """How large a schema may be, in one place. Beyond a limit a text is Malformed, or a check abandoned: never a crash.
 
-The figures are far above what people write (the deepest schema we know nests 15 levels) and far below what hurts:
-Python allows a thousand frames, and a level of types costs at most two of them.
+The figures are far above what people write (the deepest schema we know nests 15 levels) and far below what hurts.
+Python allows a thousand frames, of which a level of types costs three: where a text gets near that with a deep
+caller's help, RecursionError is caught at the door of each function that descends, and becomes the same refusal.
 """
 
 from sigla.errors import Malformed
@@ -12,10 +13,10 @@ MAX_DEPTH = 250
 MAX_NODES = 100_000
 """Types and fields of one text."""
 
-MAX_VALUES = 1_000_000
+MAX_VALUES = 500_000
 """JSON values in the defaults and properties of one text."""
 
-MAX_STEPS = 500_000
+MAX_STEPS = 250_000
 """Pairs, fields and findings looked at by one comparison."""
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from sigla.languages.avro import logical
 from sigla.languages.avro.defaults import Fitting
 from sigla.languages.avro.json_text import single
+from sigla.languages.avro.limits import too_deep
 from sigla.languages.avro.parse import Reader
 from sigla.languages.avro.tree import (
     Array,
@@ -34,7 +35,10 @@ def normalised(text: str, document: Document) -> Document:
     """
     reader = Reader(dict(document.names), strict=False)
     root = reader.document(text)
-    Tidy(reader.made).run(root)
+    try:
+        Tidy(reader.made).run(root)
+    except RecursionError:
+        raise too_deep() from None
     return Document(root, document.names, document.top)
 
 
@@ -142,5 +146,3 @@ def annotated(node: Primitive | Fixed) -> Props:
         return ordered
     leading: Props = {key: ordered[key] for key in LEADING if key in ordered and (key != "scale" or ordered[key] != 0)}
     return {**leading, **ordered}
-
-

@@ -9,10 +9,10 @@ from typing import Final
 
 from sigla.errors import Malformed
 from sigla.languages.avro import json_text, settle
+from sigla.languages.avro.attributes import OF_ENUMS, OF_FIELDS, OF_TYPES, Attributes, order, rest
 from sigla.languages.avro.limits import MAX_DEPTH, MAX_NODES, too_deep, too_large
 from sigla.languages.avro.names import aliases, checked, full_name, type_aliases
 from sigla.languages.avro.tree import (
-    NO_PROPS,
     PLAIN,
     Array,
     Definition,
@@ -23,7 +23,6 @@ from sigla.languages.avro.tree import (
     Json,
     Map,
     Primitive,
-    Props,
     Record,
     Type,
     Union,
@@ -31,15 +30,7 @@ from sigla.languages.avro.tree import (
 )
 from sigla.model import Resolved
 
-Attributes = dict[str, Json]
 MAX_SIZE: Final = 2**31 - 1
-ORDERS: Final = frozenset(("ascending", "descending", "ignore"))
-# Attributes with a meaning, or without one where they stand, are no properties.
-OF_TYPES: Final = frozenset(
-    ("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases")
-)
-OF_ENUMS: Final = OF_TYPES | {"default"}
-OF_FIELDS: Final = frozenset(("default", "doc", "name", "order", "type", "aliases"))
 
 
 def read(text: str, references: Sequence[Resolved], *, strict: bool) -> Document:
@@ -83,9 +74,11 @@ class Reader:
 
     def document(self, text: str) -> Type:
         try:
-            root = self.type(json_text.read(text), "", 0)
+            return self.settled(self.type(json_text.read(text), "", 0))
         except RecursionError:
             raise too_deep() from None
+
+    def settled(self, root: Type) -> Type:
         if self.pending:
             root = settle.link(root, self.made, self.names)
         settle.check_unions(self.unions)
@@ -114,7 +107,7 @@ class Reader:
         return Use(f"{space}.{name}" if space and "." not in name else name)
 
     def find(self, name: str, space: str) -> Definition | None:
-        """The definition meant by a name; in a namespace, the null namespace is searched too, but not its open records."""
+        """The definition that a name means. From a namespace, finished types of the null namespace are found too."""
         if not space or "." in name:
             return self.names.get(name)
         own = self.names.get(f"{space}.{name}")
@@ -155,7 +148,10 @@ class Reader:
 
     def union(self, json: list[Json], space: str, depth: int) -> Union:
         self.admit(depth, 1 + len(json))
-        union = Union([self.type(branch, space, depth + 1) for branch in json])
+        branches: list[Type] = []
+        for branch in json:
+            branches.append(self.type(branch, space, depth + 1))  # noqa: PERF401 - would cost a frame per level
+        union = Union(branches)
         self.made.append(union)
         self.unions.append(union)
         return union
@@ -171,15 +167,15 @@ class Reader:
         self.open.add(record.full)
         space, by_name = record.namespace, record.by_name
         for attributes in fields:
-            field = self.field(attributes, record)
-            field.type = self.type(attributes["type"], space, depth + 1)  # type: ignore[index,call-overload]
+            field, type_ = self.field(attributes, record)
+            field.type = self.type(type_, space, depth + 1)
             by_name[field.name] = field
         record.fields = list(by_name.values())
         self.open.discard(record.full)
         return record
 
-    def field(self, json: Json, record: Record) -> Field:
-        """A field of the record, still without its type."""
+    def field(self, json: Json, record: Record) -> tuple[Field, Json]:
+        """A field of the record, and the type that it has yet to be given: one frame less per level of types."""
         if not isinstance(json, dict):
             raise Malformed(f"A field of {record.full} is not an object")
         name = checked(json.get("name"), f"a field of {record.full}", strict=self.strict)
@@ -188,9 +184,9 @@ class Reader:
         if "type" not in json:
             raise Malformed(f"Field {name} of {record.full} has no type")
         field = Field(name, PLAIN["null"])
-        if len(json) > 2:  # noqa: PLR2004 - more than name and type
+        if len(json) > 2:  # more than name and type
             self.describe(field, json)
-        return field
+        return field, json["type"]
 
     def describe(self, field: Field, json: Attributes) -> None:
         field.props = rest(json, OF_FIELDS)
@@ -229,7 +225,7 @@ class Reader:
         return fixed
 
     def define(self, node: Definition, json: Attributes, known: frozenset[str]) -> None:
-        """Reads what all definitions have, and makes the name known. The first definition of a name stays the one used."""
+        """Reads what all definitions have, and makes the name known; of a repeated one the first definition stays."""
         if isinstance(doc := json.get("doc"), str):
             node.doc = doc
         node.props = rest(json, known)
@@ -249,17 +245,3 @@ READERS: Final[Mapping[str, Callable[[Reader, Attributes, str, int], Type]]] = {
     "array": Reader.array,
     "map": Reader.map,
 }
-
-
-def rest(json: Attributes, known: frozenset[str]) -> Props:
-    """The properties: every attribute that is not known, in order of appearance."""
-    if known.issuperset(json):
-        return NO_PROPS
-    return {key: value for key, value in json.items() if key not in known}
-
-
-def order(word: Json) -> str:
-    """The order of a field, written in any case (ST-7)."""
-    if isinstance(word, str) and word.lower() in ORDERS:
-        return word.lower()
-    raise Malformed(f"The order of a field is not ascending, descending or ignore: {json_text.written(word)}")

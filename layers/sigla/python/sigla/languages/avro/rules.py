@@ -21,7 +21,7 @@ READABLE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """id: what messages call it. suffix: where in the type it is found. judge: detail or None, of the arguments it needs."""
+    """id: what messages call it. suffix: where in the type it is found. judge: of what it needs to see."""
 
     id: str
     suffix: str

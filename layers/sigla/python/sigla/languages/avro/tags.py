@@ -1,28 +1,35 @@
 """Inline tags: the property `confluent:tags` of records and their fields.
 
-A place is called by the names that lead to it, `Order.to.Address.zip`: a record inside a field by both names,
-with or without the record's namespace, with or without a dot in front. Places are those the text itself spells
-out; what comes from a reference belongs to the schema that was referenced.
+A place is called by the names that lead to it, `Order.to.Address.zip`: a record inside a field by both names, each
+record with or without its namespace, the whole with or without a dot in front. Places are those the text itself
+spells out; what comes from a reference belongs to the schema that was referenced.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from sigla.errors import Malformed
-from sigla.languages.avro.tree import Array, Document, Field, Json, Map, Named, Props, Record, Type, Union
+from sigla.languages.avro.tree import Array, Document, Field, Json, Map, Props, Record, Type, Union
 from sigla.model import Entity, Tagged
 
 TAGS: Final = "confluent:tags"
-RECORD: Final = "sr_record"
-FIELD: Final = "sr_field"
 Change = Callable[[tuple[str, ...], tuple[str, ...]], tuple[str, ...]]
-Place = tuple[Entity, tuple[str, ...], Record | Field]
-"""An entity, the other spellings of its path, and the node."""
+Node = Record | Field
+Way: TypeAlias = tuple[Node, ...]
+"""The records and fields that lead to a place, the place itself last."""
 
 
 def tagged(document: Document) -> tuple[Tagged, ...]:
     """Every entity with inline tags, in document order; paths without namespaces."""
-    return tuple(Tagged(entity, tags) for entity, _, node in places(document) if (tags := tags_of(node.props)))
+    return tuple(Tagged(entity(way), tags) for way in places(document) if (tags := tags_of(way[-1].props)))
+
+
+def entity(way: Way) -> Entity:
+    return Entity(".".join(node.name for node in way), kind_of(way[-1]))
+
+
+def kind_of(node: Node) -> str:
+    return "sr_record" if isinstance(node, Record) else "sr_field"
 
 
 def tags_of(props: Props) -> tuple[str, ...]:
@@ -32,20 +39,34 @@ def tags_of(props: Props) -> tuple[str, ...]:
 
 def retag(document: Document, add: Sequence[Tagged], remove: Sequence[Tagged]) -> None:
     """Adds tags, then removes some, in the nodes of the document. Raises Malformed for a place it does not have."""
-    known: dict[Entity, Record | Field] = {}
-    for entity, spellings, node in places(document):
-        for path in spellings:
-            known.setdefault(Entity(path, entity.kind), node)
-    change(known, add, united)
-    change(known, remove, without)
+    ways = list(places(document))
+    change(ways, add, united)
+    change(ways, remove, without)
 
 
-def change(known: dict[Entity, Record | Field], wanted: Iterable[Tagged], how: Change) -> None:
+def change(ways: Iterable[Way], wanted: Iterable[Tagged], how: Change) -> None:
     for item in wanted:
-        node = known.get(Entity(item.entity.path.removeprefix("."), item.entity.kind))
-        if node is None:
-            raise Malformed(f"No matching path '{item.entity.path}' found in the schema")
+        node = found(ways, item.entity)
         node.props = with_tags(node.props, how(tags_of(node.props), item.tags))
+
+
+def found(ways: Iterable[Way], wanted: Entity) -> Node:
+    path = wanted.path.removeprefix(".")
+    for way in ways:
+        if kind_of(way[-1]) == wanted.kind and leads(way, path):
+            return way[-1]
+    raise Malformed(f"No matching path '{wanted.path}' found in the schema")
+
+
+def leads(way: Way, path: str) -> bool:
+    """Does the path spell this way? rests: what may be left of it after each step, as records have two spellings."""
+    rests = {f".{path}"}
+    for node in way:
+        names = (node.name, node.full) if isinstance(node, Record) else (node.name,)
+        rests = {rest[len(name) + 1 :] for rest in rests for name in names if f"{rest}.".startswith(f".{name}.")}
+        if not rests:
+            return False
+    return "" in rests
 
 
 def united(tags: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,29 +78,30 @@ def without(tags: tuple[str, ...], less: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def with_tags(props: Props, tags: tuple[str, ...]) -> Props:
-    """The properties with these tags, at their old place or the last one. Without any tag left, the property goes."""
+    """The properties with these tags, in their old place or as the last. Without any tag left, the property goes."""
     if tags:
         listed: list[Json] = list(tags)
         return {**props, TAGS: listed}
     return {key: value for key, value in props.items() if key != TAGS}
 
 
-def places(document: Document) -> Iterator[Place]:
+def places(document: Document) -> Iterator[Way]:
     """Records and fields in document order. A record counts where it is spelled out, not where it is used by name."""
-    shown = set(document.top)
-    todo: list[tuple[Type, tuple[str, ...]] | Place] = [(document.root, ("",))]
-    while todo:
-        item = todo.pop()
-        if len(item) == 3:  # noqa: PLR2004 - a place, whose turn has come
-            yield item
-            continue
-        type_, prefixes = item
-        if not isinstance(type_, Named):
-            todo.extend((part, prefixes) for part in reversed(parts(type_)))
-        elif type_.full not in shown:
-            shown.add(type_.full)
-            if isinstance(type_, Record):
-                todo.extend(reversed(list(record_places(type_, prefixes))))
+    return within(document.root, (), set(document.top))
+
+
+def within(type_: Type, way: Way, shown: set[str]) -> Iterator[Way]:
+    """The places inside a type; way leads there. No deeper than the canonical text, whose depth is limited."""
+    if not isinstance(type_, Record):
+        for part in parts(type_):
+            yield from within(part, way, shown)
+    elif type_.full not in shown:
+        shown.add(type_.full)
+        here = (*way, type_)
+        yield here
+        for field in type_.fields:
+            yield (*here, field)
+            yield from within(field.type, (*here, field), shown)
 
 
 def parts(type_: Type) -> list[Type]:
@@ -88,14 +110,3 @@ def parts(type_: Type) -> list[Type]:
     if isinstance(type_, Array):
         return [type_.items]
     return [type_.values] if isinstance(type_, Map) else []
-
-
-def record_places(record: Record, prefixes: tuple[str, ...]) -> Iterator[tuple[Type, tuple[str, ...]] | Place]:
-    """The record, its fields, and after each field what is inside its type."""
-    names = dict.fromkeys((record.name, record.full))
-    paths = tuple(f"{prefix}{name}" for name in names for prefix in prefixes)
-    yield Entity(paths[0], RECORD), paths, record
-    for field in record.fields:
-        spellings = tuple(f"{path}.{field.name}" for path in paths)
-        yield Entity(spellings[0], FIELD), spellings, field
-        yield field.type, tuple(f"{path}." for path in spellings)

@@ -6,7 +6,7 @@ changed afterwards. A type used by name is the very node of its definition, so t
 
 from typing import Final, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Props: TypeAlias = dict[str, Json]
 
 PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "string", "bytes")

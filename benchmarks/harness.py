@@ -1,0 +1,276 @@
+"""What every benchmark shares: a line of the table, its goal, measuring in turns, and servers as processes of their own."""
+
+import argparse
+import http.client
+import json
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+ROOT = Path(__file__).parent.parent
+ANSWERS_WITHIN_S = 120.0
+
+LEGEND = """\
+here      what was measured, on this machine
+ratio     here divided by the figure beside it, which ran in turns with it; without a ratio it is there for orientation
+goal      what we promise: of the ratio where it ends in ×, else of the figure itself
+"""
+
+
+# --- lines ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A bound on a line's ratio, or, with a unit, on its figure. least: at least so much; else at most."""
+
+    bound: float
+    unit: str = "×"
+    least: bool = False
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.least else '≤'} {shown(self.bound, self.unit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the table. unit: of figure and beside; `s`, `B`, `/s` or another word. against: what is beside."""
+
+    what: str
+    figure: float
+    unit: str
+    beside: float | None = None
+    against: str = ""
+    goal: Goal | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return self.figure / self.beside if self.beside else None
+
+    @property
+    def holds(self) -> bool | None:
+        """None without a goal."""
+        if self.goal is None:
+            return None
+        judged = self.ratio if self.goal.unit == "×" else self.figure
+        if judged is None or math.isnan(judged):
+            return False
+        return judged >= self.goal.bound if self.goal.least else judged <= self.goal.bound
+
+    def facts(self) -> dict[str, object]:
+        return {
+            "what": self.what,
+            "figure": self.figure,
+            "unit": self.unit,
+            "beside": self.beside,
+            "against": self.against,
+            "ratio": self.ratio,
+            "goal": str(self.goal) if self.goal else None,
+            "holds": self.holds,
+        }
+
+
+Lines = Iterator[Line]
+
+
+def shown(figure: float, unit: str) -> str:
+    """A figure with three digits and a unit in which it is easy to read."""
+    if unit == "s":
+        scale, unit = next(((1 / at, name) for at, name in _SECONDS if figure >= at), (1e9, "ns"))
+        figure *= scale
+    elif unit == "B":
+        scale, unit = next(((1 / at, name) for at, name in _BYTES if figure >= at), (1, "B"))
+        figure *= scale
+    number = f"{figure:,.0f}" if figure >= 100 or figure == int(figure) else f"{figure:.3g}"
+    return number + ("" if unit in ("×", "/s") else " ") + unit
+
+
+_SECONDS = ((0.9995, "s"), (0.9995e-3, "ms"), (0.9995e-6, "µs"))
+_BYTES = ((1e6, "MB"), (1e3, "kB"))
+
+
+def row(line: Line) -> str:
+    ratio = "" if line.ratio is None else shown(line.ratio, "×")
+    beside = "" if line.beside is None else f"{shown(line.beside, line.unit)} {line.against}"
+    goal = f"{line.goal}  {'holds' if line.holds else 'MISSED'}" if line.goal else ""
+    return f"  {line.what:<64} {shown(line.figure, line.unit):>9} {ratio:>8}  {beside or line.against:<52} {goal}".rstrip()
+
+
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sizes: whether it runs, not how fast")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    return parser
+
+
+def report(lines: Iterable[Line], *, as_json: bool) -> list[Line]:
+    """Prints every line when it is known."""
+    printed = []
+    for line in lines:
+        print(json.dumps(line.facts(), ensure_ascii=False) if as_json else row(line), flush=True)
+        printed.append(line)
+    return printed
+
+
+def main(lines: Callable[..., Lines], description: str | None) -> None:
+    """One benchmark as a command."""
+    args = arguments(description).parse_args()
+    report(lines(quick=args.quick), as_json=args.json)
+
+
+# --- measuring -----------------------------------------------------------------------------------------------------------
+
+
+def in_turns(rounds: int, *works: Callable[[], float]) -> list[list[float]]:
+    """What each work measured, round by round; in a round each has its turn."""
+    figures: list[list[float]] = [[] for _ in works]
+    for _ in range(rounds):
+        for kept, work in zip(figures, works, strict=True):
+            kept.append(work())
+    return figures
+
+
+def best_of(rounds: int, *works: Callable[[], float]) -> list[float]:
+    """The least of each: what disturbs a measurement only ever adds to it."""
+    return [min(figures) for figures in in_turns(rounds, *works)]
+
+
+def median_of(rounds: int, *works: Callable[[], float]) -> list[float]:
+    return [median(figures) for figures in in_turns(rounds, *works)]
+
+
+def per_call(work: Callable[[], object], calls: int) -> Callable[[], float]:
+    """A work for `in_turns`: seconds per call."""
+
+    def timed() -> float:
+        begun = time.perf_counter()
+        for _ in range(calls):
+            work()
+        return (time.perf_counter() - begun) / calls
+
+    return timed
+
+
+# --- servers -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server. first_answer: seconds from starting its process to its first 200."""
+
+    port: int
+    first_answer: float
+    process: psutil.Process
+
+    def cpu(self) -> float:
+        """Seconds of user and system time, of all its threads, by its own account."""
+        if sys.platform == "linux":
+            # The clock of another process (clock_getcpuclockid): nanoseconds where psutil has hundredths of a second.
+            return time.clock_gettime(~self.process.pid << 3 | 2)
+        times = self.process.cpu_times()
+        return times.user + times.system
+
+    def memory(self) -> int:
+        """Bytes that are resident."""
+        return int(self.process.memory_info().rss)
+
+    def memory_peak(self) -> int:
+        """The most bytes that were ever resident; where the system does not say, those that are."""
+        if sys.platform == "linux":
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+            return int(status.split("VmHWM:")[1].split()[0]) * 1024
+        return self.memory()
+
+
+@contextmanager
+def serving(command: Sequence[str], *, ready: str = "/subjects", **environment: str) -> Iterator[Server]:
+    """A server on a free port, as `{port}` in its command; stopped at the end. Raises RuntimeError if it gives up."""
+    port = free_port()
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        [part.replace("{port}", str(port)) for part in command],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for_answer(port, ready, process)
+        yield Server(port, time.perf_counter() - begun, psutil.Process(process.pid))
+    finally:
+        stop(process)
+
+
+def sigla(*options: str) -> list[str]:
+    """The command of `sigla serve`, as it is installed beside this Python."""
+    return [str(Path(sysconfig.get_path("scripts")) / "sigla"), "serve", "--port", "{port}", *options]
+
+
+def free_port() -> int:
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])
+
+
+def wait_for_answer(port: int, path: str, process: "subprocess.Popen[bytes]") -> None:
+    """Asks every two milliseconds until the answer is 200. Raises RuntimeError if that cannot come any more."""
+    deadline = time.monotonic() + ANSWERS_WITHIN_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"{process.args!r} ended with {process.returncode} before it answered")
+        try:
+            if get(port, path).status == 200:
+                return
+        except OSError:
+            time.sleep(0.002)
+    raise RuntimeError(f"{process.args!r} did not answer within {ANSWERS_WITHIN_S:.0f} s")
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """Ends a process of ours that leads its own session, politely at first, with all that it started."""
+    for order, patience in ((signal.SIGTERM, 15), (signal.SIGKILL, 15)):
+        try:
+            os.killpg(process.pid, order)
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            process.wait()
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    status: int
+    body: bytes
+
+
+def get(port: int, path: str) -> Answered:
+    return ask(port, "GET", path)
+
+
+def ask(port: int, method: str, path: str, body: bytes | None = None, *, patience: float = 60) -> Answered:
+    """One request on a connection of its own. Raises OSError."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patience)
+    headers = {"Content-Type": "application/vnd.schemaregistry.v1+json"} if body is not None else {}
+    try:
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        return Answered(answer.status, answer.read())
+    except http.client.HTTPException as broken:
+        raise ConnectionError(str(broken)) from broken
+    finally:
+        connection.close()

@@ -1,0 +1,1 @@
+"""Bodies kept near: presence may be remembered, absence never."""

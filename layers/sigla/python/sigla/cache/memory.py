@@ -1,0 +1,83 @@
+"""Bodies remembered in this process, the least recently used going first."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+
+from sigla.model import Body, BodyKey, Schema
+
+OVERHEAD = 1_500
+"""Bytes that a body takes beside its texts: its objects, its key, its place in the order."""
+
+_PER_REFERENCE = 600
+_PER_RULE = 800
+
+
+def cost(body: Body) -> int:
+    """About how many bytes a body takes; a character of text is one to four of them."""
+    return OVERHEAD + _text_bytes(body.schema.text) + _PER_REFERENCE * len(body.targets) + _annotations(body.schema)
+
+
+def _text_bytes(text: str) -> int:
+    return len(text) if text.isascii() else 4 * len(text)
+
+
+def _annotations(schema: Schema) -> int:
+    rules = len(schema.rule_set.rules) if schema.rule_set else 0
+    if schema.metadata is None:
+        return _PER_RULE * rules
+    texts = [*schema.metadata.properties.items(), *schema.metadata.tags.items()]
+    return _PER_RULE * rules + sum(200 + 4 * len(name) + sum(map(len, value)) * 4 for name, value in texts)
+
+
+class Memory:
+    """At most `capacity` bytes, by the estimate of `cost`. Any thread may use it."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._used = 0
+        self._bodies: OrderedDict[BodyKey, tuple[Body, int]] = OrderedDict()
+        self._lock = threading.Lock()
+        self.changes = 0
+        """Goes up whenever something is forgotten because it changed; see `remember`."""
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    def get(self, key: BodyKey) -> Body | None:
+        """The very object that was remembered."""
+        with self._lock:
+            found = self._bodies.get(key)
+            if found is None:
+                return None
+            self._bodies.move_to_end(key)
+            return found[0]
+
+    def remember(self, key: BodyKey, body: Body, *, since: int) -> Body:
+        """Keeps a body that was read after `changes` was `since`; what changed in between is not kept.
+
+        Whoever came first wins: the body to go on with is what this returns.
+        """
+        with self._lock:
+            standing = self._bodies.get(key)
+            if standing or since != self.changes:
+                return standing[0] if standing and since == self.changes else body
+            size = cost(body)
+            if size <= self._capacity:
+                self._bodies[key] = body, size
+                self._used += size
+                self._shrink()
+            return body
+
+    def forget(self, keys: Iterable[BodyKey]) -> None:
+        """These bodies changed: reads under way do not bring the old ones back."""
+        with self._lock:
+            self.changes += 1
+            for key in keys:
+                _, size = self._bodies.pop(key, (None, 0))
+                self._used -= size
+
+    def _shrink(self) -> None:
+        while self._used > self._capacity:
+            _, (_, size) = self._bodies.popitem(last=False)
+            self._used -= size

@@ -1,0 +1,80 @@
+"""`sigla serve`: a registry on this machine."""
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from sigla.cli.misuse import Misuse
+
+DESCRIPTION = """\
+Serves the Confluent Schema Registry API from this machine: one process, no other service.
+What it acknowledged is on disk; stop it as you like, it starts again where it was.
+"""
+
+BANNER = """\
+Sigla {version}: a schema registry for Kafka
+
+  url       {url}
+  data      {data}
+  try       curl {url}/subjects
+  clients   schema.registry.url={url}
+  docs      {url}/docs   metrics {url}/metrics   health {url}/health
+
+Stop with Ctrl-C.
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "serve",
+        help="a registry on this machine",
+        description=DESCRIPTION,
+        epilog=_settings_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
+    parser.add_argument("--port", type=_port, default=8081, help="port to listen on (default %(default)s; 0 for any)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (default ./data)")
+    where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serves until it is told to stop; 0 then. Raises Misuse."""
+    from sigla import wiring
+
+    data = None if args.memory else args.data
+    try:
+        wiring.serve(os.environ, data, args.host, args.port, announce=_announcement(data))
+    except wiring.STARTUP_PROBLEMS as problem:
+        raise Misuse(str(problem)) from None
+    return 0
+
+
+def _announcement(data: Path | None) -> Callable[[str, int], None]:
+    from sigla import __version__
+
+    def announce(host: str, port: int) -> None:
+        shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - compared, not bound
+        url = f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+        where = "in memory, forgotten at the end" if data is None else str(data.resolve())
+        print(BANNER.format(version=__version__, url=url, data=where), flush=True)
+
+    return announce
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is no port; ports are 0 to 65535")
+    return port
+
+
+def _settings_help() -> str:
+    from sigla.settings import described
+
+    lines = "\n".join(f"  {name:<36} {default}" for name, default in described())
+    return f"settings (environment variables) and their defaults:\n{lines}"
+

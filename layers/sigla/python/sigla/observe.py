@@ -1,0 +1,89 @@
+"""One line per request, in JSON, written at the edge: facts to query, never schema text or credentials.
+
+Where a namespace is given, the line is a CloudWatch metric too (embedded metric format): counting then costs no call.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import time
+
+import orjson
+
+
+@dataclass(slots=True)
+class Seen:
+    """A request as it is told afterwards. route: the template, or empty where no route was found."""
+
+    method: str
+    route: str
+    status: int
+    took_ns: int
+    request_id: str
+    bytes: int
+    error_code: int | None = None
+    subject: str | None = None
+    id: str | None = None
+
+
+Watcher = Callable[[Seen], None]
+"""What is told of every request: the log, the counters."""
+
+
+def to_stdout(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+class Log:
+    """Writes the line of each request. release: of the code that runs. namespace: of the metrics, empty for none."""
+
+    def __init__(
+        self, write: Callable[[bytes], None] = to_stdout, *, release: str = "", namespace: str = ""
+    ) -> None:
+        self._write = write
+        self._release = release
+        self._namespace = namespace
+        self._cold = True
+
+    def __call__(self, seen: Seen) -> None:
+        line: dict[str, object] = {
+            "event": "request",
+            "route": f"{seen.method} {seen.route}",
+            "status": seen.status,
+            "took_ms": seen.took_ns // 1000 / 1000,
+            "bytes": seen.bytes,
+            "request_id": seen.request_id,
+        }
+        if seen.error_code is not None:
+            line["error_code"] = seen.error_code
+        if seen.subject is not None:
+            line["subject"] = seen.subject
+        if seen.id is not None:
+            line["id"] = seen.id
+        if self._cold:
+            self._cold = False
+            line["cold"] = True
+        if self._release:
+            line["release"] = self._release
+        if self._namespace:
+            line["_aws"] = self._metrics()
+        self._write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+    def _metrics(self) -> dict[str, object]:
+        metrics = [{"Name": "took_ms", "Unit": "Milliseconds"}, {"Name": "bytes", "Unit": "Bytes"}]
+        directive = {"Namespace": self._namespace, "Dimensions": [["route"]], "Metrics": metrics}
+        return {"Timestamp": int(time() * 1000), "CloudWatchMetrics": [directive]}
+
+
+def failure(error: BaseException, *, request_id: str, write: Callable[[bytes], None] = to_stdout) -> None:
+    """A fault of ours, with where it happened. Not its message: that may quote a schema."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = {
+        "event": "failure",
+        "request_id": request_id,
+        "error": type(error).__qualname__,
+        "trace": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
+    }
+    write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))

@@ -1,0 +1,53 @@
+"""What is sent back."""
+
+from sigla.errors import Refusal
+from sigla.web.wire import answers, text
+
+
+class Answer:
+    """Status and body.
+
+    media: the Content-Type; None for the negotiated one, empty for none at all. etag: empty for none.
+    error_code: for the log. headers: further ones. packed: the body in gzip, once somebody has asked for it.
+    """
+
+    __slots__ = ("body", "error_code", "etag", "headers", "media", "packed", "status")
+
+    def __init__(
+        self,
+        status: int,
+        body: bytes,
+        *,
+        media: bytes | None = None,
+        error_code: int | None = None,
+        etag: bytes = b"",
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.media = media
+        self.error_code = error_code
+        self.etag = etag
+        self.headers = headers
+        self.packed: bytes | None = None
+
+
+def told(value: object) -> Answer:
+    """200 with a JSON body."""
+    return Answer(200, text.write(value))
+
+
+def bare(schema: str) -> Answer:
+    """200 with the text of a schema, as it is: not a JSON string, nothing escaped (HTTP-8)."""
+    return Answer(200, schema.encode("utf-8", "replace"))
+
+
+def nothing() -> Answer:
+    return Answer(204, b"", media=b"")
+
+
+def refused(refusal: Refusal) -> Answer:
+    """The one place where a refusal becomes an answer."""
+    media = getattr(refusal, "answered_as", getattr(refusal, "media", None))
+    body = text.write(answers.error(refusal.code, refusal.message))
+    return Answer(refusal.status, body, media=media, error_code=refusal.code)

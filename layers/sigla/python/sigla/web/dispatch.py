@@ -1,0 +1,84 @@
+"""From a method and a raw path to a row of the table: a walk down a tree of segments, literals before parameters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from sigla.web import paths
+from sigla.web.refusals import MethodNotAllowed, NoSuchPath
+from sigla.web.routes import Route
+
+REMEMBERED = 4096
+LONGEST_REMEMBERED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The route of a request, with the texts its path holds. `prefix` as in `paths.Path`."""
+
+    route: Route
+    params: Mapping[str, str]
+    prefix: tuple[str, str] | None = None
+
+
+@dataclass(slots=True)
+class Node:
+    """A place in the tree: the segments that may follow, and the routes that end here."""
+
+    literals: dict[str, "Node"] = field(default_factory=dict)
+    any: "Node | None" = None
+    routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)
+
+    def add(self, route: Route, segments: Sequence[str], names: tuple[str, ...] = ()) -> None:
+        if not segments:
+            self.routes[route.method] = (route, names)
+        elif segments[0].startswith("{"):
+            self.any = self.any or Node()
+            self.any.add(route, segments[1:], (*names, segments[0][1:-1]))
+        else:
+            self.literals.setdefault(segments[0], Node()).add(route, segments[1:], names)
+
+    def find(self, segments: Sequence[str]) -> tuple["Node", tuple[str, ...]] | None:
+        """Where the segments lead, and those that stood for parameters. A literal that leads nowhere is given up for a parameter."""
+        if not segments:
+            return (self, ()) if self.routes else None
+        literal = self.literals.get(segments[0])
+        found = literal.find(segments[1:]) if literal else None
+        if found or self.any is None:
+            return found
+        deeper = self.any.find(segments[1:])
+        return deeper and (deeper[0], (segments[0], *deeper[1]))
+
+
+class Dispatch:
+    """`find(method, raw_path)`: the route, or raises what `paths.read` raises, NoSuchPath or MethodNotAllowed."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._root = Node()
+        for route in routes:
+            self._root.add(route, [segment for segment in route.path.split("/") if segment])
+        self._remembered = lru_cache(REMEMBERED)(self._find)
+
+    def find(self, method: str, raw: bytes) -> Found:
+        """HEAD is found wherever GET is. Long paths are not remembered: what is kept must have a bound in bytes, too."""
+        return self._remembered(method, raw) if len(raw) <= LONGEST_REMEMBERED else self._find(method, raw)
+
+    def methods(self, raw: bytes) -> list[str]:
+        """The methods that a path answers to, for OPTIONS. Raises NoSuchPath."""
+        node, _ = self._node(paths.read(raw).segments)
+        return sorted({*node.routes, "OPTIONS", *(["HEAD"] if "GET" in node.routes else [])})
+
+    def _find(self, method: str, raw: bytes) -> Found:
+        path = paths.read(raw)
+        node, values = self._node(path.segments)
+        ended = node.routes.get("GET" if method == "HEAD" else method)
+        if ended is None:
+            raise MethodNotAllowed
+        route, names = ended
+        return Found(route, dict(zip(names, values, strict=True)), path.prefix)
+
+    def _node(self, segments: Sequence[str]) -> tuple[Node, tuple[str, ...]]:
+        found = self._root.find(segments)
+        if found is None:
+            raise NoSuchPath
+        return found

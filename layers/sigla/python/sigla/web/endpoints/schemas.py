@@ -1,0 +1,88 @@
+"""Schemas by id, by GUID, and as a list."""
+
+from sigla.model import DEFAULT_CONTEXT
+from sigla.registry import Registry
+from sigla.rules import names
+from sigla.web.answer import Answer, bare, told
+from sigla.web.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
+from sigla.web.wire import answers
+
+LIFECYCLES = frozenset({"NONE", "STRONG", "WEAK"})
+SCHEMA_TYPES = ["JSON", "PROTOBUF", "AVRO"]
+
+
+def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
+    scope = exchange.id_scope if exchange.query else None
+    if (scope is None or not scope.name) and not _shapes(exchange):
+        return exchange.rendered.by_id(DEFAULT_CONTEXT if scope is None else scope.context, exchange.id)
+    record = registry.schema_by_id(
+        exchange.id,
+        subject=scope,
+        form=exchange.text("format"),
+        qualified_references=exchange.text("referenceFormat") == "qualified",
+        find_tags=exchange.texts("findTags"),
+        with_max_id=exchange.flag("fetchMaxId"),
+    )
+    return told(answers.by_id(record))
+
+
+def _shapes(exchange: Exchange) -> bool:
+    """Whether the query asks for more than what an id means."""
+    query = exchange.query
+    asked = query and (exchange.text("format").strip() or exchange.text("referenceFormat") or query.get("findTags"))
+    return bool(asked) or exchange.flag("fetchMaxId")
+
+
+def text_by_id(exchange: Exchange, registry: Registry) -> Answer:
+    return bare(registry.schema_by_id(exchange.id, subject=exchange.id_scope, form=exchange.text("format")).schema.text)
+
+
+def subjects_by_id(exchange: Exchange, registry: Registry) -> Answer:
+    found = registry.subjects_of(
+        exchange.id, subject=exchange.id_scope, deleted=exchange.flag("deleted"), page=exchange.page(LONGEST_LIST)
+    )
+    return told([subject.qualified for subject in found])
+
+
+def versions_by_id(exchange: Exchange, registry: Registry) -> Answer:
+    found = registry.holders_of(
+        exchange.id, subject=exchange.id_scope, deleted=exchange.flag("deleted"), page=exchange.page(LONGEST_LIST)
+    )
+    return told([answers.subject_version(held) for held in found])
+
+
+def schema_by_guid(exchange: Exchange, registry: Registry) -> Answer:
+    return told(answers.by_id(registry.schema_by_guid(exchange.params["guid"], form=exchange.text("format"))))
+
+
+def ids_by_guid(exchange: Exchange, registry: Registry) -> Answer:
+    return told([answers.context_id(key) for key in registry.ids_of(exchange.params["guid"])])
+
+
+def schemas(exchange: Exchange, registry: Registry) -> Answer:
+    page = exchange.page(SCHEMAS_PER_PAGE)
+    if _wants_associations(exchange):
+        return told([])
+    found = registry.schemas(
+        names.search(exchange.text("subjectPrefix")),
+        deleted=exchange.flag("deleted"),
+        latest_only=exchange.flag("latestOnly"),
+        aliases=exchange.flag("aliases"),
+        rule_type=exchange.text("ruleType"),
+        page=page,
+    )
+    return told([answers.entity(record) for record in found])
+
+
+def _wants_associations(exchange: Exchange) -> bool:
+    """Whether only subjects with an association are wanted: there are none. `NONE` wants those without, which is all."""
+    lifecycles = exchange.choices("lifecycle", LIFECYCLES)
+    if "NONE" in lifecycles:
+        return False
+    return bool(lifecycles or exchange.text("resourceType") or exchange.texts("associationType"))
+
+
+def schema_types(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
+    return told(SCHEMA_TYPES)
+
+

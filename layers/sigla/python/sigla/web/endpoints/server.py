@@ -1,0 +1,46 @@
+"""Contexts, and what the server says about itself."""
+
+from sigla.model import DEFAULT_CONTEXT
+from sigla.registry import Registry
+from sigla.web import paths
+from sigla.web.answer import Answer, nothing, told
+from sigla.web.exchange import LONGEST_LIST, Exchange
+from sigla.web.refusals import MethodNotAllowed
+from sigla.web.wire import requests
+
+# ruff: noqa: ARG001 - every endpoint is called alike, whether it asks the registry or not
+
+
+def root(exchange: Exchange, registry: Registry) -> Answer:
+    return told({})
+
+
+def post_root(exchange: Exchange, registry: Registry) -> Answer:
+    requests.check_root(exchange.body)
+    return told({})
+
+
+def contexts(exchange: Exchange, registry: Registry) -> Answer:
+    return told(registry.contexts(exchange.text("contextPrefix"), page=exchange.page(LONGEST_LIST)))
+
+
+def drop_context(exchange: Exchange, registry: Registry) -> Answer:
+    """The default context cannot be dropped: for it there is no such method (CTX-6)."""
+    context = paths.context_name(exchange.params["context"])
+    if context == DEFAULT_CONTEXT:
+        raise MethodNotAllowed
+    registry.drop_context(context)
+    return nothing()
+
+
+def metadata_id(exchange: Exchange, registry: Registry) -> Answer:
+    clusters = {"kafka-cluster": exchange.service.cluster, "schema-registry-cluster": exchange.service.group}
+    return told({"scope": {"path": [], "clusters": clusters}})
+
+
+def metadata_version(exchange: Exchange, registry: Registry) -> Answer:
+    return told({"version": exchange.service.version, "commitId": exchange.service.commit})
+
+
+def metadata_deployment(exchange: Exchange, registry: Registry) -> Answer:
+    return told({"attributes": []})

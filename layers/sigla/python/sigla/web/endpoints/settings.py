@@ -1,0 +1,42 @@
+"""Config and mode. Without a subject in the path the scope is the default context, which the API calls global."""
+
+from sigla.model import Subject
+from sigla.registry import Registry
+from sigla.rules import names
+from sigla.web.answer import Answer, told
+from sigla.web.exchange import Exchange
+from sigla.web.wire import answers, requests
+
+
+def _scope(exchange: Exchange) -> Subject:
+    return names.subject(exchange.params.get("subject", ""))
+
+
+def config(exchange: Exchange, registry: Registry) -> Answer:
+    found = registry.config(_scope(exchange), default_to_global=exchange.flag("defaultToGlobal"))
+    return told(answers.config(found))
+
+
+def change_config(exchange: Exchange, registry: Registry) -> Answer:
+    patch = requests.read_config_patch(exchange.body, exchange.operation)
+    return told(answers.config_update(registry.change_config(_scope(exchange), patch), patch))
+
+
+def drop_config(exchange: Exchange, registry: Registry) -> Answer:
+    return told(answers.config(registry.drop_config(_scope(exchange))))
+
+
+def mode(exchange: Exchange, registry: Registry) -> Answer:
+    return told(answers.mode(registry.mode(_scope(exchange), default_to_global=exchange.flag("defaultToGlobal"))))
+
+
+def change_mode(exchange: Exchange, registry: Registry) -> Answer:
+    """Echoes what was sent, in the spelling in which it was sent (MODE-1)."""
+    wanted = requests.read_mode(exchange.body, exchange.operation)
+    registry.change_mode(_scope(exchange), wanted, force=exchange.flag("force"))
+    return told(answers.mode(wanted))
+
+
+def drop_mode(exchange: Exchange, registry: Registry) -> Answer:
+    dropped = registry.drop_mode(_scope(exchange), recursive=exchange.flag("recursive"))
+    return told({} if dropped is None else answers.mode(dropped))

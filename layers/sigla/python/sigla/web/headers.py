@@ -1,0 +1,43 @@
+"""Request headers: picked once, judged where needed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from os import urandom
+
+Header = tuple[bytes, bytes]
+
+_PRINTABLE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*")
+_LISTS = frozenset({b"accept", b"accept-encoding", b"content-type", b"if-none-match"})
+
+
+def picked(headers: Sequence[Sequence[bytes]]) -> Mapping[bytes, bytes]:
+    """Headers by lower-case name. Lists sent in several lines are one; of other repeated ones none counts."""
+    by_name: dict[bytes, bytes] = dict(headers)  # type: ignore[arg-type] # pairs, as ASGI says
+    return by_name if len(by_name) == len(headers) else _joined(headers)
+
+
+def _joined(headers: Sequence[Sequence[bytes]]) -> Mapping[bytes, bytes]:
+    joined: dict[bytes, bytes] = {}
+    repeated = set()
+    for name, value in headers:
+        if name in joined:
+            repeated.add(name)
+            value = joined[name] + b"," + value  # noqa: PLW2901 - the value is the list so far
+        joined[name] = value
+    return {name: value for name, value in joined.items() if name not in repeated or name in _LISTS}
+
+
+def request_id(headers: Mapping[bytes, bytes]) -> bytes:
+    """The client's, if exactly one was sent and it is not blank; else a random UUID (HTTP-9)."""
+    sent = headers.get(b"x-request-id")
+    if sent is not None and _PRINTABLE.fullmatch(sent):
+        return sent
+    digits = urandom(16).hex()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}".encode()
+
+
+def names(if_none_match: bytes, tag: bytes) -> bool:
+    """Whether an If-None-Match header names the tag."""
+    said = [part.strip().removeprefix(b"W/") for part in if_none_match.split(b",")]
+    return tag in said or said == [b"*"]

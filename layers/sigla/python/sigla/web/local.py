@@ -1,0 +1,144 @@
+"""What only the server on one machine has: health, metrics, a writing thread, and a port to listen on."""
+
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from sigla.registry import Registry
+from sigla.web import app
+from sigla.web.metrics import CONTENT_TYPE, Counters
+from sigla.web.wire import answers, text
+from sigla.web.worker import Scope, Worker
+
+LARGEST_HEAD = 64 * 2**10
+"""Bytes of request line and headers; a head that is longer and still not complete is given up."""
+
+
+def application(
+    registry: Registry,
+    *,
+    group: Scope = nullcontext,
+    step: Scope = nullcontext,
+    options: app.Options | None = None,
+    stored: Callable[[], int] | None = None,
+    ready: Callable[[], bool] = lambda: True,
+) -> FastAPI:
+    """The API with all that belongs to one machine.
+
+    group, step: the store's scopes of a write, see `Worker`. stored: how many versions there are. ready: whether the
+    store would answer.
+    """
+    options = options or app.Options()
+    worker, counters = Worker(group, step), Counters(stored=stored)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        worker.start()
+        yield
+        worker.stop()
+
+    return app.build(
+        registry,
+        worker=worker,
+        options=replace(options, watchers=(*options.watchers, counters)),
+        beside=_routes(counters, ready),
+        lifespan=lifespan,
+    )
+
+
+def _routes(counters: Counters, ready: Callable[[], bool]) -> list[Route]:
+    """Free of content negotiation: probes and scrapers ask as they like."""
+
+    async def metrics(_: Request) -> Response:
+        return Response(counters.text(), headers={"content-type": CONTENT_TYPE})
+
+    async def live(_: Request) -> Response:
+        return JSONResponse({"status": "up"})
+
+    async def health(_: Request) -> Response:
+        up = ready()
+        return JSONResponse({"status": "up" if up else "down"}, status_code=200 if up else 503)
+
+    return [
+        Route("/metrics", metrics),
+        Route("/health", health),
+        Route("/health/live", live),
+        Route("/health/ready", health),
+    ]
+
+
+class Protocol(HttpToolsProtocol):
+    """uvicorn's, with a bound on the head of a request, and with our envelope where it is no HTTP."""
+
+    _in_head = False
+    _head_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > LARGEST_HEAD:
+                self._refuse(431, "The head of the request is too large")
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        self._in_head, self._head_bytes = True, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, msg)
+
+    def _refuse(self, status: int, sentence: str) -> None:
+        body = text.write(answers.error(status, sentence))
+        head = b"content-type: application/vnd.schemaregistry.v1+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+        self.transport.write(STATUS_LINE[status] + head % len(body) + body)
+        self.transport.close()
+
+
+def serve(application: FastAPI, *, host: str, port: int, started: Callable[[str], None] | None = None) -> None:
+    """Listens until SIGTERM or SIGINT, then finishes what has begun and comes back.
+
+    started: is told the address once requests are answered; port 0 is a free one.
+    """
+    config = uvicorn.Config(
+        application,
+        host=host,
+        port=port,
+        http=Protocol,
+        ws="none",
+        lifespan="on",
+        access_log=False,  # ours is the one line
+        log_level="warning",
+        server_header=False,
+        timeout_keep_alive=75,  # longer than the idle time of common load balancers, which must be the first to hang up
+        timeout_graceful_shutdown=30,
+        backlog=2048,
+    )
+    # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    _Server(config, started).run()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, started: Callable[[str], None] | None) -> None:
+        super().__init__(config)
+        self._tell = started
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        await super().startup(sockets)  # type: ignore[arg-type]
+        if self.started and self._tell:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self._tell(f"http://{f'[{host}]' if ':' in host else host}:{port}")

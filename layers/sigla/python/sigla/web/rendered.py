@@ -1,0 +1,73 @@
+"""Answers by id, kept as the bytes that were sent: most requests of a registry ask what the same few ids mean.
+
+An answer is good only for the very objects it was made of. The verb is asked each time; the verb decides what may be cached.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from sigla.model import Body, BodyKey, Holder
+from sigla.registry import Registry
+from sigla.registry.lookup import record_of
+from sigla.web.answer import Answer, told
+from sigla.web.wire import answers
+
+
+class Kept:
+    """An answer and what it was made of."""
+
+    __slots__ = ("answer", "body", "holders", "key")
+
+    def __init__(self, key: BodyKey, body: Body, holders: Sequence[Holder], answer: Answer) -> None:
+        self.key = key
+        self.body = body
+        self.holders = holders
+        self.answer = answer
+
+
+class Rendered:
+    """At most `most` bytes of answers, the one unused for longest dropped first."""
+
+    def __init__(self, registry: Registry, *, most: int = 16 * 2**20) -> None:
+        self._registry = registry
+        self._most = most
+        self._size = 0
+        self._kept: OrderedDict[tuple[str, int], Kept] = OrderedDict()
+
+    def by_id(self, context: str, number: int) -> Answer:
+        """What an id means, with its ETag. Raises what `Registry.meaning` raises."""
+        kept = self._kept.get((context, number))
+        if kept is None:
+            return self._render(BodyKey(context, number))  # type: ignore[arg-type] # a number asked for is an id by trial
+        body, holders = self._registry.meaning(kept.key)
+        if kept.body is body and kept.holders is holders:
+            self._kept.move_to_end((context, number))
+            return kept.answer
+        return self._render(kept.key)
+
+    def _render(self, key: BodyKey) -> Answer:
+        body, holders = self._registry.meaning(key)
+        answer = told(answers.by_id(record_of(key, body, holders)))
+        answer.etag = etag(answer.body)
+        self._keep(Kept(key, body, holders, answer))
+        return answer
+
+    def _keep(self, kept: Kept) -> None:
+        name = (kept.key.context, kept.key.id)
+        if name in self._kept:
+            self._size -= _weight(self._kept.pop(name))
+        self._kept[name] = kept
+        self._size += _weight(kept)
+        while self._size > self._most:
+            self._size -= _weight(self._kept.popitem(last=False)[1])
+
+
+def _weight(kept: Kept) -> int:
+    """Bytes, with the gzip form that may join them and what an entry costs besides."""
+    return 2 * len(kept.answer.body) + 1024
+
+
+def etag(body: bytes) -> bytes:
+    """A strong validator: equal bytes, equal tag."""
+    return b'"' + blake2b(body, digest_size=16).hexdigest().encode() + b'"'

@@ -1,0 +1,190 @@
+"""Every route of the API, one row each: what is asked, by whom it may be asked, how it can be answered.
+
+The app dispatches by this table, and `openapi` publishes it. To add a route, add a row and an endpoint.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from sigla import errors
+from sigla.errors import Refusal
+from sigla.registry import Registry
+from sigla.web.answer import Answer
+from sigla.web.endpoints import schemas, server, settings, subjects
+from sigla.web.exchange import Exchange
+
+
+class Access(Enum):
+    """The permission a route asks for."""
+
+    OPEN = "open"
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+OPEN, READ, WRITE, ADMIN = Access
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    name: str
+    type: str = "string"
+    about: str = ""
+    many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """shape: of the request, in `openapi`. operation: what the refusal of a missing body calls it; none: may be missing."""
+
+    shape: str
+    operation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """answers: the shape of a success, in `openapi`. validated: carries an ETag and honours If-None-Match."""
+
+    method: str
+    path: str
+    access: Access
+    endpoint: Callable[[Exchange, Registry], Answer]
+    about: str
+    answers: str
+    query: tuple[Query, ...] = ()
+    body: Body | None = None
+    refuses: tuple[type[Refusal], ...] = ()
+    status: int = 200
+    validated: bool = False
+
+    @property
+    def name(self) -> str:
+        """As logs and metrics call it."""
+        return f"{self.method} {self.path}"
+
+
+PAGE = (Query("offset", "integer", "How many to skip"), Query("limit", "integer", "How many to tell at most"))
+DELETED = Query("deleted", "boolean", "Soft-deleted ones too")
+DELETED_ONLY = Query("deletedOnly", "boolean", "Soft-deleted ones alone")
+PERMANENT = Query("permanent", "boolean", "Remove for good what is soft-deleted")
+NORMALIZE = Query("normalize", "boolean", "Compare and store in normal form")
+FORMAT = Query("format", about="How to show the schema: `resolved` (Avro), `serialized`, `ignore_extensions` (Protobuf)")
+REFERENCE_FORMAT = Query("referenceFormat", about="`qualified`: references with their context")
+FIND_TAGS = Query("findTags", about="Also tell what carries one of these inline tags; `*` is any", many=True)
+ID_SCOPE = Query("subject", about="Where the id is to be understood: a subject, or a context as `:.name:`")
+PREFIX = Query("subjectPrefix", about="Only subjects that begin so; `:*:` before it means every context")
+DEFAULT_TO_GLOBAL = Query("defaultToGlobal", "boolean", "Tell what is in force where nothing is set")
+
+NO_SUBJECT = (errors.SubjectNotFound,)
+NO_VERSION = (*NO_SUBJECT, errors.VersionNotFound, errors.InvalidVersion)
+NO_ID = (errors.SchemaNotFound,)
+OFFER = (errors.InvalidSchema, errors.InvalidRuleSet)
+REGISTRATION = (*OFFER, errors.InvalidSubject, errors.OperationNotPermitted, errors.Incompatible, errors.SchemaTooLarge)
+SHOWN = (errors.InvalidSchema,)
+DRAFT = "RegisterSchemaRequest"
+
+# fmt: off
+ROUTES = (
+    Route("GET", "/", OPEN, server.root, "Is anybody there?", "Empty"),
+    Route("POST", "/", OPEN, server.post_root, "Is anybody there?", "Empty", body=Body("Words")),
+    Route("GET", "/v1/metadata/id", OPEN, server.metadata_id, "Which cluster this is", "ServerClusterId"),
+    Route("GET", "/v1/metadata/version", OPEN, server.metadata_version, "Which API this is", "ServerVersion"),
+    Route("GET", "/v1/metadata/deployment", OPEN, server.metadata_deployment, "How this is deployed", "Deployment"),
+
+    Route("GET", "/contexts", READ, server.contexts, "The contexts", "Names",
+          query=(*PAGE, Query("contextPrefix", about="Only those that begin so"))),
+    Route("DELETE", "/contexts/{context}", ADMIN, server.drop_context, "Take an empty context off the list", "Nothing",
+          status=204, refuses=(errors.ContextNotEmpty,)),
+
+    Route("GET", "/schemas", READ, schemas.schemas, "Schemas of many subjects", "Schemas",
+          query=(PREFIX, DELETED, Query("latestOnly", "boolean", "Of each subject the highest version"),
+                 Query("aliases", "boolean", "Also what aliases lead to"),
+                 Query("ruleType", about="Only those with a rule of this type"), Query("resourceType"),
+                 Query("associationType", many=True), Query("lifecycle", "lifecycle", many=True), *PAGE)),
+    Route("GET", "/schemas/types", OPEN, schemas.schema_types, "The schema languages", "Names"),
+    Route("GET", "/schemas/ids/{id}", READ, schemas.schema_by_id, "What an id means", "SchemaById", validated=True,
+          query=(ID_SCOPE, FORMAT, REFERENCE_FORMAT, FIND_TAGS,
+                 Query("fetchMaxId", "boolean", "Also tell the highest id")), refuses=(*NO_ID, *SHOWN)),
+    Route("GET", "/schemas/ids/{id}/schema", READ, schemas.text_by_id, "The text an id means", "Text", validated=True,
+          query=(ID_SCOPE, FORMAT), refuses=(*NO_ID, *SHOWN)),
+    Route("GET", "/schemas/ids/{id}/subjects", READ, schemas.subjects_by_id, "Who uses an id", "Names", validated=True,
+          query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID),
+    Route("GET", "/schemas/ids/{id}/versions", READ, schemas.versions_by_id, "Which versions have an id",
+          "SubjectVersions", validated=True, query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID),
+    Route("GET", "/schemas/guids/{guid}", READ, schemas.schema_by_guid, "What a GUID means", "SchemaById",
+          validated=True, query=(FORMAT,), refuses=(*NO_ID, *SHOWN)),
+    Route("GET", "/schemas/guids/{guid}/ids", READ, schemas.ids_by_guid, "Under which ids a GUID is known",
+          "ContextIds", validated=True),
+
+    Route("GET", "/subjects", READ, subjects.subjects, "The subjects", "Names",
+          query=(PREFIX, DELETED, DELETED_ONLY, *PAGE)),
+    Route("POST", "/subjects/{subject}", READ, subjects.lookup, "Which version is this schema?", "Schema",
+          body=Body(DRAFT, "lookUpSchemaUnderSubject"), query=(NORMALIZE, DELETED, FORMAT),
+          refuses=(*NO_SUBJECT, *NO_ID, *OFFER)),
+    Route("DELETE", "/subjects/{subject}", WRITE, subjects.delete_subject, "Delete every version", "Numbers",
+          query=(PERMANENT,), refuses=(*NO_SUBJECT, errors.SubjectSoftDeleted, errors.SubjectNotSoftDeleted,
+                                       errors.OperationNotPermitted, errors.Referenced)),
+    Route("GET", "/subjects/{subject}/metadata", READ, subjects.metadata, "The latest version with these properties",
+          "Schema", query=(Query("key", many=True), Query("value", many=True), FORMAT, DELETED),
+          refuses=(*NO_SUBJECT, *NO_ID, *SHOWN)),
+    Route("GET", "/subjects/{subject}/versions", READ, subjects.versions, "The versions of a subject", "Numbers",
+          query=(DELETED, DELETED_ONLY, Query("deletedAsNegative", "boolean", "All, soft-deleted ones negated"), *PAGE),
+          refuses=NO_SUBJECT),
+    Route("POST", "/subjects/{subject}/versions", WRITE, subjects.register, "Register a schema", "Registration",
+          body=Body(DRAFT, "register"),
+          query=(NORMALIZE, FORMAT, Query("force", "boolean", "Without the compatibility check")),
+          refuses=REGISTRATION),
+    Route("GET", "/subjects/{subject}/versions/{version}", READ, subjects.version, "A version of a subject", "Schema",
+          query=(FORMAT, REFERENCE_FORMAT, DELETED, FIND_TAGS), refuses=(*NO_VERSION, *SHOWN)),
+    Route("DELETE", "/subjects/{subject}/versions/{version}", WRITE, subjects.delete_version, "Delete a version",
+          "Number", query=(PERMANENT,), refuses=(*NO_VERSION, errors.VersionSoftDeleted, errors.VersionNotSoftDeleted,
+                                                 errors.OperationNotPermitted, errors.Referenced)),
+    Route("GET", "/subjects/{subject}/versions/{version}/schema", READ, subjects.version_text, "The text of a version",
+          "Text", query=(FORMAT, DELETED), refuses=(*NO_VERSION, *SHOWN)),
+    Route("GET", "/subjects/{subject}/versions/{version}/referencedby", READ, subjects.referenced_by,
+          "Which ids reference a version", "Numbers", query=(DELETED, *PAGE), refuses=NO_VERSION),
+    Route("POST", "/subjects/{subject}/versions/{version}/tags", WRITE, subjects.tag,
+          "Register a version like this one with other tags, metadata or rules", "Registration",
+          body=Body("TagSchemaRequest", "modifyTags"), refuses=(*NO_VERSION, *REGISTRATION)),
+
+    Route("POST", "/compatibility/subjects/{subject}/versions", READ, subjects.check, "Would this be accepted?",
+          "Verdict", body=Body(DRAFT, "testCompatibilityForSubject"),
+          query=(NORMALIZE, Query("verbose", "boolean", "Say why not")), refuses=OFFER),
+    Route("POST", "/compatibility/subjects/{subject}/versions/{version}", READ, subjects.check,
+          "Is this compatible with that version?", "Verdict", body=Body(DRAFT, "testCompatibilityBySubjectName"),
+          query=(NORMALIZE, Query("verbose", "boolean", "Say why not")),
+          refuses=(errors.VersionNotFound, errors.InvalidVersion, *OFFER)),
+
+    Route("GET", "/config", READ, settings.config, "Config of the default context", "Config",
+          query=(DEFAULT_TO_GLOBAL,)),
+    Route("PUT", "/config", ADMIN, settings.change_config, "Change config of the default context",
+          "ConfigUpdateRequest", body=Body("ConfigUpdateRequest", "updateTopLevelConfig"),
+          refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.OperationNotPermitted)),
+    Route("DELETE", "/config", ADMIN, settings.drop_config, "Forget config of the default context", "Config",
+          refuses=(errors.OperationNotPermitted,)),
+    Route("GET", "/config/{subject}", READ, settings.config, "Config of a subject or a context", "Config",
+          query=(DEFAULT_TO_GLOBAL,), refuses=(errors.LevelNotConfigured,)),
+    Route("PUT", "/config/{subject}", ADMIN, settings.change_config, "Change config of a subject or a context",
+          "ConfigUpdateRequest", body=Body("ConfigUpdateRequest", "updateSubjectLevelConfig"),
+          refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.InvalidSubject, errors.OperationNotPermitted)),
+    Route("DELETE", "/config/{subject}", ADMIN, settings.drop_config, "Forget config of a subject or a context",
+          "Config", refuses=(*NO_SUBJECT, errors.OperationNotPermitted)),
+
+    Route("GET", "/mode", READ, settings.mode, "Mode of the default context", "Mode", query=(DEFAULT_TO_GLOBAL,)),
+    Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
+          body=Body("Mode", "updateTopLevelMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
+          refuses=(errors.InvalidMode, errors.OperationNotPermitted, errors.Referenced)),
+    Route("DELETE", "/mode", ADMIN, settings.drop_mode, "Forget the mode of the default context", "Mode",
+          query=(Query("recursive", "boolean", "And those of its subjects"),), refuses=(errors.OperationNotPermitted,)),
+    Route("GET", "/mode/{subject}", READ, settings.mode, "Mode of a subject or a context", "Mode",
+          query=(DEFAULT_TO_GLOBAL,), refuses=(errors.ModeNotConfigured,)),
+    Route("PUT", "/mode/{subject}", ADMIN, settings.change_mode, "Set the mode of a subject or a context", "Mode",
+          body=Body("Mode", "updateMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
+          refuses=(errors.InvalidMode, errors.InvalidSubject, errors.OperationNotPermitted, errors.Referenced)),
+    Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
+          query=(Query("recursive", "boolean", "And those of a context's subjects"),),
+          refuses=(*NO_SUBJECT, errors.OperationNotPermitted)),
+)
+# fmt: on

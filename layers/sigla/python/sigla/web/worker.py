@@ -1,0 +1,99 @@
+"""One thread that does all parsing and writing, in groups: what is waiting becomes durable together, with one flush."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from queue import Empty, SimpleQueue
+
+from sigla.errors import StoreError
+from sigla.web.answer import Answer
+
+LARGEST_GROUP = 256
+
+Job = Callable[[], Answer]
+Scope = Callable[[], AbstractContextManager[object]]
+Promise = tuple[Job, asyncio.AbstractEventLoop, "asyncio.Future[Answer]"]
+Outcome = Answer | BaseException
+
+
+class Worker:
+    """`await worker(job)`: the job's answer, or what it raised, once all it wrote is durable.
+
+    group: entered around what is done together; its end makes that durable. step: entered around each job; an exception
+    undoes that job alone. If a group cannot be ended, every job in it raises StoreError: none of it may be told.
+    """
+
+    def __init__(self, group: Scope = nullcontext, step: Scope = nullcontext) -> None:
+        self._group = group
+        self._step = step
+        self._waiting: SimpleQueue[Promise | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="sigla-writer", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Comes back when all that was handed over is done."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    async def __call__(self, job: Job) -> Answer:
+        loop = asyncio.get_running_loop()
+        promised: asyncio.Future[Answer] = loop.create_future()
+        self._waiting.put((job, loop, promised))
+        return await promised
+
+    def _run(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            promises, ended = self._take(first)
+            _deliver(promises, self._outcomes([job for job, _, _ in promises]))
+            if ended:
+                return
+
+    def _take(self, first: Promise) -> tuple[list[Promise], bool]:
+        """What is waiting, and whether the end was behind it."""
+        promises = [first]
+        while len(promises) < LARGEST_GROUP:
+            try:
+                promise = self._waiting.get_nowait()
+            except Empty:
+                break
+            if promise is None:
+                return promises, True
+            promises.append(promise)
+        return promises, False
+
+    def _outcomes(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        try:
+            with self._group():
+                outcomes = [self._outcome(job) for job in jobs]
+        except Exception as failure:  # noqa: BLE001 - whatever it was, nothing of the group is durable
+            error = failure if isinstance(failure, StoreError) else StoreError("a group was not made durable")
+            error.__cause__ = None if error is failure else failure
+            return [error] * len(jobs)
+        return outcomes
+
+    def _outcome(self, job: Job) -> Outcome:
+        try:
+            with self._step():
+                return job()
+        except Exception as raised:  # noqa: BLE001 - handed to the one who waits for it
+            return raised
+
+
+def _deliver(promises: Sequence[Promise], outcomes: Sequence[Outcome]) -> None:
+    """One call per event loop for the whole group: waking a loop costs more than an answer."""
+    for loop in {loop for _, loop, _ in promises}:
+        kept = [(promised, out) for (_, owner, promised), out in zip(promises, outcomes, strict=True) if owner is loop]
+        loop.call_soon_threadsafe(_keep, kept)
+
+
+def _keep(promises: Sequence[tuple["asyncio.Future[Answer]", Outcome]]) -> None:
+    for promised, outcome in promises:
+        if promised.done():  # the client has gone
+            continue
+        if isinstance(outcome, BaseException):
+            promised.set_exception(outcome)
+        else:
+            promised.set_result(outcome)

@@ -1,0 +1,227 @@
+"""A registry with everything that can be seen of it, in a form that two worlds can be compared by."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from sigla import records
+from sigla.embedded.store import EmbeddedStore
+from sigla.errors import Refusal, SchemaNamedNotFound
+from sigla.model import (
+    BodyKey,
+    Draft,
+    OfferedReference,
+    Page,
+    Record,
+    Row,
+    Schema,
+    SchemaId,
+    Search,
+    Subject,
+)
+from sigla.ports import Bodies, Catalog, Journal
+from sigla.registry import Options, Registry
+from sigla.rules.guid import guid_of
+from tests.attack.ports import Between, watched
+from tests.build import FixedClock
+
+EVERYTHING = Search(context=None)
+EVERY_PAGE = Page()
+
+Verb = Callable[[Registry], Any]
+
+
+class Store(Protocol):
+    """What an adapter brings: the ports over one fresh set of data."""
+
+    @property
+    def catalog(self) -> Catalog: ...
+    @property
+    def bodies(self) -> Bodies: ...
+    @property
+    def journal(self) -> Journal: ...
+    def close(self) -> None: ...
+
+
+class World:
+    """A fresh registry and its clock. `between`: who stands between the ports and the verbs of this one registry."""
+
+    def __init__(self, *verbs: Verb, store: Store | None = None) -> None:
+        self.store: Store = store or EmbeddedStore()
+        self.clock = FixedClock()
+        self.registry = self.registry_with()
+        for verb in verbs:
+            verb(self.registry)
+
+    def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
+        catalog, bodies = self.store.catalog, self.store.bodies
+        if between is not None:
+            catalog, bodies = watched(catalog, bodies, between)
+        return Registry(catalog, bodies, self.clock, options or Options())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.store.close()
+
+    # --- what can be seen --------------------------------------------------------------------------------------------
+
+    def rows(self) -> list[tuple[Subject, Row]]:
+        return list(self.store.catalog.versions(EVERYTHING, deleted=True, latest_only=False))
+
+    def contexts(self) -> list[str]:
+        return self.registry.contexts(page=EVERY_PAGE)
+
+    def ids(self) -> dict[BodyKey, int]:
+        """Every id that is held, with its place among those of its context: what a gap in the numbers does not change."""
+        held: dict[str, set[SchemaId]] = defaultdict(set)
+        for subject, row in self.rows():
+            held[subject.context].add(row.id)
+        return {BodyKey(context, id): place for context in held for place, id in enumerate(sorted(held[context]))}
+
+    def picture(self) -> dict[str, Any]:
+        """All that clients can read, with ids as places (`ids`) and without times."""
+        catalog, ids = self.store.catalog, self.ids()
+        return {
+            "contexts": self.contexts(),
+            "settings": [(str(scope), s.config, s.mode) for scope, s in catalog.settings(EVERYTHING)],
+            "versions": [
+                (str(s), row.version, ids[BodyKey(s.context, row.id)], row.guid, row.type, row.references, row.deleted)
+                for s, row in self.rows()
+            ],
+            "ids": [(key.context, place, self._meaning(key)) for key, place in sorted(ids.items(), key=str)],
+            "referrers": [
+                (str(s), version, str(referrer.subject), referrer.version, referrer.deleted)
+                for s in catalog.subjects(EVERYTHING)
+                for version, referrer in catalog.referrers(s)
+            ],
+        }
+
+    def _meaning(self, key: BodyKey) -> tuple[Any, ...]:
+        record = self.registry.schema_by_id(key.id, subject=Subject(key.context, ""))
+        return record.schema, str(record.subject), record.version, record.deleted
+
+    def meanings(self) -> dict[BodyKey, Schema]:
+        """What every id means that ever had a body, in the contexts that have versions or are listed."""
+        contexts = {*self.contexts(), *(subject.context for subject, _ in self.rows())}
+        found = {}
+        for context in contexts:
+            for number in range(self.store.bodies.last(context) + 1):
+                key = BodyKey(context, SchemaId(number))
+                try:
+                    found[key] = self.store.bodies.get(key).schema
+                except SchemaNamedNotFound:
+                    continue
+        return found
+
+    # --- what must always hold ---------------------------------------------------------------------------------------
+
+    def check_sound(self, *, imported: bool = False) -> None:
+        """Catalog, bodies and journal tell one story. imported: one content may have several ids."""
+        self._check_versions()
+        self._check_references()
+        assert self.replayed() == self.catalogued(), "the journal tells another story than the catalog"
+        if not imported:
+            self._check_one_id()
+
+    def _check_versions(self) -> None:
+        for subject, row in self.rows():
+            body = self.store.bodies.get(BodyKey(subject.context, row.id))
+            assert guid_of(body.schema) == body.guid == row.guid, f"{subject} {row} means something else: {body}"
+            assert (body.schema.type, body.schema.references) == (row.type, row.references)
+            assert row.version <= self.store.catalog.snapshot(subject).head.highest
+            assert self.store.catalog.id_of(subject.context, row.guid) is not None, f"{row} is not found by content"
+            found = self.registry.lookup(subject, draft_of(body.schema), deleted=True)
+            assert found.guid == row.guid or found.version is not None
+
+    def _check_references(self) -> None:
+        catalog = self.store.catalog
+        for subject, row in self.rows():
+            body = self.store.bodies.get(BodyKey(subject.context, row.id))
+            for target in body.targets:
+                referred = catalog.referrers(Subject(target.context, target.subject), target.version)
+                holders = {(each.subject, each.version) for _, each in referred}
+                assert (subject, row.version) in holders, f"{target} does not know {subject} {row.version}"
+
+    def _check_one_id(self) -> None:
+        held: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for subject, row in self.rows():
+            held[subject.context, row.guid].add(row.id)
+        assert all(len(ids) == 1 for ids in held.values()), f"one content, several ids: {held}"
+
+    def replayed(self) -> dict[str, Any]:
+        """What the journal's rows add up to."""
+        versions: dict[tuple[str, int], tuple[int, bool]] = {}
+        configs: dict[str, Any] = {}
+        modes: dict[str, str] = {}
+        contexts: set[str] = set()
+        for _, row in self.store.journal.read():
+            for entry in _entries(row):
+                name = str(Subject(entry["context"], entry.get("name", "")))
+                match entry["type"]:
+                    case "SCHEMA" if entry["id"] is None:
+                        versions.pop((name, entry["version"]), None)
+                    case "SCHEMA":
+                        versions[name, entry["version"]] = entry["id"], entry["deleted"]
+                    case "DELETE_SUBJECT":
+                        for (subject, version), (id, _) in list(versions.items()):
+                            if subject == name and version <= entry["version"]:
+                                versions[subject, version] = id, True
+                    case "CONFIG":
+                        _put(configs, name, entry["config"] and records.config(entry["config"]))
+                    case "MODE":
+                        _put(modes, name, entry["mode"])
+                    case "CONTEXT":
+                        (contexts.add if entry["listed"] else contexts.discard)(entry["context"])
+        return {"versions": versions, "configs": configs, "modes": modes, "contexts": contexts}
+
+    def catalogued(self) -> dict[str, Any]:
+        """The same of the catalog."""
+        settings = list(self.store.catalog.settings(EVERYTHING))
+        return {
+            "versions": {(str(subject), row.version): (row.id, row.deleted) for subject, row in self.rows()},
+            "configs": {str(scope): s.config for scope, s in settings if s.config is not None},
+            "modes": {str(scope): s.mode for scope, s in settings if s.mode is not None},
+            "contexts": set(self.store.catalog.contexts()),
+        }
+
+
+def _entries(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(row["entries"])
+
+
+def _put(entries: dict[str, Any], name: str, value: object) -> None:
+    if value is None:
+        entries.pop(name, None)
+    else:
+        entries[name] = value
+
+
+def draft_of(schema: Schema) -> Draft:
+    """What a client would send to find this schema again."""
+    references = tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references)
+    return Draft(schema.text, schema.type, references, schema.metadata, schema.rule_set)
+
+
+def outcome(world: World, verb: Verb, registry: Registry | None = None) -> Any:
+    """What a client is answered, comparable between worlds: ids as places, refusals by name."""
+    try:
+        answer = verb(registry or world.registry)
+    except Refusal as refusal:
+        assert refusal.code < 50000, f"5xx: {refusal!r} {refusal}"
+        return type(refusal).__name__, refusal.message
+    return shown(world, answer)
+
+
+def shown(world: World, answer: Any) -> Any:
+    """An answer with ids as places and without times."""
+    if not isinstance(answer, Record):
+        return answer
+    place = None
+    if answer.subject is not None and answer.id is not None:
+        place = world.ids().get(BodyKey(answer.subject.context, answer.id), f"{answer.id} is not held")
+    return answer.schema, str(answer.subject), answer.version, place, answer.guid

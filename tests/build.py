@@ -1,0 +1,118 @@
+"""Builders: a test names what it is about and takes the rest as it comes."""
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sigla.model import (
+    Body,
+    BodyKey,
+    Draft,
+    Guid,
+    Row,
+    Schema,
+    SchemaId,
+    Subject,
+    Target,
+    Version,
+)
+from sigla.ports import Bodies, Catalog, Head, Registered
+
+NOW = 1_700_000_000_000
+_counter = itertools.count(1)
+
+
+@dataclass
+class FixedClock:
+    """A clock that a test moves by hand; sleeping moves it too and is remembered."""
+
+    time: int = NOW
+    slept: list[float] = field(default_factory=list)
+
+    def now(self) -> int:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += round(seconds * 1000)
+
+
+def a_nonce() -> str:
+    return f"nonce-{next(_counter)}"
+
+
+def a_subject(name: str = "orders-value", context: str = ".") -> Subject:
+    return Subject(context, name)
+
+
+def a_text(name: str = "Order") -> str:
+    return f'{{"type":"record","name":"{name}","fields":[]}}'
+
+
+def a_schema(text: str | None = None, **fields: Any) -> Schema:
+    return Schema(**{"type": "AVRO", "text": a_text() if text is None else text} | fields)
+
+
+def a_draft(text: str | None = None, **fields: Any) -> Draft:
+    return Draft(text=a_text() if text is None else text, **fields)
+
+
+def a_guid(text: str) -> Guid:
+    """Equal texts, equal guids; not the registry's own recipe."""
+    return Guid(str(UUID(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest())))
+
+
+def a_body(text: str | None = None, **fields: Any) -> Body:
+    schema = fields.pop("schema", None) or a_schema(text)
+    defaults: dict[str, Any] = {
+        "schema": schema,
+        "guid": a_guid(schema.text),
+        "targets": (),
+        "subject": a_subject(),
+        "version": Version(1),
+        "ts": NOW,
+        "nonce": a_nonce(),
+    }
+    return Body(**defaults | fields)
+
+
+def a_row(version: int = 1, id: int = 1, text: str | None = None, **fields: Any) -> Row:
+    defaults: dict[str, Any] = {
+        "version": Version(version),
+        "id": SchemaId(id),
+        "guid": a_guid(a_text() if text is None else text),
+        "type": "AVRO",
+        "references": (),
+        "deleted": False,
+        "ts": NOW,
+        "revision": 1,
+    }
+    return Row(**defaults | fields)
+
+
+def a_registered(head: Head, *, id: int = 1, text: str | None = None, **fields: Any) -> Registered:
+    """The next version of the head's subject, or the `version` given."""
+    version = fields.pop("version", head.highest + 1)
+    row = a_row(version, id, text, ts=fields.get("ts", NOW), revision=head.revision + 1)
+    defaults: dict[str, Any] = {"head": head, "row": row, "ts": NOW, "nonce": a_nonce()}
+    return Registered(**defaults | fields)
+
+
+def registered(catalog: Catalog, subject: Subject, *, id: int = 1, text: str | None = None, **fields: Any) -> Row:
+    """Commits the next version of a subject and says what was stored."""
+    change = a_registered(catalog.snapshot(subject).head, id=id, text=f"text {id}" if text is None else text, **fields)
+    catalog.commit(change)
+    return change.row
+
+
+def a_target(subject: Subject, row: Row) -> Target:
+    return Target(subject.context, subject.name, row.version, row.id)
+
+
+def put_all(bodies: Bodies, context: str, ids: Sequence[int]) -> None:
+    """A body for each id, with the text that `registered` gives it."""
+    for id in ids:
+        bodies.put(BodyKey(context, SchemaId(id)), a_body(f"text {id}"))

@@ -1,0 +1,177 @@
+"""What ids mean: written once, found by id and by content."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from sigla.errors import SchemaNamedNotFound, Taken
+from sigla.model import (
+    BodyKey,
+    Metadata,
+    Reference,
+    Rule,
+    RuleSet,
+    SchemaId,
+    Subject,
+    Target,
+    Version,
+)
+from sigla.ports import Bodies
+from tests.build import a_body, a_guid, a_schema, put_all
+
+
+def key(id: int, context: str = ".") -> BodyKey:
+    return BodyKey(context, SchemaId(id))
+
+
+ONE = key(1)
+RICH = a_body(
+    schema=a_schema(
+        '{"type":"record","name":"Bücher 😀","fields":[]}',
+        references=(Reference("money", "m", Version(2)),),
+        metadata=Metadata({"a.b": ("PII",)}, {"owner": "…"}, ("owner",)),
+        rule_set=RuleSet(migration=(Rule("up", kind="TRANSFORM", mode="UPGRADE"),), enable_at="ALL"),
+    ),
+    targets=(Target(".eu", "m", Version(2), SchemaId(9)),),
+    subject=Subject(".eu", "orders"),
+)
+
+
+def test_a_body_comes_back_as_it_was_put(bodies: Bodies) -> None:
+    """Everything it means, and its birth."""
+    bodies.put(ONE, RICH)
+    assert bodies.get(ONE) == RICH
+
+
+def test_an_id_without_a_body_is_not_found(bodies: Bodies) -> None:
+    """By the number that was asked for; another context has other ids."""
+    bodies.put(key(1, ".eu"), a_body())
+    with pytest.raises(SchemaNamedNotFound) as refusal:
+        bodies.get(ONE)
+    assert refusal.value.message == "Schema 1 not found"
+
+
+def test_the_same_writer_may_repeat_himself(bodies: Bodies) -> None:
+    """After an unknown outcome he does."""
+    body = a_body()
+    bodies.put(ONE, body)
+    bodies.put(ONE, body)
+    assert bodies.get(ONE) == body
+
+
+def test_nobody_writes_over_a_body(bodies: Bodies) -> None:
+    """The writer is told what stands there, and it stays."""
+    standing = a_body("a")
+    bodies.put(ONE, standing)
+    for other in (a_body("b"), a_body("a")):
+        with pytest.raises(Taken) as taken:
+            bodies.put(ONE, other)
+        assert taken.value.standing == standing
+    assert bodies.get(ONE) == standing
+    assert bodies.named(a_guid("b")) == ()
+
+
+def test_of_many_writers_of_one_id_one_wins(bodies: Bodies) -> None:
+    """And all the others are told."""
+
+    def put(number: int) -> bool:
+        try:
+            bodies.put(ONE, a_body(f"text {number}"))
+        except Taken:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(put, range(16)))
+    assert won.count(True) == 1
+    assert bodies.get(ONE).schema.text == f"text {won.index(True)}"
+
+
+def test_many_bodies_come_in_the_order_asked(bodies: Bodies) -> None:
+    """Also one asked for twice; one missing is an error."""
+    put_all(bodies, ".", range(1, 5))
+    texts = [body.schema.text for body in bodies.get_many([key(3), ONE, key(3)])]
+    assert texts == ["text 3", "text 1", "text 3"]
+    assert bodies.get_many([]) == []
+    with pytest.raises(SchemaNamedNotFound):
+        bodies.get_many([ONE, key(9)])
+
+
+CONTEXTS = [".", "..", "....", "./../x", ".A", ".a", "._", ".%2e", ".é", ".\uff5e", ".\U0001f600", "." + "x" * 300]
+
+
+def test_a_content_is_found_wherever_it_was_written(bodies: Bodies) -> None:
+    """The default context first, then by UTF-16 code units; ids ascending."""
+    for context in CONTEXTS:
+        for id in (10, 9):
+            bodies.put(key(id, context), a_body("t"))
+    named = sorted(CONTEXTS[1:], key=lambda context: context.encode("utf-16-be"))
+    assert bodies.named(a_guid("t")) == tuple(key(id, context) for context in [".", *named] for id in (9, 10))
+    assert bodies.named(a_guid("u")) == ()
+
+
+def test_no_context_gets_into_anothers_place(bodies: Bodies) -> None:
+    """Dots, slashes, case, percent signs and length are a matter of names alone."""
+    for context in CONTEXTS:
+        bodies.put(key(1, context), a_body(context))
+    assert [bodies.get(key(1, context)).schema.text for context in CONTEXTS] == CONTEXTS
+
+
+def test_the_last_body_of_a_context_is_known(bodies: Bodies) -> None:
+    """By which a counter older than its bodies is put right."""
+    assert bodies.last(".") == 0
+    put_all(bodies, ".", [3, 12, 7])
+    put_all(bodies, ".eu", [40])
+    assert bodies.last(".") == 12
+
+
+def test_a_buried_body_keeps_its_meaning(bodies: Bodies) -> None:
+    """Records in Kafka may carry the id for ever."""
+    body = a_body()
+    bodies.put(ONE, body)
+    for _ in range(2):
+        bodies.bury(ONE)
+        assert bodies.get(ONE) == replace(body, gone=True)
+    assert bodies.named(body.guid) == (ONE,)
+
+
+def test_burying_what_is_not_there_changes_nothing(bodies: Bodies) -> None:
+    """A tombstone needs a body."""
+    bodies.bury(ONE)
+    with pytest.raises(SchemaNamedNotFound):
+        bodies.get(ONE)
+
+
+def test_a_tombstone_is_in_the_way_like_any_body(bodies: Bodies) -> None:
+    """Its id is used up."""
+    bodies.put(ONE, a_body("a"))
+    bodies.bury(ONE)
+    with pytest.raises(Taken) as taken:
+        bodies.put(ONE, a_body("b"))
+    assert taken.value.standing.gone
+
+
+def test_a_tombstone_of_the_same_content_lives_again(bodies: Bodies) -> None:
+    """By import."""
+    bodies.put(ONE, a_body("a"))
+    bodies.bury(ONE)
+    again = a_body("a")
+    bodies.revive(ONE, again)
+    assert bodies.get(ONE) == again
+
+
+def test_a_tombstone_takes_no_other_content(bodies: Bodies) -> None:
+    """An id never means two things."""
+    bodies.put(ONE, a_body("a"))
+    bodies.bury(ONE)
+    with pytest.raises(Taken):
+        bodies.revive(ONE, a_body("b"))
+    assert bodies.get(ONE).schema.text == "a"
+
+
+def test_another_thread_finds_what_was_put(bodies: Bodies) -> None:
+    """At once."""
+    bodies.put(ONE, a_body("a"))
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(bodies.get, ONE).result() == bodies.get(ONE)

@@ -1,0 +1,338 @@
+"""What a commit does, and what it refuses: all of a change or nothing of it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sigla.errors import Conflict, InvalidSubject
+from sigla.model import GLOBAL, BodyKey, Config, SchemaId, Search, Settings, Subject, Version
+from sigla.ports import (
+    Catalog,
+    Change,
+    ConfigChanged,
+    ContextDropped,
+    Head,
+    ImportBegun,
+    ModeChanged,
+    SubjectDeleted,
+    SubjectPurged,
+    VersionDeleted,
+    VersionPurged,
+)
+from tests.build import NOW, a_guid, a_nonce, a_registered, a_row, a_subject, a_target, registered
+from tests.contract.conftest import Stores
+
+ORDERS, PAYMENTS, BASE = a_subject(), a_subject("payments-value"), a_subject("base")
+EVERYWHERE = Search(context=None)
+ONE = BodyKey(".", SchemaId(1))
+
+
+def everything(stores: Stores) -> dict[str, Any]:
+    """All that can be observed, to compare before and after."""
+    catalog = stores.catalog
+    subjects = {ORDERS, PAYMENTS, BASE, *catalog.subjects(EVERYWHERE)}
+    return {
+        "heads": {each: catalog.snapshot(each) for each in subjects},
+        "versions": list(catalog.versions(EVERYWHERE, deleted=True, latest_only=False)),
+        "holders": [catalog.holders(BodyKey(".", SchemaId(id))) for id in range(10)],
+        "contents": [catalog.id_of(".", a_guid(f"text {id}")) for id in range(10)],
+        "referrers": [list(catalog.referrers(each)) for each in sorted(subjects, key=str)],
+        "candidates": [catalog.candidates(each, ["d"]) for each in sorted(subjects, key=str)],
+        "settings": list(catalog.settings(EVERYWHERE)),
+        "contexts": catalog.contexts(),
+        "journal": list(stores.journal.read()),
+    }
+
+
+def refused(stores: Stores, change: Change) -> None:
+    before = everything(stores)
+    with pytest.raises(Conflict):
+        stores.catalog.commit(change)
+    assert everything(stores) == before
+
+
+def head(catalog: Catalog, subject: Subject = ORDERS) -> Head:
+    return catalog.snapshot(subject).head
+
+
+def delete(catalog: Catalog, subject: Subject = ORDERS, version: int = 1) -> None:
+    row = next(row for row in catalog.history(subject) if row.version == version)
+    catalog.commit(VersionDeleted(head(catalog, subject), row, NOW, a_nonce()))
+
+
+def refer(catalog: Catalog, referrer: Subject, target: Subject, *, id: int, version: int = 1) -> None:
+    row = next(row for row in catalog.history(target) if row.version == version)
+    seen = () if referrer == target else (head(catalog, target),)
+    registered(catalog, referrer, id=id, targets=(a_target(target, row),), seen=seen)
+
+
+# --- registering -----------------------------------------------------------------------------------------------------
+
+
+def test_two_writers_of_one_subject_do_not_both_win(stores: Stores) -> None:
+    """The second saw a head that is no more."""
+    seen = head(stores.catalog)
+    stores.catalog.commit(a_registered(seen, id=1))
+    refused(stores, a_registered(seen, id=2, text="other", digests=("d",)))
+
+
+def test_a_registration_rests_on_the_subjects_it_references(stores: Stores) -> None:
+    """A target may have been deleted since."""
+    target = registered(stores.catalog, BASE)
+    seen = head(stores.catalog, BASE)
+    delete(stores.catalog, BASE)
+    refused(stores, a_registered(Head(ORDERS), id=2, targets=(a_target(BASE, target),), seen=(seen,)))
+
+
+def test_another_referrer_does_not_disturb_a_registration(stores: Stores) -> None:
+    """Only the revision of a referenced subject counts, or shared types could not be used by two at once."""
+    target = registered(stores.catalog, BASE)
+    seen = head(stores.catalog, BASE)
+    for id, subject in ((2, ORDERS), (3, PAYMENTS)):
+        change = a_registered(Head(subject), id=id, text=str(id), targets=(a_target(BASE, target),), seen=(seen,))
+        stores.catalog.commit(change)
+    assert head(stores.catalog, BASE) == replace(seen, referred=2)
+
+
+def test_references_within_a_subject_are_counted_in_its_own_head(catalog: Catalog) -> None:
+    """One commit, one revision, one more reference."""
+    registered(catalog, ORDERS)
+    refer(catalog, ORDERS, ORDERS, id=2)
+    assert (head(catalog).revision, head(catalog).referred) == (2, 1)
+
+
+def test_one_content_has_one_live_id(stores: Stores) -> None:
+    """Two writers with one text and two drawn ids: the second has to take the first one's."""
+    registered(stores.catalog, ORDERS, id=1, text="t")
+    refused(stores, a_registered(Head(PAYMENTS), id=2, text="t"))
+    stores.catalog.commit(a_registered(Head(PAYMENTS), id=1, text="t"))
+    stores.catalog.commit(a_registered(Head(a_subject(context=".eu")), id=2, text="t"))
+
+
+def test_an_import_may_give_a_content_a_second_id(catalog: Catalog) -> None:
+    """As the registry it comes from had it."""
+    registered(catalog, ORDERS, id=1, text="t")
+    registered(catalog, ORDERS, id=5, text="t", imported=True)
+    assert [len(catalog.holders(BodyKey(".", SchemaId(id)))) for id in (1, 5)] == [1, 1]
+
+
+def test_a_buried_id_comes_back_by_import_alone(stores: Stores) -> None:
+    """It may stand in records of Kafka, so nobody draws it again."""
+    registered(stores.catalog, ORDERS, id=1, text="t")
+    delete(stores.catalog)
+    stores.catalog.commit(VersionPurged(head(stores.catalog), stores.catalog.history(ORDERS)[0], NOW, a_nonce()))
+    refused(stores, a_registered(head(stores.catalog), id=1, text="t"))
+    stores.catalog.commit(a_registered(head(stores.catalog), id=1, text="t", imported=True))
+    stores.catalog.commit(a_registered(Head(PAYMENTS), id=1, text="t"))
+    assert stores.catalog.id_of(".", a_guid("t")) == 1
+
+
+def test_what_a_registration_supersedes_goes_in_the_same_commit(stores: Stores) -> None:
+    """The id stays held, so it is not buried."""
+    catalog = stores.catalog
+    old = registered(catalog, ORDERS, id=1, text="t", digests=("d",))
+    delete(catalog)
+    change = a_registered(head(catalog), id=1, text="t", digests=("d",), purged=(old,))
+    assert catalog.commit(change) == ()
+    assert catalog.history(ORDERS) == (change.row,)
+    assert [holder.version for holder in catalog.holders(ONE)] == [2]
+    assert catalog.candidates(ORDERS, ["d"]) == (change.row,)
+
+
+def test_a_superseded_version_that_was_referenced_meanwhile_stays(stores: Stores) -> None:
+    """Whoever removes compares the references too."""
+    old = registered(stores.catalog, ORDERS, id=1, text="t")
+    delete(stores.catalog)
+    seen = head(stores.catalog)
+    refer(stores.catalog, PAYMENTS, ORDERS, id=2)
+    refused(stores, a_registered(seen, id=1, text="t", purged=(old,)))
+
+
+def test_an_import_overwrites_a_version_and_buries_its_lost_id(catalog: Catalog) -> None:
+    """All that was known of the old version goes; its number stays."""
+    registered(catalog, BASE, id=3)
+    registered(catalog, ORDERS, id=1, digests=("d",))
+    change = a_registered(head(catalog), id=2, text="text 2", version=1, imported=True)
+    assert catalog.commit(change) == (ONE,)
+    assert catalog.history(ORDERS) == (change.row,)
+    assert catalog.holders(ONE) == catalog.candidates(ORDERS, ["d"]) == ()
+    assert catalog.id_of(".", a_guid("text 1")) is None
+    assert (head(catalog).highest, head(catalog).newest) == (1, change.row)
+
+
+def test_a_name_that_no_store_can_hold_is_refused(catalog: Catalog) -> None:
+    """700 encoded bytes are the limit."""
+    catalog.commit(a_registered(Head(a_subject("x" * 700))))
+    with pytest.raises(InvalidSubject):
+        catalog.commit(a_registered(Head(a_subject("x" * 701))))
+
+
+# --- deleting --------------------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_version_is_marked_with_the_time_of_the_delete(catalog: Catalog) -> None:
+    """And with the revision that wrote it; the highest number stays, the newest goes back."""
+    first, second = registered(catalog, ORDERS, id=1), registered(catalog, ORDERS, id=2)
+    catalog.commit(VersionDeleted(head(catalog), second, NOW + 7, "n"))
+    assert catalog.history(ORDERS) == (first, replace(second, deleted=True, ts=NOW + 7, revision=3))
+    now = head(catalog)
+    assert (now.revision, now.highest, now.newest, now.nonce) == (3, 2, first, "n")
+
+
+def test_a_deleted_subject_keeps_its_rows_and_their_times(catalog: Catalog) -> None:
+    """Rows below the mark are marked, nothing else about them changes."""
+    rows = [registered(catalog, ORDERS, id=id) for id in (1, 2, 3)]
+    delete(catalog, version=3)
+    third = catalog.history(ORDERS)[2]
+    catalog.commit(SubjectDeleted(head(catalog), Version(2), NOW + 7, a_nonce()))
+    assert catalog.history(ORDERS) == (replace(rows[0], deleted=True), replace(rows[1], deleted=True), third)
+    assert head(catalog).newest is None
+    assert head(catalog).highest == 3
+
+
+def test_a_purged_version_frees_its_number_at_the_top(catalog: Catalog) -> None:
+    """The highest is the highest that is stored."""
+    for id in (1, 2):
+        registered(catalog, ORDERS, id=id)
+    delete(catalog, version=2)
+    purged = catalog.commit(VersionPurged(head(catalog), catalog.history(ORDERS)[1], NOW, a_nonce()))
+    assert purged == (BodyKey(".", SchemaId(2)),)
+    assert head(catalog).highest == 1
+    assert head(catalog).generation == 0
+
+
+def test_an_id_with_another_holder_is_not_buried(catalog: Catalog) -> None:
+    """Somebody still answers for it."""
+    for subject in (ORDERS, PAYMENTS):
+        registered(catalog, subject, text="t")
+    delete(catalog)
+    assert catalog.commit(VersionPurged(head(catalog), catalog.history(ORDERS)[0], NOW, a_nonce())) == ()
+    assert [holder.subject for holder in catalog.holders(ONE)] == [PAYMENTS]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_with_the_last_version_go_the_settings(catalog: Catalog, whole: bool) -> None:
+    """A purge leaves nothing; what others saw of the settings is out of date."""
+    catalog.commit(ConfigChanged(ORDERS, Settings(), Config(level="FULL"), NOW, "n1"))
+    seen = catalog.snapshot(ORDERS).chain.own
+    registered(catalog, ORDERS)
+    delete(catalog)
+    rows = catalog.history(ORDERS)
+    catalog.commit(
+        SubjectPurged(head(catalog), rows, NOW, "n2") if whole else VersionPurged(head(catalog), rows[0], NOW, "n2")
+    )
+    assert catalog.snapshot(ORDERS).chain.own == Settings(None, None, "n2")
+    assert list(catalog.settings(EVERYWHERE)) == []
+    with pytest.raises(Conflict):
+        catalog.commit(ConfigChanged(ORDERS, seen, None, NOW, "n3"))
+
+
+def test_a_purged_subject_begins_a_new_generation(catalog: Catalog) -> None:
+    """Nothing of it is stored, its numbers begin anew, and its ids are buried."""
+    refer_to = registered(catalog, BASE, id=9)
+    for id in (1, 2):
+        seen = (head(catalog, BASE),)
+        registered(catalog, ORDERS, id=id, digests=("d",), targets=(a_target(BASE, refer_to),), seen=seen)
+    catalog.commit(SubjectDeleted(head(catalog), Version(2), NOW, a_nonce()))
+    buried = catalog.commit(SubjectPurged(head(catalog), catalog.history(ORDERS), NOW, "n"))
+    assert sorted(buried, key=lambda key: key.id) == [ONE, BodyKey(".", SchemaId(2))]
+    assert head(catalog) == Head(ORDERS, revision=4, generation=1, nonce="n")
+    assert catalog.history(ORDERS) == catalog.candidates(ORDERS, ["d"]) == catalog.holders(ONE) == ()
+    assert list(catalog.referrers(BASE)) == []
+    assert catalog.id_of(".", a_guid("text 1")) is None
+    assert registered(catalog, ORDERS, id=3).version == 1
+
+
+DELETIONS: dict[str, Callable[[Head, Catalog], Change]] = {
+    "version": lambda seen, catalog: VersionDeleted(seen, catalog.history(ORDERS)[1], NOW, "n"),
+    "subject": lambda seen, catalog: SubjectDeleted(seen, Version(2), NOW, "n"),
+    "version purged": lambda seen, catalog: VersionPurged(seen, catalog.history(ORDERS)[0], NOW, "n"),
+    "subject purged": lambda seen, catalog: SubjectPurged(seen, catalog.history(ORDERS), NOW, "n"),
+}
+
+
+@pytest.mark.parametrize("kind", DELETIONS)
+@pytest.mark.parametrize("moved", ["by a registration", "by a new referrer"])
+def test_a_delete_rests_on_what_it_saw(stores: Stores, kind: str, moved: str) -> None:
+    """A version that somebody began to reference meanwhile must not go."""
+    catalog = stores.catalog
+    for id in (1, 2):
+        registered(catalog, ORDERS, id=id)
+    delete(catalog)
+    seen = head(catalog)
+    if moved == "by a registration":
+        registered(catalog, ORDERS, id=3)
+    else:
+        refer(catalog, PAYMENTS, ORDERS, id=3)
+    refused(stores, DELETIONS[kind](seen, catalog))
+    catalog.commit(DELETIONS[kind](head(catalog), catalog))
+
+
+# --- settings and contexts -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scope", [ORDERS, GLOBAL, Subject(".eu", "")], ids=repr)
+def test_settings_change_only_from_what_was_seen(stores: Stores, scope: Subject) -> None:
+    """Config and mode share a revision; a removed entry keeps it."""
+    catalog = stores.catalog
+    catalog.commit(ConfigChanged(scope, Settings(), Config(level="FULL"), NOW, "n1"))
+    refused(stores, ModeChanged(scope, Settings(), "READONLY", NOW, "n2"))
+    refused(stores, ConfigChanged(scope, Settings(), None, NOW, "n2"))
+    catalog.commit(ConfigChanged(scope, catalog.snapshot(scope).chain.own, None, NOW, "n3"))
+    assert catalog.snapshot(scope).chain.own == Settings(None, None, "n3")
+    refused(stores, ConfigChanged(scope, Settings(), Config(), NOW, "n4"))
+
+
+def test_an_import_purges_what_is_soft_deleted_in_its_scope(catalog: Catalog) -> None:
+    """And nothing beyond it; what is purged is buried."""
+    inside, outside = a_subject("s", ".eu"), ORDERS
+    for subject in (inside, outside):
+        registered(catalog, subject, id=1)
+        delete(catalog, subject)
+    scope = Subject(".eu", "")
+    buried = catalog.commit(ImportBegun(scope, Search(context=".eu"), Settings(), NOW, "n"))
+    assert buried == (BodyKey(".eu", SchemaId(1)),)
+    assert catalog.history(inside) == ()
+    assert len(catalog.history(outside)) == 1
+    assert catalog.snapshot(inside).chain.context == Settings(None, "IMPORT", "n")
+    assert (head(catalog, inside).generation, head(catalog, inside).revision) == (1, 3)
+
+
+def test_an_import_does_not_begin_over_anything_alive(stores: Stores) -> None:
+    """One active version in scope is enough."""
+    registered(stores.catalog, ORDERS)
+    refused(stores, ImportBegun(GLOBAL, EVERYWHERE, Settings(), NOW, "n"))
+
+
+def test_an_import_does_not_begin_over_anything_referenced(stores: Stores) -> None:
+    """A stored schema elsewhere would lose its ground."""
+    registered(stores.catalog, ORDERS)
+    refer(stores.catalog, a_subject(context=".eu"), ORDERS, id=2)
+    delete(stores.catalog)
+    refused(stores, ImportBegun(ORDERS, Search(name_prefix=ORDERS.name), Settings(), NOW, "n"))
+
+
+def test_an_import_rests_on_the_settings_it_saw(stores: Stores) -> None:
+    """As every change of settings."""
+    stores.catalog.commit(ModeChanged(GLOBAL, Settings(), "READONLY", NOW, "n"))
+    refused(stores, ImportBegun(GLOBAL, EVERYWHERE, Settings(), NOW, "n2"))
+
+
+def test_a_context_in_which_a_version_is_stored_is_not_dropped(stores: Stores) -> None:
+    """Soft-deleted ones count."""
+    subject = a_subject(context=".eu")
+    registered(stores.catalog, subject)
+    delete(stores.catalog, subject)
+    refused(stores, ContextDropped(".eu", NOW, "n"))
+    stores.catalog.commit(ContextDropped(".never", NOW, "n"))
+
+
+def test_a_refused_commit_draws_no_conclusions(stores: Stores) -> None:
+    """After a conflict the same writer asks again and wins."""
+    seen = head(stores.catalog)
+    stores.catalog.commit(a_registered(seen, id=1))
+    refused(stores, replace(a_registered(seen, id=2), row=a_row(1, 2, "u")))
+    stores.catalog.commit(a_registered(head(stores.catalog), id=2, text="u"))
+    assert len(stores.catalog.history(ORDERS)) == 2

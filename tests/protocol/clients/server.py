@@ -1,0 +1,207 @@
+"""The real `sigla serve`, started and stopped the way an operator does it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+SIGLA = Path(sys.executable).parent / "sigla"
+PATIENCE_S = 120.0
+"""How long to wait for what has to happen. Nothing is judged by it: a busy machine may be slow, never wrong."""
+
+V1 = "application/vnd.schemaregistry.v1+json"
+
+_URL = re.compile(r"\burl\s+(http://(\S+):(\d+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Server:
+    """A running registry. Its output is read all the time, so that a full pipe never stops it."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self.complaints: list[str] = []
+        self._news = threading.Condition()
+        self._over = 0
+        self._readers = [
+            threading.Thread(target=self._read, args=(process.stdout, self.lines), daemon=True),
+            threading.Thread(target=self._read, args=(process.stderr, self.complaints), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+        self.url, self.host, self.port = "", "", 0
+
+    def _read(self, pipe: Any, lines: list[str]) -> None:
+        for line in pipe:
+            with self._news:
+                lines.append(line.decode(errors="replace").rstrip("\n"))
+                self._news.notify_all()
+        with self._news:
+            self._over += 1
+            self._news.notify_all()
+
+    @property
+    def output(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def said(self) -> str:
+        """Everything, for the message of a test that fails."""
+        return f"{self.output}\n--- standard error:\n" + "\n".join(self.complaints)
+
+    def wait_for(self, happened: Callable[["Server"], object]) -> None:
+        """Returns as soon as something is true of what the server has printed."""
+        with self._news:
+            told = self._news.wait_for(lambda: happened(self) or self._over == len(self._readers), PATIENCE_S)
+        assert told, f"the server never said it:\n{self.said}"
+        assert happened(self), f"the server ended without saying it:\n{self.said}"
+
+    def wait_until_ready(self) -> None:
+        """The banner tells where, `/health/ready` tells when."""
+        self.wait_for(lambda server: _URL.search(server.output))
+        found = _URL.search(self.output)
+        assert found
+        self.url, self.host, self.port = found[1], found[2], int(found[3])
+        eventually(lambda: self.process.poll() is not None or self._answers_ready())
+        assert self.process.poll() is None, f"the server ended at once:\n{self.said}"
+
+    def _answers_ready(self) -> bool:
+        try:
+            return self.ask("GET", "/health/ready").status == 200
+        except OSError:
+            return False
+
+    def ask(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None, **query: object
+    ) -> Answer:
+        """One request on a connection of its own. A body that is not bytes is sent as JSON."""
+        connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_S)
+        try:
+            return ask(connection, method, path, body, headers, **query)
+        finally:
+            connection.close()
+
+    @property
+    def memory(self) -> int:
+        """Resident bytes, of the process and its children."""
+        process = psutil.Process(self.process.pid)
+        return sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))
+
+    def stop(self) -> None:
+        """As an operator does. It must end well and leave nobody behind."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.wait()
+        assert status == 0, f"stopped with status {status}:\n{self.said}"
+        assert not self.alive(), "the server left a child behind"
+
+    def kill(self) -> None:
+        """As a power cut does."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.wait()
+
+    def wait(self) -> int:
+        status = self.process.wait(PATIENCE_S)
+        for reader in self._readers:
+            reader.join(PATIENCE_S)
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe:
+                pipe.close()
+        return status
+
+    def alive(self) -> bool:
+        """Whether anybody of the server's process group still runs."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+
+def ask(
+    connection: HTTPConnection,
+    method: str,
+    path: str,
+    body: object = None,
+    headers: Mapping[str, str] | None = None,
+    **query: object,
+) -> Answer:
+    """One request on a connection that stays open."""
+    if query:
+        path += "?" + "&".join(f"{name}={value}" for name, value in query.items())
+    said = {"Content-Type": V1, **(headers or {})} if body is not None else dict(headers or {})
+    sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    connection.request(method, path, sent, said)
+    answer = connection.getresponse()
+    told = answer.read()
+    return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, told)
+
+
+def eventually(true: Callable[[], object]) -> None:
+    """Returns once something is true that nobody announces."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline, "it never became true"
+        time.sleep(0.02)
+
+
+def command(*arguments: str) -> list[str]:
+    return [str(SIGLA), *arguments]
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The tests' own, without the settings of whoever runs them."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("SIGLA_")}
+    return {**inherited, "PYTHONUNBUFFERED": "1", **settings}
+
+
+def start(*arguments: str, settings: Mapping[str, str] | None = None, cwd: Path | None = None) -> Server:
+    """Not ready yet; in a session of its own, so that its children can be counted."""
+    return Server(
+        subprocess.Popen(
+            command("serve", *arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(**(settings or {})),
+            cwd=cwd,
+            start_new_session=True,
+        )
+    )
+
+
+@contextmanager
+def serving(data: Path | None = None, *arguments: str, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """A registry that is ready, on a port of its own; without data in memory. It is stopped and has to end well."""
+    where: Sequence[str] = ["--memory"] if data is None else ["--data", str(data)]
+    server = start("--port", "0", *where, *arguments, settings=settings)
+    try:
+        server.wait_until_ready()
+        yield server
+        if server.process.poll() is None:
+            server.stop()
+    finally:
+        if server.alive():
+            server.kill()

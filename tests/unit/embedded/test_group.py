@@ -1,0 +1,273 @@
+"""What belongs together becomes durable together, or not at all."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sigla.embedded import links
+from sigla.embedded.store import EmbeddedStore
+from sigla.errors import SchemaNamedNotFound, StoreError, Taken
+from sigla.model import BodyKey, Guid, SchemaId, Search, Subject
+from tests.build import a_body, a_guid, a_subject, registered
+
+ORDERS, PAYMENTS = a_subject(), a_subject("payments-value")
+EVERYWHERE = Search(context=None)
+
+
+class Refused(Exception):  # noqa: N818 - stands for any refusal of a verb
+    pass
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
+    with EmbeddedStore(tmp_path) as store:
+        yield store
+
+
+def register(store: EmbeddedStore, subject: Subject = ORDERS, text: str | None = None) -> SchemaId:
+    """As a verb does for a new content: an id, a body, a commit."""
+    id = store.catalog.next_id(subject.context)
+    text = text or f"text {id}"
+    store.bodies.put(BodyKey(subject.context, id), a_body(text, subject=subject))
+    registered(store.catalog, subject, id=id, text=text)
+    return id
+
+
+def seen(store: EmbeddedStore) -> tuple[object, ...]:
+    """What this thread sees of the first two ids."""
+    keys = [BodyKey(".", SchemaId(id)) for id in (1, 2)]
+    return (
+        list(store.catalog.versions(EVERYWHERE, deleted=True, latest_only=False)),
+        [store.catalog.holders(key) for key in keys],
+        [store.bodies.named(a_guid(f"text {key.id}")) for key in keys],
+        store.catalog.max_id("."),
+        store.bodies.last("."),
+        len(list(store.journal.read())),
+    )
+
+
+def seen_by_others(store: EmbeddedStore) -> tuple[object, ...]:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(seen, store).result()
+
+
+def test_others_see_a_group_when_it_ends(store: EmbeddedStore) -> None:
+    """Its own thread sees it at once."""
+    nothing = seen(store)
+    with store.group():
+        register(store)
+        inside = seen(store)
+        assert store.bodies.get(BodyKey(".", SchemaId(1))).schema.text == "text 1"
+        assert inside != nothing
+        assert seen_by_others(store) == nothing
+    assert seen(store) == seen_by_others(store) == inside
+
+
+def test_a_body_of_a_group_is_not_found_by_others_before_its_end(store: EmbeddedStore) -> None:
+    """It may yet be undone."""
+    with store.group(), ThreadPoolExecutor(1) as pool:
+        register(store)
+        with pytest.raises(SchemaNamedNotFound):
+            pool.submit(store.bodies.get, BodyKey(".", SchemaId(1))).result()
+        assert pool.submit(store.bodies.unsettled, BodyKey(".", SchemaId(1))).result() is False
+        assert store.bodies.unsettled(BodyKey(".", SchemaId(1)))
+
+
+def test_a_group_that_raises_leaves_nothing(store: EmbeddedStore) -> None:
+    """Bodies and drawn ids included: the next id is the same again."""
+    before = seen(store)
+
+    def fail() -> None:
+        with store.group():
+            register(store)
+            raise Refused
+
+    with pytest.raises(Refused):
+        fail()
+    assert seen(store) == before
+    assert register(store, text="another") == 1
+
+
+def test_a_step_is_undone_alone(store: EmbeddedStore) -> None:
+    """The verbs before and after it in the group stay, and ids have no gap."""
+
+    def fail() -> None:
+        with store.step():
+            register(store, PAYMENTS, "undone")
+            raise Refused
+
+    with store.group():
+        with store.step():
+            register(store)
+        with pytest.raises(Refused):
+            fail()
+        assert store.bodies.named(a_guid("undone")) == ()
+        with store.step():
+            assert register(store, text="text 2") == 2
+    assert [row.id for row in store.catalog.history(ORDERS)] == [1, 2]
+    assert store.catalog.history(PAYMENTS) == ()
+    assert store.bodies.get(BodyKey(".", SchemaId(2))).schema.text == "text 2"
+
+
+def test_a_step_in_a_step_is_undone_with_it(store: EmbeddedStore) -> None:
+    """Or alone."""
+
+    def fail() -> None:
+        with store.step():
+            register(store)
+            with store.step():
+                register(store)
+            raise Refused
+
+    with store.group(), pytest.raises(Refused):
+        fail()
+    assert store.catalog.max_id(".") == 0
+
+
+def test_a_step_without_a_group_is_durable_at_its_end(store: EmbeddedStore) -> None:
+    """A verb need not know whether it runs in a group."""
+    with store.step():
+        register(store)
+    assert seen_by_others(store) == seen(store)
+
+
+def test_an_undone_tombstone_is_no_tombstone(store: EmbeddedStore) -> None:
+    """Burying is part of the group."""
+    register(store)
+    key = BodyKey(".", SchemaId(1))
+
+    def fail() -> None:
+        with store.step():
+            store.bodies.bury(key)
+            raise Refused
+
+    with store.group():
+        with pytest.raises(Refused):
+            fail()
+        assert not store.bodies.get(key).gone
+        store.bodies.bury(key)
+        store.bodies.revive(key, a_body("text 1", nonce="again"))
+    assert store.bodies.get(key).nonce == "again"
+
+
+def test_a_cache_is_told_which_bodies_were_replaced(store: EmbeddedStore) -> None:
+    """After the flush, so that it cannot read the old one again."""
+    register(store)
+    told: list[set[BodyKey]] = []
+    store.bodies.on_replaced(told.append)
+    key = BodyKey(".", SchemaId(1))
+    with store.group():
+        register(store)
+        store.bodies.bury(key)
+        assert told == []
+    assert told == [{key}]
+
+
+@pytest.mark.parametrize("failing", ["write", "sync"])
+def test_a_failing_disk_undoes_the_group(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    """Everybody in the group is told; the store goes on when the disk does."""
+    register(store)
+    before = seen(store)
+
+    def group() -> None:
+        with store.group():
+            register(store)
+            store.bodies.bury(BodyKey(".", SchemaId(1)))
+
+    with monkeypatch.context() as patch:
+
+        def fail(*_: object) -> None:
+            patch.undo()
+            raise OSError(28, "No space left on device")
+
+        patch.setattr(links.Disk, failing, fail)
+        with pytest.raises(OSError, match="No space"):
+            group()
+    assert seen(store) == before
+    assert not store.bodies.get(BodyKey(".", SchemaId(1))).gone
+    assert register(store) == 2
+
+
+def test_a_flush_that_cannot_be_undone_closes_the_store_for_writing(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading goes on; the next opening puts the directory right."""
+    register(store)
+
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(links.Disk, "sync", fail)
+    with pytest.raises(OSError, match="Input/output"), store.group():
+        register(store)
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match="open the store again"):
+        register(store)
+    assert len(store.catalog.history(ORDERS)) == 1
+    store.close()
+    with EmbeddedStore(store.path) as reopened:
+        assert register(reopened, text="text 2") == 2
+
+
+def test_writers_take_turns_and_readers_do_not_wait(store: EmbeddedStore) -> None:
+    """A slow group holds up nobody's reads."""
+    entered, leave = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        with store.group():
+            register(store)
+            entered.set()
+            leave.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(slow)
+        entered.wait(10)
+        second = pool.submit(register, store)
+        assert store.catalog.history(ORDERS) == ()
+        assert not second.done()
+        leave.set()
+        first.result(10)
+        assert second.result(10) == 2
+
+
+def test_remembered_holders_are_the_same_object_until_they_change(store: EmbeddedStore) -> None:
+    """Callers compare by identity before they compare what is inside."""
+    for subject in (ORDERS, PAYMENTS):
+        register(store, subject)
+    one, two = (BodyKey(".", SchemaId(id)) for id in (1, 2))
+    first, other = store.catalog.holders(one), store.catalog.holders(two)
+    assert store.catalog.holders(one) is first
+    registered(store.catalog, PAYMENTS, id=1, text="text 1")
+    assert store.catalog.holders(one) is not first
+    assert len(store.catalog.holders(one)) == 2
+    assert store.catalog.holders(two) is other
+
+
+def test_holders_read_while_a_group_is_flushed_are_never_old_afterwards(store: EmbeddedStore) -> None:
+    """Readers race with the writer; whoever reads after the commit sees it."""
+    key, stop = BodyKey(".", SchemaId(1)), threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            store.catalog.holders(key)
+
+    with ThreadPoolExecutor(2) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        for number in range(1, 60):
+            registered(store.catalog, a_subject(f"s{number}"), id=1, text="text 1")
+            assert len(store.catalog.holders(key)) == number
+        stop.set()
+        for reader in readers:
+            reader.result(10)
+
+
+def test_a_taken_body_is_seen_within_the_group_too(store: EmbeddedStore) -> None:
+    """Two verbs of one group are no different from two verbs."""
+    with store.group():
+        store.bodies.put(BodyKey(".", SchemaId(1)), a_body("a"))
+        with pytest.raises(Taken):
+            store.bodies.put(BodyKey(".", SchemaId(1)), a_body("b"))
+    assert store.bodies.named(Guid("none")) == ()
