@@ -3,6 +3,5 @@
 import os
 
 from sigla import wiring
-from sigla.web import gateway
 
-handler = gateway.handler(wiring.lambda_registry(os.environ))
+handler = wiring.lambda_handler(os.environ)

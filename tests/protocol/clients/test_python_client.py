@@ -527,7 +527,7 @@ def refusals(client: SchemaRegistryClient, topic: str) -> Iterator[tuple[Any, in
     yield lambda: client.get_versions(unknown), 404, 40401, f"Subject '{unknown}' not found."
     yield lambda: client.delete_subject(unknown), 404, 40401, f"Subject '{unknown}' not found."
     yield lambda: client.get_version(subject, 9), 404, 40402, "Version 9 not found."
-    yield lambda: client.get_version(subject, cast(Any, "newest")), 422, 42202, "'newest' is not a valid version id"
+    yield lambda: client.get_version(subject, cast("Any", "newest")), 422, 42202, "'newest' is not a valid version id"
     yield lambda: client.get_schema(2_000_000_000), 404, 40403, "Schema 2000000000 not found"
     yield lambda: client.get_schema_by_guid("no-guid"), 404, 40403, "Schema no-guid not found"
     yield lambda: client.lookup_schema(subject, avro(NOTED_ORDER)), 404, 40403, "Schema not found"

@@ -20,11 +20,14 @@ class InvalidSetting(ValueError):  # noqa: N818 - reads as what the setting is
 class Settings:
     """Every setting with its default; the environment variable is the name in capitals after `SIGLA_`.
 
-    registry_name: the metadata space that is served; several may share a store. memory_bytes: what schemas kept at
-    hand may
-    take. request_bytes, schema_bytes: longer ones are refused with 413 and 42209. cors_origins: origins whose browser
-    pages
-    may call, separated by commas; none by default. log_requests: one JSON line per request.
+    registry_name: the metadata space that is served; several may share a store.
+    default_level: of subjects without a level of their own or an inherited one.
+    mode_mutability: whether modes may be changed.
+    strict_reference_versions: refuse a schema that reaches two versions of one subject under one reference name.
+    schema_bytes, request_bytes: longer texts and bodies are refused with 42209 and 413.
+    memory_bytes: what schemas kept at hand may take.
+    cors_origins: origins whose browser pages may call, separated by commas; none by default.
+    log_requests: one JSON line per request on standard output.
     """
 
     registry_name: str = "default"
@@ -32,16 +35,10 @@ class Settings:
     mode_mutability: bool = True
     strict_reference_versions: bool = False
     schema_bytes: int = 2**20
-    request_bytes: int = 4 * 2**20
-    answer_bytes: int = 0
-    """The longest answer that fits through the front door.
-
-    0 for no limit. Longer ones are refused with a hint to page.
-    """
+    request_bytes: int = 4_000_000
     memory_bytes: int = 16 * 2**20
     cors_origins: str = ""
     log_requests: bool = True
-    metrics: bool = True
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Settings":
@@ -66,7 +63,11 @@ class Settings:
 def described() -> list[tuple[str, str]]:
     """Every variable with its default, as text."""
     defaults = Settings()
-    return [(PREFIX + field.name.upper(), str(getattr(defaults, field.name))) for field in fields(Settings)]
+    return [(PREFIX + field.name.upper(), _shown(getattr(defaults, field.name))) for field in fields(Settings)]
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value) or "(none)"
 
 
 def _value(variable: str, text: str, kind: type) -> object:

@@ -2,9 +2,11 @@
 
 import argparse
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from sigla import __version__
 from sigla.cli.misuse import Misuse
 
 DESCRIPTION = """\
@@ -53,14 +55,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _announcement(data: Path | None) -> Callable[[str, int], None]:
-    from sigla import __version__
+def _announcement(data: Path | None) -> Callable[[str], None]:
+    where = "in memory, forgotten at the end" if data is None else str(data.resolve())
 
-    def announce(host: str, port: int) -> None:
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - compared, not bound
-        url = f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
-        where = "in memory, forgotten at the end" if data is None else str(data.resolve())
-        print(BANNER.format(version=__version__, url=url, data=where), flush=True)
+    def announce(url: str) -> None:
+        # Standard error: standard output is for the log, a line of JSON per request.
+        url = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        print(BANNER.format(version=__version__, url=url, data=where), file=sys.stderr, flush=True)
 
     return announce
 

@@ -65,6 +65,11 @@ class EmbeddedCatalog:
         """The same object as long as nothing changed and the answer is remembered."""
         return self._holders.of(key)
 
+    def count(self) -> int:
+        """How many versions are stored, soft-deleted ones included."""
+        (number,) = self._unit.connection.execute("SELECT count(*) FROM version").fetchone()
+        return int(number)
+
     def next_id(self, context: str) -> SchemaId:
         with self._unit.group():
             given = self.max_id(context)

@@ -12,11 +12,11 @@ import orjson
 
 from sigla import keys, records
 from sigla.embedded import rows
-from sigla.embedded.lists import where
+from sigla.embedded.lists import Where, within
 from sigla.embedded.versions import Removed, bump, insert, is_stored, make_subject, remove
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Settings, Subject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Search, Settings, Subject
 from sigla.ports import (
     Change,
     ConfigChanged,
@@ -197,21 +197,26 @@ def _set(db: sqlite3.Connection, scope: Subject, column: str, value: str | None,
 
 def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> Outcome:
     _agree_settings(db, change.scope, change.seen)
-    scope = where(change.search, "s.highest")
-    found = db.execute(
-        f"SELECT num, context, name, newest FROM subject s WHERE {scope} ORDER BY key", scope.parameters
-    ).fetchall()
-    if any(newest for *_, newest in found) or any(_is_referenced(db, number) for number, *_ in found):
+    found = _in_scope(db, change.search)
+    if any(newest for _, _, newest in found) or any(_is_referenced(db, number) for number, *_ in found):
         raise Conflict
     touched, buried, purged = set[BodyKey](), list[BodyKey](), []
-    for number, context, name, _ in found:
-        purged += [(Subject(context, name), version) for version in _numbers(db, number)]
+    for number, subject, _ in found:
+        purged += [(subject, version) for version in _numbers(db, number)]
         removed = remove(db, number, None)
         bump(db, number, change.nonce, generations=1)
-        touched |= {BodyKey(context, id) for id, _ in removed}
-        buried += _bury(db, context, removed)
+        touched |= {BodyKey(subject.context, id) for id, _ in removed}
+        buried += _bury(db, subject.context, removed)
     _set(db, change.scope, "mode", "IMPORT", change.nonce)
     return Outcome(touched, tuple(buried), Effects(purged=purged))
+
+
+def _in_scope(db: sqlite3.Connection, search: Search) -> list[tuple[int, Subject, int | None]]:
+    """Number, name and newest version of each stored subject that the search finds."""
+    where = within(search, Where(("s.highest",)))
+    sql = f"SELECT s.num, s.context, s.name, s.newest FROM subject s WHERE {where} ORDER BY s.key"
+    found = ((num, Subject(context, name), newest) for num, context, name, newest in db.execute(sql, where.parameters))
+    return [each for each in found if search.matches(each[1])]
 
 
 def _numbers(db: sqlite3.Connection, number: int) -> Iterable[Any]:

@@ -4,78 +4,88 @@ So nothing is held open between two items, memory is bounded by the page, and a 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from sigla.embedded import rows
 from sigla.embedded.unit import Unit
 from sigla.keys import after, utf16
-from sigla.model import Referrer, Row, Search, Settings, Show, Subject, Version
+from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
 
 PAGE = 500
-EVERYTHING = -1
 
 _SHOWN = {Show.ALL: "s.highest", Show.ACTIVE: "s.newest", Show.DELETED: "s.highest AND s.newest IS NULL"}
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Conditions of a search on a table with `key`, `context` and `name_key`, and their parameters."""
+    """Conditions in SQL, with their parameters in order."""
 
-    conditions: tuple[str, ...]
-    parameters: tuple[Any, ...]
-    page: int
+    conditions: tuple[str, ...] = ()
+    parameters: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
-        return " AND ".join(self.conditions)
+        return " AND ".join(self.conditions) or "TRUE"
+
+    def but(self, condition: str, *parameters: Any) -> "Where":
+        """Narrowed by one more condition."""
+        return Where((*self.conditions, condition), self.parameters + parameters)
 
 
-def where(search: Search, *conditions: str) -> Where:
-    """The search in SQL; ranges of keys wherever a prefix is one."""
-    found, parameters = list(conditions), list[Any]()
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A list. sql: with `{where}`, ordered by its first columns. position: a condition on as many of these parameters."""
+
+    sql: str
+    position: str
+    columns: int
+
+    def pages(self, unit: Unit, where: Where, skip: int = 0) -> Iterator[Sequence[Any]]:
+        """All rows, one page in memory at a time."""
+        narrowed = where
+        while True:
+            text = self.sql.format(where=narrowed) + " LIMIT ? OFFSET ?"
+            page = unit.connection.execute(text, (*narrowed.parameters, PAGE, skip)).fetchall()
+            yield from page
+            if len(page) < PAGE:
+                return
+            narrowed, skip = where.but(self.position, *page[-1][: self.columns]), 0
+
+    def search(self, unit: Unit, search: Search, where: Where, skip: int = 0) -> Iterator[Sequence[Any]]:
+        """The rows of a search, by the columns of `position`."""
+        if search.context or not search.name_prefix:
+            return self.pages(unit, within(search, where), skip)
+        # One name in many contexts: in each it is a range of keys, in all together it is none.
+        narrow = [replace(search, context=context) for context in _contexts(unit, search.context_prefix)]
+        found = [self.pages(unit, within(each, where)) for each in narrow]
+        return islice(merge(*found, key=itemgetter(slice(self.columns))), skip, None)
+
+
+def within(search: Search, where: Where) -> Where:
+    """Narrowed to a search, in a table `s` with `key` and `context`; the name counts in one context only."""
     low = b""
     if search.context:
-        found.append("s.context = ?")
-        parameters.append(search.context)
+        where = where.but("s.context = ?", search.context)
         low = rows.subject_key(Subject(search.context, search.name_prefix))
     elif search.context_prefix.strip("."):
         low = utf16(":" + search.context_prefix)
-    _in_range("s.key", low, found, parameters)
-    wide = not search.context and bool(search.name_prefix)
-    if wide:
-        _in_range("s.name_key", utf16(search.name_prefix), found, parameters)
-    # A name in all contexts is found by name and then sorted: in pages, that would be sorted again for each.
-    return Where(tuple(found), tuple(parameters), EVERYTHING if wide else PAGE)
+    high = after(low)
+    where = where.but("s.key >= ?", low) if low else where
+    return where.but("s.key < ?", high) if high else where
 
 
-def _in_range(column: str, prefix: bytes, conditions: list[str], parameters: list[Any]) -> None:
-    end = after(prefix)
-    if prefix:
-        conditions.append(f"{column} >= ?")
-        parameters.append(prefix)
-    if prefix and end:
-        conditions.append(f"{column} < ?")
-        parameters.append(end)
-
-
-def _pages(unit: Unit, where: Where, sql: str, position: str, order: int, skip: int) -> Iterator[Sequence[Any]]:
-    """Rows of a question, page by page.
-
-    sql: with `{where}`. position: a condition that skips what was seen; its parameters are the first `order` columns.
-    """
-    conditions, parameters = str(where), where.parameters
-    while True:
-        text = sql.format(where=conditions) + " LIMIT ? OFFSET ?"
-        page = unit.connection.execute(text, (*parameters, where.page, skip)).fetchall()
-        yield from page
-        if where.page == EVERYTHING or len(page) < where.page:
-            return
-        conditions, parameters, skip = f"{where} AND {position}", where.parameters + tuple(page[-1][:order]), 0
+def _contexts(unit: Unit, prefix: str) -> list[str]:
+    """Every context in which something may be stored."""
+    found = {DEFAULT_CONTEXT, *(name for (name,) in unit.connection.execute("SELECT name FROM context"))}
+    return [name for name in found if name.startswith(prefix)]
 
 
 def subjects(unit: Unit, search: Search, show: Show, *, skip: int) -> Iterator[Subject]:
     sql = "SELECT s.key, s.context, s.name FROM subject s WHERE {where} ORDER BY s.key"
-    found = _pages(unit, where(search, _SHOWN[show]), sql, "s.key > ?", 1, skip)
+    found = Question(sql, "s.key > ?", 1).search(unit, search, Where((_SHOWN[show],)), skip)
     return (Subject(context, name) for _, context, name in found)
 
 
@@ -85,40 +95,36 @@ def versions(
     highest = "s.highest" if deleted else "s.newest"
     included = f"v.version = {highest}" if latest_only else "v.deleted <= ?"
     sql = (
-        f"SELECT s.key, v.version, s.context, s.name, {rows.ROW}"
+        f"SELECT s.key, s.key, v.version, s.context, s.name, {rows.ROW}"
         " FROM subject s CROSS JOIN version v ON v.subject = s.num WHERE {where} ORDER BY s.key, v.version"
     )
-    narrowed = where(search, highest)
-    if not latest_only:
-        narrowed = Where((*narrowed.conditions, included), (*narrowed.parameters, deleted), narrowed.page)
-    else:
-        narrowed = Where((*narrowed.conditions, included), narrowed.parameters, narrowed.page)
-    found = _pages(unit, narrowed, sql, "(s.key, v.version) > (?, ?)", 2, skip)
-    return ((Subject(context, name), rows.row(columns)) for _, _, context, name, *columns in found)
+    where = Where((highest,)).but(included, *([] if latest_only else [deleted]))
+    # A range of keys for the index, then what is exact.
+    position = "s.key >= ? AND (s.key > ? OR v.version > ?)"
+    found = Question(sql, position, 3).search(unit, search, where, skip)
+    return ((Subject(context, name), rows.row(columns)) for _, _, _, context, name, *columns in found)
 
 
 def settings(unit: Unit, search: Search) -> Iterator[tuple[Subject, Settings]]:
-    sql = (
-        f"SELECT s.key, s.context, s.name, {rows.SETTINGS} FROM settings s"
-        " WHERE {where} AND (config IS NOT NULL OR mode IS NOT NULL) ORDER BY s.key"
-    )
-    found = _pages(unit, where(search, "TRUE"), sql, "s.key > ?", 1, 0)
-    return ((Subject(context, name), rows.settings(columns)) for _, context, name, *columns in found)
+    sql = f"SELECT s.key, s.context, s.name, {rows.SETTINGS} FROM settings s WHERE {{where}} ORDER BY s.key"
+    where = Where(("(s.config IS NOT NULL OR s.mode IS NOT NULL)",))
+    found = Question(sql, "s.key > ?", 1).pages(unit, within(search, where))
+    scopes = ((Subject(context, name), columns) for _, context, name, *columns in found)
+    return ((scope, rows.settings(columns)) for scope, columns in scopes if scope.name.startswith(search.name_prefix))
 
 
 def referrers(unit: Unit, subject: Subject, version: Version | None) -> Iterator[tuple[Version, Referrer]]:
-    """Asks nothing before the first item is wanted, and one page at most for a caller who wants only to know if any."""
-    conditions: tuple[str, ...] = ("r.target = (SELECT num FROM subject WHERE key = ?)",)
-    parameters: tuple[Any, ...] = (rows.subject_key(subject),)
+    """Asks nothing before the first item is wanted."""
+    where = Where().but("r.target = (SELECT num FROM subject WHERE key = ?)", rows.subject_key(subject))
     if version is not None:
-        conditions, parameters = (*conditions, "r.target_version = ?"), (*parameters, version)
+        where = where.but("r.target_version = ?", version)
     order = "r.context_key, r.id, r.subject, r.version, r.target_version"
     sql = (
         f"SELECT {order}, s.context, s.name, v.deleted FROM reference r"
         " JOIN subject s ON s.num = r.subject JOIN version v ON v.subject = r.subject AND v.version = r.version"
         " WHERE {where} ORDER BY " + order
     )
-    found = _pages(unit, Where(conditions, parameters, PAGE), sql, f"({order}) > (?, ?, ?, ?, ?)", 5, 0)
+    found = Question(sql, f"({order}) > (?, ?, ?, ?, ?)", 5).pages(unit, where)
     return (
         (target_version, Referrer(Subject(context, name), referring, id, bool(deleted)))
         for _, id, _, referring, target_version, context, name, deleted in found

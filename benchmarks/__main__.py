@@ -1,0 +1,56 @@
+"""Every benchmark, one table: `python -m benchmarks [NAME …] [--quick] [--json] [--with-playground]`."""
+
+import importlib
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+
+from benchmarks.harness import LEGEND, Line, arguments, report
+
+NAMES = ("avro_check", "import_time", "warm_get", "serve_cpu", "register", "start_up", "growth", "hostile")
+ON_DEMAND = ("playground",)
+"""Those that need the network."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0 if every benchmark ran, whatever the figures; a figure depends on the machine."""
+    parser = arguments(__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(NAMES + ON_DEMAND)}")
+    parser.add_argument("--with-playground", action="store_true", help="also `make playground`, from the network")
+    args = parser.parse_args(argv)
+    names = args.names or NAMES + (ON_DEMAND if args.with_playground else ())
+    if strangers := set(names) - {*NAMES, *ON_DEMAND}:
+        parser.error(f"no benchmark is called {', '.join(sorted(strangers))}")
+    if not args.json:
+        print(LEGEND)
+    lines: list[Line] = []
+    broken = []
+    for name in names:
+        begun = time.monotonic()
+        if not args.json:
+            print(name, flush=True)
+        try:
+            module = importlib.import_module(f"benchmarks.{name}")
+            lines += report(module.lines(quick=args.quick), as_json=args.json)
+        except Exception:  # noqa: BLE001 - the others are worth running
+            traceback.print_exc()
+            broken.append(name)
+        if not args.json:
+            print(f"  ({time.monotonic() - begun:.0f} s)\n", flush=True)
+    if not args.json:
+        print(_summary(lines, broken))
+    return 1 if broken else 0
+
+
+def _summary(lines: Sequence[Line], broken: Sequence[str]) -> str:
+    judged = [line for line in lines if line.goal]
+    missed = [line.what for line in judged if not line.holds]
+    told = [f"{len(judged) - len(missed)} of {len(judged)} goals hold."]
+    told += [f"  missed: {what}" for what in missed]
+    told += [f"  did not run: {name}" for name in broken]
+    return "\n".join(told)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

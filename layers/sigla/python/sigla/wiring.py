@@ -1,0 +1,86 @@
+"""The only file that chooses adapters and reads the environment: settings in, a running registry out."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sigla import __version__, observe
+from sigla.cache.memory import Memory
+from sigla.cache.tiers import Tiers
+from sigla.embedded.clock import SystemClock
+from sigla.embedded.database import TooNew
+from sigla.embedded.store import DataInUse, EmbeddedStore
+from sigla.registry import Options, Registry
+from sigla.settings import InvalidSetting, Settings
+from sigla.web import app
+
+STARTUP_PROBLEMS = (InvalidSetting, DataInUse, TooNew, OSError)
+"""What can be wrong before the first request, each with a sentence."""
+
+DATA = "SIGLA_DATA"
+"""Where a function without stores of its own keeps its data; nowhere if unset. Not a setting: the command has an option."""
+
+
+@contextmanager
+def embedded(settings: Settings, data: Path | None) -> Iterator[tuple[Registry, EmbeddedStore]]:
+    """A registry on this machine. data: a directory, made if need be; None for memory."""
+    with EmbeddedStore(data, registry=settings.registry_name) as store:
+        bodies = Tiers(Memory(settings.memory_bytes), store.bodies, unsettled=store.bodies.unsettled)
+        store.bodies.on_replaced(bodies.forget)
+        yield Registry(store.catalog, bodies, SystemClock(), _options(settings)), store
+
+
+def serve(
+    environ: Mapping[str, str],
+    data: Path | None,
+    host: str,
+    port: int,
+    *,
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Serves until SIGTERM or SIGINT. announce: is told the address. Raises one of STARTUP_PROBLEMS."""
+    from sigla.web import local  # noqa: PLC0415 - a Lambda function has no use for a server
+
+    settings = Settings.read(environ)
+    with embedded(settings, data) as (registry, store):
+        application = local.application(
+            registry,
+            group=store.group,
+            step=store.step,
+            options=_web_options(settings),
+            stored=store.catalog.count,
+        )
+        local.serve(application, host=host, port=port, started=announce)
+
+
+def lambda_handler(environ: Mapping[str, str]) -> Callable[[Any, Any], dict[str, Any]]:
+    """The API as a Lambda function, built once."""
+    from sigla.web import gateway  # noqa: PLC0415 - Mangum is no business of the local server
+
+    data = environ.get(DATA)
+    settings = Settings.read({name: value for name, value in environ.items() if name != DATA})
+    registry, _ = embedded(settings, Path(data) if data else None).__enter__()
+    return gateway.handler(registry, options=_web_options(settings, gateway.OPTIONS))
+
+
+def _options(settings: Settings) -> Options:
+    return Options(
+        default_level=settings.default_level.upper(),
+        mode_mutability=settings.mode_mutability,
+        strict_reference_versions=settings.strict_reference_versions,
+        schema_bytes=settings.schema_bytes,
+    )
+
+
+def _web_options(settings: Settings, door: app.Options | None = None) -> app.Options:
+    """door: what the front door is like, where there is one before the application."""
+    door = door or app.Options()
+    watchers = (observe.Log(release=__version__),) if settings.log_requests else ()
+    return app.Options(
+        body_bytes=settings.request_bytes,
+        answer_bytes=door.answer_bytes,
+        gzip=door.gzip,
+        cors_origins=tuple(origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()),
+        watchers=watchers,
+    )
