@@ -4,6 +4,7 @@
 """
 
 import argparse
+from collections.abc import Callable, Mapping
 
 import uvicorn
 from fastapi import FastAPI
@@ -11,12 +12,11 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 MEDIA = "application/vnd.schemaregistry.v1+json"
 
 
-def starlette(size: int) -> ASGIApp:
+def starlette(size: int) -> Starlette:
     """Answers GETs with so many bytes, and POSTs as well, once it has read their bodies."""
     answer = b"x" * size
 
@@ -36,7 +36,7 @@ def starlette(size: int) -> ASGIApp:
     )
 
 
-def fastapi(size: int) -> ASGIApp:
+def fastapi(size: int) -> FastAPI:
     answer = b"x" * size
     app = FastAPI()
 
@@ -51,7 +51,7 @@ def fastapi(size: int) -> ASGIApp:
     return app
 
 
-APPS = {"starlette": starlette, "fastapi": fastapi}
+APPS: Mapping[str, Callable[[int], Starlette]] = {"starlette": starlette, "fastapi": fastapi}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()

@@ -1,8 +1,8 @@
 """What a registry costs that holds 1,000, 10,000 or 100,000 schemas: a registration, a read, an item of a list.
 
 The peer of a full registry is a nearly empty one that does the same work in turns with it; all three are data
-directories on a real disk, and the verbs are called without HTTP and without a cache of bodies. Then one subject with up
-to 1,000 versions, and one schema that up to 1,000 subjects hold.
+directories on a real disk, and the verbs are called without HTTP and without a cache of bodies. Then one subject with
+up to 1,000 versions, and one schema that up to 1,000 subjects hold.
 
 It may mislead: all files are in the memory of the operating system, as they are on a machine that is not too small.
 """
@@ -13,6 +13,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -154,14 +155,12 @@ def one_schema(sizes: tuple[int, ...], rounds: int) -> Lines:
 
 def _held_by(registry: Registry, number: int, holders: int) -> SchemaId:
     text = json.dumps({"type": "record", "name": f"Shared{number}", "fields": [{"name": "f", "type": "string"}]})
-    records = [
-        registry.register(Subject(".", f"shared-{number}-{holder}"), Draft(text)) for holder in range(holders)
-    ]
+    records = [registry.register(Subject(".", f"shared-{number}-{holder}"), Draft(text)) for holder in range(holders)]
     return records[0].id or SchemaId(0)
 
 
 def _each(work: Callable[[int], float], numbers: range) -> Iterator[Work]:
-    return ((lambda n=n: work(n)) for n in numbers)  # type: ignore[misc] # values bound early
+    return (partial(work, n) for n in numbers)
 
 
 def _flat(what: str, sizes: tuple[int, ...], figures: list[float] | list[int], unit: str, of: str = "schemas") -> Lines:

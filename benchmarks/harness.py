@@ -1,4 +1,4 @@
-"""What every benchmark shares: a line of the table, its goal, measuring in turns, and servers as processes of their own."""
+"""What every benchmark shares: a line of the table and its goal, measuring in turns, servers as processes."""
 
 import argparse
 import http.client
@@ -29,7 +29,7 @@ goal      what we promise: of the ratio where it ends in ×, else of the figure 
 """
 
 
-# --- lines ---------------------------------------------------------------------------------------------------------------
+# --- lines ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,9 @@ def row(line: Line) -> str:
     ratio = "" if line.ratio is None else shown(line.ratio, "×")
     beside = "" if line.beside is None else f"{shown(line.beside, line.unit)} {line.against}"
     goal = f"{line.goal}  {'holds' if line.holds else 'MISSED'}" if line.goal else ""
-    return f"  {line.what:<64} {shown(line.figure, line.unit):>9} {ratio:>8}  {beside or line.against:<52} {goal}".rstrip()
+    return (
+        f"  {line.what:<64} {shown(line.figure, line.unit):>9} {ratio:>8}  {beside or line.against:<52} {goal}".rstrip()
+    )
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
@@ -130,7 +132,7 @@ def main(lines: Callable[..., Lines], description: str | None) -> None:
     report(lines(quick=args.quick), as_json=args.json)
 
 
-# --- measuring -----------------------------------------------------------------------------------------------------------
+# --- measuring --------------------------------------------------------------------------------------------------------
 
 
 def in_turns(rounds: int, *works: Callable[[], float]) -> list[list[float]]:
@@ -163,7 +165,7 @@ def per_call(work: Callable[[], object], calls: int) -> Callable[[], float]:
     return timed
 
 
-# --- servers -------------------------------------------------------------------------------------------------------------
+# --- servers ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

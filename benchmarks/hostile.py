@@ -1,7 +1,7 @@
 """What hostile requests cost: seconds until they are refused, and the most memory the server ever took.
 
-Every request goes to a `sigla serve` of its own. Beside it stands a bare Starlette application that reads the same bytes
-and answers a constant: what receiving them costs. The tests count steps and nodes; here the clock is read.
+Every request goes to a `sigla serve` of its own. Beside it stands a bare Starlette application that reads the same
+bytes and answers a constant: what receiving them costs. The tests count steps and nodes; here the clock is read.
 
 It may mislead: one request comes at a time; what many at once take is bounded by the limits, not shown here.
 """
@@ -9,9 +9,9 @@ It may mislead: one request comes at a time; what many at once take is bounded b
 import json
 import sys
 from collections.abc import Iterator
+from time import perf_counter
 
 from benchmarks.harness import Answered, Goal, Line, Lines, Server, ask, main, serving, sigla
-from time import perf_counter
 
 SCHEMAS = "/subjects/hostile/versions"
 Request = tuple[str, str, str, bytes]

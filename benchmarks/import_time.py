@@ -1,9 +1,10 @@
 """Importing the Lambda's handler, which is most of a cold start, beside importing its libraries alone.
 
-The libraries are fastapi, mangum, boto3 and aws_lambda_powertools. Each import happens in a fresh process that reads its
-own clock; the processes take turns, and the medians are compared.
+The libraries are fastapi, mangum, boto3 and aws_lambda_powertools. Each import happens in a fresh process that reads
+its own clock; the processes take turns, and the medians are compared.
 
-It may mislead: this machine's files are warm and its processor is not Lambda's; SnapStart restores what was imported.
+It may mislead: this machine's files are warm and its processor is not Lambda's, and SnapStart restores what was
+imported before. A handler that does not need all of those libraries yet is compared with all of them.
 """
 
 import os

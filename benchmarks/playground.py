@@ -7,12 +7,9 @@ Installed, it stands beside `sigla serve` without make.
 It may mislead: the network of this machine decides most of the cold time.
 """
 
-import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
@@ -38,7 +35,10 @@ def lines(*, quick: bool = False) -> Lines:
 def copied(to: Path) -> Path:
     """What a clone with today's changes would hold: all that git knows or would not ignore."""
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
     )
     for name in filter(None, listed.stdout.decode().split("\0")):
         if (ROOT / name).is_file():

@@ -14,6 +14,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from statistics import median
@@ -37,7 +38,7 @@ def lines(*, quick: bool = False) -> Lines:
             requests = list(islice(offered, each))
             return each / load(server.port, requests, connections=clients).seconds
 
-        works = [lambda clients=clients: registered(clients) for clients in CLIENTS]  # type: ignore[misc] # bound early
+        works = [partial(registered, clients) for clients in CLIENTS]
         *ours, least = map(median, in_turns(rounds, *works, lambda: bare.per_second(each)))
         bare.close()
         disk = filled.kind_of_disk(path)

@@ -1,8 +1,9 @@
 """Processor time that `sigla serve` spends on one warm `GET /schemas/ids/{id}`, by its own process's account.
 
-Beside it stands a bare Starlette application that returns a constant of the same size from the same server with the same
-settings (uvicorn, httptools, uvloop); the three servers run side by side and are asked in turns, by a client in a process
-of its own with eight kept-alive connections. Once as installed, with a log line for each request, and once without.
+Beside it stands a bare Starlette application that returns a constant of the same size from the same server with the
+same settings (uvicorn, httptools, uvloop). The servers run side by side and are asked in turns, by a client in a
+process of its own with eight kept-alive connections. Once as installed, with a log line for each request, and once
+without.
 
 It may mislead: the client asks on this machine and waits for nobody, so no time goes into TLS or slow networks.
 """
@@ -10,6 +11,7 @@ It may mislead: the client asks on this machine and waits for nobody, so no time
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import cycle, islice
 from random import Random
 
@@ -32,14 +34,13 @@ def lines(*, quick: bool = False) -> Lines:
         size = len(get(loud.port, "/schemas/ids/1").body)
         bare = opened.enter_context(serving([*_bare("starlette"), "--size", str(size)]))
         fast = opened.enter_context(serving([*_bare("fastapi"), "--size", str(size)]))
-        works = (_asking(loud, one), _asking(loud, many), _asking(bare, many), _asking(fast, many))
-        as_installed = _per_request(requests, works)
+        servers = ((loud, one), (loud, many), (bare, many), (fast, many))
+        as_installed = _per_request(requests, [_asking(server, ids) for server, ids in servers])
     with filled.workspace() as path, ExitStack() as opened:
         serve = sigla("--data", str(filled.copy_of(schemas, path)))
         quiet = opened.enter_context(serving(serve, SIGLA_LOG_REQUESTS="false"))
         bare = opened.enter_context(serving([*_bare("starlette"), "--size", str(size)]))
-        works = (_asking(quiet, one), _asking(quiet, many), _asking(bare, many))
-        without_log = _per_request(requests, works)
+        without_log = _per_request(requests, [_asking(quiet, one), _asking(quiet, many), _asking(bare, many)])
     for name, figures in (("as installed", as_installed), ("no log line", without_log)):
         yield Line(f"GET by id, {name}, one id", figures[0], "s", figures[2], "bare Starlette", GOAL)
         yield Line(f"GET by id, {name}, {schemas:,} ids", figures[1], "s", figures[2], "bare Starlette", GOAL)
@@ -67,7 +68,7 @@ def _asking(server: Server, ids: Sequence[int]) -> Callable[[int], float]:
 def _per_request(requests: int, works: Sequence[Callable[[int], float]]) -> list[float]:
     """Seconds per request over all rounds of each work."""
     share = requests // ROUNDS
-    figures = in_turns(ROUNDS, *[lambda work=work: work(share) for work in works])  # type: ignore[misc] # bound early
+    figures = in_turns(ROUNDS, *[partial(work, share) for work in works])
     return [sum(seconds) / (share * ROUNDS) for seconds in figures]
 
 

@@ -10,7 +10,6 @@ files are in the memory of the operating system after the first round.
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 from benchmarks import filled

@@ -1,16 +1,17 @@
 """A warm `GET /schemas/ids/{id}` through the Lambda handler, as a REST API and as a function URL hand it over.
 
-Beside it stands bare Mangum with a bare Starlette application that returns a constant of the same size; both handle the
-same event in one process, in turns. Once without log and metrics, and once with both: the line of each request, which is
-also the metric, is written to a file as Lambda's runtime would read it from a pipe.
+Beside it stands bare Mangum with a bare Starlette application that returns a constant of the same size; both handle
+the same event in one process, in turns. Once without log and metrics, and once with both: the line of each request,
+which is the metric too, goes to a file; on Lambda the runtime takes it.
 
 It may mislead: stores and memory are those of one machine; a warm answer asks them the same questions as on AWS, but an
 id whose holders have not been asked for within a minute costs a query there.
 """
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,9 @@ from mangum import Mangum
 from benchmarks import filled
 from benchmarks.bare import MEDIA, starlette
 from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
-from sigla import observe
-from sigla.cache.memory import Memory
-from sigla.cache.tiers import Tiers
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
+from sigla import __version__, observe, wiring
 from sigla.model import Draft
-from sigla.registry import Registry
+from sigla.settings import Settings
 from sigla.web import gateway
 
 Event = dict[str, Any]
@@ -83,30 +80,30 @@ FUNCTION_URL = {
     },
     "isBase64Encoded": False,
 }
+EVENTS: Mapping[str, Event] = {"REST API": REST, "function URL": FUNCTION_URL}
 
 
 def lines(*, quick: bool = False) -> Lines:
     rounds, calls = (2, 20) if quick else (30, 500)
-    with filled.workspace() as path, EmbeddedStore(path / "data") as store, (path / "log").open("wb", 0) as log:
-        registry = _registry(store)
+    with filled.workspace() as path, (path / "log").open("w") as log, redirect_stdout(log):
+        figures = list(_figures(path / "data", rounds, calls))
+    for door, (off, on, least) in zip(EVENTS, figures, strict=True):
+        what = f"warm GET by id, {door}, log and metrics"
+        yield Line(f"{what} off", off, "s", least, "bare Mangum + Starlette", Goal(1.5))
+        yield Line(f"{what} on", on, "s", least, "bare Mangum + Starlette", Goal(2.5))
+
+
+def _figures(data: Path, rounds: int, calls: int) -> Iterator[list[float]]:
+    """For each event: seconds without log and metrics, with both, and bare."""
+    with wiring.embedded(Settings(), data) as (registry, _):
+        registry.register(filled.subject(1), Draft(filled.text(1)))
         silent = gateway.handler(registry)
-        watched = replace(gateway.OPTIONS, watchers=(observe.Log(log.write, namespace="Sigla"),))
+        watched = replace(gateway.OPTIONS, watchers=(observe.Log(release=__version__, namespace="Sigla"),))
         telling = gateway.handler(registry, options=watched)
-        for name, event in (("REST API", REST), ("function URL", FUNCTION_URL)):
-            size = len(_answer(silent, event)["body"])
-            bare = Mangum(starlette(size), lifespan="off", text_mime_types=[MEDIA])
-            works = [per_call(lambda asked=asked: _answer(asked, event), calls) for asked in (silent, telling, bare)]  # type: ignore[misc] # noqa: B023 - called in this turn
-            off, on, least = best_of(rounds, *works)
-            yield Line(f"warm GET by id, {name}, log and metrics off", off, "s", least, "bare Mangum + Starlette", Goal(1.5))
-            yield Line(f"warm GET by id, {name}, log and metrics on", on, "s", least, "bare Mangum + Starlette", Goal(2.5))
-
-
-def _registry(store: EmbeddedStore) -> Registry:
-    """One schema, and bodies kept in memory as in a function that has answered before."""
-    bodies = Tiers(Memory(2**24), store.bodies, unsettled=store.bodies.unsettled)
-    registry = Registry(store.catalog, bodies, SystemClock())
-    registry.register(filled.subject(1), Draft(filled.text(1)))
-    return registry
+        for event in EVENTS.values():
+            bare = Mangum(starlette(len(_answer(silent, event)["body"])), lifespan="off", text_mime_types=[MEDIA])
+            works = [per_call(partial(_answer, asked, event), calls) for asked in (silent, telling, bare)]
+            yield best_of(rounds, *works)
 
 
 def _answer(handler: Handler, event: Event) -> dict[str, Any]:

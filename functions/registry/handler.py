@@ -1,7 +1,5 @@
 """The whole API as one Lambda function, behind API Gateway and behind each zone's function URL."""
 
-import os
-
 from sigla import wiring
 
-handler = wiring.lambda_handler(os.environ)
+handler = wiring.lambda_handler()

@@ -106,8 +106,8 @@ class World:
         return record.schema, str(record.subject), record.version, record.deleted
 
     def meanings(self) -> dict[BodyKey, Schema]:
-        """What every id means that ever had a body, in the contexts that have versions or are listed."""
-        contexts = {*self.contexts(), *(subject.context for subject, _ in self.rows())}
+        """What every id means that ever had a body, in every context the journal speaks of."""
+        contexts = {entry["context"] for _, row in self.store.journal.read() for entry in _entries(row)}
         found = {}
         for context in contexts:
             for number in range(self.store.bodies.last(context) + 1):

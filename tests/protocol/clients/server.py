@@ -65,12 +65,18 @@ class Server:
 
     @property
     def output(self) -> str:
+        """What it writes for machines: a line of JSON per request."""
         return "\n".join(self.lines)
+
+    @property
+    def banner(self) -> str:
+        """What it writes for people."""
+        return "\n".join(self.complaints)
 
     @property
     def said(self) -> str:
         """Everything, for the message of a test that fails."""
-        return f"{self.output}\n--- standard error:\n" + "\n".join(self.complaints)
+        return f"{self.output}\n--- standard error:\n{self.banner}"
 
     def wait_for(self, happened: Callable[["Server"], object]) -> None:
         """Returns as soon as something is true of what the server has printed."""
@@ -81,8 +87,8 @@ class Server:
 
     def wait_until_ready(self) -> None:
         """The banner tells where, `/health/ready` tells when."""
-        self.wait_for(lambda server: _URL.search(server.output))
-        found = _URL.search(self.output)
+        self.wait_for(lambda server: _URL.search(server.banner))
+        found = _URL.search(self.banner)
         assert found
         self.url, self.host, self.port = found[1], found[2], int(found[3])
         eventually(lambda: self.process.poll() is not None or self._answers_ready())

@@ -104,7 +104,7 @@ def _field(draw: st.DrawFn, name: str, known: list[str], space: str, depth: int)
     type_ = field["type"]
     if isinstance(type_, str) and type_ in DEFAULTS and draw(st.booleans()):
         field["default"] = draw(DEFAULTS[type_])
-    if isinstance(type_, list) and type_ == [*type_] and type_[:1] == ["null"]:
+    if isinstance(type_, list) and type_[:1] == ["null"]:
         field["default"] = None
     if draw(st.booleans()):
         field |= {"order": draw(st.sampled_from(["ascending", "Ignore"])), "aliases": draw(st.permutations(["y", "z"]))}

@@ -1,8 +1,6 @@
 """What holds for every Avro schema, whatever it is."""
 
-import importlib.util
 import json
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -11,12 +9,7 @@ from hypothesis import strategies as st
 from sigla.errors import CheckAbandoned, Malformed
 from sigla.languages import LANGUAGES
 from sigla.model import Finding, Parsed
-
-spec = importlib.util.spec_from_file_location("avro_schemas", Path(__file__).with_name("avro_schemas.py"))
-assert spec is not None
-assert spec.loader is not None
-avro_schemas = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(avro_schemas)
+from tests.unit.languages import avro_schemas
 
 AVRO = LANGUAGES["AVRO"]
 TEXTS = avro_schemas.texts()

@@ -39,9 +39,7 @@ def to_stdout(line: bytes) -> None:
 class Log:
     """Writes the line of each request. release: of the code that runs. namespace: of the metrics, empty for none."""
 
-    def __init__(
-        self, write: Callable[[bytes], None] = to_stdout, *, release: str = "", namespace: str = ""
-    ) -> None:
+    def __init__(self, write: Callable[[bytes], None] = to_stdout, *, release: str = "", namespace: str = "") -> None:
         self._write = write
         self._release = release
         self._namespace = namespace

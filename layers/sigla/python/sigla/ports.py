@@ -76,16 +76,13 @@ class Snapshot:
 class Registered:
     """A version is written.
 
-    row: what to store; its revision is `head.revision + 1`. An existing version of the same number is overwritten
-    (import).
+    row: what to store; its revision is `head.revision + 1`. A version of the same number is overwritten (import).
     purged: soft-deleted versions that go in the same commit, because the new one supersedes them.
     targets, seen: what its references resolved to, and the heads of those subjects (the subject's own excepted);
         Conflict if one of them has another revision by now.
     digests: equivalence digests by which `candidates` will find the version.
-    imported: the id was given by the client: the content may have other ids beside it, and a buried id of the same
-    content
-        comes back to life. Otherwise Conflict if the content has another live id in the context, or if the id is
-        buried.
+    imported: the client brought the id: the content may have other ids beside it, and a buried id of the same content
+        comes back to life. Otherwise Conflict if the content has another live id in the context, or the id is buried.
     """
 
     head: Head
@@ -229,7 +226,7 @@ class Catalog(Protocol):
         ...
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
-        """The id this content was last written under in a context, if a stored version still holds that id."""
+        """The id that stands for this content in a context: the one last written, of those a stored version holds."""
         ...
 
     def holders(self, key: BodyKey) -> tuple[Holder, ...]:

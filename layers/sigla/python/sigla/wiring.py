@@ -1,6 +1,7 @@
 """The only file that chooses adapters and reads the environment: settings in, a running registry out."""
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,11 @@ def embedded(settings: Settings, data: Path | None) -> Iterator[tuple[Registry, 
         yield Registry(store.catalog, bodies, SystemClock(), _options(settings)), store
 
 
-def serve(
-    environ: Mapping[str, str],
-    data: Path | None,
-    host: str,
-    port: int,
-    *,
-    announce: Callable[[str], None] | None = None,
-) -> None:
+def serve(data: Path | None, host: str, port: int, *, announce: Callable[[str], None] | None = None) -> None:
     """Serves until SIGTERM or SIGINT. announce: is told the address. Raises one of STARTUP_PROBLEMS."""
-    from sigla.web import local  # noqa: PLC0415 - a Lambda function has no use for a server
+    from sigla.web import local  # a Lambda function has no use for a server
 
-    settings = Settings.read(environ)
+    settings = Settings.read(os.environ)
     with embedded(settings, data) as (registry, store):
         application = local.application(
             registry,
@@ -54,12 +48,12 @@ def serve(
         local.serve(application, host=host, port=port, started=announce)
 
 
-def lambda_handler(environ: Mapping[str, str]) -> Callable[[Any, Any], dict[str, Any]]:
+def lambda_handler() -> Callable[[Any, Any], dict[str, Any]]:
     """The API as a Lambda function, built once."""
-    from sigla.web import gateway  # noqa: PLC0415 - Mangum is no business of the local server
+    from sigla.web import gateway  # Mangum is no business of the local server
 
-    data = environ.get(DATA)
-    settings = Settings.read({name: value for name, value in environ.items() if name != DATA})
+    data = os.environ.get(DATA)
+    settings = Settings.read({name: value for name, value in os.environ.items() if name != DATA})
     registry, _ = embedded(settings, Path(data) if data else None).__enter__()
     return gateway.handler(registry, options=_web_options(settings, gateway.OPTIONS))
 

@@ -1,7 +1,6 @@
 """`sigla serve`: a registry on this machine."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     data = None if args.memory else args.data
     try:
-        wiring.serve(os.environ, data, args.host, args.port, announce=_announcement(data))
+        wiring.serve(data, args.host, args.port, announce=_announcement(data))
     except wiring.STARTUP_PROBLEMS as problem:
         raise Misuse(str(problem)) from None
     return 0

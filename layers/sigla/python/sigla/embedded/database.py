@@ -2,13 +2,32 @@
 
 import sqlite3
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from sigla.embedded import tables
+from sigla.errors import StoreError
 
 
 class TooNew(Exception):  # noqa: N818 - reads as what the data is
     """The data was written by a newer release; the sentence says so."""
+
+
+class Connection(sqlite3.Connection):
+    """Its failures are `errors.StoreError`, as those of every store."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        try:
+            return super().execute(sql, parameters)
+        except sqlite3.Error as failure:
+            raise StoreError(f"the catalog failed: {failure}") from failure
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        try:
+            return super().executemany(sql, parameters)
+        except sqlite3.Error as failure:
+            raise StoreError(f"the catalog failed: {failure}") from failure
 
 
 class Database:
@@ -29,7 +48,7 @@ class Database:
 
     @property
     def reader(self) -> sqlite3.Connection:
-        """This thread's own connection. A statement on it must be read to its end, or it would keep an old view."""
+        """The thread's own connection. A statement on it must be read to its end, or it would keep an old view."""
         try:
             connection: sqlite3.Connection = self._local.connection
         except AttributeError:
@@ -45,7 +64,9 @@ class Database:
                 self._opened.pop().close()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
+        connection = sqlite3.connect(
+            self._path, isolation_level=None, check_same_thread=False, timeout=30, factory=Connection
+        )
         with self._opening:
             self._opened.append(connection)
         connection.execute("PRAGMA journal_mode = WAL")

@@ -160,8 +160,9 @@ class Unit:
     def _commit(self, connection: sqlite3.Connection) -> None:
         try:
             connection.execute("COMMIT")
-        except sqlite3.Error as failure:
-            if failure.sqlite_errorname.startswith("SQLITE_IOERR"):
+        except StoreError as failure:
+            cause = failure.__cause__
+            if isinstance(cause, sqlite3.Error) and cause.sqlite_errorname.startswith("SQLITE_IOERR"):
                 # After a failed write or sync nobody knows what the disk holds; the next opening reads the log anew.
                 self._broken = f"The disk failed while committing ({failure}); open the store again."
                 raise OutcomeUnknown(self._broken) from failure

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sigla.errors import (
+    Conflict,
     Referenced,
     Refusal,
     SubjectNotFound,
@@ -54,6 +55,8 @@ def delete_subject(stores: Stores, subject: Subject, *, permanent: bool = False)
             raise SubjectSoftDeleted(subject=view.subject)
         check_writable(view.subject, view.mode)
         rows = [row for row in stores.catalog.history(view.subject) if permanent or not row.deleted]
+        if not rows:
+            raise Conflict  # somebody else has deleted them since we asked
         _check_subject_may_go(stores, view, rows, permanent=permanent)
         ts, mark = stores.clock.now(), nonce()
         if permanent:

@@ -1,9 +1,9 @@
 """`POST /subjects/{subject}/versions`: ask once, decide purely, commit once (REG-1 to REG-15)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
-from sigla.errors import EmptySchema, IdTaken, Incompatible, InvalidSchema, Malformed, Taken
+from sigla.errors import Conflict, EmptySchema, IdTaken, Incompatible, InvalidSchema, Malformed, Taken
 from sigla.model import (
     Body,
     BodyKey,
@@ -45,10 +45,19 @@ def register(
     Raises InvalidRuleSet, InvalidSubject, InvalidSchema and its kin, OperationNotPermitted and its kin, Incompatible,
     VersionOutOfOrder, TimedOut.
     """
-    rule_sets.validate(draft.rule_set)
-    work = _Registration(stores, subject, draft, normalize=normalize, force=force)
+    work = _Registration(stores, subject, lambda: (draft, None), normalize=normalize, force=force)
     record, parsed = until_committed(stores, "Register operation", work.attempt)
     return rendered(stores, record, form, parsed)
+
+
+def register_derived(stores: Stores, subject: Subject, derive: "Derive") -> Record:
+    """The version that a draft made from the subject itself becomes: made anew in each attempt."""
+    record, _ = until_committed(stores, "Register operation", _Registration(stores, subject, derive).attempt)
+    return record
+
+
+Derive = Callable[[], tuple[Draft, Head | None]]
+"""Makes a draft, and says from which state of the subject; None if the draft does not rest on it."""
 
 
 @dataclass(slots=True)
@@ -57,14 +66,16 @@ class _Registration:
 
     stores: Stores
     subject: Subject
-    draft: Draft
-    normalize: bool
-    force: bool
-    drawn: dict[tuple[str, Guid], SchemaId] | None = None
+    derive: Derive
+    normalize: bool = False
+    force: bool = False
+    drawn: dict[tuple[str, Guid, tuple[Target, ...]], SchemaId] = field(default_factory=dict)
 
     def attempt(self) -> tuple[Record, Offered | None]:
-        draft = self.draft
+        draft, seen = self.derive()
+        rule_sets.validate(draft.rule_set)
         view = self.stores.ask(self.subject, references=draft.references, guess=_guess(draft))
+        _check_unmoved(seen, view)
         names.check_registrable(view.subject)
         normalize = self.normalize or bool(view.config.normalize)
         offered: Offered | None = None
@@ -80,7 +91,7 @@ class _Registration:
             raise refusal
         if parsing.is_blank(draft.text):
             draft = _cloned(self.stores, view, draft)
-            view = self.stores.look(view.subject, references=draft.references, guess=view.guess)
+            view = _with_references(self.stores, view, draft)
         if offered is None or (importing and normalize):
             # An import is stored as it comes, never normalised.
             offered = _offer(self.stores, view, draft, normalize=normalize and not importing)
@@ -120,19 +131,19 @@ class _Registration:
         An orphan of a write that never committed is adopted if it has our content. An id that means something else was
         used before (a table restored behind its bucket): then the next one is past the last body.
         """
-        context, guid = view.subject.context, offered.guid
-        self.drawn = self.drawn or {}
-        if (context, guid) in self.drawn:
-            return self.drawn[context, guid]
+        context = view.subject.context
+        drawn = context, offered.guid, offered.targets
+        if drawn in self.drawn:
+            return self.drawn[drawn]
         while True:
             key = BodyKey(context, self.stores.catalog.next_id(context))
             try:
                 self.stores.bodies.put(key, self._body(view, offered, version))
             except Taken as taken:
-                if taken.standing.gone or taken.standing.schema != offered.schema:
+                if taken.standing.gone or _means_other(taken.standing, offered):
                     self.stores.catalog.raise_counter(context, self.stores.bodies.last(context))
                     continue
-            self.drawn[context, guid] = key.id
+            self.drawn[drawn] = key.id
             return key.id
 
     def _import_id(self, view: View, offered: Offered, schema_id: SchemaId, version: Version) -> SchemaId:
@@ -190,6 +201,26 @@ def _guess(draft: Draft) -> Guid | None:
     if draft.text is None or draft.references:
         return None
     return guid_of(Schema(draft.type, draft.text, (), draft.metadata, draft.rule_set))
+
+
+def _check_unmoved(seen: Head | None, view: View) -> None:
+    """What a draft was made from must still be so, or it would bring back what somebody has changed since."""
+    if seen is not None and (seen.subject, seen.revision) != (view.head.subject, view.head.revision):
+        raise Conflict
+
+
+def _with_references(stores: Stores, view: View, draft: Draft) -> View:
+    """The view, asked with the draft's references as well."""
+    if not draft.references:
+        return view
+    again = stores.look(view.subject, references=draft.references, guess=view.guess)
+    _check_unmoved(view.head, again)
+    return again
+
+
+def _means_other(standing: Body, offered: Offered) -> bool:
+    """Equal text may mean other things: a reference's number can be given anew after a permanent delete."""
+    return (standing.schema, standing.targets) != (offered.schema, offered.targets)
 
 
 def _brings_id(draft: Draft) -> bool:

@@ -2,7 +2,8 @@
 
 from sigla.errors import InvalidRuleSet, SubjectNotFound, VersionNotFound
 from sigla.model import LATEST, Draft, OfferedReference, Record, RuleSet, Schema, Subject, TagRequest, Version
-from sigla.registry.register import register
+from sigla.ports import Head
+from sigla.registry.register import register_derived
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
 from sigla.rules.merge import merge_rule_sets, stamped, without_rules
@@ -17,20 +18,24 @@ def tag(stores: Stores, subject: Subject, version: str, request: TagRequest) -> 
     names.check_registrable(subject)
     number = names.version(version)
     before = Version(request.new_version - 1) if request.new_version and request.new_version > 1 else LATEST
-    view = stores.ask(subject, versions=(number, before))
-    schema = _base(stores, view, number)
-    references = tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references)
-    draft = Draft(
-        schema.text,
-        schema.type,
-        references,
-        metadata=stamped(schema.metadata if request.metadata is None else request.metadata, request.new_version or 0),
-        rule_set=_rule_set(stores, view, before, request),
-        version=request.new_version or 0,
-        tags_to_add=request.add,
-        tags_to_remove=request.remove,
-    )
-    return register(stores, view.subject, draft)
+
+    def derive() -> tuple[Draft, Head]:
+        view = stores.ask(subject, versions=(number, before))
+        schema = _base(stores, view, number)
+        metadata = schema.metadata if request.metadata is None else request.metadata
+        draft = Draft(
+            schema.text,
+            schema.type,
+            tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references),
+            metadata=stamped(metadata, request.new_version or 0),
+            rule_set=_rule_set(stores, view, before, request),
+            version=request.new_version or 0,
+            tags_to_add=request.add,
+            tags_to_remove=request.remove,
+        )
+        return draft, view.head
+
+    return register_derived(stores, subject, derive)
 
 
 def _base(stores: Stores, view: View, number: Version) -> Schema:

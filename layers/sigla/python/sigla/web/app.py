@@ -25,7 +25,7 @@ from sigla.web.dispatch import Dispatch, Found
 from sigla.web.exchange import Exchange, Service
 from sigla.web.headers import Header, names, picked, request_id
 from sigla.web.negotiate import V1, answer_type, negotiate, offers_gzip
-from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, Unexpected
+from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.rendered import Rendered, etag
 from sigla.web.routes import ROUTES, Route
 
@@ -39,6 +39,10 @@ CLOSE: Header = (b"connection", b"close")
 DOCUMENTS = ("/openapi.json", "/docs")
 DRAINED = 64 * 2**20
 """A refused body up to this size is read to its end by the server, so that the connection can go on."""
+
+
+LONGEST_TARGET = 8 * 2**10
+"""Bytes of path and query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,8 @@ class Table(BaseRoute):
 
     async def _answer(self, call: "Call", receive: Receive) -> Answer:
         """The order is the contract's: path, method, media types, body, then the verb."""
+        if len(call.raw_path) + len(call.query) > LONGEST_TARGET:
+            raise TargetTooLong
         if call.method == "OPTIONS":
             return _options(self._dispatch.methods(call.raw_path))
         found = call.found = self._dispatch.find(call.method, call.raw_path)
@@ -215,7 +221,8 @@ class Table(BaseRoute):
         if tag:
             tag = tag[:-1] + b'-gzip"' if packs else tag
             headers.append((b"etag", tag))
-            if names(call.headers.get(b"if-none-match", NONE), tag):
+            known = call.headers.get(b"if-none-match")
+            if known and names(known, tag):
                 return 304, headers, NONE
         if packs:
             body = _packed(answer)

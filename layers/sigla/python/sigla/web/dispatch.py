@@ -39,7 +39,10 @@ class Node:
             self.literals.setdefault(segments[0], Node()).add(route, segments[1:], names)
 
     def find(self, segments: Sequence[str]) -> tuple["Node", tuple[str, ...]] | None:
-        """Where the segments lead, and those that stood for parameters. A literal that leads nowhere is given up for a parameter."""
+        """Where the segments lead, and those that stood for parameters.
+
+        A literal that leads nowhere is given up for a parameter.
+        """
         if not segments:
             return (self, ()) if self.routes else None
         literal = self.literals.get(segments[0])
@@ -60,7 +63,7 @@ class Dispatch:
         self._remembered = lru_cache(REMEMBERED)(self._find)
 
     def find(self, method: str, raw: bytes) -> Found:
-        """HEAD is found wherever GET is. Long paths are not remembered: what is kept must have a bound in bytes, too."""
+        """HEAD is found wherever GET is. Long paths are not remembered: what is kept has a bound in bytes, too."""
         return self._remembered(method, raw) if len(raw) <= LONGEST_REMEMBERED else self._find(method, raw)
 
     def methods(self, raw: bytes) -> list[str]:

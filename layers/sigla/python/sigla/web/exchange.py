@@ -32,7 +32,7 @@ class Service:
 
 @lru_cache(maxsize=512)
 def read_query(raw: bytes) -> Mapping[str, list[str]]:
-    """Every parameter with its values, in order. A plus is a space; what is no UTF-8 is refused like in a path."""
+    """Every parameter with its values, in order. A plus is a space; bad escapes are refused like in a path."""
     found: dict[str, list[str]] = {}
     for part in raw.decode("latin-1").replace("+", " ").split("&"):
         name, _, value = part.partition("=")
@@ -43,7 +43,9 @@ def read_query(raw: bytes) -> Mapping[str, list[str]]:
 
 def _decode(encoded: str) -> str:
     try:
-        return encoded if encoded.isascii() and "%" not in encoded else paths.unescape(encoded.encode("latin-1").decode())
+        return (
+            encoded if encoded.isascii() and "%" not in encoded else paths.unescape(encoded.encode("latin-1").decode())
+        )
     except UnicodeDecodeError:
         return encoded  # raw bytes of another charset: read as they stand
 

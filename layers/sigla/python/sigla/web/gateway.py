@@ -1,7 +1,7 @@
 """AWS's front doors: events of an API Gateway REST API and of function URLs, through Mangum, with their raw paths kept.
 
-Mangum decodes a path once more than it was encoded, and drops the raw form; then `a%2Fb` is two segments and `a%252Fb` one
-of another name. The handlers here hand over what the client sent. Both doors decode query values differently, too: REST
+Mangum decodes a path once more than it was encoded, and drops the raw form; then `a%2Fb` is two segments and `a%252Fb`
+one of another name. The handlers here hand over what the client sent. The doors differ about query values, too: REST
 gives them decoded, a function URL raw.
 """
 
@@ -36,7 +36,7 @@ def handler_of(application: FastAPI) -> Handler:
 
 
 class FunctionUrl:
-    """Events of a function URL (format 2.0). Those of an HTTP API look alike, but have lost the raw path: not for them."""
+    """Events of a function URL (format 2.0). Not for an HTTP API: its events look alike, but have lost the raw path."""
 
     def __init__(self, event: LambdaEvent, context: LambdaContext, config: LambdaConfig) -> None:  # noqa: ARG002 - Mangum's
         self.event = event
@@ -88,9 +88,7 @@ class RestApi:
         return {"statusCode": response["status"], "multiValueHeaders": headers, **_text(response["body"])}
 
 
-def scope_of(
-    method: str, raw_path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str | None
-) -> Scope:
+def scope_of(method: str, raw_path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str | None) -> Scope:
     """The ASGI scope of a request whose path is still encoded. `path` is the same: routes match on what was sent."""
     return {
         "type": "http",
@@ -130,4 +128,5 @@ def _headers(values: Mapping[str, Iterable[str]]) -> list[tuple[bytes, bytes]]:
 
 
 def _query(values: Mapping[str, Iterable[str]]) -> bytes:
-    return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, many in values.items() for value in many).encode()
+    pairs = (f"{quote_plus(name)}={quote_plus(value)}" for name, many in values.items() for value in many)
+    return "&".join(pairs).encode()

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from sigla.registry import Registry
 from sigla.web import app
 from sigla.web.metrics import CONTENT_TYPE, Counters
+from sigla.web.negotiate import V1
 from sigla.web.wire import answers, text
 from sigla.web.worker import Scope, Worker
 
@@ -102,8 +103,8 @@ class Protocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, sentence: str) -> None:
         body = text.write(answers.error(status, sentence))
-        head = b"content-type: application/vnd.schemaregistry.v1+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
-        self.transport.write(STATUS_LINE[status] + head % len(body) + body)
+        head = b"content-type: %s\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % (V1.encode(), len(body))
+        self.transport.write(STATUS_LINE[status] + head + body)
         self.transport.close()
 
 

@@ -1,9 +1,9 @@
 """Counters in Prometheus' text format.
 
-Written by hand: adding to a dict costs a tenth of a client library's labelled counter, on a path where a microsecond counts,
-and the format is a page. One thread counts and tells (the event loop's), so there is no lock.
+Written by hand: adding to a dict costs a tenth of a client library's labelled counter, on a path where a microsecond
+counts, and the format is a page. One thread counts and tells (the event loop's), so there is no lock.
 
-The `kafka_schema_registry_*` names are those under which the JMX exporter shows the reference, so that dashboards go on working.
+The `kafka_schema_registry_*` names are those under which the JMX exporter shows the reference: dashboards go on working.
 """
 
 from collections import Counter

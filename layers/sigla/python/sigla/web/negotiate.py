@@ -1,4 +1,4 @@
-"""Media types: which one to answer with, and which bodies to read (HTTP-1 to HTTP-7). Every header value is judged once."""
+"""Media types: which one to answer with, which bodies to read (HTTP-1 to HTTP-7). A header value is judged once."""
 
 import re
 from collections.abc import Callable

@@ -1,2 +1,116 @@
-"""stub"""
-def document(): return {}
+"""The published description of the API, made of the table of routes."""
+
+from collections.abc import Mapping
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+from sigla import errors
+from sigla.errors import Refusal
+from sigla.web import refusals
+from sigla.web.endpoints.schemas import LIFECYCLES
+from sigla.web.negotiate import PRODUCED
+from sigla.web.routes import ROUTES, Query, Route
+from sigla.web.shapes import NUMBER, SHAPES, TEXT, Shape
+
+ABOUT = """A schema registry for Kafka. Every path is also there below `/contexts/{context}`, and means that context then.
+
+Every refusal is a sentence with a number. What is no boolean is false; an unknown parameter is ignored."""
+
+EVERYWHERE = (
+    refusals.BadRequest,
+    refusals.NoSuchArgument,
+    refusals.NotAcceptable,
+    refusals.TargetTooLong,
+    refusals.UnsupportedMediaType,
+    refusals.Unexpected,
+    errors.InvalidSubject,
+    errors.StoreFailed,
+    errors.TimedOut,
+)
+WITH_A_BODY = (refusals.BodyTooLarge, refusals.MissingBody)
+WITHOUT_A_TYPE = (406,)
+"""Answers that say nothing about their media type (HTTP-15)."""
+
+_PATH_PARAMETERS: Mapping[str, Shape] = {
+    "id": {**NUMBER, "minimum": -(2**31), "maximum": 2**31 - 1},
+    "version": {**TEXT, "examples": ["latest", "1"], "minLength": 1},
+    "subject": {**TEXT, "examples": ["orders-value", ":.context:orders-value"], "minLength": 1},
+    "context": {**TEXT, "examples": [".context"], "minLength": 1},
+    "guid": {**TEXT, "minLength": 1},
+}
+_QUERY_TYPES: Mapping[str, Shape] = {
+    "string": TEXT,
+    "integer": {**NUMBER, "minimum": -(2**31), "maximum": 2**31 - 1},
+    "boolean": {"anyOf": [{"type": "boolean"}, TEXT]},
+    "lifecycle": {"enum": sorted(LIFECYCLES)},
+}
+
+
+@cache
+def document() -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    info = {"title": "Sigla", "version": "v1", "description": ABOUT}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": SHAPES}}
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "summary": route.about,
+        "operationId": f"{route.method.lower()}{route.path}",
+        "tags": [route.path.split("/")[1] or "server"],
+        "x-access": route.access.value,
+        "parameters": [*_path_parameters(route), *map(_query_parameter, route.query)],
+        "responses": {str(route.status): _success(route), **_refusals(route)},
+    }
+    if route.body is not None:
+        content = _content(route.body.shape)
+        operation["requestBody"] = {"required": bool(route.body.operation), "content": content}
+    return operation
+
+
+def _path_parameters(route: Route) -> list[dict[str, Any]]:
+    names = [segment[1:-1] for segment in route.path.split("/") if segment.startswith("{")]
+    return [{"name": name, "in": "path", "required": True, "schema": _PATH_PARAMETERS[name]} for name in names]
+
+
+def _query_parameter(query: Query) -> dict[str, Any]:
+    schema = _QUERY_TYPES[query.type]
+    return {
+        "name": query.name,
+        "in": "query",
+        "description": query.about,
+        "schema": {"type": "array", "items": schema} if query.many else schema,
+    }
+
+
+def _success(route: Route) -> dict[str, Any]:
+    headers = {"X-Request-ID": {"schema": TEXT}}
+    if route.validated:
+        headers["ETag"] = {"schema": TEXT}
+    success: dict[str, Any] = {"description": route.about, "headers": headers}
+    return success if route.status == 204 else {**success, "content": _content(route.answers)}
+
+
+def _refusals(route: Route) -> dict[str, Any]:
+    """Every refusal of a route, by status; of those with one number the most general says it."""
+    given = {*EVERYWHERE, *route.refuses, *(WITH_A_BODY if route.body else ())}
+    by_status = groupby(sorted(given, key=lambda one: (_status(one), one.code, one.__name__)), key=_status)
+    told = {str(status): _refusal(status, list(kinds)) for status, kinds in by_status}
+    return {**told, "304": {"description": "Not modified"}} if route.validated else told
+
+
+def _refusal(status: int, kinds: list[type[Refusal]]) -> dict[str, Any]:
+    told = [f"{kind.code}: {getattr(kind, 'text', kind.__name__)}" for kind in kinds]
+    refusal: dict[str, Any] = {"description": "; ".join(told)}
+    return refusal if status in WITHOUT_A_TYPE else {**refusal, "content": _content("Error")}
+
+
+def _status(kind: type[Refusal]) -> int:
+    return int(str(kind.code)[:3])
+
+
+def _content(shape: str) -> dict[str, Any]:
+    return {media: {"schema": {"$ref": f"#/components/schemas/{shape}"}} for media in PRODUCED}

@@ -1,4 +1,4 @@
-"""The path of a request, read once from its raw, percent-encoded form: what is encoded stays inside its segment (HTTP-14).
+"""The path of a request, read once from its raw form: what is percent-encoded stays inside its segment (HTTP-14).
 
 A path below `/contexts/{context}/` is rewritten here into the path it stands for (CPATH-1 to CPATH-8): subjects become
 qualified, and a query parameter that names subjects is left a note for (`Path.prefix`).
@@ -78,7 +78,7 @@ def _split_contexts(pieces: list[str]) -> tuple[str | None, list[str]]:
 
 
 def context_name(said: str) -> str:
-    """`name`, `.name`, `:.name:` → `.name`; `.`, `:.:`, `::` → `.`. In a path colons are seen only where they are literal (CPATH-8)."""
+    """`name`, `.name`, `:.name:` → `.name`; `.`, `:.:`, `::` → `.`. Colons of a path count where they are literal (CPATH-8)."""
     name = said.removeprefix(":").removesuffix(":")
     if ":" in name:
         raise ContextNameWithColon(name=name)
@@ -90,7 +90,7 @@ def _delimited(encoded: str) -> str:
 
 
 def _within(context: str, segments: list[str]) -> Path:
-    """The path that one below a context stands for. A context that is not needed is not looked at: it cannot be wrong."""
+    """The path that one below a context stands for. A context that is not needed is not looked at."""
     if segments[:2] == ["schemas", "ids"] and len(segments) > 2:
         return Path(tuple(segments), ("subject", _delimited(context)))
     if segments in (["schemas"], ["subjects"]):

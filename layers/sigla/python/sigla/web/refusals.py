@@ -1,4 +1,4 @@
-"""What HTTP itself refuses, before a verb is asked: rows like those of `sigla.errors`, sentences of the same envelope."""
+"""What HTTP itself refuses, before a verb is asked: rows like those of `sigla.errors`, in the same envelope."""
 
 from typing import ClassVar
 
@@ -45,6 +45,10 @@ class BodyTooLarge(HttpRefusal):
     code, text = 413, "The request body is larger than {limit} bytes"
 
 
+class TargetTooLong(HttpRefusal):
+    code, text = 414, "HTTP 414 URI Too Long"
+
+
 class UnsupportedMediaType(HttpRefusal):
     code, text = 415, "HTTP 415 Unsupported Media Type"
 
@@ -54,7 +58,9 @@ class MissingBody(HttpRefusal):
 
 
 class AnswerTooLarge(SchemaTooLarge):
-    text = "The answer is larger than {limit} bytes, the most that fits through here; ask for it in pages, with limit and offset"
+    text = (
+        "The answer is larger than the {limit} bytes that fit through here; ask for it in pages, with limit and offset"
+    )
 
 
 class Unexpected(HttpRefusal):

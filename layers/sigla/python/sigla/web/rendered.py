@@ -1,6 +1,6 @@
 """Answers by id, kept as the bytes that were sent: most requests of a registry ask what the same few ids mean.
 
-An answer is good only for the very objects it was made of. The verb is asked each time; the verb decides what may be cached.
+An answer is good only for the very objects it was made of. The verb is asked each time, and decides what may be cached.
 """
 
 from collections import OrderedDict

@@ -37,7 +37,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """shape: of the request, in `openapi`. operation: what the refusal of a missing body calls it; none: may be missing."""
+    """shape: of the request, in `shapes`. operation: what the refusal of a missing body calls it; none: may be missing."""
 
     shape: str
     operation: str = ""
@@ -45,7 +45,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """answers: the shape of a success, in `openapi`. validated: carries an ETag and honours If-None-Match."""
+    """answers: the shape of a success, in `shapes`. validated: carries an ETag and honours If-None-Match."""
 
     method: str
     path: str
@@ -70,7 +70,9 @@ DELETED = Query("deleted", "boolean", "Soft-deleted ones too")
 DELETED_ONLY = Query("deletedOnly", "boolean", "Soft-deleted ones alone")
 PERMANENT = Query("permanent", "boolean", "Remove for good what is soft-deleted")
 NORMALIZE = Query("normalize", "boolean", "Compare and store in normal form")
-FORMAT = Query("format", about="How to show the schema: `resolved` (Avro), `serialized`, `ignore_extensions` (Protobuf)")
+FORMAT = Query(
+    "format", about="How to show the schema: `resolved` (Avro), `serialized`, `ignore_extensions` (Protobuf)"
+)
 REFERENCE_FORMAT = Query("referenceFormat", about="`qualified`: references with their context")
 FIND_TAGS = Query("findTags", about="Also tell what carries one of these inline tags; `*` is any", many=True)
 ID_SCOPE = Query("subject", about="Where the id is to be understood: a subject, or a context as `:.name:`")
@@ -174,14 +176,14 @@ ROUTES = (
 
     Route("GET", "/mode", READ, settings.mode, "Mode of the default context", "Mode", query=(DEFAULT_TO_GLOBAL,)),
     Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
-          body=Body("Mode", "updateTopLevelMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
+          body=Body("ModeRequest", "updateTopLevelMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
           refuses=(errors.InvalidMode, errors.OperationNotPermitted, errors.Referenced)),
     Route("DELETE", "/mode", ADMIN, settings.drop_mode, "Forget the mode of the default context", "Mode",
           query=(Query("recursive", "boolean", "And those of its subjects"),), refuses=(errors.OperationNotPermitted,)),
     Route("GET", "/mode/{subject}", READ, settings.mode, "Mode of a subject or a context", "Mode",
           query=(DEFAULT_TO_GLOBAL,), refuses=(errors.ModeNotConfigured,)),
     Route("PUT", "/mode/{subject}", ADMIN, settings.change_mode, "Set the mode of a subject or a context", "Mode",
-          body=Body("Mode", "updateMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
+          body=Body("ModeRequest", "updateMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
           refuses=(errors.InvalidMode, errors.InvalidSubject, errors.OperationNotPermitted, errors.Referenced)),
     Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
           query=(Query("recursive", "boolean", "And those of a context's subjects"),),

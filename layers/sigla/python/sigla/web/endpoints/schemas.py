@@ -75,7 +75,7 @@ def schemas(exchange: Exchange, registry: Registry) -> Answer:
 
 
 def _wants_associations(exchange: Exchange) -> bool:
-    """Whether only subjects with an association are wanted: there are none. `NONE` wants those without, which is all."""
+    """Whether only subjects with an association are wanted: there are none. `NONE` wants those without: all."""
     lifecycles = exchange.choices("lifecycle", LIFECYCLES)
     if "NONE" in lifecycles:
         return False
@@ -84,5 +84,3 @@ def _wants_associations(exchange: Exchange) -> bool:
 
 def schema_types(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     return told(SCHEMA_TYPES)
-
-

@@ -52,7 +52,7 @@ def _told(record: Record, *parts: str) -> Json:
     for part in parts:
         name, take = _PARTS[part]
         value = take(record)
-        if value is not None and value != "" and value != []:
+        if value not in (None, "", []):
             told[name] = value
     return told
 
@@ -76,8 +76,8 @@ def metadata(said: Metadata | None) -> Json | None:
 def rule_set(said: RuleSet | None) -> Json | None:
     if said is None:
         return None
-    migration, domain, encoding = ([_rule(one) for one in rules] for rules in (said.migration, said.domain, said.encoding))
-    return _full(migrationRules=migration, domainRules=domain, encodingRules=encoding, enableAt=said.enable_at)
+    lists = {"migrationRules": said.migration, "domainRules": said.domain, "encodingRules": said.encoding}
+    return _full(**{name: [_rule(one) for one in rules] for name, rules in lists.items()}, enableAt=said.enable_at)
 
 
 def _rule(one: Rule) -> Json:
@@ -102,7 +102,7 @@ def config(said: Config) -> Json:
 
 
 def config_update(said: Config, patch: Mapping[str, object]) -> Json:
-    """A config entry as PUT shows it: all that is stored now. An empty text is shown to the request that sent it, to no other."""
+    """A config entry as PUT shows it: all that is stored now. An empty text is shown to the request that sent it only."""
     return _settings(said, CONFIG_UPDATE, {name: value for name, value in patch.items() if value == ""})
 
 

@@ -52,7 +52,7 @@ def text(value: object) -> str | None:
 
 def integer(value: object) -> int | None:
     """A 32-bit number: fractions are cut, numbers in strings read, an empty string is null."""
-    if isinstance(value, bool) or isinstance(value, (dict, list)):
+    if isinstance(value, (bool, dict, list)):
         raise _wrong_shape(value, "Integer")
     if value is None:
         return None
@@ -88,7 +88,7 @@ def _in_range(whole: float, said: object) -> int:
 
 
 def flag(value: object) -> bool | None:
-    """A boolean: also in strings, and whole numbers (0 is false); an empty string is null."""
+    """A boolean, also in strings, and whole numbers (0 is false); an empty string is null."""
     if value is None or isinstance(value, bool):
         return value
     if _is_text(value):
@@ -164,7 +164,9 @@ def _not(said: str, name: str, why: str) -> BadRequest:
 
 def _wrong_shape(value: object, name: str) -> BadRequest:
     shape, token = _shape(value)
-    return BadRequest(reason=f"Cannot deserialize value of type `{name}` from {shape} value (token `JsonToken.{token}`)")
+    return BadRequest(
+        reason=f"Cannot deserialize value of type `{name}` from {shape} value (token `JsonToken.{token}`)"
+    )
 
 
 def _shape(value: object) -> tuple[str, str]:

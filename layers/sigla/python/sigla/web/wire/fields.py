@@ -1,4 +1,4 @@
-"""The fields of a config entry, by the three names they go by: on the wire in an answer, on the wire in a PUT, in `Config`."""
+"""The fields of a config entry by all their names: on the wire in an answer, on the wire in a PUT, in `Config`."""
 
 from dataclasses import dataclass, replace
 

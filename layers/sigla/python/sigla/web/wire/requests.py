@@ -1,9 +1,10 @@
 """Bodies of requests. Unknown fields are ignored, of fields given twice the last one counts."""
 
+from contextlib import suppress
 from typing import Any
 
 from sigla.model import Draft, Entity, Metadata, OfferedReference, Rule, RuleSet, Tagged, TagRequest
-from sigla.web.refusals import BadRequest
+from sigla.web.refusals import BadRequest, MissingBody
 from sigla.web.wire import bind, text
 from sigla.web.wire.fields import CONFIG_UPDATE
 
@@ -34,8 +35,12 @@ def read_mode(body: bytes, operation: str) -> str | None:
 
 def check_root(body: bytes) -> None:
     """Refuses what is neither nothing nor an object of strings."""
-    if body and not body.isspace() and body.strip() != b"null":
-        text.read(body, lambda tree: bind.mapping(bind.members(tree, "Map>"), lambda one: bind.text(one) or ""), operation="")
+    with suppress(MissingBody):
+        text.read(body, lambda tree: bind.mapping(bind.members(tree, "Map>"), _word), operation="")
+
+
+def _word(value: Any) -> str:
+    return bind.text(value) or ""
 
 
 def _draft(tree: Any) -> Draft:
@@ -99,8 +104,8 @@ def _rule(tree: Any) -> Rule | None:
     return Rule(
         name=bind.text(sent.get("name")),
         doc=bind.text(sent.get("doc")),
-        kind=bind.choice(sent.get("kind"), "RuleKind", RULE_KINDS) or Rule.kind,
-        mode=bind.choice(sent.get("mode"), "RuleMode", RULE_MODES) or Rule.mode,
+        kind=bind.choice(sent.get("kind"), "RuleKind", RULE_KINDS) or "TRANSFORM",
+        mode=bind.choice(sent.get("mode"), "RuleMode", RULE_MODES) or "WRITEREAD",
         type=bind.text(sent.get("type")),
         tags=bind.words(sent.get("tags")),
         params=bind.mapping(sent.get("params"), bind.text),

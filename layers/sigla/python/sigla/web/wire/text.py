@@ -1,4 +1,4 @@
-"""Bytes of a request into a JSON tree, and a tree into the bytes of an answer: as lenient, and as exact, as the contract.
+"""Bytes of a request into a JSON tree, and a tree into the bytes of an answer: as lenient and exact as the contract.
 
 Reading goes through orjson, which is fast but keeps no number's spelling and knows neither NaN nor unpaired surrogates.
 What it refuses, or what turns out to need a number's spelling, is read again with care.
@@ -35,7 +35,7 @@ class Inexact(Exception):  # noqa: N818 - says what the first reading was
 
 
 def read(body: bytes, bind: Callable[[Any], Bound], *, operation: str) -> Bound:
-    """What `bind` makes of the body's JSON value. Raises MissingBody for none or null, BadRequest for what is no JSON."""
+    """What `bind` makes of the body's JSON value. Raises MissingBody for none or null, BadRequest for no JSON."""
     body = _as_utf8(body)
     if not body or body.isspace():
         raise MissingBody(operation=operation)
@@ -53,7 +53,7 @@ def read(body: bytes, bind: Callable[[Any], Bound], *, operation: str) -> Bound:
 
 
 def _as_utf8(body: bytes) -> bytes:
-    """UTF-16 and UTF-32 are known by their zero bytes or their mark, whatever the charset parameter says; marks are dropped."""
+    """UTF-16 and UTF-32 are known by their zero bytes or their mark, whatever the charset parameter says."""
     if body[:1] not in b"\xef\xfe\xff\x00" and b"\x00" not in body[:4]:
         return body
     try:

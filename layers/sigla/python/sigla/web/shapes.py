@@ -1,0 +1,158 @@
+"""The objects of the API as JSON Schema, for the published document. Other members of requests are ignored."""
+
+from typing import Any
+
+Shape = dict[str, Any]
+
+TEXT: Shape = {"type": "string"}
+NUMBER: Shape = {"type": "integer"}
+FLAG: Shape = {"type": "boolean"}
+TEXT_OR_NULL: Shape = {"type": ["string", "null"]}
+NUMBER_OR_NULL: Shape = {"type": ["integer", "null"], "minimum": -(2**31), "maximum": 2**31 - 1}
+FLAG_OR_NULL: Shape = {"type": ["boolean", "null"]}
+
+
+def _ref(name: str) -> Shape:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _or_null(name: str) -> Shape:
+    return {"anyOf": [_ref(name), {"type": "null"}]}
+
+
+def _list(items: Shape) -> Shape:
+    return {"type": "array", "items": items}
+
+
+def _list_or_null(items: Shape) -> Shape:
+    return {"type": ["array", "null"], "items": items}
+
+
+def _map(values: Shape) -> Shape:
+    return {"type": ["object", "null"], "additionalProperties": values}
+
+
+def _object(*required: str, **members: Shape) -> Shape:
+    shape: Shape = {"type": "object", "properties": members}
+    return {**shape, "required": list(required)} if required else shape
+
+
+_SCHEMA: dict[str, Shape] = {
+    "guid": {"type": "string", "format": "uuid"},
+    "schemaType": {"type": "string", "examples": ["AVRO"]},
+    "schema": TEXT,
+    "references": _list(_ref("SchemaReference")),
+    "metadata": _ref("Metadata"),
+    "ruleSet": _ref("RuleSet"),
+}
+_HISTORY: dict[str, Shape] = {"ts": NUMBER, "deleted": FLAG}
+_SUBJECT_VERSION: dict[str, Shape] = {"subject": TEXT, "version": NUMBER}
+_SETTINGS: dict[str, Shape] = {
+    "alias": TEXT_OR_NULL,
+    "aliasForDeks": TEXT_OR_NULL,
+    "normalize": FLAG_OR_NULL,
+    "validateFields": FLAG_OR_NULL,
+    "validateNewSchemas": FLAG_OR_NULL,
+    "validateRules": FLAG_OR_NULL,
+    "compatibilityPolicy": TEXT_OR_NULL,
+    "compatibilityGroup": TEXT_OR_NULL,
+    "defaultMetadata": _or_null("Metadata"),
+    "overrideMetadata": _or_null("Metadata"),
+    "defaultRuleSet": _or_null("RuleSet"),
+    "overrideRuleSet": _or_null("RuleSet"),
+}
+_LEVEL: Shape = {"type": ["string", "null"], "examples": ["BACKWARD", "FULL_TRANSITIVE", "NONE"]}
+
+SHAPES: dict[str, Shape] = {
+    "Empty": {"type": "object"},
+    "Words": _map(TEXT),
+    "Text": {"description": "The text of the schema as it is; of Avro and JSON Schema that is JSON"},
+    "Name": TEXT,
+    "Number": NUMBER,
+    "Names": _list(TEXT),
+    "Numbers": _list(NUMBER),
+    "Error": _object("error_code", "message", error_code=NUMBER, message=TEXT),
+    "SchemaReference": _object(name=TEXT_OR_NULL, subject=TEXT_OR_NULL, version=NUMBER_OR_NULL),
+    "Metadata": _object(tags=_map(_list(TEXT)), properties=_map(TEXT), sensitive=_list_or_null(TEXT)),
+    "Rule": _object(
+        name=TEXT_OR_NULL,
+        doc=TEXT_OR_NULL,
+        kind={"enum": ["TRANSFORM", "CONDITION", None]},
+        mode={"enum": ["UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD", None]},
+        type=TEXT_OR_NULL,
+        tags=_list_or_null(TEXT),
+        params=_map(TEXT),
+        expr=TEXT_OR_NULL,
+        onSuccess=TEXT_OR_NULL,
+        onFailure=TEXT_OR_NULL,
+        disabled=FLAG_OR_NULL,
+    ),
+    "RuleSet": _object(
+        migrationRules=_list_or_null(_ref("Rule")),
+        domainRules=_list_or_null(_ref("Rule")),
+        encodingRules=_list_or_null(_ref("Rule")),
+        enableAt={"enum": ["ALL", "CLIENT", "GATEWAY", "SERVER", "NONE", None]},
+    ),
+    "SchemaTags": _object(
+        "schemaEntity",
+        schemaEntity=_object(
+            "entityPath", "entityType", entityPath=TEXT, entityType={"enum": ["sr_record", "sr_field"]}
+        ),
+        tags=_list_or_null(TEXT),
+    ),
+    "RegisterSchemaRequest": _object(
+        schema=TEXT_OR_NULL,
+        schemaType={"type": ["string", "null"], "default": "AVRO"},
+        references=_list_or_null(_ref("SchemaReference")),
+        metadata=_or_null("Metadata"),
+        ruleSet=_or_null("RuleSet"),
+        version=NUMBER_OR_NULL,
+        id=NUMBER_OR_NULL,
+        schemaTagsToAdd=_list_or_null(_ref("SchemaTags")),
+        schemaTagsToRemove=_list_or_null(_ref("SchemaTags")),
+        propagateSchemaTags=FLAG_OR_NULL,
+    ),
+    "TagSchemaRequest": _object(
+        newVersion=NUMBER_OR_NULL,
+        tagsToAdd=_list_or_null(_ref("SchemaTags")),
+        tagsToRemove=_list_or_null(_ref("SchemaTags")),
+        metadata=_or_null("Metadata"),
+        ruleSet=_or_null("RuleSet"),
+        rulesToMerge=_or_null("RuleSet"),
+        rulesToRemove=_list_or_null(TEXT),
+    ),
+    "ConfigUpdateRequest": _object(compatibility=_LEVEL, **_SETTINGS),
+    "Config": _object(compatibilityLevel=_LEVEL, **_SETTINGS),
+    "Mode": _object(mode={"type": ["string", "null"], "examples": ["READWRITE", "READONLY", "IMPORT"]}),
+    "ModeRequest": _object("mode", mode={"type": ["string", "null"], "examples": ["READWRITE"]}),
+    "Registration": _object("id", "guid", "schemaType", id=NUMBER, version=NUMBER, **_SCHEMA, **_HISTORY),
+    "Schema": _object(
+        "subject",
+        "version",
+        "id",
+        "guid",
+        "schemaType",
+        id=NUMBER,
+        **_SUBJECT_VERSION,
+        **_SCHEMA,
+        schemaTags=_list(_ref("SchemaTags")),
+        aliases=_list(TEXT),
+        **_HISTORY,
+    ),
+    "Schemas": _list(_ref("Schema")),
+    "SchemaById": _object(
+        "guid",
+        "schemaType",
+        **_SUBJECT_VERSION,
+        **_SCHEMA,
+        schemaTags=_list(_ref("SchemaTags")),
+        maxId=NUMBER,
+        **_HISTORY,
+    ),
+    "SubjectVersions": _list(_object("subject", "version", **_SUBJECT_VERSION)),
+    "ContextIds": _list(_object("context", "id", context=TEXT, id=NUMBER)),
+    "Verdict": _object("is_compatible", is_compatible=FLAG, messages=_list(TEXT)),
+    "ServerClusterId": _object("scope", scope=_object(path=_list(TEXT), clusters=_map(TEXT))),
+    "ServerVersion": _object("version", "commitId", version=TEXT, commitId=TEXT),
+    "Deployment": _object("attributes", attributes=_list(TEXT)),
+}

@@ -1,0 +1,65 @@
+"""Bodies remembered within bounds."""
+
+from sigla.cache.memory import OVERHEAD, Memory, cost
+from sigla.model import BodyKey, Metadata, Rule, RuleSet, SchemaId
+from tests.build import a_body, a_schema
+
+
+def key(id: int) -> BodyKey:
+    return BodyKey(".", SchemaId(id))
+
+
+def test_what_is_remembered_is_the_same_object() -> None:
+    """Whoever came first stays: two readers of one id go on with one body."""
+    memory, body = Memory(100_000), a_body()
+    assert memory.remember(key(1), body, since=0) is body
+    assert memory.remember(key(1), a_body(), since=0) is body
+    assert memory.get(key(1)) is body
+    assert memory.get(key(2)) is None
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    """When there are more bytes than may be."""
+    memory = Memory(3 * cost(a_body("x")))
+    for id in (1, 2, 3):
+        memory.remember(key(id), a_body("x"), since=0)
+    memory.get(key(1))
+    memory.remember(key(4), a_body("x"), since=0)
+    assert [id for id in (1, 2, 3, 4) if memory.get(key(id))] == [1, 3, 4]
+    assert len(memory) == 3
+
+
+def test_what_is_larger_than_all_of_memory_is_not_kept() -> None:
+    """And drives nothing out."""
+    memory = Memory(2 * OVERHEAD)
+    memory.remember(key(1), a_body("x"), since=0)
+    memory.remember(key(2), a_body("x" * 10_000), since=0)
+    assert memory.get(key(1))
+    assert memory.get(key(2)) is None
+
+
+def test_an_old_answer_does_not_come_back_after_a_change() -> None:
+    """A read that began before the change ends after it."""
+    memory = Memory(100_000)
+    since = memory.changes
+    memory.forget([key(1)])
+    late = a_body()
+    assert memory.remember(key(1), late, since=since) is late
+    assert memory.get(key(1)) is None
+
+
+def test_forgetting_makes_room() -> None:
+    """Bytes are given back."""
+    memory = Memory(cost(a_body("x")))
+    memory.remember(key(1), a_body("x"), since=0)
+    memory.forget([key(1), key(2)])
+    memory.remember(key(2), a_body("x"), since=memory.changes)
+    assert memory.get(key(2))
+
+
+def test_everything_that_takes_memory_is_counted() -> None:
+    """Texts beyond ASCII, annotations, rules."""
+    plain = cost(a_body("x"))
+    assert cost(a_body("é")) > plain
+    assert cost(a_body(schema=a_schema("x", metadata=Metadata(properties={"a": "b" * 100})))) > plain + 100
+    assert cost(a_body(schema=a_schema("x", rule_set=RuleSet((Rule("r"),))))) > plain

@@ -1,0 +1,127 @@
+"""Distinct names, distinct keys; and keys that sort as the lists do."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sigla import keys
+from sigla.errors import InvalidSubject
+from sigla.model import BodyKey, Guid, SchemaId, Subject, Version
+
+# What separates components, what escapes, what file systems confuse, what UTF-8 and UTF-16 order differently.
+TRICKY = st.text(st.sampled_from("#/%._:*aA1é\x00\x1f\x7f\x9f\ud7ff\ue000\uffff\U00010000\U0010ffff"), max_size=12)
+TEXTS = TRICKY | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+CONTEXTS = st.just(".") | TEXTS.map(lambda name: "." + name)
+REGISTRIES = st.sampled_from(["default", "a", "a#x", "a/b", "A", ".."])
+SUBJECTS = st.builds(Subject, CONTEXTS, TEXTS)
+NUMBERS = st.integers(0, 2**31 - 1)
+BODY_KEYS = st.builds(BodyKey, CONTEXTS, NUMBERS.map(SchemaId))
+GUIDS = st.uuids().map(lambda uuid: Guid(str(uuid)))
+VERSIONS = NUMBERS.map(Version)
+
+ROWS = [
+    st.tuples(st.just(keys.context_pk), REGISTRIES, CONTEXTS),
+    st.tuples(st.just(keys.subject_pk), REGISTRIES, SUBJECTS),
+    st.tuples(st.just(keys.settings_pk), REGISTRIES),
+    st.tuples(st.just(keys.content_pk), REGISTRIES, CONTEXTS, TEXTS),
+    st.tuples(st.just(keys.id_pk), REGISTRIES, BODY_KEYS),
+    st.tuples(st.just(keys.referrers_pk), REGISTRIES, SUBJECTS),
+    st.tuples(st.just(keys.name_pk), REGISTRIES, TEXTS),
+    st.tuples(st.just(keys.list_pk), REGISTRIES, st.integers(0, 15)),
+    st.tuples(st.just(keys.contexts_pk), REGISTRIES),
+    st.tuples(st.just(keys.registry_wide_pk), REGISTRIES),
+    st.tuples(st.just(keys.journal_pk), REGISTRIES, st.integers(0, 15)),
+]
+OBJECTS = [
+    st.tuples(st.just(keys.body_object), REGISTRIES, BODY_KEYS),
+    st.tuples(st.just(keys.guid_object), REGISTRIES, GUIDS, BODY_KEYS),
+    st.tuples(st.just(keys.journal_object), REGISTRIES, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+]
+FILES = [
+    st.tuples(st.just(keys.body_file), REGISTRIES, BODY_KEYS),
+    st.tuples(st.just(keys.pending_file), REGISTRIES, BODY_KEYS, NUMBERS, st.sampled_from(["new", "old"])),
+]
+SORT_KEYS = [
+    [
+        st.tuples(st.just(keys.version_sk), NUMBERS, VERSIONS),
+        st.tuples(st.just(keys.digest_sk), NUMBERS, TEXTS, VERSIONS),
+    ],
+    [st.tuples(st.just(lambda name, version: keys.holder_sk(Subject(".", name), version)), TEXTS, VERSIONS)],
+    [st.tuples(st.just(keys.referrer_sk), VERSIONS, SUBJECTS, NUMBERS.map(SchemaId), VERSIONS)],
+    [st.tuples(st.just(keys.journal_sk), NUMBERS, TEXTS)],
+]
+
+
+@pytest.mark.parametrize("names", [ROWS, OBJECTS, FILES, *SORT_KEYS], ids=repr)
+def test_distinct_names_make_distinct_keys(names: list[st.SearchStrategy]) -> None:
+    """Of one kind or of two: nobody's row stands in anybody's place."""
+
+    @given(st.one_of(names), st.one_of(names))
+    def hold(one, other) -> None:
+        (make, *arguments), (make_other, *others) = one, other
+        assert (make(*arguments) == make_other(*others)) == (one == other)
+
+    hold()
+
+
+@given(SUBJECTS, SUBJECTS)
+def test_listed_names_sort_by_utf16_code_units(one: Subject, other: Subject) -> None:
+    """As UTF-8, which is how DynamoDB compares, and as bytes, which is how SQLite does."""
+    order = one.qualified.encode("utf-16-be") < other.qualified.encode("utf-16-be")
+    assert (keys.list_sk(one).encode() < keys.list_sk(other).encode()) == order
+    assert (keys.utf16(one.qualified) < keys.utf16(other.qualified)) == order
+
+
+@given(TEXTS, TEXTS)
+def test_a_prefix_stays_a_prefix(one: str, other: str) -> None:
+    """So that a prefix search is a range of keys."""
+    assert keys.sortable(other).startswith(keys.sortable(one)) == other.startswith(one)
+    low, high = keys.utf16(one), keys.after(keys.utf16(one))
+    inside = low <= keys.utf16(other) and (high is None or keys.utf16(other) < high)
+    assert inside == other.startswith(one)
+
+
+@given(REGISTRIES, BODY_KEYS)
+def test_no_file_leaves_its_place_or_meets_another(registry: str, key: BodyKey) -> None:
+    """No dots but our own, no upper case, nothing longer than file systems take."""
+    path = keys.body_file(registry, key)
+    folders, name = path.split("/")[:-1], path.split("/")[-1]
+    assert name == f"{key.id:010}.json"
+    assert all(folder and "." not in folder and len(folder) <= 255 for folder in folders)
+    assert path.isascii()
+    assert path == path.lower()
+
+
+@pytest.mark.parametrize(
+    "context, stored",
+    [(".", "_"), ("._", "._"), ("..", "%2E%2E"), ("./../x", ".%2F..%2Fx"), (".a#b%", ".a%23b%25"), (".\x01", ".%01")],
+)
+def test_contexts_are_encoded_as_one_component(context: str, stored: str) -> None:
+    """Whoever reads the bucket knows the names again."""
+    assert keys.body_object("default", BodyKey(context, SchemaId(7))) == f"default/schemas/{stored}/0000000007.json"
+
+
+def test_names_look_as_they_are_documented() -> None:
+    """Other programs read them."""
+    orders, key = Subject(".eu", "orders"), BodyKey(".", SchemaId(42))
+    assert keys.guid_object("default", Guid("g"), key) == "default/guids/g/_/0000000042"
+    assert keys.journal_object("default", 2026, 3, 4, 5) == "default/journal/2026/03/04/0000000005.jsonl"
+    assert keys.context_pk("r", ".") == "r#x#_"
+    assert keys.subject_pk("r", orders) == "r#s#.eu#orders"
+    assert keys.version_sk(2, Version(3)) == "V#2#0000000003"
+    assert keys.digest_sk(2, "d", Version(3)) == "E#2#d#0000000003"
+    assert keys.id_pk("r", key) == "r#i#_#42"
+    assert keys.referrer_sk(Version(1), orders, SchemaId(2), Version(3)) == (
+        "0000000001#.eu#0000000002#orders#0000000003"
+    )
+
+
+def test_a_name_of_700_encoded_bytes_is_the_longest() -> None:
+    """The refusal quotes the spelling that was sent."""
+    keys.check_length(Subject(".", "x" * 700))
+    keys.check_length(Subject(".", "%" * 233))
+    for subject in (Subject(".", "x" * 701), Subject(".", "%" * 234), Subject("." + "c" * 690, "x" * 9)):
+        with pytest.raises(InvalidSubject):
+            keys.check_length(subject)
+    with pytest.raises(InvalidSubject, match="subject ':\\.:x"):
+        keys.check_length(Subject(".", "x" * 701, sent=":.:" + "x" * 701))
