@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from unittest.mock import patch
+from zlib import crc32
 
 import psutil
 
-from sigla import __version__
+from sigla import keys, records
+from sigla.embedded import tables
 from sigla.embedded.clock import SystemClock
 from sigla.embedded.store import EmbeddedStore
 from sigla.model import DEFAULT_CONTEXT, Draft, Subject
@@ -74,8 +76,8 @@ def _disk() -> Path:
 def copy_of(schemas: int, into: Path) -> Path:
     """A data directory of one's own with so many schemas, ids from 1.
 
-    It is made once per release and machine and kept among the temporary files. Bodies are never written again, so that
-    their files may be shared.
+    It is made once per form of the stores and kept among the temporary files: with 100,000 schemas that takes minutes.
+    Bodies are never written again, so that their files may be shared.
     """
     original = _kept(schemas)
     copy = into / f"data-{schemas}"
@@ -92,11 +94,14 @@ def _shared(source: str, target: str) -> str:
 
 
 def _kept(schemas: int) -> Path:
-    home = _disk() / f"sigla-benchmarks-{os.getuid()}-{__version__}"
-    kept = home / str(schemas)
+    home = _disk() / f"sigla-benchmarks-{os.getuid()}"
+    kept = home / f"{_form():08x}" / str(schemas)
     if not kept.exists():
-        home.mkdir(mode=0o700, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=home) as making:
+        for stale in home.glob("*"):
+            if stale != kept.parent:
+                shutil.rmtree(stale)
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as making:
             fill(Path(making) / "data", schemas)
             try:
                 (Path(making) / "data").rename(kept)
@@ -104,6 +109,11 @@ def _kept(schemas: int) -> Path:
                 if not kept.exists():  # else somebody was faster, which is as good
                     raise
     return kept
+
+
+def _form() -> int:
+    """A checksum of what decides how things are stored: another form has to be made anew."""
+    return crc32(b"".join(Path(module.__file__ or "").read_bytes() for module in (tables, keys, records)))
 
 
 def fill(path: Path, schemas: int) -> None:

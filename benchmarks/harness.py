@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -168,6 +169,10 @@ def per_call(work: Callable[[], object], calls: int) -> Callable[[], float]:
 # --- servers ----------------------------------------------------------------------------------------------------------
 
 
+class NoAnswer(Exception):  # noqa: N818 - says what a server gave
+    """A server ended, or did not begin to answer in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """A running server. first_answer: seconds from starting its process to its first 200."""
@@ -200,20 +205,24 @@ class Server:
 def serving(command: Sequence[str], *, ready: str = "/subjects", **environment: str) -> Iterator[Server]:
     """A server on a free port, as `{port}` in its command; stopped at the end. Raises RuntimeError if it gives up."""
     port = free_port()
-    begun = time.perf_counter()
-    process = subprocess.Popen(
-        [part.replace("{port}", str(port)) for part in command],
-        cwd=ROOT,
-        env=os.environ | environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        wait_for_answer(port, ready, process)
-        yield Server(port, time.perf_counter() - begun, psutil.Process(process.pid))
-    finally:
-        stop(process)
+    with tempfile.TemporaryFile() as complaints:
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            [part.replace("{port}", str(port)) for part in command],
+            cwd=ROOT,
+            env=os.environ | environment,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            start_new_session=True,
+        )
+        try:
+            wait_for_answer(port, ready, process)
+            yield Server(port, time.perf_counter() - begun, psutil.Process(process.pid))
+        except NoAnswer as failure:
+            complaints.seek(0)
+            raise RuntimeError(f"{failure}\n{complaints.read().decode(errors='replace')}") from None
+        finally:
+            stop(process)
 
 
 def sigla(*options: str) -> list[str]:
@@ -228,17 +237,17 @@ def free_port() -> int:
 
 
 def wait_for_answer(port: int, path: str, process: "subprocess.Popen[bytes]") -> None:
-    """Asks every two milliseconds until the answer is 200. Raises RuntimeError if that cannot come any more."""
+    """Asks every two milliseconds until the answer is 200. Raises NoAnswer."""
     deadline = time.monotonic() + ANSWERS_WITHIN_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise RuntimeError(f"{process.args!r} ended with {process.returncode} before it answered")
+            raise NoAnswer(f"{process.args!r} ended with {process.returncode} before it answered")
         try:
             if get(port, path).status == 200:
                 return
         except OSError:
             time.sleep(0.002)
-    raise RuntimeError(f"{process.args!r} did not answer within {ANSWERS_WITHIN_S:.0f} s")
+    raise NoAnswer(f"{process.args!r} did not answer within {ANSWERS_WITHIN_S:.0f} s")
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:

@@ -7,53 +7,68 @@ It may mislead: one request comes at a time; what many at once take is bounded b
 """
 
 import json
+import math
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from time import perf_counter
 
-from benchmarks.harness import Answered, Goal, Line, Lines, Server, ask, main, serving, sigla
+from benchmarks.harness import Answered, Goal, Line, Lines, Server, ask, main, serving, shown, sigla
 
 SCHEMAS = "/subjects/hostile/versions"
-Request = tuple[str, str, str, bytes]
-"""Name, method, path, body."""
+GOAL = Goal(1, "s")
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """before: an honest request to the same path, which comes first."""
+
+    name: str
+    body: bytes
+    method: str = "POST"
+    path: str = SCHEMAS
+    before: bytes = b""
 
 
 def lines(*, quick: bool = False) -> Lines:
     with serving([sys.executable, "-m", "benchmarks.bare", "starlette", "--port", "{port}"]) as bare:
-        for name, method, path, body in attacks(1_000 if quick else 1):
+        for attack in attacks(100 if quick else 1):
             with serving(sigla("--memory"), SIGLA_LOG_REQUESTS="false") as server:
-                _prepare(server)
+                _prepare(server, attack)
                 before = server.memory()
-                seconds, answer = _timed(server, method, path, body)
-                peak = server.memory_peak() - before
-            least, _ = _timed(bare, method, path, body)
+                seconds, answer = _timed(server, attack)
+                peak = max(0, server.memory_peak() - before)
+            least, _ = _timed(bare, attack)
             refused = 400 <= answer.status < 500
-            what = f"{name}: {answer.status}" + ("" if refused else ", NOT refused")
-            goal = Goal(1, "s") if refused else Goal(0, "s")
-            yield Line(what, seconds, "s", least, "bare Starlette, reading it", goal)
-            yield Line(f"{name}: memory at its peak, beyond the idle server's", peak, "B", len(body), "body")
+            what = f"{attack.name}: {answer.status}" + ("" if refused else ", NOT refused")
+            yield Line(what, seconds if refused else math.inf, "s", least, "bare Starlette, reading it", GOAL)
+            aside = f"beyond the server before it; body of {shown(len(attack.body), 'B')}"
+            yield Line(f"{attack.name}: memory at its peak", peak, "B", None, aside)
 
 
-def attacks(divisor: int) -> Iterator[Request]:
+def attacks(divisor: int) -> Iterator[Attack]:
     """Every attack, its size divided for a trial."""
-    deep = 10_000 // divisor + 300
+    deep = max(300, 10_000 // divisor)
     large = 10_000_000 // divisor
     many = 100_000 // divisor
-    yield "array in array, 10,000 levels", "POST", SCHEMAS, _offered(_nested(deep))
-    yield "JSON of 10,000 brackets", "POST", SCHEMAS, b"[" * deep
-    yield "record in record, 10,000 levels", "POST", SCHEMAS, _offered(_records(deep))
-    yield "body of 10 MB", "POST", SCHEMAS, _offered(json.dumps("x" * large))
-    yield "body of 10 MB, no schema in it", "POST", SCHEMAS, b'{"x": "' + b"x" * large + b'"}'
-    yield "enum of 100,000 symbols, twice one", "POST", SCHEMAS, _offered(_enum(many))
-    yield "record of 100,000 fields", "POST", SCHEMAS, _offered(_fields(many))
-    yield "union of 100,000 branches", "POST", SCHEMAS, _offered(json.dumps(["null"] * many))
-    yield "reference to itself", "POST", SCHEMAS, _offered('"string"', ("hostile", 1))
-    yield "reference to its next version", "POST", "/subjects/base/versions", _offered('"B"', ("base", 2))
-    yield "10,000 references", "POST", SCHEMAS, _offered('"string"', *[(f"s{n}", 1) for n in range(deep)])
-    yield "invalid UTF-8", "POST", SCHEMAS, b'{"schema": "\xff\xfe\xc3\x28"}'
-    yield "half a surrogate pair", "POST", SCHEMAS, _offered('{"type": "string", "doc": "\\ud800"}')
-    yield "comments that never end", "POST", SCHEMAS, _offered("/*" * many)
-    yield "path of 60,000 characters", "GET", "/subjects/" + "%2F" * (20_000 // divisor), b""
+    yield Attack("array in array, 10,000 levels", _offered(_nested(deep)))
+    yield Attack("record in record, 10,000 levels", _offered(_records(deep)))
+    yield Attack("JSON of 10,000 brackets", b"[" * deep)
+    yield Attack("body of 10 MB, a schema", _offered(json.dumps("x" * large)))
+    yield Attack("body of 10 MB, no schema", b'{"x": "' + b"x" * large + b'"}')
+    yield Attack("enum of 100,000 symbols, one of them twice", _offered(_enum(many)))
+    yield Attack("record of 100,000 fields", _offered(_fields(many)))
+    yield Attack("union of 100,000 branches", _offered(json.dumps(["null"] * many)))
+    yield Attack(
+        "check of 700 records against 700 others", _offered(_union("B", 700)), before=_offered(_union("A", 700))
+    )
+    yield Attack("reference to itself", _offered('"string"', ("hostile", 1)))
+    yield Attack("reference to its own next version", _offered('"r0"', ("hostile", 2)), before=_offered('"string"'))
+    yield Attack("10,000 references", _offered('"string"', *[(f"s{n}", 1) for n in range(deep)]))
+    yield Attack("invalid UTF-8", b'{"schema": "\xff\xfe\xc3\x28"}')
+    yield Attack("half a surrogate pair", _offered('{"type":"record","name":"R","doc":"\\ud800","fields":[]}'))
+    yield Attack("comments that never end", _offered("/*" * many))
+    yield Attack("path of 60,000 characters", b"", "GET", "/subjects/" + "%2F" * max(200, 20_000 // divisor))
 
 
 def _offered(schema: str, *references: tuple[str, int]) -> bytes:
@@ -72,7 +87,7 @@ def _records(levels: int) -> str:
 
 def _enum(symbols: int) -> str:
     names = [f"S{n}" for n in range(symbols)]
-    return json.dumps({"type": "enum", "name": "E", "symbols": [*names, "S0"]})
+    return json.dumps({"type": "enum", "name": "E", "symbols": [*names, "S0"]}, separators=(",", ":"))
 
 
 def _fields(fields: int) -> str:
@@ -80,15 +95,21 @@ def _fields(fields: int) -> str:
     return json.dumps({"type": "record", "name": "R", "fields": listed})
 
 
-def _prepare(server: Server) -> None:
-    """One subject to refer to, and the server's first registration behind it."""
-    if ask(server.port, "POST", "/subjects/base/versions", _offered('"string"')).status != 200:
-        raise RuntimeError("the server refuses an honest schema")
+def _union(name: str, branches: int) -> str:
+    fields = [{"name": "f", "type": "int"}]
+    return json.dumps([{"type": "record", "name": f"{name}{n}", "fields": fields} for n in range(branches)])
 
 
-def _timed(server: Server, method: str, path: str, body: bytes) -> tuple[float, Answered]:
+def _prepare(server: Server, attack: Attack) -> None:
+    """The server has registered something before, and what the attack wants to be there."""
+    for path, body in (("/subjects/honest/versions", _offered('"string"')), (attack.path, attack.before)):
+        if body and ask(server.port, "POST", path, body).status != 200:
+            raise RuntimeError(f"an honest schema is refused: {body[:80]!r}")
+
+
+def _timed(server: Server, attack: Attack) -> tuple[float, Answered]:
     begun = perf_counter()
-    answer = ask(server.port, method, path, body or None)
+    answer = ask(server.port, attack.method, attack.path, attack.body or None)
     return perf_counter() - begun, answer
 
 

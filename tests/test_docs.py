@@ -15,8 +15,9 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from sigla.settings import PREFIX, Settings, described
 
 ROOT = Path(__file__).parent.parent
 CODE = ROOT / "layers" / "sigla" / "python" / "sigla"
+TESTS = ROOT / "tests"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BIN = Path(sys.executable).parent
 ADDRESS = "http://127.0.0.1:8081"
@@ -97,7 +99,7 @@ def pages_to_run() -> list[Path]:
 
 @dataclass
 class Running:
-    """A `sigla serve`. lines: what it has printed, as it comes."""
+    """A `sigla serve`. lines: what it has printed, as it comes; an empty one is the end."""
 
     process: "subprocess.Popen[str]"
     folder: Path
@@ -143,31 +145,25 @@ def running(tmp_path: Path) -> Iterator[Running]:
 def _listen(registry: Running) -> None:
     for line in registry.process.stdout or ():
         registry.lines.put(line)
+    registry.lines.put("")
 
 
 def _announced(registry: Running) -> str:
     """The address that the banner tells."""
     heard = ""
-    while True:
-        try:
-            heard += registry.lines.get(timeout=PATIENCE_S)
-        except Empty:
-            pytest.fail(f"sigla serve did not say where it is:\n{heard}")
-        found = re.search(r"http://127\.0\.0\.1:\d+", heard)
-        if found:
+    for line in iter(partial(registry.lines.get, timeout=PATIENCE_S), ""):
+        heard += line
+        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
             return found[0]
+    pytest.fail(f"sigla serve ended at once:\n{heard}")
 
 
 def told(registry: Running) -> list[dict[str, Any]]:
     """The log, once the process has stopped."""
     registry.process.terminate()
     registry.process.wait(PATIENCE_S)
-    lines = []
-    while True:
-        try:
-            lines.append(registry.lines.get(timeout=1))
-        except Empty:
-            return [json.loads(line) for line in lines if line.startswith("{")]
+    lines = iter(partial(registry.lines.get, timeout=PATIENCE_S), "")
+    return [json.loads(line) for line in lines if line.startswith("{")]
 
 
 # --- running ---------------------------------------------------------------------------------------------------------
@@ -313,7 +309,7 @@ def test_every_rule_that_is_cited_can_be_looked_up() -> None:
     defined = defined_ids()
     cited = {
         (found, name_of(path))
-        for path in [*CODE.rglob("*.py"), *PAGES]
+        for path in [*CODE.rglob("*.py"), *TESTS.rglob("*.py"), *PAGES]
         for found in RULE_ID.findall(NO_RULES.sub("", text_of(path)))
     }
     assert len(defined) > 150

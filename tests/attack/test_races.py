@@ -411,6 +411,7 @@ def test_writers_and_deleters_at_once_leave_a_sound_registry() -> None:
         answers = at_once(world, verbs, grouped=False)
         assert set(answers) <= {
             "done",
+            "Incompatible",
             "Referenced",
             "SubjectNotFound",
             "SubjectSoftDeleted",

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sigla.errors import SchemaNamedNotFound, Taken
+from sigla.errors import InvalidSubject, SchemaNamedNotFound, Taken
 from sigla.model import (
     BodyKey,
     Metadata,
@@ -118,6 +118,16 @@ def test_no_context_gets_into_anothers_place(bodies: Bodies) -> None:
     assert [bodies.get(key(1, context)).schema.text for context in CONTEXTS] == CONTEXTS
 
 
+def test_a_context_too_long_for_any_store_has_no_bodies(bodies: Bodies) -> None:
+    """Writing is refused, reading finds nothing."""
+    endless = key(1, "." + "x" * 10_000)
+    with pytest.raises(InvalidSubject):
+        bodies.put(endless, a_body())
+    with pytest.raises(SchemaNamedNotFound):
+        bodies.get(endless)
+    assert bodies.last(endless.context) == 0
+
+
 def test_the_last_body_of_a_context_is_known(bodies: Bodies) -> None:
     """By which a counter older than its bodies is put right."""
     assert bodies.last(".") == 0
@@ -168,6 +178,16 @@ def test_a_tombstone_takes_no_other_content(bodies: Bodies) -> None:
     with pytest.raises(Taken):
         bodies.revive(ONE, a_body("b"))
     assert bodies.get(ONE).schema.text == "a"
+
+
+def test_reviving_what_is_not_dead_changes_nothing(bodies: Bodies) -> None:
+    """A repeated import; and where there is nothing at all, the body is simply put."""
+    body = a_body("a")
+    bodies.revive(ONE, body)
+    assert bodies.get(ONE) == body
+    assert bodies.named(body.guid) == (ONE,)
+    bodies.revive(ONE, a_body("a"))
+    assert bodies.get(ONE) == body
 
 
 def test_another_thread_finds_what_was_put(bodies: Bodies) -> None:

@@ -38,7 +38,9 @@ def last(stores: Stores) -> int:
 
 def test_every_commit_has_one_row_in_commit_order(stores: Stores) -> None:
     """A refused one has none."""
-    nonces = [registered(stores.catalog, ORDERS, id=id, nonce=f"n{id}") and f"n{id}" for id in range(1, 8)]
+    nonces = [f"n{id}" for id in range(1, 8)]
+    for id, nonce in enumerate(nonces, 1):
+        registered(stores.catalog, ORDERS, id=id, nonce=nonce)
     try:
         stores.catalog.commit(a_registered(Head(ORDERS), nonce="refused"))
     except Conflict:
@@ -64,8 +66,10 @@ def test_a_registration_becomes_a_context_its_purges_and_its_schema(stores: Stor
     old = registered(stores.catalog, ABROAD, id=1)
     assert written(stores) == [
         '{"keytype":"CONTEXT","tenant":"default","context":".eu","magic":0} {"tenant":"default","context":".eu"}',
-        '{"keytype":"SCHEMA","subject":":.eu:o","version":1,"magic":1} '
-        '{"subject":":.eu:o","version":1,"id":1,"schemaType":"AVRO","schema":"text 1","deleted":false}',
+        (
+            '{"keytype":"SCHEMA","subject":":.eu:o","version":1,"magic":1} '
+            '{"subject":":.eu:o","version":1,"id":1,"schemaType":"AVRO","schema":"text 1","deleted":false}'
+        ),
     ]
     stores.catalog.commit(VersionDeleted(head(stores, ABROAD), old, NOW, a_nonce()))
     here = last(stores)
@@ -83,8 +87,10 @@ def test_a_soft_deleted_version_is_written_again(stores: Stores) -> None:
     stores.catalog.commit(VersionDeleted(head(stores), row, NOW, a_nonce()))
     deleted = written(stores, here)
     assert deleted == [
-        '{"keytype":"SCHEMA","subject":"o","version":1,"magic":1} '
-        '{"subject":"o","version":1,"id":1,"schemaType":"AVRO","schema":"text 1","deleted":true}'
+        (
+            '{"keytype":"SCHEMA","subject":"o","version":1,"magic":1} '
+            '{"subject":"o","version":1,"id":1,"schemaType":"AVRO","schema":"text 1","deleted":true}'
+        )
     ]
     for key in stores.catalog.commit(VersionPurged(head(stores), row, NOW, a_nonce())):
         stores.bodies.bury(key)
@@ -120,8 +126,10 @@ def test_settings_name_their_subject_unless_they_are_global(stores: Stores) -> N
     stores.catalog.commit(ModeChanged(GLOBAL, Settings(None, None, "n1"), "READONLY", NOW, "n2"))
     stores.catalog.commit(ModeChanged(GLOBAL, Settings(None, None, "n2"), None, NOW, "n3"))
     assert written(stores) == [
-        '{"keytype":"CONFIG","subject":":.eu:","magic":0} {"subject":":.eu:","normalize":false,'
-        '"compatibilityLevel":"FULL","overrideMetadata":{"properties":{"a":"2","b":"1"}}}',
+        (
+            '{"keytype":"CONFIG","subject":":.eu:","magic":0} {"subject":":.eu:","normalize":false,'
+            '"compatibilityLevel":"FULL","overrideMetadata":{"properties":{"a":"2","b":"1"}}}'
+        ),
         '{"keytype":"CONFIG","magic":0} {"compatibilityLevel":"NONE"}',
         '{"keytype":"MODE","magic":0} {"mode":"READONLY"}',
         '{"keytype":"MODE","magic":0} null',

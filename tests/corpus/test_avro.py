@@ -154,14 +154,17 @@ def nodes(document: Document) -> Iterator[Record | Field]:
 
 
 def spoil_structure(document: Document) -> None:
-    """NZ-8: `error` becomes `record`, and a default is lost that fits a later branch of a union."""
+    """NZ-8: `error` becomes `record`; a default that fits a later branch of a union is lost.
+
+    Not true and false: those are kept whatever the first branch is.
+    """
     fitting = Fitting()
     for node in nodes(document):
         if isinstance(node, Record):
             node.word = "record"
         elif isinstance(node.type, Union) and node.default is not ABSENT:
             default: Any = node.default
-            if not fitting.fits(default, node.type.branches[0]):
+            if not isinstance(default, bool) and not fitting.fits(default, node.type.branches[0]):
                 node.default = ABSENT
 
 

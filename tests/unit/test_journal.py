@@ -1,10 +1,12 @@
 """A commit as a row of the journal."""
 
+from typing import cast
+
 import orjson
 
 from sigla import journal
 from sigla.model import Config, Settings
-from sigla.ports import ConfigChanged, ContextDropped, Head, SubjectPurged, VersionPurged
+from sigla.ports import Bodies, ConfigChanged, ContextDropped, Head, SubjectPurged, VersionPurged
 from tests.build import NOW, a_registered, a_row, a_subject
 
 ORDERS = a_subject("o", ".eu")
@@ -56,5 +58,5 @@ def test_a_purge_goes_down_and_takes_only_settings_that_were_there() -> None:
 def test_records_carry_the_time_of_their_commit() -> None:
     """The reference takes a record's time for the time of what it says."""
     row = journal.row(ContextDropped(".eu", NOW + 3, "n"))
-    (record,) = journal.records([row], bodies=None)  # type: ignore[arg-type]
+    (record,) = journal.records([row], cast("Bodies", None))
     assert record[2] == NOW + 3

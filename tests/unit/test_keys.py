@@ -1,5 +1,7 @@
 """Distinct names, distinct keys; and keys that sort as the lists do."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,7 +59,7 @@ def test_distinct_names_make_distinct_keys(names: list[st.SearchStrategy]) -> No
     """Of one kind or of two: nobody's row stands in anybody's place."""
 
     @given(st.one_of(names), st.one_of(names))
-    def hold(one, other) -> None:
+    def hold(one: tuple[Any, ...], other: tuple[Any, ...]) -> None:
         (make, *arguments), (make_other, *others) = one, other
         assert (make(*arguments) == make_other(*others)) == (one == other)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla import records
-from sigla.model import Config, Metadata, Reference, Rule, RuleSet, Subject
+from sigla.model import Body, Config, Metadata, Reference, Row, Rule, RuleSet, Subject, Version
 from tests.build import a_body, a_row, a_schema, a_target
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -35,31 +35,32 @@ CONFIG = st.builds(
 
 
 def through_json(form: records.Json) -> records.Json:
-    return orjson.loads(orjson.dumps(form))
+    read: records.Json = orjson.loads(orjson.dumps(form))
+    return read
 
 
 @given(BODY)
-def test_a_body_reads_back_as_it_was(body) -> None:
+def test_a_body_reads_back_as_it_was(body: Body) -> None:
     """What an id means must survive to the letter."""
     assert records.body(records.body_bytes(body)) == body
 
 
 @given(ROW)
-def test_a_row_reads_back_as_it_was(row) -> None:
+def test_a_row_reads_back_as_it_was(row: Row) -> None:
     """References too, in text and in form."""
     assert records.row(through_json(records.row_json(row))) == row
     assert records.references(records.references_text(row.references)) == row.references
 
 
 @given(CONFIG)
-def test_settings_read_back_as_they_were(config) -> None:
+def test_settings_read_back_as_they_were(config: Config) -> None:
     """What is not set stays unset; what is set to nothing stays set."""
     assert records.config(through_json(records.config_json(config))) == config
 
 
 def test_a_body_can_be_read_by_a_person() -> None:
     """And by any program that knows the reference's words."""
-    reference = Reference("money", "base", 2)
+    reference = Reference("money", "base", Version(2))
     row = a_row(2, 9)
     schema = a_schema('"x"', references=(reference,), metadata=Metadata(properties={"owner": "me"}))
     body = a_body(schema=schema, targets=(a_target(Subject(".eu", "base"), row),), nonce="n", ts=5, guid="g")

@@ -4,14 +4,15 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,17 @@ class Server:
         finally:
             connection.close()
 
+    def raw(self, *pieces: bytes, method: str = "GET", ends: bool = False) -> Answer:
+        """The first answer to bytes as they are. ends: the client says that nothing follows. OSError if there is none."""
+        with self.connected() as wire:
+            send(wire, *pieces)
+            if ends:
+                wire.shutdown(socket.SHUT_WR)
+            return receive(wire, method)
+
+    def connected(self) -> socket.socket:
+        return socket.create_connection((self.host, self.port), PATIENCE_S)
+
     @property
     def memory(self) -> int:
         """Resident bytes, of the process and its children."""
@@ -144,6 +156,21 @@ class Server:
         except ProcessLookupError:
             return False
         return True
+
+
+def send(wire: socket.socket, *pieces: bytes) -> None:
+    """As much as the server wants to have: it may have answered and left before the end."""
+    with suppress(ConnectionError):
+        for piece in pieces:
+            wire.sendall(piece)
+
+
+def receive(wire: socket.socket, method: str = "GET") -> Answer:
+    """The next answer on a connection. OSError if the server left without one."""
+    with HTTPResponse(wire, method=method) as answer:
+        answer.begin()
+        told = answer.read()
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, told)
 
 
 def ask(

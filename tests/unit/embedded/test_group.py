@@ -1,15 +1,18 @@
 """What belongs together becomes durable together, or not at all."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sigla.embedded import links
 from sigla.embedded.store import EmbeddedStore
-from sigla.errors import SchemaNamedNotFound, StoreError, Taken
+from sigla.errors import OutcomeUnknown, SchemaNamedNotFound, StoreError, Taken
 from sigla.model import BodyKey, Guid, SchemaId, Search, Subject
 from tests.build import a_body, a_guid, a_subject, registered
 
@@ -149,6 +152,11 @@ def test_an_undone_tombstone_is_no_tombstone(store: EmbeddedStore) -> None:
             fail()
         assert not store.bodies.get(key).gone
         store.bodies.bury(key)
+        store.bodies.revive(key, a_body("text 1", nonce="first"))
+        with pytest.raises(Refused):
+            fail()
+        assert store.bodies.get(key).nonce == "first"
+        store.bodies.bury(key)
         store.bodies.revive(key, a_body("text 1", nonce="again"))
     assert store.bodies.get(key).nonce == "again"
 
@@ -184,7 +192,7 @@ def test_a_failing_disk_undoes_the_group(store: EmbeddedStore, monkeypatch: pyte
             raise OSError(28, "No space left on device")
 
         patch.setattr(links.Disk, failing, fail)
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(StoreError, match="No space"):
             group()
     assert seen(store) == before
     assert not store.bodies.get(BodyKey(".", SchemaId(1))).gone
@@ -201,7 +209,7 @@ def test_a_flush_that_cannot_be_undone_closes_the_store_for_writing(
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(links.Disk, "sync", fail)
-    with pytest.raises(OSError, match="Input/output"), store.group():
+    with pytest.raises(StoreError, match="Input/output"), store.group():
         register(store)
     monkeypatch.undo()
     with pytest.raises(StoreError, match="open the store again"):
@@ -233,37 +241,6 @@ def test_writers_take_turns_and_readers_do_not_wait(store: EmbeddedStore) -> Non
         assert second.result(10) == 2
 
 
-def test_remembered_holders_are_the_same_object_until_they_change(store: EmbeddedStore) -> None:
-    """Callers compare by identity before they compare what is inside."""
-    for subject in (ORDERS, PAYMENTS):
-        register(store, subject)
-    one, two = (BodyKey(".", SchemaId(id)) for id in (1, 2))
-    first, other = store.catalog.holders(one), store.catalog.holders(two)
-    assert store.catalog.holders(one) is first
-    registered(store.catalog, PAYMENTS, id=1, text="text 1")
-    assert store.catalog.holders(one) is not first
-    assert len(store.catalog.holders(one)) == 2
-    assert store.catalog.holders(two) is other
-
-
-def test_holders_read_while_a_group_is_flushed_are_never_old_afterwards(store: EmbeddedStore) -> None:
-    """Readers race with the writer; whoever reads after the commit sees it."""
-    key, stop = BodyKey(".", SchemaId(1)), threading.Event()
-
-    def read() -> None:
-        while not stop.is_set():
-            store.catalog.holders(key)
-
-    with ThreadPoolExecutor(2) as pool:
-        readers = [pool.submit(read) for _ in range(2)]
-        for number in range(1, 60):
-            registered(store.catalog, a_subject(f"s{number}"), id=1, text="text 1")
-            assert len(store.catalog.holders(key)) == number
-        stop.set()
-        for reader in readers:
-            reader.result(10)
-
-
 def test_a_taken_body_is_seen_within_the_group_too(store: EmbeddedStore) -> None:
     """Two verbs of one group are no different from two verbs."""
     with store.group():
@@ -271,3 +248,78 @@ def test_a_taken_body_is_seen_within_the_group_too(store: EmbeddedStore) -> None
         with pytest.raises(Taken):
             store.bodies.put(BodyKey(".", SchemaId(1)), a_body("b"))
     assert store.bodies.named(Guid("none")) == ()
+
+
+class FailingCommit:
+    """A connection whose next COMMIT fails as SQLite's would."""
+
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        self.connection, self.name = connection, name
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.connection, name)
+
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+        if sql == "COMMIT":
+            failure = sqlite3.OperationalError("injected")
+            failure.sqlite_errorname = self.name
+            raise StoreError("the catalog failed: injected") from failure
+        return self.connection.execute(sql, *parameters)
+
+
+def failing_commit(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, name: str) -> type[Exception]:
+    """The error of a group whose commit fails."""
+    database = store._unit._database
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "writer", FailingCommit(database.writer, name))
+        with pytest.raises(StoreError) as failure, store.group():
+            register(store)
+    return failure.type
+
+
+def test_a_commit_refused_by_a_full_disk_is_undone(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was written, so the store goes on."""
+    assert failing_commit(store, monkeypatch, "SQLITE_FULL") is StoreError
+    assert register(store) == 1
+
+
+def test_a_commit_of_which_nothing_is_known_is_said_to_be_unknown(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writer looks again; the store has to be opened again."""
+    assert failing_commit(store, monkeypatch, "SQLITE_IOERR_FSYNC") is OutcomeUnknown
+    with pytest.raises(StoreError, match="open the store again"):
+        register(store)
+    store.close()
+    with EmbeddedStore(store.path) as reopened:
+        assert register(reopened) == 1
+
+
+def test_a_transaction_lost_midway_fails_the_group(store: EmbeddedStore) -> None:
+    """SQLite gives up everything when it cannot write; nothing may be written on its own afterwards."""
+
+    def lose() -> None:
+        with store.step():
+            store.catalog.next_id(".")
+            store._unit._database.writer.execute("ROLLBACK")
+            raise Refused
+
+    def group() -> None:
+        with store.group():
+            with suppress(Refused):
+                lose()
+            register(store)
+
+    with pytest.raises(StoreError, match="abandoned"):
+        group()
+    assert register(store) == 1
+
+
+def test_a_closed_store_says_so_as_a_store(store: EmbeddedStore) -> None:
+    """Failures of SQLite are failures of the store."""
+    connection = store._unit.connection
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.catalog.history(ORDERS)
+    with pytest.raises(StoreError, match="closed"):
+        connection.executemany("SELECT ?", [])

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import sigla
 from sigla.embedded.database import TooNew
 from sigla.embedded.store import DataInUse, EmbeddedStore
+from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId, Search
 from tests.build import a_body, a_subject, registered
 
@@ -20,6 +22,7 @@ EVERYWHERE = Search(context=None)
 
 REGISTERING = """
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from sigla.embedded.store import EmbeddedStore
 from tests.unit.embedded.test_store import register
@@ -94,6 +97,15 @@ def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
     assert check(tmp_path) == set(range(1, 10))
 
 
+def test_versions_are_counted(tmp_path: Path) -> None:
+    """All that are stored, of every context."""
+    with EmbeddedStore(tmp_path / "deep" / "er") as store:
+        assert store.catalog.count() == 0
+        for number in range(1, 10):
+            register(store, number)
+        assert store.catalog.count() == 9
+
+
 def test_memory_leaves_nothing_behind() -> None:
     """It is for trying out."""
     with EmbeddedStore() as store:
@@ -131,10 +143,10 @@ class Crashes:
         self.at.append((target, set(self.acknowledged)))
         self.copying = False
 
-    def around(self, act: object) -> object:
+    def around(self, act: Callable[..., object]) -> Callable[..., object]:
         def acting(*arguments: object, **options: object) -> object:
             self.copy()
-            result = act(*arguments, **options)  # type: ignore[operator]
+            result = act(*arguments, **options)
             self.copy()
             return result
 
@@ -183,6 +195,15 @@ def test_a_crash_at_any_point_leaves_a_tombstone_or_a_body(tmp_path: Path, monke
         with EmbeddedStore(folder) as store:
             states.add((store.bodies.get(key).gone, len(store.catalog.holders(key))))
     assert states == {(False, 1), (True, 2)}
+
+
+def test_a_body_that_nobody_can_read_is_a_failure_of_the_store(tmp_path: Path) -> None:
+    """Not an absence: somebody touched the file."""
+    with EmbeddedStore(tmp_path) as store:
+        register(store, 1)
+        (tmp_path / "default" / "schemas" / "_" / "0000000001.json").write_bytes(b"{}")
+        with pytest.raises(StoreError, match="id 1 in context . cannot be read"):
+            store.bodies.get(BodyKey(".", SchemaId(1)))
 
 
 def test_torn_files_of_a_crash_are_swept(tmp_path: Path) -> None:

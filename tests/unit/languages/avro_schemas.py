@@ -13,7 +13,7 @@ VALUES = st.recursive(
     | st.integers(-(2**70), 2**70)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(codec="utf-8"), max_size=5),
-    lambda inside: st.lists(inside, max_size=2) | st.dictionaries(st.text("ab\x1f\"é", max_size=2), inside, max_size=2),
+    lambda inside: st.lists(inside, max_size=2) | st.dictionaries(st.text('ab\x1f"é', max_size=2), inside, max_size=2),
     max_leaves=4,
 )
 PROPS = st.dictionaries(st.sampled_from(["x", "k.1", "zeta", "alpha"]), VALUES, max_size=2)
@@ -27,7 +27,7 @@ DEFAULTS: dict[str, st.SearchStrategy[Any]] = {
     "string": st.text(st.characters(codec="utf-8"), max_size=5),
     "bytes": st.text(st.characters(max_codepoint=255), max_size=3),
 }
-LOGICAL = st.sampled_from(
+LOGICAL: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
         {"type": "bytes", "scale": 0, "precision": 9, "logicalType": "decimal"},
         {"type": "long", "logicalType": "timestamp-millis", "b": 1, "a": [1.0]},

@@ -49,6 +49,7 @@ def doubling(levels: int, leaf: str) -> str:
 
 REFUSED: dict[str, Callable[[], str]] = {
     "arrays without end": lambda: arrays(10_000),
+    "arrays a few levels too deep": lambda: arrays(limits.MAX_DEPTH + 9),
     "brackets without end": lambda: "[" * 100_000,
     "a deep property": lambda: '{"type":"int","x":' + "[" * 600 + "]" * 600 + "}",
     "a property deeper than the scanner minds": lambda: '{"type":"int","x":' + "[" * 300 + "]" * 300 + "}",

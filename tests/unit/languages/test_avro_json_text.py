@@ -7,7 +7,6 @@ from sigla.languages.avro import json_text
 
 NUMBERS = {
     0.0: "0.0",
-    -0.0: "-0.0",
     1.0: "1.0",
     100.0: "100.0",
     1234567.0: "1234567.0",
@@ -20,14 +19,13 @@ NUMBERS = {
     1e-5: "1.0E-5",
     -2.5e-8: "-2.5E-8",
     1e300: "1.0E300",
-    5e-324: "4.9E-324",
     123.456: "123.456",
     float("inf"): '"Infinity"',
     float("-inf"): '"-Infinity"',
 }
 
 
-@pytest.mark.parametrize("number, text", [pair for pair in NUMBERS.items() if pair[0] != 5e-324])
+@pytest.mark.parametrize("number, text", [*NUMBERS.items(), (-0.0, "-0.0")])
 def test_floats_are_printed_as_java_prints_them(number: float, text: str) -> None:
     """The shortest digits, at least one of them a fraction; scientific from ten million up and below a thousandth."""
     assert json_text.decimal(number) == text
@@ -40,7 +38,13 @@ def test_what_is_no_number_is_printed_as_text() -> None:
 
 @pytest.mark.parametrize(
     "number, narrow",
-    [(3.14159265358979, 3.1415927), (0.1, 0.1), (1e39, float("inf")), (-1e39, float("-inf")), (3.4028235e38, 3.4028235e38)],
+    [
+        (3.14159265358979, 3.1415927),
+        (0.1, 0.1),
+        (1e39, float("inf")),
+        (-1e39, float("-inf")),
+        (3.4028235e38, 3.4028235e38),
+    ],
 )
 def test_a_float_has_32_bits(number: float, narrow: float) -> None:
     """And is printed with as few digits as tell it from its neighbours."""
@@ -83,7 +87,9 @@ def test_comments_and_space_are_passed_over(text: str) -> None:
     assert json_text.read(text) in (1, [1], {"a": 1})
 
 
-@pytest.mark.parametrize("text", ["1 // a", "1 /* a */", "1 2", "1 /*", "'a'", "NaN", "[Infinity]", "", "/* 1", "\ufeff1"])
+@pytest.mark.parametrize(
+    "text", ["1 // a", "1 /* a */", "1 2", "1 /*", "'a'", "NaN", "[Infinity]", "", "/* 1", "\ufeff1"]
+)
 def test_anything_else_around_the_value_is_refused(text: str) -> None:
     """Even a comment, after it."""
     with pytest.raises(Malformed):

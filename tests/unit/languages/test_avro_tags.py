@@ -56,9 +56,7 @@ def test_a_tag_is_added_as_the_last_property() -> None:
     assert text.endswith('],"confluent:tags":["A"],"aliases":["Old"]}')
 
 
-@pytest.mark.parametrize(
-    "path", ["Order.id", ".Order.id", "org.example.Order.id", ".org.example.Order.id"], ids=str
-)
+@pytest.mark.parametrize("path", ["Order.id", ".Order.id", "org.example.Order.id", ".org.example.Order.id"], ids=str)
 def test_a_path_may_begin_with_a_dot_or_a_namespace(path: str) -> None:
     """People write what they know."""
     assert retagged((on(path, "A"),))["fields"][0]["confluent:tags"] == ["A"]

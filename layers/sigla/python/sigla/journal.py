@@ -24,7 +24,6 @@ from sigla.ports import (
     Bodies,
     Change,
     ConfigChanged,
-    ContextDropped,
     ImportBegun,
     ModeChanged,
     Registered,
@@ -95,8 +94,8 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield from (_schema(subject, version, None) for subject, version in effects.purged)
             yield _of("CLEAR_SUBJECT", scope)
             yield _of("MODE", scope) | {"mode": "IMPORT"}
-        case ContextDropped(context=context):
-            yield {"type": "CONTEXT", "context": context, "listed": False}
+        case _:
+            yield {"type": "CONTEXT", "context": change.context, "listed": False}
 
 
 def _of(type: str, subject: Subject) -> Entry:

@@ -39,10 +39,18 @@ def to_stdout(line: bytes) -> None:
 class Log:
     """Writes the line of each request. release: of the code that runs. namespace: of the metrics, empty for none."""
 
-    def __init__(self, write: Callable[[bytes], None] = to_stdout, *, release: str = "", namespace: str = "") -> None:
+    def __init__(
+        self,
+        write: Callable[[bytes], None] = to_stdout,
+        *,
+        release: str = "",
+        namespace: str = "",
+        now: Callable[[], float] = time,
+    ) -> None:
         self._write = write
         self._release = release
         self._namespace = namespace
+        self._now = now
         self._cold = True
 
     def __call__(self, seen: Seen) -> None:
@@ -72,7 +80,7 @@ class Log:
     def _metrics(self) -> dict[str, object]:
         metrics = [{"Name": "took_ms", "Unit": "Milliseconds"}, {"Name": "bytes", "Unit": "Bytes"}]
         directive = {"Namespace": self._namespace, "Dimensions": [["route"]], "Metrics": metrics}
-        return {"Timestamp": int(time() * 1000), "CloudWatchMetrics": [directive]}
+        return {"Timestamp": int(self._now() * 1000), "CloudWatchMetrics": [directive]}
 
 
 def failure(error: BaseException, *, request_id: str, write: Callable[[bytes], None] = to_stdout) -> None:

@@ -7,10 +7,6 @@ from sigla.model import Body, BodyKey, Guid, SchemaId
 from sigla.ports import Bodies
 
 
-def _never(key: BodyKey) -> bool:
-    return False
-
-
 class Tiers:
     """A `ports.Bodies`: the same object is returned for a key as long as it is remembered.
 
@@ -18,7 +14,9 @@ class Tiers:
     passed on and not remembered. A store that makes changes visible later than it was told has to call `forget` then.
     """
 
-    def __init__(self, memory: Memory, behind: Bodies, *, unsettled: Callable[[BodyKey], bool] = _never) -> None:
+    def __init__(
+        self, memory: Memory, behind: Bodies, *, unsettled: Callable[[BodyKey], bool] = lambda _: False
+    ) -> None:
         self._memory = memory
         self._behind = behind
         self._unsettled = unsettled

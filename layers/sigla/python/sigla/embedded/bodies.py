@@ -6,8 +6,8 @@ from dataclasses import replace
 from sigla.embedded.directory import Directory
 from sigla.embedded.unit import Unit
 from sigla.errors import SchemaNamedNotFound, Taken
-from sigla.keys import utf16
-from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId
+from sigla.keys import check_length, utf16
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 
 
 class EmbeddedBodies:
@@ -18,6 +18,7 @@ class EmbeddedBodies:
         self._directory = directory
 
     def put(self, key: BodyKey, body: Body) -> None:
+        check_length(Subject(key.context, ""))
         with self._unit.group():
             standing = self._find(key)
             if standing is None:
@@ -35,7 +36,7 @@ class EmbeddedBodies:
         return [self.get(key) for key in keys]
 
     def named(self, guid: Guid) -> tuple[BodyKey, ...]:
-        found = self._unit.connection.execute("SELECT context, id FROM pointer WHERE guid = ?", (guid,))
+        found = self._unit.connection.execute("SELECT context, id FROM content WHERE guid = ? AND body", (guid,))
         return tuple(sorted((BodyKey(context, id) for context, id in found), key=_order))
 
     def last(self, context: str) -> SchemaId:
@@ -72,7 +73,8 @@ class EmbeddedBodies:
     def _create(self, key: BodyKey, body: Body) -> None:
         self._unit.stage(key, body, replaces=False)
         self._unit.connection.execute(
-            "INSERT OR IGNORE INTO pointer VALUES (?, ?, ?)", (body.guid, key.context, key.id)
+            "INSERT INTO content VALUES (?, ?, ?, TRUE, FALSE) ON CONFLICT DO UPDATE SET body = TRUE",
+            (body.guid, key.context, key.id),
         )
 
 

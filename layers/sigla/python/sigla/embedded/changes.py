@@ -139,7 +139,7 @@ def _bury(db: sqlite3.Connection, context: str, removed: Removed) -> tuple[BodyK
     lost = [(id, guid) for id, guid in removed if not rows.is_held(db, context, id)]
     for id, guid in lost:
         db.execute("INSERT OR IGNORE INTO buried VALUES (?, ?)", (context, id))
-        db.execute("DELETE FROM content WHERE context = ? AND guid = ? AND id = ?", (context, guid, id))
+        db.execute("UPDATE content SET latest = FALSE WHERE guid = ? AND context = ? AND id = ?", (guid, context, id))
     return tuple(BodyKey(context, id) for id in sorted({id for id, _ in lost}))
 
 
@@ -158,7 +158,7 @@ def _list_context(db: sqlite3.Connection, context: str) -> bool:
 
 
 def _drop_context(db: sqlite3.Connection, change: ContextDropped) -> Outcome:
-    if db.execute("SELECT 1 FROM subject WHERE context = ? AND highest LIMIT 1", (change.context,)).fetchone():
+    if _in_scope(db, Search(context=change.context)):
         raise Conflict
     db.execute("UPDATE context SET listed = FALSE WHERE name = ?", (change.context,))
     return Outcome()
@@ -213,9 +213,11 @@ def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> Outcome:
 
 def _in_scope(db: sqlite3.Connection, search: Search) -> list[tuple[int, Subject, int | None]]:
     """Number, name and newest version of each stored subject that the search finds."""
-    where = within(search, Where(("s.highest",)))
-    sql = f"SELECT s.num, s.context, s.name, s.newest FROM subject s WHERE {where} ORDER BY s.key"
-    found = ((num, Subject(context, name), newest) for num, context, name, newest in db.execute(sql, where.parameters))
+    found = []
+    for where in within(search, Where(("s.highest",))):
+        sql = f"SELECT s.num, s.context, s.name, s.newest FROM subject s WHERE {where} ORDER BY s.key"
+        for number, context, name, newest in db.execute(sql, where.parameters):
+            found.append((number, Subject(context, name), newest))
     return [each for each in found if search.matches(each[1])]
 
 

@@ -9,6 +9,9 @@ from typing import Any
 from sigla.embedded import tables
 from sigla.errors import StoreError
 
+CACHE_KIB = 8_000
+"""Of each connection; what is not in it is in the system's cache, a copy away."""
+
 
 class TooNew(Exception):  # noqa: N818 - reads as what the data is
     """The data was written by a newer release; the sentence says so."""
@@ -70,6 +73,7 @@ class Database:
         with self._opening:
             self._opened.append(connection)
         connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
         return connection
 

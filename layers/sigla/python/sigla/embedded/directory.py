@@ -1,9 +1,14 @@
 """Where the files of the bodies are, and how they are read."""
 
+import errno
 from pathlib import Path
 
 from sigla import keys, records
+from sigla.errors import StoreError
 from sigla.model import Body, BodyKey, SchemaId
+
+_NO_FILE = {errno.ENOENT, errno.ENAMETOOLONG}
+"""A name that no file system takes has no file either."""
 
 
 class Directory:
@@ -14,10 +19,13 @@ class Directory:
         self._registry = registry
 
     def read(self, key: BodyKey) -> Body | None:
+        """None if there is no file. Raises StoreError if there is one that nobody can read."""
         try:
             return records.body(self.body_path(key).read_bytes())
-        except FileNotFoundError:
-            return None
+        except (OSError, ValueError, KeyError) as failure:
+            if isinstance(failure, OSError) and failure.errno in _NO_FILE:
+                return None
+            raise StoreError(f"the body of id {key.id} in context {key.context} cannot be read") from failure
 
     def last(self, context: str) -> SchemaId:
         """The highest id with a file; 0 if none. Lists the whole context."""

@@ -35,7 +35,7 @@ class Holders:
                 return self._known.setdefault(key, found)
         return found
 
-    def _forget(self, touched: set[BodyKey], replaced: set[BodyKey]) -> None:
+    def _forget(self, touched: set[BodyKey], _: set[BodyKey]) -> None:
         if touched:
             with self._lock:
                 self._changes += 1

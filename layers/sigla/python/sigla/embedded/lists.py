@@ -37,7 +37,10 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A list. sql: with `{where}`, ordered by its first columns. position: a condition on as many of these parameters."""
+    """A list, by its first `columns`.
+
+    sql: with `{where}`, ordered by these columns. position: a condition on their values, true for what follows.
+    """
 
     sql: str
     position: str
@@ -54,27 +57,50 @@ class Question:
                 return
             narrowed, skip = where.but(self.position, *page[-1][: self.columns]), 0
 
+    def all(self, unit: Unit, parts: Sequence[Where], skip: int = 0) -> Iterator[Sequence[Any]]:
+        """One part after the other."""
+        for part in parts:
+            yield from self.pages(unit, part, skip)
+            skip = max(0, skip - self._count(unit, part)) if skip else 0
+
     def search(self, unit: Unit, search: Search, where: Where, skip: int = 0) -> Iterator[Sequence[Any]]:
         """The rows of a search, by the columns of `position`."""
         if search.context or not search.name_prefix:
-            return self.pages(unit, within(search, where), skip)
+            return self.all(unit, within(search, where), skip)
         # One name in many contexts: in each it is a range of keys, in all together it is none.
         narrow = [replace(search, context=context) for context in _contexts(unit, search.context_prefix)]
-        found = [self.pages(unit, within(each, where)) for each in narrow]
+        found = [self.all(unit, within(each, where)) for each in narrow]
         return islice(merge(*found, key=itemgetter(slice(self.columns))), skip, None)
 
+    def _count(self, unit: Unit, where: Where) -> int:
+        sql = f"SELECT count(*) FROM ({self.sql.format(where=where)})"
+        counted: int = unit.connection.execute(sql, where.parameters).fetchone()[0]
+        return counted
 
-def within(search: Search, where: Where) -> Where:
-    """Narrowed to a search, in a table `s` with `key` and `context`; the name counts in one context only."""
-    low = b""
+
+def within(search: Search, where: Where) -> list[Where]:
+    """Narrowed to a search, in a table `s` with `key` and `context`: ranges of keys, ascending.
+
+    The name counts in one context only. The default context lies around all named ones.
+    """
     if search.context:
         where = where.but("s.context = ?", search.context)
         low = rows.subject_key(Subject(search.context, search.name_prefix))
-    elif search.context_prefix.strip("."):
-        low = utf16(":" + search.context_prefix)
+    else:
+        low = utf16(":" + search.context_prefix) if search.context_prefix.strip(".") else b""
     high = after(low)
+    if search.context == DEFAULT_CONTEXT and _NAMED.startswith(low):
+        return [_between(where, low, _NAMED), _between(where, _BEYOND_NAMED, high)]
+    return [_between(where, low, high)]
+
+
+def _between(where: Where, low: bytes, high: bytes | None) -> Where:
     where = where.but("s.key >= ?", low) if low else where
     return where.but("s.key < ?", high) if high else where
+
+
+_NAMED = utf16(":.")
+_BEYOND_NAMED = after(_NAMED) or b""
 
 
 def _contexts(unit: Unit, prefix: str) -> list[str]:
@@ -108,7 +134,7 @@ def versions(
 def settings(unit: Unit, search: Search) -> Iterator[tuple[Subject, Settings]]:
     sql = f"SELECT s.key, s.context, s.name, {rows.SETTINGS} FROM settings s WHERE {{where}} ORDER BY s.key"
     where = Where(("(s.config IS NOT NULL OR s.mode IS NOT NULL)",))
-    found = Question(sql, "s.key > ?", 1).pages(unit, within(search, where))
+    found = Question(sql, "s.key > ?", 1).all(unit, within(search, where))
     scopes = ((Subject(context, name), columns) for _, context, name, *columns in found)
     return ((scope, rows.settings(columns)) for scope, columns in scopes if scope.name.startswith(search.name_prefix))
 

@@ -33,13 +33,15 @@ class EmbeddedStore:
     def __init__(self, path: Path | None = None, *, registry: str = "default") -> None:
         with ExitStack() as opened:
             self.path = path or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="sigla-")))
-            self.path.mkdir(parents=True, exist_ok=True)
-            opened.callback(os.close, _lock(self.path))
             durable = path is not None
+            disk = Disk(durable=durable)
+            disk.folder_of(self.path / "lock")
+            opened.callback(os.close, _lock(self.path))
             database = Database(self.path / "catalog.sqlite", durable=durable)
             opened.callback(database.close)
             directory = Directory(self.path, registry)
-            self._unit = Unit(database, directory, Disk(durable=durable))
+            disk.sync([self.path])
+            self._unit = Unit(database, directory, disk)
             self.catalog = EmbeddedCatalog(self._unit)
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)

@@ -1,7 +1,7 @@
 """The tables of the catalog. Names sort as BLOBs of UTF-16: SQLite compares text as UTF-8, which orders otherwise.
 
 Subjects and rows refer to each other by number; every question has an index that makes its cost independent of how much
-else is stored.
+else is stored. Indexes in random order are few: each one costs every registration a page.
 """
 
 LAYOUT = 1
@@ -34,13 +34,8 @@ CREATE TABLE subject (
     newest INTEGER,               -- the highest active version
     nonce TEXT NOT NULL DEFAULT ''
 ) STRICT;
-CREATE INDEX subject_stored ON subject (key) WHERE highest;
-CREATE INDEX subject_active ON subject (key) WHERE newest;
 CREATE INDEX subject_hidden ON subject (key) WHERE highest AND newest IS NULL;
-CREATE INDEX subject_in_context ON subject (context, key) WHERE highest;
-CREATE INDEX subject_active_in_context ON subject (context, key) WHERE newest;
-CREATE INDEX subject_hidden_in_context ON subject (context, key) WHERE highest AND newest IS NULL;
-CREATE INDEX subject_named ON subject (name_key, context) WHERE highest;
+CREATE INDEX subject_named ON subject (name_key, key) WHERE highest AND context <> '.';
 
 CREATE TABLE version (
     subject INTEGER NOT NULL,
@@ -58,11 +53,13 @@ CREATE TABLE version (
 CREATE INDEX version_by_id ON version (context, id);
 CREATE INDEX version_by_life ON version (subject, deleted, version);
 
-CREATE TABLE content (            -- the id a content was last written under
-    context TEXT NOT NULL,
+CREATE TABLE content (
     guid TEXT NOT NULL,
+    context TEXT NOT NULL,
     id INTEGER NOT NULL,
-    PRIMARY KEY (context, guid)
+    body INTEGER NOT NULL,        -- a body was written under the id: the way from a guid to bodies
+    latest INTEGER NOT NULL,      -- a version was written under it, and under no other since
+    PRIMARY KEY (guid, context, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE buried (             -- ids that lost their last holder
@@ -98,13 +95,6 @@ CREATE TABLE settings (
     config TEXT,                  -- JSON
     mode TEXT,
     revision TEXT NOT NULL        -- the nonce of the last change
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE pointer (            -- where a content was ever written; written with the body
-    guid TEXT NOT NULL,
-    context TEXT NOT NULL,
-    id INTEGER NOT NULL,
-    PRIMARY KEY (guid, context, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE journal (

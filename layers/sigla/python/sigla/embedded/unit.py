@@ -145,8 +145,10 @@ class Unit:
         except OutcomeUnknown:
             # The files stay as they are: the next opening sees whether the number was committed, and tidies up.
             raise
-        except BaseException:
+        except BaseException as failure:
             self._undo_links(links)
+            if isinstance(failure, OSError):
+                raise StoreError(f"the bodies could not be written: {failure}") from failure
             raise
         self._number = number
         links.settle()

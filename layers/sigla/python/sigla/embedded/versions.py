@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sigla import records
 from sigla.embedded import rows
 from sigla.keys import utf16
-from sigla.model import DEFAULT_CONTEXT, Guid, SchemaId, Subject, Version
+from sigla.model import DEFAULT_CONTEXT, Guid, Row, SchemaId, Subject, Version
 from sigla.ports import Registered
 
 Removed = set[tuple[SchemaId, Guid]]
@@ -47,11 +47,23 @@ def insert(db: sqlite3.Connection, number: int, change: Registered) -> None:
         "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (number, row.version, context, row.id, row.guid, row.type, references, row.deleted, row.ts, row.revision),
     )
-    db.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (context, row.guid, row.id))
+    _name(db, context, row)
     db.executemany(
         "INSERT OR IGNORE INTO digest VALUES (?, ?, ?)", [(number, digest, row.version) for digest in change.digests]
     )
     _refer(db, number, change)
+
+
+def _name(db: sqlite3.Connection, context: str, row: Row) -> None:
+    """From now on the content is known by this id."""
+    db.execute(
+        "UPDATE content SET latest = FALSE WHERE guid = ? AND context = ? AND latest AND id <> ?",
+        (row.guid, context, row.id),
+    )
+    db.execute(
+        "INSERT INTO content VALUES (?, ?, ?, FALSE, TRUE) ON CONFLICT DO UPDATE SET latest = TRUE",
+        (row.guid, context, row.id),
+    )
 
 
 def _refer(db: sqlite3.Connection, number: int, change: Registered) -> None:

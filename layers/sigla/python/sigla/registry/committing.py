@@ -34,7 +34,7 @@ def until_committed(stores: Stores, operation: str, attempt: Callable[[], Result
         except Conflict:
             if stores.clock.now() >= deadline:
                 raise TimedOut(operation=operation) from None
-            longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**lost)
+            longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(lost, 10))
             stores.clock.sleep(random.uniform(0, longest))  # noqa: S311 - jitter needs no secrecy
     raise AssertionError  # count() does not end
 

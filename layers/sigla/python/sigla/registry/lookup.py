@@ -145,7 +145,7 @@ def locate(
     if row := visible(view):
         return view, row
     for other in _namesakes(stores, view):
-        if row := visible(namesake := stores.ask(other, versions=numbers)):
+        if row := visible(namesake := stores.look(other, versions=numbers)):
             return namesake, row
     if not is_known(view, deleted=deleted):
         raise SubjectNotFound(subject=view.subject)
@@ -294,7 +294,7 @@ def _lookup_in_namesakes(
     stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool
 ) -> Iterator[Record]:
     for other in _namesakes(stores, view):
-        namesake = stores.ask(other, references=draft.references)
+        namesake = stores.look(other, references=draft.references)
         try:
             found = _lookup_in(stores, namesake, draft, normalize=normalize, deleted=deleted)
         except InvalidSchema:

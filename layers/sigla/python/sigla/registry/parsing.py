@@ -1,6 +1,7 @@
 """From text to understanding: schemas as offered and schemas as stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from sigla.errors import EmptySchema, InvalidSchema, InvalidSchemaType, Malformed, SchemaTooLarge
@@ -71,26 +72,24 @@ def understand(
 ) -> Offered:
     """Parses a text offered for the view's subject, which was asked with the same references.
 
-    strict: as a new schema: today's rules, and references only to active versions. Raises InvalidSchema,
-    InvalidSchemaType,
-    EmptySchema, SchemaTooLarge.
+    strict: as a new schema: today's rules, and references only to active versions.
+
+    Raises InvalidSchema, InvalidSchemaType, EmptySchema, SchemaTooLarge.
     """
     language = language_of(schema_type)
     if text is None or is_blank(text):
         raise EmptySchema
     if len(text) > stores.options.schema_bytes or len(text.encode("utf-8", "replace")) > stores.options.schema_bytes:
         raise SchemaTooLarge
-    try:
+    with explained(schema_type):
         resolved = [_resolve(view, reference, strict=strict) for reference in offered]
         if normalize:
             resolved = list(dict.fromkeys(sorted(resolved, key=_normal_order)))
         refs, targets = tuple(ref for ref, _ in resolved), tuple(target for _, target in resolved)
         _check_fan_out(targets)
         parsed = language.parse(text, _texts(stores, refs, targets), strict)
-    except Malformed as malformed:
-        raise InvalidSchema(reason=f"Invalid schema of type {schema_type}, details: {malformed.reason}") from malformed
-    if normalize:
-        parsed = language.normalise(parsed)
+        if normalize:
+            parsed = language.normalise(parsed)
     schema = Schema(schema_type, parsed.canonical, refs)
     return Offered(schema, parsed, targets, guid_of(schema))
 
@@ -101,14 +100,26 @@ def stored(stores: Stores, key: BodyKey, body: Body | None = None) -> Parsed:
     if parsed is None:
         body = body or stores.bodies.get(key)
         language = language_of(body.schema.type)
-        try:
+        with explained(body.schema.type):
             texts = _texts(stores, body.schema.references, body.targets)
             parsed = language.parse(body.schema.text, texts, False)  # noqa: FBT003 - leniently; a plain function
-        except Malformed as malformed:
-            reason = f"Invalid schema of type {body.schema.type}, details: {malformed.reason}"
-            raise InvalidSchema(reason=reason) from malformed
         stores.parsed.keep(key, parsed)
     return parsed
+
+
+def render(parsed: Parsed, form: str) -> str:
+    """The text in another form, whose name is matched without regard to case. Raises InvalidSchema."""
+    with explained(parsed.language):
+        return language_of(parsed.language).render(parsed, form.lower())
+
+
+@contextmanager
+def explained(schema_type: str) -> Iterator[None]:
+    """What a language cannot understand becomes a refusal that names the language."""
+    try:
+        yield
+    except Malformed as malformed:
+        raise InvalidSchema(reason=f"Invalid schema of type {schema_type}, details: {malformed.reason}") from malformed
 
 
 def _texts(stores: Stores, refs: Sequence[Reference], targets: Sequence[Target]) -> Sequence[Resolved]:

@@ -156,7 +156,8 @@ class _Registration:
             if taken.standing.schema != offered.schema:
                 raise IdTaken(id=schema_id, context=names.delimited(key.context)) from None
             if taken.standing.gone:
-                self.stores.bodies.revive(key, body)
+                # What its references resolved to is part of what the id has always meant.
+                self.stores.bodies.revive(key, replace(body, targets=taken.standing.targets))
         # Importing id 0 uses up number 1 as well; so the reference counts (REG-11).
         self.stores.catalog.raise_counter(key.context, max(schema_id, SchemaId(1)))
         return schema_id

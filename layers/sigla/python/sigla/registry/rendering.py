@@ -18,12 +18,9 @@ def rendered(stores: Stores, record: Record, form: str, offered: Offered | None 
     """
     if not form.strip():
         return record
-    if offered is not None and offered.schema is record.schema:
-        text = offered.language.render(offered.parsed, form.lower())
-        return replace(record, schema=replace(record.schema, text=text))
-    parsed = parsing.stored(stores, _key(record))
-    text = parsing.language_of(record.schema.type).render(parsed, form.lower())
-    return replace(record, schema=replace(record.schema, text=text))
+    understood = offered is not None and offered.schema is record.schema
+    parsed = offered.parsed if offered and understood else parsing.stored(stores, _key(record))
+    return replace(record, schema=replace(record.schema, text=parsing.render(parsed, form)))
 
 
 def with_qualified_references(record: Record) -> Record:

@@ -48,6 +48,5 @@ def nothing() -> Answer:
 
 def refused(refusal: Refusal) -> Answer:
     """The one place where a refusal becomes an answer."""
-    media = getattr(refusal, "answered_as", getattr(refusal, "media", None))
     body = text.write(answers.error(refusal.code, refusal.message))
-    return Answer(refusal.status, body, media=media, error_code=refusal.code)
+    return Answer(refusal.status, body, media=getattr(refusal, "media", None), error_code=refusal.code)

@@ -4,12 +4,10 @@ FastAPI brings the lifespan, `/openapi.json` and `/docs`. Between it and the tab
 less than a stack of middleware. Everything asynchronous about the API is in this file.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from time import perf_counter_ns
 from typing import Any
-from zlib import compress
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -21,10 +19,11 @@ from sigla.errors import Refusal, StoreError, StoreFailed
 from sigla.registry import Registry
 from sigla.web import openapi
 from sigla.web.answer import Answer, refused
-from sigla.web.dispatch import Dispatch, Found
+from sigla.web.call import NONE, Call
+from sigla.web.dispatch import Dispatch
 from sigla.web.exchange import Exchange, Service
-from sigla.web.headers import Header, names, picked, request_id
-from sigla.web.negotiate import V1, answer_type, negotiate, offers_gzip
+from sigla.web.headers import Header
+from sigla.web.negotiate import negotiate
 from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.rendered import Rendered, etag
 from sigla.web.routes import ROUTES, Route
@@ -32,13 +31,8 @@ from sigla.web.routes import ROUTES, Route
 Worker = Callable[[Callable[[], Answer]], Awaitable[Answer]]
 """Runs a job elsewhere and yields its answer: the local server's one writing thread."""
 
-NONE = b""
-ENCODING_VARIES: Header = (b"vary", b"Accept-Encoding")
-PACKED: Header = (b"content-encoding", b"gzip")
 CLOSE: Header = (b"connection", b"close")
 DOCUMENTS = ("/openapi.json", "/docs")
-DRAINED = 64 * 2**20
-"""A refused body up to this size is read to its end by the server, so that the connection can go on."""
 
 
 LONGEST_TARGET = 8 * 2**10
@@ -143,11 +137,11 @@ class Table(BaseRoute):
             return
         except Exception as error:  # noqa: BLE001 - the last place where a fault can become an answer
             answer = self._failed(call, error)
-        sent = await self._send(call, answer, send)
+        status, sent = await self._send(call, answer, send)
         for watcher in self._options.watchers:
-            watcher(call.seen(answer, sent))
+            watcher(call.seen(status, sent, answer.error_code))
 
-    async def _answer(self, call: "Call", receive: Receive) -> Answer:
+    async def _answer(self, call: Call, receive: Receive) -> Answer:
         """The order is the contract's: path, method, media types, body, then the verb."""
         if len(call.raw_path) + len(call.query) > LONGEST_TARGET:
             raise TargetTooLong
@@ -173,7 +167,7 @@ class Table(BaseRoute):
         limit = self._options.answer_bytes
         return answer if limit is None or fits(answer.body, limit) else refused(AnswerTooLarge(limit=limit))
 
-    def _failed(self, call: "Call", error: Exception) -> Answer:
+    def _failed(self, call: Call, error: Exception) -> Answer:
         """Refusals say what they say. Storage that fails is named; any other fault is told to the log alone."""
         if isinstance(error, Refusal):
             return refused(error)
@@ -182,96 +176,33 @@ class Table(BaseRoute):
             return refused(StoreFailed(operation=call.found.route.about if call.found else "The request"))
         return refused(Unexpected())
 
-    async def _read(self, call: "Call", receive: Receive) -> bytes:
+    async def _read(self, call: Call, receive: Receive) -> bytes:
         """The whole body. Raises BodyTooLarge as soon as that is known."""
         limit = self._options.body_bytes
         length = call.headers.get(b"content-length", NONE)
         if length.isdigit() and int(length) > limit:
             raise BodyTooLarge(limit=limit)
-        body = b""
+        parts: list[bytes] = []
         more = True
         while more:
             message = await receive()
             if message["type"] != "http.request":
                 raise Gone
-            body = body + message["body"] if body else message.get("body", NONE)
-            if len(body) > limit:
+            parts.append(message.get("body", NONE))
+            if sum(map(len, parts)) > limit:
                 raise BodyTooLarge(limit=limit)
             more = message.get("more_body", False)
         call.body_read = True
-        return body
+        return NONE.join(parts)
 
-    async def _send(self, call: "Call", answer: Answer, send: Send) -> int:
-        """Yields how many bytes of body were sent."""
-        status, headers, body = self._prepared(call, answer)
-        if not call.body_read and _must_close(call.headers):
+    async def _send(self, call: Call, answer: Answer, send: Send) -> tuple[int, int]:
+        """Yields the status, and how many bytes of body were sent."""
+        status, headers, body = call.prepared(answer, gzip=self._options.gzip)
+        if call.must_close():
             headers.append(CLOSE)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
-        return len(body)
-
-    def _prepared(self, call: "Call", answer: Answer) -> tuple[int, list[Header], bytes]:
-        """Status, headers and body as they go out: packed, or not repeated to a client that has them."""
-        body, tag = answer.body, answer.etag
-        headers: list[Header] = [(b"x-request-id", call.request_id), *answer.headers]
-        packable = self._options.gzip and call.method in ("GET", "POST")
-        if packable:
-            headers.append(ENCODING_VARIES)
-        packs = packable and body and offers_gzip(call.headers.get(b"accept-encoding", NONE))
-        if tag:
-            tag = tag[:-1] + b'-gzip"' if packs else tag
-            headers.append((b"etag", tag))
-            known = call.headers.get(b"if-none-match")
-            if known and names(known, tag):
-                return 304, headers, NONE
-        if packs:
-            body = _packed(answer)
-            headers.append(PACKED)
-        media = call.media if answer.media is None else answer.media
-        if media:
-            headers.append((b"content-type", media))
-        if answer.status != 204:
-            headers.append((b"content-length", b"%d" % len(body)))
-        return answer.status, headers, NONE if call.method == "HEAD" else body
-
-
-class Call:
-    """A request as it arrived. media: what to answer in; until that is negotiated, what the client would have liked."""
-
-    __slots__ = ("_media", "body_read", "found", "headers", "method", "query", "raw_path", "request_id", "started")
-
-    def __init__(self, scope: Scope) -> None:
-        self.started = perf_counter_ns()
-        self.method: str = scope["method"]
-        self.raw_path: bytes = scope["raw_path"]
-        self.query: bytes = scope["query_string"]
-        self.headers: Mapping[bytes, bytes] = picked(scope["headers"])
-        self.request_id = request_id(self.headers)
-        self.found: Found | None = None
-        self.body_read = False
-        self._media: bytes | None = None
-
-    @property
-    def media(self) -> bytes:
-        return self._media or answer_type(self.headers.get(b"accept", NONE)) or V1.encode()
-
-    @media.setter
-    def media(self, negotiated: bytes) -> None:
-        self._media = negotiated
-
-    def seen(self, answer: Answer, sent: int) -> observe.Seen:
-        params = self.found.params if self.found else {}
-        return observe.Seen(
-            self.method,
-            self.found.route.path if self.found else "",
-            answer.status,
-            perf_counter_ns() - self.started,
-            self.request_id.decode("latin-1"),
-            sent,
-            answer.error_code,
-            params.get("subject"),
-            params.get("id"),
-        )
+        return status, len(body)
 
 
 def _options(methods: Sequence[str]) -> Answer:
@@ -285,21 +216,8 @@ def _parses(query: bytes) -> bool:
     return b"format=" in query or b"findTags=" in query
 
 
-def _packed(answer: Answer) -> bytes:
-    """The body in gzip, made once per answer: those by id are sent again and again."""
-    if answer.packed is None:
-        answer.packed = compress(answer.body, level=6, wbits=31)
-    return answer.packed
-
-
-def _must_close(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a body that was refused unread would be taken for the next request, or would never end."""
-    length = headers.get(b"content-length", NONE)
-    return b"expect" in headers or b"transfer-encoding" in headers or (length.isdigit() and int(length) > DRAINED)
-
-
 def fits(body: bytes, limit: int) -> bool:
-    """Whether an answer passes a front door that wraps it into a JSON string, where quotes and backslashes count twice."""
+    """Whether an answer passes a door that wraps it into a JSON string, where quotes and backslashes count twice."""
     if 2 * len(body) <= limit:
         return True
     return len(body) + body.count(b'"') + body.count(b"\\") <= limit

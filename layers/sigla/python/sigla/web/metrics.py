@@ -3,7 +3,7 @@
 Written by hand: adding to a dict costs a tenth of a client library's labelled counter, on a path where a microsecond
 counts, and the format is a page. One thread counts and tells (the event loop's), so there is no lock.
 
-The `kafka_schema_registry_*` names are those under which the JMX exporter shows the reference: dashboards go on working.
+The `kafka_schema_registry_*` names are those of the reference behind a JMX exporter: dashboards go on working.
 """
 
 from collections import Counter

@@ -89,19 +89,13 @@ def negotiate(accept: bytes, content_type: bytes, *, reads_body: bool) -> bytes:
         if not isinstance(said, str):
             raise said
         if said and said not in CONSUMED and (reads_body or said not in WILDCARDS):
-            raise Unsupported(accept)
+            refusal = UnsupportedMediaType()
+            refusal.media = _refused_type(accept)
+            raise refusal
     media = answer_type(accept)
     if media is None:
         raise NotAcceptable
     return media
-
-
-class Unsupported(UnsupportedMediaType):
-    """Answered in a type of its own, see `_refused_type`."""
-
-    def __init__(self, accept: bytes) -> None:
-        super().__init__()
-        self.answered_as = _refused_type(accept)
 
 
 @_once

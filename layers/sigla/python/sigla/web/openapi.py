@@ -10,10 +10,10 @@ from sigla.errors import Refusal
 from sigla.web import refusals
 from sigla.web.endpoints.schemas import LIFECYCLES
 from sigla.web.negotiate import PRODUCED
+from sigla.web.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
 from sigla.web.routes import ROUTES, Query, Route
-from sigla.web.shapes import NUMBER, SHAPES, TEXT, Shape
 
-ABOUT = """A schema registry for Kafka. Every path is also there below `/contexts/{context}`, and means that context then.
+ABOUT = """A schema registry for Kafka. Every path is also there below `/contexts/{context}`, for that context.
 
 Every refusal is a sentence with a number. What is no boolean is false; an unknown parameter is ignored."""
 

@@ -78,7 +78,7 @@ def _split_contexts(pieces: list[str]) -> tuple[str | None, list[str]]:
 
 
 def context_name(said: str) -> str:
-    """`name`, `.name`, `:.name:` → `.name`; `.`, `:.:`, `::` → `.`. Colons of a path count where they are literal (CPATH-8)."""
+    """`name`, `.name`, `:.name:` → `.name`; `.`, `:.:`, `::` → `.`. In a path literal colons only (CPATH-8)."""
     name = said.removeprefix(":").removesuffix(":")
     if ":" in name:
         raise ContextNameWithColon(name=name)

@@ -1,14 +1,12 @@
 """What HTTP itself refuses, before a verb is asked: rows like those of `sigla.errors`, in the same envelope."""
 
-from typing import ClassVar
-
 from sigla.errors import Refusal, SchemaTooLarge
 
 
 class HttpRefusal(Refusal):
     """`media` is the Content-Type of the answer: None for the negotiated one, empty for none at all (HTTP-15)."""
 
-    media: ClassVar[bytes | None] = None
+    media: bytes | None = None
 
 
 class BadRequest(HttpRefusal):

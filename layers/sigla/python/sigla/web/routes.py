@@ -37,7 +37,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """shape: of the request, in `shapes`. operation: what the refusal of a missing body calls it; none: may be missing."""
+    """shape: of the request, in `openapi_shapes`. operation: what a missing body is told; empty: it may be missing."""
 
     shape: str
     operation: str = ""
@@ -45,7 +45,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """answers: the shape of a success, in `shapes`. validated: carries an ETag and honours If-None-Match."""
+    """answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match."""
 
     method: str
     path: str
@@ -76,6 +76,7 @@ FORMAT = Query(
 REFERENCE_FORMAT = Query("referenceFormat", about="`qualified`: references with their context")
 FIND_TAGS = Query("findTags", about="Also tell what carries one of these inline tags; `*` is any", many=True)
 ID_SCOPE = Query("subject", about="Where the id is to be understood: a subject, or a context as `:.name:`")
+FORCE = Query("force", "boolean", "Also over existing schemas")
 PREFIX = Query("subjectPrefix", about="Only subjects that begin so; `:*:` before it means every context")
 DEFAULT_TO_GLOBAL = Query("defaultToGlobal", "boolean", "Tell what is in force where nothing is set")
 
@@ -176,14 +177,14 @@ ROUTES = (
 
     Route("GET", "/mode", READ, settings.mode, "Mode of the default context", "Mode", query=(DEFAULT_TO_GLOBAL,)),
     Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
-          body=Body("ModeRequest", "updateTopLevelMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
+          body=Body("ModeRequest", "updateTopLevelMode"), query=(FORCE,),
           refuses=(errors.InvalidMode, errors.OperationNotPermitted, errors.Referenced)),
     Route("DELETE", "/mode", ADMIN, settings.drop_mode, "Forget the mode of the default context", "Mode",
           query=(Query("recursive", "boolean", "And those of its subjects"),), refuses=(errors.OperationNotPermitted,)),
     Route("GET", "/mode/{subject}", READ, settings.mode, "Mode of a subject or a context", "Mode",
           query=(DEFAULT_TO_GLOBAL,), refuses=(errors.ModeNotConfigured,)),
     Route("PUT", "/mode/{subject}", ADMIN, settings.change_mode, "Set the mode of a subject or a context", "Mode",
-          body=Body("ModeRequest", "updateMode"), query=(Query("force", "boolean", "Also over existing schemas"),),
+          body=Body("ModeRequest", "updateMode"), query=(FORCE,),
           refuses=(errors.InvalidMode, errors.InvalidSubject, errors.OperationNotPermitted, errors.Referenced)),
     Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
           query=(Query("recursive", "boolean", "And those of a context's subjects"),),

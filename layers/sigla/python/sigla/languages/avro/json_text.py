@@ -175,22 +175,13 @@ def _significant(number: str) -> tuple[str, str, int]:
 
 def single(value: float) -> float:
     """The nearest 32-bit float, as the 64-bit float that prints with the same shortest digits."""
-    try:
-        narrow = struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-    for precision in range(1, 10):
+    # The machine's own format: what is too large becomes infinite, as in Java, where "<f" would raise.
+    narrow = struct.unpack("f", struct.pack("f", value))[0]
+    for precision in range(1, 9):
         candidate = float(f"{narrow:.{precision}g}")
-        if _narrows_to(candidate, narrow):
+        if struct.unpack("f", struct.pack("f", candidate))[0] == narrow:
             return candidate
-    return cast("float", narrow)
-
-
-def _narrows_to(candidate: float, narrow: float) -> bool:
-    try:
-        return bool(struct.unpack("f", struct.pack("f", candidate))[0] == narrow)
-    except OverflowError:
-        return False
+    return float(f"{narrow:.9g}")  # nine digits tell any two apart
 
 
 def parsed_float(text: str) -> float | None:

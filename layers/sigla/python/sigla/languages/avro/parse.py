@@ -66,7 +66,7 @@ class Reader:
         self.strict = strict
         self.made: list[Type] = []
         self.unions: list[Union] = []
-        self.defaulted: list[Field] = []
+        self.defaulted: list[tuple[Field, Json]] = []
         self.repeated: list[tuple[Definition, Definition]] = []
         self.open: set[str] = set()
         self.pending = False
@@ -198,7 +198,7 @@ class Reader:
             field.order = order(json["order"])
         if "default" in json:
             field.default = json["default"]
-            self.defaulted.append(field)
+            self.defaulted.append((field, json["default"]))
 
     def enum(self, json: Attributes, space: str, _depth: int) -> Enum:
         enum = Enum(*full_name(json, space, strict=self.strict))

@@ -7,7 +7,7 @@ from sigla.errors import Malformed
 from sigla.languages.avro.canonical import outline
 from sigla.languages.avro.defaults import Fitting
 from sigla.languages.avro.json_text import parsed_float, quoted, written
-from sigla.languages.avro.tree import Array, Definition, Field, Json, Map, Missing, Named, Record, Type, Union, Use
+from sigla.languages.avro.tree import Array, Definition, Field, Json, Map, Named, Record, Type, Union, Use
 
 Names = Mapping[str, Definition]
 FLOATING: Final = frozenset(("float", "double"))
@@ -60,13 +60,10 @@ def check_repeated(repeated: Iterable[tuple[Definition, Definition]]) -> None:
             raise Malformed(f"Can't redefine: {again.full}")
 
 
-def check_defaults(fields: Iterable[Field], *, strict: bool) -> None:
+def check_defaults(defaults: Iterable[tuple[Field, Json]], *, strict: bool) -> None:
     """Text that is meant as a number becomes one, leniently too; in a strict parse every default must fit its type."""
     fitting = Fitting()
-    for field in fields:
-        value = field.default
-        if isinstance(value, Missing):
-            continue
+    for field, value in defaults:
         if value.__class__ is str and field.type.kind in FLOATING:
             field.default = _number(value, field)
         elif strict and not fitting.fits(value, field.type):

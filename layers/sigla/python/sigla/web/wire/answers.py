@@ -102,7 +102,7 @@ def config(said: Config) -> Json:
 
 
 def config_update(said: Config, patch: Mapping[str, object]) -> Json:
-    """A config entry as PUT shows it: all that is stored now. An empty text is shown to the request that sent it only."""
+    """A config entry as PUT shows it: all that is stored. An empty text is shown to the request that sent it."""
     return _settings(said, CONFIG_UPDATE, {name: value for name, value in patch.items() if value == ""})
 
 

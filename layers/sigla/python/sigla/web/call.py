@@ -1,0 +1,98 @@
+"""A request as it arrived, and an answer as it goes out to it."""
+
+from collections.abc import Mapping
+from time import perf_counter_ns
+from zlib import compress
+
+from starlette.types import Scope
+
+from sigla import observe
+from sigla.web.answer import Answer
+from sigla.web.dispatch import Found
+from sigla.web.headers import Header, names, picked, request_id
+from sigla.web.negotiate import V1, answer_type, offers_gzip
+
+NONE = b""
+ENCODING_VARIES: Header = (b"vary", b"Accept-Encoding")
+PACKED: Header = (b"content-encoding", b"gzip")
+LONG = 64 * 2**10
+DRAINED = 64 * 2**20
+"""A refused body up to this size is read to its end by the server, so that the connection can go on."""
+
+
+class Call:
+    """A request as it arrived. media: what to answer in; until that is negotiated, what the client would have liked."""
+
+    __slots__ = ("_media", "body_read", "found", "headers", "method", "query", "raw_path", "request_id", "started")
+
+    def __init__(self, scope: Scope) -> None:
+        self.started = perf_counter_ns()
+        self.method: str = scope["method"]
+        self.raw_path: bytes = scope["raw_path"]
+        self.query: bytes = scope["query_string"]
+        self.headers: Mapping[bytes, bytes] = picked(scope["headers"])
+        self.request_id = request_id(self.headers)
+        self.found: Found | None = None
+        self.body_read = False
+        self._media: bytes | None = None
+
+    @property
+    def media(self) -> bytes:
+        return self._media or answer_type(self.headers.get(b"accept", NONE)) or V1.encode()
+
+    @media.setter
+    def media(self, negotiated: bytes) -> None:
+        self._media = negotiated
+
+    def seen(self, status: int, sent: int, error_code: int | None) -> observe.Seen:
+        params = self.found.params if self.found else {}
+        return observe.Seen(
+            self.method,
+            self.found.route.path if self.found else "",
+            status,
+            perf_counter_ns() - self.started,
+            self.request_id.decode("latin-1"),
+            sent,
+            error_code,
+            params.get("subject"),
+            params.get("id"),
+        )
+
+    def prepared(self, answer: Answer, *, gzip: bool) -> tuple[int, list[Header], bytes]:
+        """Status, headers and body as they go out: packed, or not repeated to a client that has them."""
+        body, tag = answer.body, answer.etag
+        headers: list[Header] = [(b"x-request-id", self.request_id), *answer.headers]
+        packable = gzip and self.method in ("GET", "POST")
+        if packable:
+            headers.append(ENCODING_VARIES)
+        packs = packable and body and offers_gzip(self.headers.get(b"accept-encoding", NONE))
+        if tag:
+            tag = tag[:-1] + b'-gzip"' if packs else tag
+            headers.append((b"etag", tag))
+            known = self.headers.get(b"if-none-match")
+            if known and names(known, tag):
+                return 304, headers, NONE
+        if packs:
+            body = _packed(answer)
+            headers.append(PACKED)
+        media = self.media if answer.media is None else answer.media
+        if media:
+            headers.append((b"content-type", media))
+        if answer.status != 204:
+            headers.append((b"content-length", b"%d" % len(body)))
+        return answer.status, headers, NONE if self.method == "HEAD" else body
+
+    def must_close(self) -> bool:
+        """Whether a body that nobody read would be taken for the next request, or would never end."""
+        if self.body_read:
+            return False
+        length = self.headers.get(b"content-length", NONE)
+        endless = b"transfer-encoding" in self.headers or (length.isdigit() and int(length) > DRAINED)
+        return endless or b"expect" in self.headers
+
+
+def _packed(answer: Answer) -> bytes:
+    """The body in gzip, made once per answer: those by id are sent again and again. Long lists are packed in haste."""
+    if answer.packed is None:
+        answer.packed = compress(answer.body, level=6 if len(answer.body) < LONG else 1, wbits=31)
+    return answer.packed

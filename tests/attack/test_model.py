@@ -1,0 +1,255 @@
+"""The registry against a model of it: thousands of steps, and after each of them both must say the same.
+
+What an id means is written down when it is first seen and compared for ever after: through deletes, purges and imports.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from sigla.errors import Refusal
+from sigla.model import LATEST, BodyKey, Draft, Guid, Metadata, OfferedReference, SchemaId, Search, Show, Subject, Version
+from sigla.rules.compatibility import LEVELS
+from tests.attack.model import Content, Model, Offer, Place, Refused, Use
+from tests.attack.schemas import ALONE, BASE_ONE, BASE_TWO, USING
+from tests.attack.world import EVERY_PAGE, EVERYTHING, World
+
+CONTEXTS = (".", ".c", ".d")
+PLACES = st.builds(Place, st.sampled_from(CONTEXTS), st.sampled_from(["orders", "base"]))
+SCOPES = PLACES | st.builds(Place, st.sampled_from((*CONTEXTS, ".__GLOBAL")), st.just(""))
+VERSIONS = st.integers(1, 6)
+METADATA = st.none() | st.sampled_from(
+    [(), (("k", "v"),), (("confluent:version", "1"),), (("confluent:version", "2"), ("k", "v"))]
+)
+USES = st.builds(Use, st.sampled_from(["base", ":.c:base"]), st.sampled_from([-1, 1, 1, 2]))
+TEXTS = st.sampled_from([*ALONE, None]) | st.just(USING)
+ASKED = st.sampled_from([0, 0, 0, 0, -1, 1, 2, 3])
+
+
+@st.composite
+def offers(draw: st.DrawFn, *, ids: bool = False) -> Offer:
+    text = draw(st.sampled_from(ALONE) | st.just(USING)) if ids else draw(TEXTS)
+    uses = (draw(USES),) if text is USING else ()
+    id = draw(st.integers(0, 9)) if ids else None
+    return Offer(text, uses, draw(METADATA), draw(VERSIONS | st.just(0) if ids else ASKED), id)
+
+
+def subject(place: Place) -> Subject:
+    return Subject(*place)
+
+
+def draft(offer: Offer) -> Draft:
+    references = tuple(OfferedReference("Base", use.subject, use.version) for use in offer.uses)
+    metadata = None if offer.metadata is None else Metadata(properties=dict(offer.metadata))
+    text = None if offer.text is None else offer.text.text
+    return Draft(text, references=references, metadata=metadata, version=offer.version, id=offer.id)
+
+
+class RegistryAgainstModel(RuleBasedStateMachine):
+    """Each rule does one thing to both and compares the answers; the invariants compare all that is left."""
+
+    steps = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = Model()
+        self.world = World()
+        self.registry = self.world.registry
+        self.guids: dict[Content, Guid] = {}
+
+    def teardown(self) -> None:
+        try:
+            self.world.check_sound(imported=True)
+            self.check_meanings()
+        finally:
+            self.world.store.close()
+
+    def both(self, ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
+        """The answer both give; a refusal by its name."""
+        type(self).steps += 1
+        try:
+            expected = theirs()
+        except Refused as refused:
+            expected = str(refused)
+        try:
+            found = ours()
+        except Refusal as refusal:
+            found = type(refusal).__name__
+        assert found == expected
+        return found
+
+    # --- what is done ------------------------------------------------------------------------------------------------
+
+    @rule(place=PLACES, offer=offers())
+    def register(self, place: Place, offer: Offer) -> None:
+        self.registered(place, offer)
+
+    @rule(place=st.just(Place(".", "base")) | st.just(Place(".c", "base")), text=st.sampled_from([BASE_ONE, BASE_TWO]))
+    def register_a_base(self, place: Place, text: Any) -> None:
+        self.registered(place, Offer(text))
+
+    @rule(place=PLACES, use=USES)
+    def register_a_user(self, place: Place, use: Use) -> None:
+        self.registered(place, Offer(USING, (use,)))
+
+    @rule(place=PLACES, offer=offers(ids=True))
+    def import_(self, place: Place, offer: Offer) -> None:
+        self.registered(place, offer)
+
+    def registered(self, place: Place, offer: Offer) -> None:
+        def ours() -> tuple[int, int]:
+            record = self.registry.register(subject(place), draft(offer))
+            assert record.version is not None
+            assert record.id is not None
+            return record.version, record.id
+
+        self.both(ours, lambda: self.model.register(place, offer))
+
+    @rule(place=PLACES, offer=offers(), deleted=st.booleans())
+    def lookup(self, place: Place, offer: Offer, *, deleted: bool) -> None:
+        if offer.text is None:
+            return
+
+        def ours() -> tuple[str, int, int]:
+            record = self.registry.lookup(subject(place), draft(offer), deleted=deleted)
+            assert record.subject is not None
+            assert record.version is not None
+            assert record.id is not None
+            return record.subject.context, record.version, record.id
+
+        self.both(ours, lambda: self.model.lookup(place, offer, deleted=deleted))
+
+    @rule(place=PLACES, version=VERSIONS | st.just(-1), permanent=st.booleans())
+    def delete_version(self, place: Place, version: int, *, permanent: bool) -> None:
+        self.both(
+            lambda: self.registry.delete_version(subject(place), Version(version), permanent=permanent),
+            lambda: self.model.delete_version(place, version, permanent=permanent),
+        )
+
+    @rule(place=PLACES, permanent=st.booleans())
+    def delete_subject(self, place: Place, *, permanent: bool) -> None:
+        self.both(
+            lambda: self.registry.delete_subject(subject(place), permanent=permanent),
+            lambda: self.model.delete_subject(place, permanent=permanent),
+        )
+
+    @rule(place=PLACES)
+    def delete_for_good(self, place: Place) -> None:
+        self.delete_subject(place, permanent=False)
+        self.delete_subject(place, permanent=True)
+
+    @rule(scope=SCOPES, level=st.sampled_from([*LEVELS, "NONE", "NONE"]))
+    def set_level(self, scope: Place, level: str) -> None:
+        self.both(
+            lambda: self.registry.change_config(subject(scope), {"level": level}) and None,
+            lambda: self.model.set_level(scope, level),
+        )
+
+    @rule(scope=SCOPES, mode=st.sampled_from(["READWRITE", "READONLY", "IMPORT", "IMPORT"]), force=st.booleans())
+    def set_mode(self, scope: Place, mode: str, *, force: bool) -> None:
+        self.both(
+            lambda: self.registry.change_mode(subject(scope), mode, force=force),
+            lambda: self.model.set_mode(scope, mode, force=force),
+        )
+
+    @rule(scope=SCOPES)
+    def drop_mode(self, scope: Place) -> None:
+        self.both(lambda: self.registry.drop_mode(subject(scope)) and None, lambda: self.model.drop_mode(scope))
+
+    @rule()
+    def write_again(self) -> None:
+        """Everything is open to writers, as on most days."""
+        for scope in list(self.model.modes):
+            self.drop_mode(scope)
+
+    @rule(context=st.sampled_from(CONTEXTS[1:]))
+    def drop_context(self, context: str) -> None:
+        self.both(lambda: self.registry.drop_context(context), lambda: self.model.drop_context(context))
+
+    # --- what must be so ---------------------------------------------------------------------------------------------
+
+    @invariant()
+    def the_same_is_stored(self) -> None:
+        """Versions, their ids and what is deleted: no number is missing but those that were deleted or never imported."""
+        found = {(place_of(each), row.version): (row.id, row.deleted) for each, row in self.world.rows()}
+        assert found == {
+            (place, version): (row.id, row.deleted)
+            for place, rows in self.model.subjects.items()
+            for version, row in rows.items()
+        }
+
+    @invariant()
+    def one_content_has_one_guid(self) -> None:
+        for each, row in self.world.rows():
+            content = self.model.meanings[each.context, row.id].content
+            assert self.guids.setdefault(content, row.guid) == row.guid
+        assert len(set(self.guids.values())) == len(self.guids)
+
+    @invariant()
+    def the_same_is_listed(self) -> None:
+        active = {place for place in self.model.subjects if self.model.newest(place)}
+        for show, expected in ((Show.ACTIVE, active), (Show.ALL, {p for p, rows in self.model.subjects.items() if rows})):
+            assert {place_of(each) for each in self.registry.subjects(EVERYTHING, show=show, page=EVERY_PAGE)} == expected
+        assert self.world.contexts() == [".", *sorted(self.model.contexts)]
+
+    def check_meanings(self) -> None:
+        """One id, one meaning – for ever: also of ids that nobody holds any more."""
+        for (context, id), meaning in self.model.meanings.items():
+            key = BodyKey(context, SchemaId(id))
+            schema = self.world.store.bodies.get(key).schema
+            assert schema.text == meaning.content.text
+            assert tuple(Use(ref.subject, ref.version) for ref in schema.references) == meaning.content.uses
+            assert (schema.metadata and dict(schema.metadata.properties)) == (
+                None if meaning.content.metadata is None else dict(meaning.content.metadata)
+            )
+            self.check_id(key)
+        for context in CONTEXTS:
+            assert self.world.store.catalog.max_id(context) == self.model.top.get(context, 0)
+
+    def check_id(self, key: BodyKey) -> None:
+        """By id it is found as long as it is held."""
+
+        def ours() -> str:
+            record = self.registry.schema_by_id(key.id, subject=Subject(key.context, ""), form="resolved")
+            assert record.subject is not None
+            return "SchemaNamedNotFound" if record is None else "held"
+
+        found = self.both(ours, lambda: "held" if self.model.is_held(*(key.context, key.id)) else "SchemaNamedNotFound")
+        assert found
+
+
+def place_of(subject: Subject) -> Place:
+    return Place(subject.context, subject.name)
+
+
+def run(examples: int, steps: int) -> None:
+    RegistryAgainstModel.steps = 0
+    run_state_machine_as_test(  # type: ignore[no-untyped-call] - hypothesis leaves it untyped
+        RegistryAgainstModel, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+    )
+
+
+def test_the_registry_does_as_its_model() -> None:
+    """A few thousand steps over six subjects in three contexts: every answer, every list and every id agree."""
+    run(examples=60, steps=60)
+    assert RegistryAgainstModel.steps >= 2_000
+
+
+@pytest.mark.soak
+def test_the_registry_does_as_its_model_for_long() -> None:
+    """A hundred thousand steps, some of them in long lives."""
+    run(examples=1_000, steps=120)
+    assert RegistryAgainstModel.steps >= 100_000
+
+
+def test_searches_and_latest_agree_after_a_long_life() -> None:
+    """The one schema of a subject is found by number, by word and by prefix."""
+    with World() as world:
+        world.registry.register(Subject(".c", "orders"), Draft(BASE_ONE.text))
+        found = world.registry.schemas(Search(context=".c"), page=EVERY_PAGE)
+        assert [record.version for record in found] == [1]
+        assert world.registry.version(Subject(".c", "orders"), LATEST).id == found[0].id

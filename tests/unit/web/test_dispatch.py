@@ -1,0 +1,64 @@
+from urllib.parse import quote
+
+import pytest
+
+from sigla.web.dispatch import Dispatch
+from sigla.web.refusals import MethodNotAllowed, NoSuchPath
+from sigla.web.routes import ROUTES, Route
+
+DISPATCH = Dispatch(ROUTES)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_every_route_is_found_by_its_own_path(route: Route) -> None:
+    """With its parameters, whatever they hold."""
+    names = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
+    path = route.path
+    for name in names:
+        path = path.replace(f"{{{name}}}", quote(f"a/{name}", safe=""))
+    found = DISPATCH.find(route.method, path.encode())
+    assert found.route is route
+    assert found.params == {name: f"a/{name}" for name in names}
+
+
+def test_a_route_has_one_row() -> None:
+    """Of two rows one would never be asked."""
+    assert len({route.name for route in ROUTES}) == len(ROUTES)
+
+
+def test_literals_come_before_parameters() -> None:
+    """A subject may be called as the API calls its things."""
+    assert DISPATCH.find("GET", b"/schemas/types").route.path == "/schemas/types"
+    assert DISPATCH.find("GET", b"/subjects/versions/versions").params == {"subject": "versions"}
+
+
+@pytest.mark.parametrize("path", [b"/nope", b"/schemas/ids", b"/config/a/b", b"/subjects/a/versions/1/nope", b"/Subjects", b"/dek-registry/v1/keks", b"/associations", b"/subjects" + b"/a" * 4000])
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH"])
+def test_unknown_paths_are_not_found(method: str, path: bytes) -> None:
+    """HTTP-15: whatever the method."""
+    with pytest.raises(NoSuchPath):
+        DISPATCH.find(method, path)
+
+
+@pytest.mark.parametrize("method, path", [("DELETE", b"/contexts"), ("PATCH", b"/subjects"), ("GET", b"/contexts/.c"), ("HEAD", b"/compatibility/subjects/a/versions"), ("BREW", b"/")])
+def test_wrong_methods_are_refused(method: str, path: bytes) -> None:
+    """HTTP-15."""
+    with pytest.raises(MethodNotAllowed):
+        DISPATCH.find(method, path)
+
+
+def test_head_is_found_where_get_is() -> None:
+    """HTTP-15."""
+    assert DISPATCH.find("HEAD", b"/subjects").route.method == "GET"
+
+
+def test_a_path_tells_its_methods() -> None:
+    """HTTP-15, for OPTIONS."""
+    assert DISPATCH.methods(b"/config") == ["DELETE", "GET", "HEAD", "OPTIONS", "PUT"]
+    assert DISPATCH.methods(b"/compatibility/subjects/a/versions") == ["OPTIONS", "POST"]
+
+
+def test_long_paths_are_found_and_not_remembered() -> None:
+    """What strangers send must not stay in memory for ever."""
+    name = "a" * 5000
+    assert DISPATCH.find("GET", f"/config/{name}".encode()).params == {"subject": name}

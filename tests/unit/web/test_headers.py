@@ -1,0 +1,34 @@
+import re
+
+import pytest
+
+from sigla.web import headers
+
+UUID4 = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def test_headers_sent_in_several_lines_are_one_list() -> None:
+    """A client may spread Accept over lines; a request id sent twice is none."""
+    sent = [(b"accept", b"text/html"), (b"accept", b"*/*"), (b"x-request-id", b"a"), (b"x-request-id", b"b"), (b"host", b"h")]
+    assert headers.picked(sent) == {b"accept": b"text/html,*/*", b"host": b"h"}
+
+
+def test_the_clients_request_id_is_kept() -> None:
+    """HTTP-9."""
+    assert headers.request_id({b"x-request-id": b"my id"}) == b"my id"
+
+
+@pytest.mark.parametrize("sent", [{}, {b"x-request-id": b""}, {b"x-request-id": b"  "}, {b"x-request-id": b"a\nb"}])
+def test_a_request_without_an_id_gets_a_fresh_one(sent: dict[bytes, bytes]) -> None:
+    """HTTP-9: a random UUID; line breaks never reach a header of ours."""
+    first, second = headers.request_id(sent), headers.request_id(sent)
+    assert UUID4.fullmatch(first)
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    "said, named", [(b'"a"', True), (b'"b", "a"', True), (b'W/"a"', True), (b"*", True), (b'"b"', False), (b"", False)]
+)
+def test_a_client_names_the_answers_it_has(said: bytes, named: bool) -> None:
+    """RFC 9110, 13.1.2."""
+    assert headers.names(said, b'"a"') is named

@@ -1,0 +1,58 @@
+import re
+
+from sigla.observe import Seen
+from sigla.web.metrics import Counters
+
+
+def seen(method: str = "GET", route: str = "/subjects", status: int = 200, took_ns: int = 1_500_000) -> Seen:
+    return Seen(method, route, status, took_ns, "id", 2)
+
+
+def value(text: str, name: str) -> float:
+    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    assert found, f"{name} is not told:\n{text}"
+    return float(found[1])
+
+
+def test_existing_dashboards_find_their_names() -> None:
+    """Those of a JMX exporter over the reference."""
+    counters = Counters()
+    for one in (
+        seen("POST", "/subjects/{subject}/versions"),
+        seen("POST", "/subjects/{subject}/versions", 409),
+        seen("DELETE", "/subjects/{subject}/versions/{version}"),
+        seen(status=304),
+        seen(status=500),
+    ):
+        counters(one)
+    text = counters.text()
+    told = {name: value(text, f"kafka_schema_registry_{name}") for name in ("registered_count", "deleted_count", "api_success_count", "api_failure_count", "master_slave_role", "node_count")}
+    assert told == {"registered_count": 1, "deleted_count": 1, "api_success_count": 3, "api_failure_count": 2, "master_slave_role": 1, "node_count": 1}
+
+
+def test_the_store_says_how_many_are_registered() -> None:
+    """So that a restart does not begin at zero."""
+    assert value(Counters(stored=lambda: 42).text(), "kafka_schema_registry_registered_count") == 42
+
+
+def test_requests_are_counted_by_route_and_status() -> None:
+    """And timed, in buckets that add up."""
+    counters = Counters()
+    counters(seen())
+    counters(seen(took_ns=60_000_000_000))
+    text = counters.text()
+    labels = 'method="GET",route="/subjects"'
+    assert value(text, f'sigla_requests_total{{{labels},status="200"}}') == 2
+    assert value(text, f'sigla_request_duration_seconds_bucket{{{labels},le="0.001"}}') == 0
+    assert value(text, f'sigla_request_duration_seconds_bucket{{{labels},le="0.0025"}}') == 1
+    assert value(text, f'sigla_request_duration_seconds_bucket{{{labels},le="10.0"}}') == 1
+    assert value(text, f'sigla_request_duration_seconds_bucket{{{labels},le="+Inf"}}') == 2
+    assert value(text, f"sigla_request_duration_seconds_count{{{labels}}}") == 2
+    assert value(text, f"sigla_request_duration_seconds_sum{{{labels}}}") == 60.0015
+
+
+def test_a_strange_method_breaks_no_label() -> None:
+    """A method is whatever a client sends."""
+    counters = Counters()
+    counters(seen(method='X"\n'))
+    assert 'method="other"' in counters.text()

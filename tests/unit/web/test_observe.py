@@ -1,0 +1,54 @@
+import json
+from typing import Any
+
+import pytest
+
+from sigla import observe
+from sigla.observe import Seen
+
+
+def lines(log: observe.Log, written: list[bytes], *requests: Seen) -> list[dict[str, Any]]:
+    for request in requests:
+        log(request)
+    return [json.loads(line) for line in written]
+
+
+def test_a_request_is_one_line_of_facts() -> None:
+    """To be queried, not read."""
+    written: list[bytes] = []
+    request = Seen("GET", "/subjects/{subject}", 404, 1_234_567, "id", 12, 40401, "orders", None)
+    told = lines(observe.Log(written.append, release="1.0"), written, request, Seen("GET", "/", 200, 1000, "id", 2, id="7"))
+    assert told[0] == {"event": "request", "route": "GET /subjects/{subject}", "status": 404, "took_ms": 1.234, "bytes": 12, "request_id": "id", "error_code": 40401, "subject": "orders", "cold": True, "release": "1.0"}
+    assert "cold" not in told[1]
+    assert told[1]["id"] == "7"
+    assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in written)
+
+
+def test_a_line_can_be_a_metric() -> None:
+    """CloudWatch reads it from the log: no call is made for it."""
+    written: list[bytes] = []
+    [told] = lines(observe.Log(written.append, namespace="Sigla", now=lambda: 1.5), written, Seen("GET", "/", 200, 1000, "id", 2))
+    assert told["_aws"]["Timestamp"] == 1500
+    directive = told["_aws"]["CloudWatchMetrics"][0]
+    assert directive["Namespace"] == "Sigla"
+    assert all(metric["Name"] in told for metric in directive["Metrics"])
+    assert all(name in told for names in directive["Dimensions"] for name in names)
+
+
+def test_a_fault_is_told_with_its_place_and_without_its_words() -> None:
+    """A message may quote a schema; the frames are enough to find the fault."""
+    written: list[bytes] = []
+    try:
+        raise KeyError("a secret schema")
+    except KeyError as error:
+        observe.failure(error, request_id="id", write=written.append)
+    told = json.loads(written[0])
+    assert told["error"] == "KeyError"
+    assert "test_observe.py" in told["trace"][-1]
+    assert b"secret" not in written[0]
+
+
+def test_lines_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Where Lambda and containers look for them."""
+    observe.to_stdout(b"line\n")
+    assert capfdbinary.readouterr().out == b"line\n"

@@ -1,0 +1,31 @@
+import re
+
+import pytest
+
+from sigla.web import openapi
+from sigla.web.openapi_shapes import SHAPES
+from sigla.web.routes import ROUTES, Access, Route
+
+OPERATIONS = [(route, openapi.document()["paths"][route.path][route.method.lower()]) for route in ROUTES]
+
+
+def test_the_document_refers_to_nothing_it_does_not_have() -> None:
+    """A generator of clients would stop there."""
+    used = set(re.findall(r"#/components/schemas/(\w+)", str(openapi.document())))
+    assert used <= set(SHAPES)
+    assert set(SHAPES) - used <= {"Name"}
+
+
+@pytest.mark.parametrize("route, operation", OPERATIONS, ids=lambda one: one.name if isinstance(one, Route) else "")
+def test_every_refusal_of_a_route_is_documented(route: Route, operation: dict[str, dict[str, object]]) -> None:
+    """With its number, under its status."""
+    for refusal in route.refuses:
+        assert str(refusal.code) in str(operation["responses"][str(refusal.code)[:3]])
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_what_changes_something_asks_for_more_than_reading(route: Route) -> None:
+    """Permissions will be decided by this column. Lookups and checks are reads, whatever their method."""
+    asks = route.path.startswith("/compatibility") or route.name in ("POST /subjects/{subject}", "POST /")
+    changes = route.method != "GET" and not asks
+    assert (route.access in (Access.WRITE, Access.ADMIN)) is changes

@@ -1,0 +1,91 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sigla.errors import SchemaNamedNotFound
+from sigla.model import Body, BodyKey, Guid, Holder, Version
+from sigla.web.rendered import Rendered
+from tests.build import a_schema, a_subject
+
+
+def a_body(text: str = '"int"') -> Body:
+    return Body(a_schema(text), Guid("g"), (), a_subject(), Version(1), 1, "n")
+
+
+def a_holder(name: str = "s") -> Holder:
+    return Holder(a_subject(name), Version(1), deleted=False, ts=1, revision=1)
+
+
+class Meanings:
+    """What ids mean, and how often that was asked."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Body, tuple[Holder, ...]]] = {}
+        self.asked = 0
+
+    def meaning(self, key: BodyKey) -> tuple[Body, tuple[Holder, ...]]:
+        self.asked += 1
+        if key.id not in self.known:
+            raise SchemaNamedNotFound(key=key.id)
+        return self.known[key.id]
+
+
+@pytest.fixture
+def meanings() -> Meanings:
+    meanings = Meanings()
+    meanings.known[1] = (a_body(), (a_holder(),))
+    return meanings
+
+
+def rendered(meanings: Any, most: int = 10**6) -> Rendered:
+    return Rendered(meanings, most=most)
+
+
+def test_an_answer_is_made_once(meanings: Meanings) -> None:
+    """The same bytes for the same objects; the verb is asked each time all the same."""
+    answers = rendered(meanings)
+    first = answers.by_id(".", 1)
+    asked = meanings.asked
+    assert answers.by_id(".", 1) is first
+    assert meanings.asked == asked + 1
+    assert first.etag
+
+
+def test_an_answer_follows_what_the_registry_knows(meanings: Meanings) -> None:
+    """A holder that went, a body that came back: equal is not enough, what is kept must be of these very objects."""
+    answers = rendered(meanings)
+    before = answers.by_id(".", 1)
+    body, holders = meanings.known[1]
+    meanings.known[1] = (body, (a_holder("t"),))
+    after = answers.by_id(".", 1)
+    assert b'"t"' in after.body
+    assert after.etag != before.etag
+    meanings.known[1] = (replace(body, ts=2), holders)
+    assert answers.by_id(".", 1) is not after
+
+
+def test_a_missing_id_is_asked_again(meanings: Meanings) -> None:
+    """Absence is never remembered."""
+    answers = rendered(meanings)
+    with pytest.raises(SchemaNamedNotFound):
+        answers.by_id(".", 2)
+    meanings.known[2] = meanings.known[1]
+    assert answers.by_id(".", 2).status == 200
+
+
+def test_ids_of_two_contexts_are_two_answers(meanings: Meanings) -> None:
+    """An id is unique within its context alone."""
+    answers = rendered(meanings)
+    assert answers.by_id(".", 1) is not answers.by_id(".c", 1)
+
+
+def test_what_was_not_asked_for_longest_goes_first(meanings: Meanings) -> None:
+    """Memory has a bound in bytes."""
+    meanings.known |= {2: (a_body(), (a_holder(),)), 3: (a_body(), (a_holder(),))}
+    answers = rendered(meanings, most=3500)
+    first, second = answers.by_id(".", 1), answers.by_id(".", 2)
+    assert answers.by_id(".", 1) is first
+    answers.by_id(".", 3)
+    assert answers.by_id(".", 1) is first
+    assert answers.by_id(".", 2) is not second
