@@ -74,7 +74,7 @@ def _disk() -> Path:
 
 
 def copy_of(schemas: int, into: Path) -> Path:
-    """A data directory of one's own with so many schemas, ids from 1.
+    """A data directory of one's own inside `into`, with so many schemas, ids from 1.
 
     It is made once per form of the stores and kept among the temporary files: with 100,000 schemas that takes minutes.
     Bodies are never written again, so that their files may be shared.

@@ -35,8 +35,8 @@ def lines(*, quick: bool = False) -> Lines:
     for size, memory in zip(sizes, memories, strict=True):
         what = f"resident after {READS:,} reads, {size:,} schemas"
         yield Line(what, memory, "B", memories[0] if size else None, "empty" if size else "", Goal(120e6, "B"))
-        if size:
-            yield Line(what, memory, "B", memories[0], "empty", FLAT)
+        if size > sizes[1]:
+            yield Line(what, memory, "B", memories[1], f"{sizes[1]:,} schemas", FLAT)
 
 
 def _starting(command: list[str]) -> Callable[[], float]:

@@ -13,6 +13,7 @@ from tests.attack.schemas import BASE, Shape, Text, can_read, using
 
 STAMP = "confluent:version"
 
+
 class Place(NamedTuple):
     """A subject."""
 
@@ -87,9 +88,7 @@ class Model:
         return self.meanings[place.context, row.id]
 
     def is_held(self, context: str, id: int) -> bool:
-        return any(
-            row.id == id for place in self.subjects if place.context == context for _, row in self.rows(place)
-        )
+        return any(row.id == id for place in self.subjects if place.context == context for _, row in self.rows(place))
 
     def id_of(self, context: str, content: Content) -> int | None:
         id = self.last_id.get((context, content))
@@ -196,9 +195,7 @@ class Model:
             offered = replace(offered, content=replace(offered.content, metadata=metadata))
         return self.place(place, offer, offered, highest, importing=importing)
 
-    def place(
-        self, place: Place, offer: Offer, offered: Meaning, highest: int, *, importing: bool
-    ) -> tuple[int, int]:
+    def place(self, place: Place, offer: Offer, offered: Meaning, highest: int, *, importing: bool) -> tuple[int, int]:
         known = self.id_of(place.context, offered.content)
         known = known if offer.id in {None, known} else None
         if not offer.version:

@@ -156,9 +156,7 @@ WRITES: dict[str, Story] = {
     "a mode": Story(mode("orders", "readonly"), HISTORY),
     "a mode removed": Story(mode("orders", None), (mode("orders", "READONLY"),)),
     "a mode dropped": Story(on(Registry.drop_mode, "orders"), (mode("orders", "READONLY"),)),
-    "modes dropped below a context": Story(
-        on(Registry.drop_mode, ":.c:", recursive=True), SETTINGS, piecewise=True
-    ),
+    "modes dropped below a context": Story(on(Registry.drop_mode, ":.c:", recursive=True), SETTINGS, piecewise=True),
     "import of a subject": Story(mode("orders", "IMPORT"), DELETED),
     "import of everything": Story(mode("", "IMPORT"), (*DELETED, register(":.c:x"), delete(":.c:x"))),
     "import by force": Story(mode(":.c:", "IMPORT", force=True), (register(":.c:orders"),)),

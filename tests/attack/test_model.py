@@ -4,38 +4,51 @@ What an id means is written down when it is first seen and compared for ever aft
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from sigla.errors import Refusal
-from sigla.model import LATEST, BodyKey, Draft, Guid, Metadata, OfferedReference, SchemaId, Search, Show, Subject, Version
+from sigla.model import (
+    LATEST,
+    BodyKey,
+    Draft,
+    Guid,
+    Metadata,
+    OfferedReference,
+    SchemaId,
+    Search,
+    Show,
+    Subject,
+    Version,
+)
 from sigla.rules.compatibility import LEVELS
 from tests.attack.model import Content, Model, Offer, Place, Refused, Use
-from tests.attack.schemas import ALONE, BASE_ONE, BASE_TWO, USING
+from tests.attack.schemas import Text, ALONE, BASE_ONE, BASE_TWO, INLINE, ONE, THREE, TWO, USING
 from tests.attack.world import EVERY_PAGE, EVERYTHING, World
 
 CONTEXTS = (".", ".c", ".d")
-PLACES = st.builds(Place, st.sampled_from(CONTEXTS), st.sampled_from(["orders", "base"]))
+PLACES = st.builds(Place, st.sampled_from((".", ".", *CONTEXTS)), st.sampled_from(["orders", "orders", "base"]))
 SCOPES = PLACES | st.builds(Place, st.sampled_from((*CONTEXTS, ".__GLOBAL")), st.just(""))
-VERSIONS = st.integers(1, 6)
-METADATA = st.none() | st.sampled_from(
-    [(), (("k", "v"),), (("confluent:version", "1"),), (("confluent:version", "2"), ("k", "v"))]
-)
-USES = st.builds(Use, st.sampled_from(["base", ":.c:base"]), st.sampled_from([-1, 1, 1, 2]))
-TEXTS = st.sampled_from([*ALONE, None]) | st.just(USING)
-ASKED = st.sampled_from([0, 0, 0, 0, -1, 1, 2, 3])
+ANY_ROW = st.integers(0, 60)
+VERSIONS = st.integers(1, 4)
+METADATA = st.sampled_from([None] * 6 + [(), (("k", "v"),), (("confluent:version", "1"),), (("confluent:version", "2"),)])
+USES = st.builds(Use, st.sampled_from(["base", "base", "base", ":.c:base"]), st.sampled_from([-1, 1, 1, 2]))
+ORDERS = st.sampled_from([*ALONE, ONE, TWO, THREE, ONE, TWO, THREE])
+ASKED = st.sampled_from([0, 0, 0, 0, 0, -1, 2, 3])
+BY_TEXT = {text.text: text for text in (*ALONE, USING)}
 
 
 @st.composite
-def offers(draw: st.DrawFn, *, ids: bool = False) -> Offer:
-    text = draw(st.sampled_from(ALONE) | st.just(USING)) if ids else draw(TEXTS)
-    uses = (draw(USES),) if text is USING else ()
-    id = draw(st.integers(0, 9)) if ids else None
-    return Offer(text, uses, draw(METADATA), draw(VERSIONS | st.just(0) if ids else ASKED), id)
+def offers(draw: st.DrawFn, *, imported: bool = False) -> Offer:
+    text = draw(ORDERS)
+    if imported:
+        return Offer(text, (), draw(METADATA), draw(VERSIONS | st.just(0)), draw(st.integers(0, 9)))
+    return Offer(draw(st.sampled_from([text] * 9 + [None])), (), draw(METADATA), draw(ASKED))
 
 
 def subject(place: Place) -> Subject:
@@ -84,23 +97,57 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
     # --- what is done ------------------------------------------------------------------------------------------------
 
+    @initialize(level=st.sampled_from([*LEVELS, "NONE", "NONE", "NONE", "NONE"]))
+    def begin(self, level: str) -> None:
+        """Nobody attacks an empty registry."""
+        self.level_set(Place(".", ""), level)
+        for context in CONTEXTS[:2]:
+            self.registered(Place(context, "base"), Offer(BASE_ONE))
+            self.registered(Place(context, "orders"), Offer(ONE))
+
     @rule(place=PLACES, offer=offers())
     def register(self, place: Place, offer: Offer) -> None:
         self.registered(place, offer)
 
-    @rule(place=st.just(Place(".", "base")) | st.just(Place(".c", "base")), text=st.sampled_from([BASE_ONE, BASE_TWO]))
-    def register_a_base(self, place: Place, text: Any) -> None:
-        self.registered(place, Offer(text))
+    @rule(context=st.sampled_from(CONTEXTS), text=st.sampled_from([BASE_ONE, BASE_TWO]))
+    def register_a_base(self, context: str, text: Text) -> None:
+        self.registered(Place(context, "base"), Offer(text))
 
-    @rule(place=PLACES, use=USES)
-    def register_a_user(self, place: Place, use: Use) -> None:
-        self.registered(place, Offer(USING, (use,)))
+    @rule(context=st.sampled_from(CONTEXTS), use=USES)
+    def register_a_user(self, context: str, use: Use) -> None:
+        self.registered(Place(context, "orders"), Offer(USING, (use,)))
 
-    @rule(place=PLACES, offer=offers(ids=True))
-    def import_(self, place: Place, offer: Offer) -> None:
-        self.registered(place, offer)
+    @rule(row=ANY_ROW, place=PLACES, version=ASKED)
+    def register_again(self, row: int, place: Place, version: int) -> None:
+        """What is stored somewhere, perhaps soft-deleted, perhaps elsewhere."""
+        if held := self.held(row):
+            self.registered(place, replace(self.offer_of(*held), version=version))
+
+    @rule(place=PLACES, offer=offers(imported=True), use=st.none() | USES)
+    def import_(self, place: Place, offer: Offer, use: Use | None) -> None:
+        if self.model.mode(place) != "IMPORT":
+            self.mode_set(place, "IMPORT", force=True)
+        self.registered(place, offer if use is None else replace(offer, text=USING, uses=(use,)))
+
+    @rule(row=ANY_ROW, place=PLACES, id=st.integers(0, 9))
+    def import_again(self, row: int, place: Place, id: int) -> None:
+        """Content that is known, under another id."""
+        if held := self.held(row):
+            self.registered(place, replace(self.offer_of(*held), id=id))
+
+    def held(self, number: int) -> tuple[Place, int] | None:
+        """Some stored version, if there is one."""
+        rows = sorted((place, version) for place, versions in self.model.subjects.items() for version in versions)
+        return rows[number % len(rows)] if rows else None
+
+    def offer_of(self, place: Place, version: int) -> Offer:
+        content = self.model.meaning(place, self.model.subjects[place][version]).content
+        return Offer(BY_TEXT[content.text], content.uses, content.metadata)
 
     def registered(self, place: Place, offer: Offer) -> None:
+        if place.name == "base" and offer.text is INLINE:
+            return  # a base that brings an Order along: its users would define theirs a second time
+
         def ours() -> tuple[int, int]:
             record = self.registry.register(subject(place), draft(offer))
             assert record.version is not None
@@ -111,9 +158,10 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
     @rule(place=PLACES, offer=offers(), deleted=st.booleans())
     def lookup(self, place: Place, offer: Offer, *, deleted: bool) -> None:
-        if offer.text is None:
-            return
+        if offer.text is not None:
+            self.looked_up(place, offer, deleted=deleted)
 
+    def looked_up(self, place: Place, offer: Offer, *, deleted: bool) -> None:
         def ours() -> tuple[str, int, int]:
             record = self.registry.lookup(subject(place), draft(offer), deleted=deleted)
             assert record.subject is not None
@@ -123,8 +171,29 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
         self.both(ours, lambda: self.model.lookup(place, offer, deleted=deleted))
 
+    @rule(row=ANY_ROW, deleted=st.booleans(), bare=st.booleans())
+    def lookup_what_is_there(self, row: int, *, deleted: bool, bare: bool) -> None:
+        if held := self.held(row):
+            offer = self.offer_of(*held)
+            place = Place(".", held[0].name) if bare else held[0]
+            self.looked_up(place, replace(offer, metadata=None) if bare else offer, deleted=deleted)
+
+    @rule(row=ANY_ROW, permanent=st.booleans())
+    def delete_version(self, row: int, *, permanent: bool) -> None:
+        if held := self.held(row):
+            self.deleted(*held, permanent=permanent)
+
+    @rule(row=ANY_ROW)
+    def delete_version_for_good(self, row: int) -> None:
+        if held := self.held(row):
+            self.deleted(*held, permanent=False)
+            self.deleted(*held, permanent=True)
+
     @rule(place=PLACES, version=VERSIONS | st.just(-1), permanent=st.booleans())
-    def delete_version(self, place: Place, version: int, *, permanent: bool) -> None:
+    def delete_perhaps_nothing(self, place: Place, version: int, *, permanent: bool) -> None:
+        self.deleted(place, version, permanent=permanent)
+
+    def deleted(self, place: Place, version: int, *, permanent: bool) -> None:
         self.both(
             lambda: self.registry.delete_version(subject(place), Version(version), permanent=permanent),
             lambda: self.model.delete_version(place, version, permanent=permanent),
@@ -137,20 +206,21 @@ class RegistryAgainstModel(RuleBasedStateMachine):
             lambda: self.model.delete_subject(place, permanent=permanent),
         )
 
-    @rule(place=PLACES)
-    def delete_for_good(self, place: Place) -> None:
-        self.delete_subject(place, permanent=False)
-        self.delete_subject(place, permanent=True)
-
     @rule(scope=SCOPES, level=st.sampled_from([*LEVELS, "NONE", "NONE"]))
     def set_level(self, scope: Place, level: str) -> None:
+        self.level_set(scope, level)
+
+    def level_set(self, scope: Place, level: str) -> None:
         self.both(
             lambda: self.registry.change_config(subject(scope), {"level": level}) and None,
             lambda: self.model.set_level(scope, level),
         )
 
-    @rule(scope=SCOPES, mode=st.sampled_from(["READWRITE", "READONLY", "IMPORT", "IMPORT"]), force=st.booleans())
+    @rule(scope=SCOPES, mode=st.sampled_from(["READWRITE", "READONLY", "IMPORT"]), force=st.booleans())
     def set_mode(self, scope: Place, mode: str, *, force: bool) -> None:
+        self.mode_set(scope, mode, force=force)
+
+    def mode_set(self, scope: Place, mode: str, *, force: bool) -> None:
         self.both(
             lambda: self.registry.change_mode(subject(scope), mode, force=force),
             lambda: self.model.set_mode(scope, mode, force=force),
@@ -158,13 +228,16 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
     @rule(scope=SCOPES)
     def drop_mode(self, scope: Place) -> None:
+        self.mode_dropped(scope)
+
+    def mode_dropped(self, scope: Place) -> None:
         self.both(lambda: self.registry.drop_mode(subject(scope)) and None, lambda: self.model.drop_mode(scope))
 
     @rule()
     def write_again(self) -> None:
         """Everything is open to writers, as on most days."""
         for scope in list(self.model.modes):
-            self.drop_mode(scope)
+            self.mode_dropped(scope)
 
     @rule(context=st.sampled_from(CONTEXTS[1:]))
     def drop_context(self, context: str) -> None:
@@ -192,8 +265,13 @@ class RegistryAgainstModel(RuleBasedStateMachine):
     @invariant()
     def the_same_is_listed(self) -> None:
         active = {place for place in self.model.subjects if self.model.newest(place)}
-        for show, expected in ((Show.ACTIVE, active), (Show.ALL, {p for p, rows in self.model.subjects.items() if rows})):
-            assert {place_of(each) for each in self.registry.subjects(EVERYTHING, show=show, page=EVERY_PAGE)} == expected
+        for show, expected in (
+            (Show.ACTIVE, active),
+            (Show.ALL, {p for p, rows in self.model.subjects.items() if rows}),
+        ):
+            assert {
+                place_of(each) for each in self.registry.subjects(EVERYTHING, show=show, page=EVERY_PAGE)
+            } == expected
         assert self.world.contexts() == [".", *sorted(self.model.contexts)]
 
     def check_meanings(self) -> None:
@@ -229,7 +307,13 @@ def place_of(subject: Subject) -> Place:
 def run(examples: int, steps: int) -> None:
     RegistryAgainstModel.steps = 0
     run_state_machine_as_test(  # type: ignore[no-untyped-call] - hypothesis leaves it untyped
-        RegistryAgainstModel, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+        RegistryAgainstModel,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            report_multiple_bugs=False,
+        ),
     )
 
 

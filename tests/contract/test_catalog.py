@@ -146,6 +146,15 @@ def test_a_content_has_the_id_it_was_last_written_under(catalog: Catalog) -> Non
     assert catalog.id_of(".eu", a_guid("t")) is None
 
 
+def test_a_content_keeps_its_other_id_when_the_last_one_is_lost(catalog: Catalog) -> None:
+    """Or the next registration would give it one more."""
+    registered(catalog, ORDERS, id=1, text="t")
+    registered(catalog, PAYMENTS, id=9, text="t", imported=True)
+    registered(catalog, PAYMENTS, id=7, text="u", imported=True, version=1)
+    assert catalog.id_of(".", a_guid("t")) == 1
+    assert catalog.holders(BodyKey(".", SchemaId(9))) == ()
+
+
 def test_holders_are_ordered_by_subject_then_version(catalog: Catalog) -> None:
     """UTF-16 code units: an emoji (a surrogate pair) comes before U+FF5E."""
     names = ["\uff5e", "\U0001f600", "b", "B", "é"]

@@ -36,6 +36,17 @@ def test_an_import_purges_what_is_soft_deleted_in_its_scope(catalog: Catalog) ->
     assert (head(catalog, inside).generation, head(catalog, inside).revision) == (1, 3)
 
 
+def test_an_import_into_one_subject_leaves_its_longer_namesakes_alone(catalog: Catalog) -> None:
+    """A scope of one subject is that subject, not what begins with its name."""
+    longer = a_subject(ORDERS.name + "-2")
+    for number, subject in enumerate((ORDERS, longer), start=1):
+        registered(catalog, subject, id=number)
+        delete(catalog, subject)
+    scope = Search(ORDERS.name, exact=True)
+    assert catalog.commit(ImportBegun(ORDERS, scope, Settings(), NOW, "n")) == (BodyKey(".", SchemaId(1)),)
+    assert len(catalog.history(longer)) == 1
+
+
 def test_an_import_does_not_begin_over_anything_alive(stores: Stores) -> None:
     """One active version in scope is enough."""
     registered(stores.catalog, ORDERS)

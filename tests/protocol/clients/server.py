@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPResponse
+from http.client import HTTPConnection, parse_headers
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psutil
 
@@ -111,16 +111,14 @@ class Server:
         finally:
             connection.close()
 
-    def raw(self, *pieces: bytes, method: str = "GET", ends: bool = False) -> Answer:
-        """The first answer to bytes as they are. ends: the client says that nothing follows. OSError if there is none."""
+    def raw(self, *pieces: bytes, method: str = "GET") -> Answer:
+        """The first answer to bytes as they are. OSError if there is none."""
         with self.connected() as wire:
-            send(wire, *pieces)
-            if ends:
-                wire.shutdown(socket.SHUT_WR)
-            return receive(wire, method)
+            wire.send(*pieces)
+            return wire.receive(method)
 
-    def connected(self) -> socket.socket:
-        return socket.create_connection((self.host, self.port), PATIENCE_S)
+    def connected(self) -> "Wire":
+        return Wire(socket.create_connection((self.host, self.port), PATIENCE_S))
 
     @property
     def memory(self) -> int:
@@ -158,19 +156,47 @@ class Server:
         return True
 
 
-def send(wire: socket.socket, *pieces: bytes) -> None:
-    """As much as the server wants to have: it may have answered and left before the end."""
-    with suppress(ConnectionError):
-        for piece in pieces:
-            wire.sendall(piece)
+class Wire:
+    """A connection on which a client says what it likes."""
 
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self._incoming = connection.makefile("rb")
 
-def receive(wire: socket.socket, method: str = "GET") -> Answer:
-    """The next answer on a connection. OSError if the server left without one."""
-    with HTTPResponse(wire, method=method) as answer:
-        answer.begin()
-        told = answer.read()
-        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, told)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._incoming.close()
+        self.socket.close()
+
+    def send(self, *pieces: bytes) -> None:
+        """As much as the server wants to have: it may have answered and left before the end."""
+        with suppress(ConnectionError):
+            for piece in pieces:
+                self.socket.sendall(piece)
+
+    def ends(self) -> None:
+        """Nothing follows from this side."""
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
+
+    def receive(self, method: str = "GET") -> Answer:
+        """The next answer. OSError if the server left without one."""
+        line = self._incoming.readline()
+        if not line:
+            raise ConnectionResetError("the server left without an answer")
+        status = int(line.split()[1])
+        headers = {name.lower(): value for name, value in parse_headers(self._incoming).items()}
+        has_body = method != "HEAD" and status >= 200 and status not in (204, 304)
+        body = self._incoming.read(int(headers.get("content-length", 0))) if has_body else b""
+        return Answer(status, headers, body)
+
+    def left(self) -> bool:
+        """Whether the server hangs up without another word."""
+        with suppress(ConnectionError):
+            return self._incoming.read(1) == b""
+        return True
 
 
 def ask(

@@ -202,8 +202,11 @@ def test_a_body_that_nobody_can_read_is_a_failure_of_the_store(tmp_path: Path) -
     with EmbeddedStore(tmp_path) as store:
         register(store, 1)
         (tmp_path / "default" / "schemas" / "_" / "0000000001.json").write_bytes(b"{}")
-        with pytest.raises(StoreError, match="id 1 in context . cannot be read"):
+        with pytest.raises(StoreError, match=r"id 1 in context . cannot be read"):
             store.bodies.get(BodyKey(".", SchemaId(1)))
+        (tmp_path / "default" / "schemas" / "%2eeu").write_bytes(b"")
+        with pytest.raises(StoreError, match=r"context .eu cannot be listed"):
+            store.bodies.last(".eu")
 
 
 def test_torn_files_of_a_crash_are_swept(tmp_path: Path) -> None:

@@ -1,6 +1,21 @@
 import pytest
 
-from sigla.model import BodyKey, Config, Entity, Guid, Metadata, Record, Reference, Rule, RuleSet, Schema, SchemaId, Subject, Tagged, Version
+from sigla.model import (
+    BodyKey,
+    Config,
+    Entity,
+    Guid,
+    Metadata,
+    Record,
+    Reference,
+    Rule,
+    RuleSet,
+    Schema,
+    SchemaId,
+    Subject,
+    Tagged,
+    Version,
+)
 from sigla.web.wire import answers
 
 SCHEMA = Schema("AVRO", '"int"')
@@ -27,11 +42,35 @@ FULL = Record(
 def test_a_version_shows_all_there_is_to_say() -> None:
     """§1.6, Schema entity: in the reference's order, sets and maps sorted."""
     shown = answers.entity(FULL)
-    assert list(shown) == ["subject", "version", "id", "guid", "schemaType", "references", "metadata", "ruleSet", "schema", "schemaTags", "ts", "deleted", "aliases"]
+    assert list(shown) == [
+        "subject",
+        "version",
+        "id",
+        "guid",
+        "schemaType",
+        "references",
+        "metadata",
+        "ruleSet",
+        "schema",
+        "schemaTags",
+        "ts",
+        "deleted",
+        "aliases",
+    ]
     assert shown["subject"] == ":.c:s"
     assert shown["metadata"] == {"tags": {"a": ["t"], "b": ["a", "z"]}, "properties": {"k": "v"}, "sensitive": ["k"]}
     assert shown["ruleSet"] == {
-        "domainRules": [{"name": "r", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "CEL", "tags": ["a", "b"], "params": {"a": "2", "z": "1"}, "disabled": False}],
+        "domainRules": [
+            {
+                "name": "r",
+                "kind": "TRANSFORM",
+                "mode": "WRITEREAD",
+                "type": "CEL",
+                "tags": ["a", "b"],
+                "params": {"a": "2", "z": "1"},
+                "disabled": False,
+            }
+        ],
         "enableAt": "ALL",
     }
     assert shown["schemaTags"] == [{"schemaEntity": {"entityPath": "R.f", "entityType": "sr_field"}, "tags": ["PII"]}]
@@ -39,7 +78,20 @@ def test_a_version_shows_all_there_is_to_say() -> None:
 
 def test_an_answer_by_id_does_not_repeat_the_id() -> None:
     """§1.6, Schema-by-id."""
-    assert list(answers.by_id(FULL)) == ["subject", "version", "guid", "schemaType", "schema", "references", "metadata", "ruleSet", "schemaTags", "maxId", "ts", "deleted"]
+    assert list(answers.by_id(FULL)) == [
+        "subject",
+        "version",
+        "guid",
+        "schemaType",
+        "schema",
+        "references",
+        "metadata",
+        "ruleSet",
+        "schemaTags",
+        "maxId",
+        "ts",
+        "deleted",
+    ]
 
 
 def test_a_registration_shows_what_was_registered() -> None:
@@ -67,7 +119,14 @@ def test_metadata_with_nothing_in_it_is_shown() -> None:
     assert (shown["metadata"], shown["ruleSet"]) == ({}, {})
 
 
-CONFIG = Config(alias="a", normalize=False, level="FULL", group="", default_metadata=Metadata(properties={"k": "v"}), override_rule_set=RuleSet())
+CONFIG = Config(
+    alias="a",
+    normalize=False,
+    level="FULL",
+    group="",
+    default_metadata=Metadata(properties={"k": "v"}),
+    override_rule_set=RuleSet(),
+)
 
 
 def test_config_is_shown_without_what_is_empty() -> None:
@@ -83,7 +142,13 @@ def test_config_is_shown_without_what_is_empty() -> None:
 
 def test_a_put_calls_the_level_by_its_own_name() -> None:
     """CFG-3: the whole entry, in the field names of a PUT."""
-    assert list(answers.config_update(CONFIG, {})) == ["alias", "normalize", "compatibility", "defaultMetadata", "overrideRuleSet"]
+    assert list(answers.config_update(CONFIG, {})) == [
+        "alias",
+        "normalize",
+        "compatibility",
+        "defaultMetadata",
+        "overrideRuleSet",
+    ]
 
 
 def test_an_empty_text_is_shown_to_the_request_that_sent_it() -> None:

@@ -13,7 +13,9 @@ def reason(bound: Any, *arguments: Any) -> str:
     return refused.value.message
 
 
-@pytest.mark.parametrize("value, expected", [("a", "a"), (None, None), (True, "true"), (False, "false"), (Numeral("1.50"), "1.50")])
+@pytest.mark.parametrize(
+    "value, expected", [("a", "a"), (None, None), (True, "true"), (False, "false"), (Numeral("1.50"), "1.50")]
+)
 def test_scalars_stand_for_text(value: object, expected: str | None) -> None:
     """§1.3."""
     assert bind.text(value) == expected
@@ -40,7 +42,9 @@ def test_integers_are_read_leniently(value: object, expected: int | None) -> Non
     assert bind.integer(value) == expected
 
 
-@pytest.mark.parametrize("value", ["latest", "1.7", "1" * 30, "3000000000", 2**31, 1e300, Numeral("NaN"), Numeral("Infinity"), True, [], {}])
+@pytest.mark.parametrize(
+    "value", ["latest", "1.7", "1" * 30, "3000000000", 2**31, 1e300, Numeral("NaN"), Numeral("Infinity"), True, [], {}]
+)
 def test_what_is_no_integer_is_refused(value: object) -> None:
     """§1.3."""
     assert reason(bind.integer, value)
@@ -48,7 +52,18 @@ def test_what_is_no_integer_is_refused(value: object) -> None:
 
 @pytest.mark.parametrize(
     "value, expected",
-    [(True, True), (False, False), ("true", True), ("TRUE", True), ("False", False), ("", None), (None, None), (0, False), (7, True), (Numeral("0"), False)],
+    [
+        (True, True),
+        (False, False),
+        ("true", True),
+        ("TRUE", True),
+        ("False", False),
+        ("", None),
+        (None, None),
+        (0, False),
+        (7, True),
+        (Numeral("0"), False),
+    ],
 )
 def test_booleans_are_read_leniently(value: object, expected: bool | None) -> None:
     """§1.3."""
@@ -57,11 +72,17 @@ def test_booleans_are_read_leniently(value: object, expected: bool | None) -> No
 
 def test_refusals_are_worded_as_the_reference_words_them() -> None:
     """Recorded: people search for these sentences."""
-    assert reason(bind.flag, "yes") == 'Cannot deserialize value of type `Boolean` from String "yes": only "true" or "false" recognized'
+    assert (
+        reason(bind.flag, "yes")
+        == 'Cannot deserialize value of type `Boolean` from String "yes": only "true" or "false" recognized'
+    )
     assert reason(bind.integer, "latest") == (
         'Cannot deserialize value of type `Integer` from String "latest": not a valid `java.lang.Integer` value'
     )
-    assert reason(bind.text, {}) == "Cannot deserialize value of type `String` from Object value (token `JsonToken.START_OBJECT`)"
+    assert (
+        reason(bind.text, {})
+        == "Cannot deserialize value of type `String` from Object value (token `JsonToken.START_OBJECT`)"
+    )
     assert reason(bind.items, {}, bind.text, "SchemaReference>") == (
         "Cannot deserialize value of type `SchemaReference>` from Object value (token `JsonToken.START_OBJECT`)"
     )

@@ -32,7 +32,19 @@ def test_literals_come_before_parameters() -> None:
     assert DISPATCH.find("GET", b"/subjects/versions/versions").params == {"subject": "versions"}
 
 
-@pytest.mark.parametrize("path", [b"/nope", b"/schemas/ids", b"/config/a/b", b"/subjects/a/versions/1/nope", b"/Subjects", b"/dek-registry/v1/keks", b"/associations", b"/subjects" + b"/a" * 4000])
+@pytest.mark.parametrize(
+    "path",
+    [
+        b"/nope",
+        b"/schemas/ids",
+        b"/config/a/b",
+        b"/subjects/a/versions/1/nope",
+        b"/Subjects",
+        b"/dek-registry/v1/keks",
+        b"/associations",
+        b"/subjects" + b"/a" * 4000,
+    ],
+)
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH"])
 def test_unknown_paths_are_not_found(method: str, path: bytes) -> None:
     """HTTP-15: whatever the method."""
@@ -40,7 +52,16 @@ def test_unknown_paths_are_not_found(method: str, path: bytes) -> None:
         DISPATCH.find(method, path)
 
 
-@pytest.mark.parametrize("method, path", [("DELETE", b"/contexts"), ("PATCH", b"/subjects"), ("GET", b"/contexts/.c"), ("HEAD", b"/compatibility/subjects/a/versions"), ("BREW", b"/")])
+@pytest.mark.parametrize(
+    "method, path",
+    [
+        ("DELETE", b"/contexts"),
+        ("PATCH", b"/subjects"),
+        ("GET", b"/contexts/.c"),
+        ("HEAD", b"/compatibility/subjects/a/versions"),
+        ("BREW", b"/"),
+    ],
+)
 def test_wrong_methods_are_refused(method: str, path: bytes) -> None:
     """HTTP-15."""
     with pytest.raises(MethodNotAllowed):

@@ -75,7 +75,16 @@ def test_an_id_that_is_no_number_is_not_found(said: str) -> None:
         exchange(id=said).id  # noqa: B018 - reading it is the test
 
 
-@pytest.mark.parametrize("query, page", [("", Page(0, 9)), ("offset=2&limit=3", Page(2, 3)), ("limit=0", Page(0, 9)), ("limit=-5", Page(0, 9)), ("limit=10", Page(0, 9))])
+@pytest.mark.parametrize(
+    "query, page",
+    [
+        ("", Page(0, 9)),
+        ("offset=2&limit=3", Page(2, 3)),
+        ("limit=0", Page(0, 9)),
+        ("limit=-5", Page(0, 9)),
+        ("limit=10", Page(0, 9)),
+    ],
+)
 def test_a_limit_out_of_range_is_the_default(query: str, page: Page) -> None:
     """§2.2: also one above the maximum."""
     assert exchange(query).page(9) == page
@@ -104,7 +113,9 @@ def test_words_that_are_not_on_the_list_are_not_found(query: str) -> None:
         ("subject=a", None, Subject(".", "a")),
     ],
 )
-def test_a_context_in_the_path_qualifies_the_parameter(query: str, prefix: tuple[str, str] | None, expected: Subject | None) -> None:
+def test_a_context_in_the_path_qualifies_the_parameter(
+    query: str, prefix: tuple[str, str] | None, expected: Subject | None
+) -> None:
     """CPATH-4."""
     assert exchange(query, prefix).id_scope == expected
 

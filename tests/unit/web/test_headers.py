@@ -9,7 +9,13 @@ UUID4 = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 
 def test_headers_sent_in_several_lines_are_one_list() -> None:
     """A client may spread Accept over lines; a request id sent twice is none."""
-    sent = [(b"accept", b"text/html"), (b"accept", b"*/*"), (b"x-request-id", b"a"), (b"x-request-id", b"b"), (b"host", b"h")]
+    sent = [
+        (b"accept", b"text/html"),
+        (b"accept", b"*/*"),
+        (b"x-request-id", b"a"),
+        (b"x-request-id", b"b"),
+        (b"host", b"h"),
+    ]
     assert headers.picked(sent) == {b"accept": b"text/html,*/*", b"host": b"h"}
 
 

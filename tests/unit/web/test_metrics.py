@@ -26,8 +26,25 @@ def test_existing_dashboards_find_their_names() -> None:
     ):
         counters(one)
     text = counters.text()
-    told = {name: value(text, f"kafka_schema_registry_{name}") for name in ("registered_count", "deleted_count", "api_success_count", "api_failure_count", "master_slave_role", "node_count")}
-    assert told == {"registered_count": 1, "deleted_count": 1, "api_success_count": 3, "api_failure_count": 2, "master_slave_role": 1, "node_count": 1}
+    told = {
+        name: value(text, f"kafka_schema_registry_{name}")
+        for name in (
+            "registered_count",
+            "deleted_count",
+            "api_success_count",
+            "api_failure_count",
+            "master_slave_role",
+            "node_count",
+        )
+    }
+    assert told == {
+        "registered_count": 1,
+        "deleted_count": 1,
+        "api_success_count": 3,
+        "api_failure_count": 2,
+        "master_slave_role": 1,
+        "node_count": 1,
+    }
 
 
 def test_the_store_says_how_many_are_registered() -> None:

@@ -38,7 +38,17 @@ def test_the_answer_has_a_type_the_client_accepts(accept: bytes, expected: bytes
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b" ", V1, PLAIN, JSON, b"application/octet-stream", b"Application/JSON; charset=latin-1", b"application/json;"]
+    "said",
+    [
+        b"",
+        b" ",
+        V1,
+        PLAIN,
+        JSON,
+        b"application/octet-stream",
+        b"Application/JSON; charset=latin-1",
+        b"application/json;",
+    ],
 )
 def test_bodies_of_four_types_are_read(said: bytes) -> None:
     """§1.1: parameters are ignored, and a body without a type is JSON."""
@@ -84,7 +94,15 @@ def test_what_cannot_be_accepted_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "offer, taken",
-    [(b"gzip", True), (b"gzip, deflate", True), (b"*", True), (b"x-gzip;q=0.5", True), (b"gzip;q=0", False), (b"br", False), (b"", False)],
+    [
+        (b"gzip", True),
+        (b"gzip, deflate", True),
+        (b"*", True),
+        (b"x-gzip;q=0.5", True),
+        (b"gzip;q=0", False),
+        (b"br", False),
+        (b"", False),
+    ],
 )
 def test_gzip_is_used_where_it_is_offered(offer: bytes, taken: bool) -> None:
     """HTTP-10."""

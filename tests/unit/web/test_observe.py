@@ -17,8 +17,21 @@ def test_a_request_is_one_line_of_facts() -> None:
     """To be queried, not read."""
     written: list[bytes] = []
     request = Seen("GET", "/subjects/{subject}", 404, 1_234_567, "id", 12, 40401, "orders", None)
-    told = lines(observe.Log(written.append, release="1.0"), written, request, Seen("GET", "/", 200, 1000, "id", 2, id="7"))
-    assert told[0] == {"event": "request", "route": "GET /subjects/{subject}", "status": 404, "took_ms": 1.234, "bytes": 12, "request_id": "id", "error_code": 40401, "subject": "orders", "cold": True, "release": "1.0"}
+    told = lines(
+        observe.Log(written.append, release="1.0"), written, request, Seen("GET", "/", 200, 1000, "id", 2, id="7")
+    )
+    assert told[0] == {
+        "event": "request",
+        "route": "GET /subjects/{subject}",
+        "status": 404,
+        "took_ms": 1.234,
+        "bytes": 12,
+        "request_id": "id",
+        "error_code": 40401,
+        "subject": "orders",
+        "cold": True,
+        "release": "1.0",
+    }
     assert "cold" not in told[1]
     assert told[1]["id"] == "7"
     assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in written)
@@ -27,7 +40,9 @@ def test_a_request_is_one_line_of_facts() -> None:
 def test_a_line_can_be_a_metric() -> None:
     """CloudWatch reads it from the log: no call is made for it."""
     written: list[bytes] = []
-    [told] = lines(observe.Log(written.append, namespace="Sigla", now=lambda: 1.5), written, Seen("GET", "/", 200, 1000, "id", 2))
+    [told] = lines(
+        observe.Log(written.append, namespace="Sigla", now=lambda: 1.5), written, Seen("GET", "/", 200, 1000, "id", 2)
+    )
     assert told["_aws"]["Timestamp"] == 1500
     directive = told["_aws"]["CloudWatchMetrics"][0]
     assert directive["Namespace"] == "Sigla"

@@ -8,7 +8,9 @@ from sigla.errors import InvalidSubject
 from sigla.web import paths
 from sigla.web.refusals import BadRequest, ContextNameWithColon
 
-PRINTABLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[chr(n) for n in (*range(32), 127)]), min_size=1)
+PRINTABLE = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=[chr(n) for n in (*range(32), 127)]), min_size=1
+)
 
 
 def segments(raw: str) -> tuple[str, ...]:
@@ -43,21 +45,27 @@ def test_a_path_is_read_once(raw: str, expected: tuple[str, ...]) -> None:
     assert segments(raw) == expected
 
 
-@pytest.mark.parametrize("raw", ["//", "/subjects//versions", "/subjects//", "/subjects/;x/versions", "subjects", "*", ""])
+@pytest.mark.parametrize(
+    "raw", ["//", "/subjects//versions", "/subjects//", "/subjects/;x/versions", "subjects", "*", ""]
+)
 def test_a_path_with_an_empty_segment_is_refused(raw: str) -> None:
     """HTTP-13."""
     with pytest.raises(BadRequest):
         segments(raw)
 
 
-@pytest.mark.parametrize("raw", [b"/subjects/%", b"/subjects/%4", b"/subjects/%zz", b"/subjects/%FF", b"/subjects/\xff"])
+@pytest.mark.parametrize(
+    "raw", [b"/subjects/%", b"/subjects/%4", b"/subjects/%zz", b"/subjects/%FF", b"/subjects/\xff"]
+)
 def test_what_is_no_utf8_is_refused(raw: bytes) -> None:
     """HTTP-16."""
     with pytest.raises(BadRequest):
         paths.read(raw)
 
 
-@pytest.mark.parametrize("raw", ["/subjects/a%0Ab", "/subjects/%00", "/contexts/%7F/subjects/a", "/contexts/a%0A/schemas/types"])
+@pytest.mark.parametrize(
+    "raw", ["/subjects/a%0Ab", "/subjects/%00", "/contexts/%7F/subjects/a", "/contexts/a%0A/schemas/types"]
+)
 def test_control_characters_make_an_invalid_subject(raw: str) -> None:
     """HTTP-16: with its own number, also where only a read is asked."""
     with pytest.raises(InvalidSubject):

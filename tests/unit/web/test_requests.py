@@ -47,7 +47,19 @@ def test_everything_a_client_can_say_of_a_schema_is_read() -> None:
         metadata=Metadata({"p": ("a", "b")}, {"k": "1"}, ("k",)),
         rule_set=RuleSet(
             migration=(
-                Rule("r", "d", "CONDITION", "WRITE", "CEL", ("a", "b"), {"a": "2", "z": "1"}, "e", "NONE", "ERROR", disabled=True),
+                Rule(
+                    "r",
+                    "d",
+                    "CONDITION",
+                    "WRITE",
+                    "CEL",
+                    ("a", "b"),
+                    {"a": "2", "z": "1"},
+                    "e",
+                    "NONE",
+                    "ERROR",
+                    disabled=True,
+                ),
             ),
             domain=(Rule(),),
             enable_at="CLIENT",
@@ -108,7 +120,11 @@ def test_a_tag_request_is_read() -> None:
 
 def test_a_patch_tells_absent_from_null() -> None:
     """CFG-2: what is absent stays, what is null is cleared."""
-    assert patch('{"alias":null,"normalize":"true","compatibility":3,"x":1}') == {"alias": None, "normalize": True, "level": "3"}
+    assert patch('{"alias":null,"normalize":"true","compatibility":3,"x":1}') == {
+        "alias": None,
+        "normalize": True,
+        "level": "3",
+    }
 
 
 def test_the_level_has_its_own_name_in_a_put() -> None:
@@ -118,10 +134,16 @@ def test_the_level_has_its_own_name_in_a_put() -> None:
 
 def test_metadata_and_rule_sets_of_a_patch_are_read() -> None:
     """CFG-2: they are replaced whole."""
-    assert patch('{"defaultMetadata":{},"overrideRuleSet":null}') == {"default_metadata": Metadata(), "override_rule_set": None}
+    assert patch('{"defaultMetadata":{},"overrideRuleSet":null}') == {
+        "default_metadata": Metadata(),
+        "override_rule_set": None,
+    }
 
 
-@pytest.mark.parametrize("sent, mode", [('{"mode":"readonly"}', "readonly"), ('{"mode":null}', None), ('{"mode":7}', "7"), ('{"mode":""}', "")])
+@pytest.mark.parametrize(
+    "sent, mode",
+    [('{"mode":"readonly"}', "readonly"), ('{"mode":null}', None), ('{"mode":7}', "7"), ('{"mode":""}', "")],
+)
 def test_a_mode_is_read_as_it_is_spelled(sent: str, mode: str | None) -> None:
     """MODE-1: the answer repeats it."""
     assert requests.read_mode(sent.encode(), "updateMode") == mode

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from sigla.web.refusals import BadRequest, MissingBody
 from sigla.web.wire import bind, text
 
-ANYTHING = st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
 
 
 def read(body: bytes) -> Any:
@@ -35,7 +38,17 @@ def test_a_missing_body_is_said_to_be_missing(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"{", b'{"a":1} x', b'{"a":1}{}', b"{'a':1}", b'{"a":"\xff"}', b'{"a":"\xed\xa0\x80"}', b"\xff\xfe\x00", b'{"a":1,}', b'{"a":NaN} ]'],
+    [
+        b"{",
+        b'{"a":1} x',
+        b'{"a":1}{}',
+        b"{'a':1}",
+        b'{"a":"\xff"}',
+        b'{"a":"\xed\xa0\x80"}',
+        b"\xff\xfe\x00",
+        b'{"a":1,}',
+        b'{"a":NaN} ]',
+    ],
 )
 def test_what_is_no_json_is_refused(body: bytes) -> None:
     """§1.3: syntax, trailing tokens, bytes that are no UTF-8."""
@@ -43,7 +56,9 @@ def test_what_is_no_json_is_refused(body: bytes) -> None:
         read(body)
 
 
-@pytest.mark.parametrize("body, part", [(b'{"a":', "end-of-input"), (b'{"a":1} 2', "Trailing token"), (b'{"a" 1}', "line: 1, column: 6")])
+@pytest.mark.parametrize(
+    "body, part", [(b'{"a":', "end-of-input"), (b'{"a":1} 2', "Trailing token"), (b'{"a" 1}', "line: 1, column: 6")]
+)
 def test_a_syntax_error_says_where(body: bytes, part: str) -> None:
     """A client that builds its JSON by hand finds the place."""
     with pytest.raises(BadRequest) as refused:
@@ -51,7 +66,9 @@ def test_a_syntax_error_says_where(body: bytes, part: str) -> None:
     assert part in refused.value.message
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+)
 def test_every_encoding_of_json_is_recognised(encoding: str) -> None:
     """§1.3: by the bytes, whatever the charset parameter says."""
     assert read('{"a":"ö"}'.encode(encoding)) == {"a": "ö"}

@@ -337,7 +337,7 @@ class Search:
     """A prefix search over subjects, decoded.
 
     context: the one context to look in; None for all of those whose name starts with `context_prefix`.
-    exact: only the one subject whose whole name is `name_prefix`.
+    exact: only the one subject of `context` whose whole name is `name_prefix`.
     """
 
     name_prefix: str = ""

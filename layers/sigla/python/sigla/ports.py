@@ -77,7 +77,8 @@ class Registered:
     """A version is written.
 
     row: what to store; its revision is `head.revision + 1`. A version of the same number is overwritten (import).
-    purged: soft-deleted versions that go in the same commit, because the new one supersedes them.
+    purged: soft-deleted versions that go in the same commit, because the new one supersedes them; Conflict also if
+        `referred` has moved, then.
     targets, seen: what its references resolved to, and the heads of those subjects (the subject's own excepted);
         Conflict if one of them has another revision by now.
     digests: equivalence digests by which `candidates` will find the version.

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,10 @@ STARTUP_PROBLEMS = (InvalidSetting, DataInUse, TooNew, OSError)
 
 DATA = "SIGLA_DATA"
 """Where a function without stores of its own keeps its data; nowhere if unset. Not a setting: the command has an option."""
+
+
+_KEPT_OPEN = ExitStack()
+"""What a function opened at its start: nobody tells it when it ends."""
 
 
 @contextmanager
@@ -54,7 +58,7 @@ def lambda_handler() -> Callable[[Any, Any], dict[str, Any]]:
 
     data = os.environ.get(DATA)
     settings = Settings.read({name: value for name, value in os.environ.items() if name != DATA})
-    registry, _ = embedded(settings, Path(data) if data else None).__enter__()
+    registry, _ = _KEPT_OPEN.enter_context(embedded(settings, Path(data) if data else None))
     return gateway.handler(registry, options=_web_options(settings, gateway.OPTIONS))
 
 

@@ -13,10 +13,10 @@ import orjson
 from sigla import keys, records
 from sigla.embedded import rows
 from sigla.embedded.lists import Where, within
-from sigla.embedded.versions import Removed, bump, insert, is_stored, make_subject, remove
+from sigla.embedded.versions import bump, insert, is_stored, make_subject, remove
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Search, Settings, Subject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
 from sigla.ports import (
     Change,
     ConfigChanged,
@@ -90,7 +90,7 @@ def _register(db: sqlite3.Connection, change: Registered) -> Outcome:
     insert(db, number, change)
     bump(db, number, change.nonce)
     buried = _bury(db, subject.context, removed)
-    touched = {key, *(BodyKey(subject.context, id) for id, _ in removed)}
+    touched = {key, *(BodyKey(subject.context, id) for id in removed)}
     return Outcome(touched, buried, Effects(listed=_list_context(db, subject.context)))
 
 
@@ -128,19 +128,17 @@ def _purge_subject(db: sqlite3.Connection, change: SubjectPurged) -> Outcome:
     return _purged(db, change.head.subject, removed, change.nonce, wholly=True)
 
 
-def _purged(db: sqlite3.Connection, subject: Subject, removed: Removed, nonce: str, *, wholly: bool) -> Outcome:
-    touched = {BodyKey(subject.context, id) for id, _ in removed}
+def _purged(db: sqlite3.Connection, subject: Subject, removed: set[SchemaId], nonce: str, *, wholly: bool) -> Outcome:
+    touched = {BodyKey(subject.context, id) for id in removed}
     effects = _drop_settings(db, subject, nonce) if wholly else NO_EFFECTS
     return Outcome(touched, _bury(db, subject.context, removed), effects)
 
 
-def _bury(db: sqlite3.Connection, context: str, removed: Removed) -> tuple[BodyKey, ...]:
-    """Remembers which of the removed ids lost their last holder; a content whose id is buried has none."""
-    lost = [(id, guid) for id, guid in removed if not rows.is_held(db, context, id)]
-    for id, guid in lost:
-        db.execute("INSERT OR IGNORE INTO buried VALUES (?, ?)", (context, id))
-        db.execute("UPDATE content SET latest = FALSE WHERE guid = ? AND context = ? AND id = ?", (guid, context, id))
-    return tuple(BodyKey(context, id) for id in sorted({id for id, _ in lost}))
+def _bury(db: sqlite3.Connection, context: str, removed: set[SchemaId]) -> tuple[BodyKey, ...]:
+    """Remembers which of the removed ids lost their last holder."""
+    lost = sorted({id for id in removed if not rows.is_held(db, context, id)})
+    db.executemany("INSERT OR IGNORE INTO buried VALUES (?, ?)", [(context, id) for id in lost])
+    return tuple(BodyKey(context, id) for id in lost)
 
 
 # --- contexts and settings -------------------------------------------------------------------------------------------
@@ -205,7 +203,7 @@ def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> Outcome:
         purged += [(subject, version) for version in _numbers(db, number)]
         removed = remove(db, number, None)
         bump(db, number, change.nonce, generations=1)
-        touched |= {BodyKey(subject.context, id) for id, _ in removed}
+        touched |= {BodyKey(subject.context, id) for id in removed}
         buried += _bury(db, subject.context, removed)
     _set(db, change.scope, "mode", "IMPORT", change.nonce)
     return Outcome(touched, tuple(buried), Effects(purged=purged))

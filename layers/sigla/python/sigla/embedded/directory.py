@@ -30,7 +30,12 @@ class Directory:
     def last(self, context: str) -> SchemaId:
         """The highest id with a file; 0 if none. Lists the whole context."""
         folder = self._root / keys.schemas_directory(self._registry, context)
-        return SchemaId(max((int(path.stem) for path in folder.glob("*.json")), default=0))
+        try:
+            return SchemaId(max((int(path.stem) for path in folder.iterdir() if path.suffix == ".json"), default=0))
+        except OSError as failure:
+            if failure.errno in _NO_FILE:
+                return SchemaId(0)
+            raise StoreError(f"the bodies of context {context} cannot be listed") from failure
 
     def body_path(self, key: BodyKey) -> Path:
         return self._root / keys.body_file(self._registry, key)

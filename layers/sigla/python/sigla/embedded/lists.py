@@ -83,6 +83,8 @@ def within(search: Search, where: Where) -> list[Where]:
 
     The name counts in one context only. The default context lies around all named ones.
     """
+    if search.context and search.exact:
+        return [where.but("s.key = ?", rows.subject_key(Subject(search.context, search.name_prefix)))]
     if search.context:
         where = where.but("s.context = ?", search.context)
         low = rows.subject_key(Subject(search.context, search.name_prefix))

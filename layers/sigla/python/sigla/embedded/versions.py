@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from sigla import records
 from sigla.embedded import rows
 from sigla.keys import utf16
-from sigla.model import DEFAULT_CONTEXT, Guid, Row, SchemaId, Subject, Version
+from sigla.model import DEFAULT_CONTEXT, Row, SchemaId, Subject, Version
 from sigla.ports import Registered
-
-Removed = set[tuple[SchemaId, Guid]]
 
 
 def make_subject(db: sqlite3.Connection, subject: Subject) -> int:
@@ -80,18 +78,16 @@ def _refer(db: sqlite3.Connection, number: int, change: Registered) -> None:
     )
 
 
-def remove(db: sqlite3.Connection, number: int, versions: Sequence[Version] | None) -> Removed:
-    """Removes these versions, or all (None), as far as they are stored; what they were."""
+def remove(db: sqlite3.Connection, number: int, versions: Sequence[Version] | None) -> set[SchemaId]:
+    """Removes these versions, or all (None), as far as they are stored; the ids they had."""
     if versions is None:
         versions = [version for (version,) in db.execute("SELECT version FROM version WHERE subject = ?", (number,))]
-    removed = Removed()
+    removed: set[SchemaId] = set()
     for version in versions:
-        found = db.execute(
-            "DELETE FROM version WHERE subject = ? AND version = ? RETURNING id, guid", (number, version)
-        )
+        found = db.execute("DELETE FROM version WHERE subject = ? AND version = ? RETURNING id", (number, version))
         gone = found.fetchall()
         if gone:
-            removed.update(gone)
+            removed.update(id for (id,) in gone)
             db.execute("DELETE FROM digest WHERE subject = ? AND version = ?", (number, version))
             db.execute("DELETE FROM reference WHERE subject = ? AND version = ?", (number, version))
     return removed

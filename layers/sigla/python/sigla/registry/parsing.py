@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from sigla.errors import EmptySchema, InvalidSchema, InvalidSchemaType, Malformed, SchemaTooLarge
 from sigla.languages import LANGUAGES
@@ -131,7 +131,8 @@ def _texts(stores: Stores, refs: Sequence[Reference], targets: Sequence[Target])
 
 def _resolve(view: View, offered: OfferedReference, *, strict: bool) -> tuple[Reference, Target]:
     if not is_complete(offered):
-        shown = f"name='{offered.name}', subject='{offered.subject}', version={offered.version}"
+        name, subject, version = ("null" if part is None else part for part in astuple(offered))
+        shown = f"name='{name}', subject='{subject}', version={version}"
         raise Malformed(f"Invalid reference: {{{shown}}}")
     key = target_of(offered, view.subject.context)
     row = view.row(key.version, key.subject)

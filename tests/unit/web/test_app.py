@@ -1,0 +1,427 @@
+import asyncio
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from sigla import errors
+from sigla.errors import Conflict
+from sigla.observe import Seen
+from sigla.registry import Registry
+from sigla.web import app
+from sigla.web.answer import Answer
+from sigla.web.routes import ROUTES
+from tests.unit.web.conftest import Client
+
+V1 = "application/vnd.schemaregistry.v1+json"
+INT = {"schema": '"int"'}
+
+
+def refusal(response: Any) -> tuple[int, int, str]:
+    return response.status, response.json["error_code"], response.json["message"]
+
+
+def test_a_schema_goes_in_and_comes_out(client: Client) -> None:
+    """The whole way: by version, by id, by GUID, as bare text."""
+    registered = client("POST", "/subjects/a%2Fb/versions", INT)
+    assert (registered.status, registered.headers["content-type"]) == (200, V1)
+    guid = registered.json["guid"]
+    assert registered.json == {"id": 1, "version": 1, "guid": guid, "schemaType": "AVRO", "schema": '"int"'}
+    assert client("GET", "/subjects/a%2Fb/versions/latest").json["subject"] == "a/b"
+    assert client("GET", "/schemas/ids/1").json["schema"] == '"int"'
+    assert client("GET", "/schemas/ids/1/schema").body == b'"int"'
+    assert client("GET", f"/schemas/guids/{guid}/ids").json == [{"context": ".", "id": 1}]
+    assert client("GET", f"/schemas/guids/{guid}").json["guid"] == guid
+
+
+def test_every_endpoint_answers(client: Client) -> None:
+    """A walk over the table: each row is asked once, in an order in which each has something to say."""
+    client("POST", "/subjects/s/versions", INT)
+    guid = client("GET", "/schemas/ids/1").json["guid"]
+    empty: dict[str, str] = {}
+    walk = [
+        ("GET", "/", None, 200, empty),
+        ("POST", "/", empty, 200, empty),
+        (
+            "GET",
+            "/v1/metadata/id",
+            None,
+            200,
+            {
+                "scope": {
+                    "path": [],
+                    "clusters": {"kafka-cluster": "sigla", "schema-registry-cluster": "schema-registry"},
+                }
+            },
+        ),
+        ("GET", "/v1/metadata/version", None, 200, {"version": "8.5.0", "commitId": "Unknown"}),
+        ("GET", "/v1/metadata/deployment", None, 200, {"attributes": []}),
+        ("GET", "/contexts", None, 200, ["."]),
+        ("DELETE", "/contexts/.none", None, 204, None),
+        ("GET", "/schemas", None, 200, ...),
+        ("GET", "/schemas/types", None, 200, ["JSON", "PROTOBUF", "AVRO"]),
+        ("GET", "/schemas/ids/1", None, 200, ...),
+        ("GET", "/schemas/ids/1/schema", None, 200, "int"),
+        ("GET", "/schemas/ids/1/subjects", None, 200, ["s"]),
+        ("GET", "/schemas/ids/1/versions", None, 200, [{"subject": "s", "version": 1}]),
+        ("GET", f"/schemas/guids/{guid}", None, 200, ...),
+        ("GET", f"/schemas/guids/{guid}/ids", None, 200, [{"context": ".", "id": 1}]),
+        ("GET", "/subjects", None, 200, ["s"]),
+        ("POST", "/subjects/s", INT, 200, ...),
+        ("GET", "/subjects/s/metadata", None, 404, ...),
+        ("GET", "/subjects/s/versions", None, 200, [1]),
+        ("GET", "/subjects/s/versions/1", None, 200, ...),
+        ("GET", "/subjects/s/versions/1/schema", None, 200, "int"),
+        ("GET", "/subjects/s/versions/1/referencedby", None, 200, []),
+        ("POST", "/subjects/s/versions/1/tags", {"metadata": {"properties": {"k": "v"}}}, 200, ...),
+        ("GET", "/subjects/s/metadata?key=k&value=v", None, 200, ...),
+        ("POST", "/compatibility/subjects/s/versions", INT, 200, {"is_compatible": True}),
+        (
+            "POST",
+            "/compatibility/subjects/s/versions/latest?verbose=true",
+            INT,
+            200,
+            {"is_compatible": True, "messages": []},
+        ),
+        ("GET", "/config", None, 200, {"compatibilityLevel": "BACKWARD"}),
+        ("PUT", "/config", {"compatibility": "full"}, 200, {"compatibility": "FULL"}),
+        ("DELETE", "/config", None, 200, {"compatibilityLevel": "FULL"}),
+        ("PUT", "/config/s", {"normalize": True}, 200, {"normalize": True}),
+        ("GET", "/config/s", None, 200, {"normalize": True, "compatibilityLevel": "BACKWARD"}),
+        ("DELETE", "/config/s", None, 200, {"normalize": True, "compatibilityLevel": "BACKWARD"}),
+        ("GET", "/mode", None, 200, {"mode": "READWRITE"}),
+        ("PUT", "/mode", {"mode": "readonly"}, 200, {"mode": "readonly"}),
+        ("DELETE", "/mode", None, 200, {"mode": "READONLY"}),
+        ("PUT", "/mode/s", {"mode": "READONLY"}, 200, {"mode": "READONLY"}),
+        ("GET", "/mode/s", None, 200, {"mode": "READONLY"}),
+        ("DELETE", "/mode/s", None, 200, {"mode": "READONLY"}),
+        ("DELETE", "/mode/s?recursive=true", None, 200, empty),
+        ("DELETE", "/subjects/s/versions/2", None, 200, 2),
+        ("DELETE", "/subjects/s", None, 200, [1]),
+    ]
+    for method, target, body, status, expected in walk:
+        response = client(method, target, body)
+        assert response.status == status, (method, target, response.body)
+        assert expected is ... or (response.json if response.body else None) == expected
+    walked = {
+        app.Dispatch(ROUTES).find(method, target.partition("?")[0].encode()).route.name for method, target, *_ in walk
+    }
+    assert {route.name for route in ROUTES} - walked == {"POST /subjects/{subject}/versions"}
+
+
+def test_a_verbose_check_says_what_is_wrong_with_the_schema(client: Client) -> None:
+    """COMPAT-4: an invalid schema is an answer there, and a refusal otherwise."""
+    target = "/compatibility/subjects/s/versions"
+    assert refusal(client("POST", target, {"schema": "{"}))[:2] == (422, 42201)
+    verdict = client("POST", f"{target}?verbose=true", {"schema": ""}).json
+    assert verdict == {"is_compatible": False, "messages": ["Empty schema"]}
+
+
+def test_ids_are_understood_in_their_context(client: Client) -> None:
+    """CPATH-4: the same number means another schema there."""
+    client("POST", "/subjects/s/versions", INT)
+    client("POST", "/contexts/c/subjects/s/versions", {"schema": '"long"'})
+    assert client("GET", "/schemas/ids/1").json["schema"] == '"int"'
+    assert client("GET", "/contexts/c/schemas/ids/1").json["schema"] == '"long"'
+    assert client("GET", "/schemas/ids/1?subject=:.c:").json["subject"] == ":.c:s"
+    assert client("GET", "/schemas/ids/1?subject=s&fetchMaxId=true").json["maxId"] == 1
+    assert client("GET", "/schemas/ids/1?fetchMaxId=false&format=&findTags=x").json["version"] == 1
+    assert client("GET", "/contexts/c/subjects").json == [":.c:s"]
+    assert client("GET", "/contexts/./subjects").json == ["s"]
+    assert [one["subject"] for one in client("GET", "/contexts/c/schemas").json] == [":.c:s"]
+
+
+@pytest.mark.parametrize(
+    "query, count",
+    [
+        ("", 1),
+        ("?lifecycle=NONE", 1),
+        ("?lifecycle=STRONG", 0),
+        ("?resourceType=topic", 0),
+        ("?associationType=value", 0),
+        ("?lifecycle=WEAK&lifecycle=NONE", 1),
+    ],
+)
+def test_no_schema_has_an_association(client: Client, query: str, count: int) -> None:
+    """Who asks for those that have one gets none; who asks for those without gets all."""
+    client("POST", "/subjects/s/versions", INT)
+    assert len(client("GET", f"/schemas{query}").json) == count
+
+
+@pytest.mark.parametrize(
+    "method, target, expected",
+    [
+        ("GET", "/nope", (404, 404, "HTTP 404 Not Found")),
+        ("GET", "/dek-registry/v1/keks", (404, 404, "HTTP 404 Not Found")),
+        ("PATCH", "/subjects", (405, 405, "HTTP 405 Method Not Allowed")),
+        ("DELETE", "/contexts/.", (405, 405, "HTTP 405 Method Not Allowed")),
+        ("GET", "/schemas/ids/abc", (404, 404, "HTTP 404 Not Found")),
+        ("GET", "/schemas/ids/7", (404, 40403, "Schema 7 not found")),
+        ("GET", "/schemas/ids/7/versions", (404, 40403, "Schema not found")),
+        ("GET", "/subjects?limit=x", (404, 404, "HTTP 404 Not Found")),
+        ("GET", "/subjects//versions", (400, 400, "The path has an empty segment")),
+        ("GET", "/subjects/a%0Ab", (422, 42208, "The specified subject 'a\nb' is not a valid.")),
+        ("GET", "/contexts/.a:b/mode", (400, 400, "Context name '.a:b' cannot contain a colon")),
+        ("DELETE", "/contexts/a:b", (400, 400, "Context name 'a:b' cannot contain a colon")),
+        ("POST", "/subjects/s/versions", (422, 422, "register.request must not be null (was null)")),
+        ("GET", "/" + "a" * 9000, (414, 414, "HTTP 414 URI Too Long")),
+        ("GET", "/subjects/s/versions/0", (422, 42202, errors.InvalidVersion(version=0).message)),
+    ],
+)
+def test_every_refusal_is_a_sentence_with_a_number(
+    client: Client, method: str, target: str, expected: tuple[int, int, str]
+) -> None:
+    """HTTP-13 to HTTP-16, §1.2, §1.5."""
+    assert refusal(client(method, target)) == expected
+
+
+@pytest.mark.parametrize(
+    "method, target, headers, media",
+    [
+        ("GET", "/nope", {}, None),
+        ("PATCH", "/subjects", {}, None),
+        ("GET", "/subjects", {"accept": "text/plain"}, None),
+        ("GET", "/contexts/.a:b/mode", {}, None),
+        ("POST", "/subjects/s", {"content-type": "text/plain", "accept": "application/json"}, "application/json"),
+        ("POST", "/subjects/s", {"content-type": "garbage"}, "application/json"),
+        ("GET", "/schemas/ids/7", {"accept": "application/json"}, "application/json"),
+        ("GET", "/subjects//x", {"accept": "text/plain"}, V1),
+    ],
+)
+def test_refusals_have_the_type_of_the_reference(
+    client: Client, method: str, target: str, headers: dict[str, str], media: str | None
+) -> None:
+    """HTTP-4, HTTP-5, HTTP-15: some have none."""
+    assert client(method, target, None, headers).headers.get("content-type") == media
+
+
+def test_the_path_is_judged_before_the_media_types(client: Client) -> None:
+    """HTTP-4: 404 and 405 come first, then 415, then 406."""
+    wrong = {"accept": "text/plain", "content-type": "text/plain"}
+    assert client("POST", "/nope", None, wrong).status == 404
+    assert client("PATCH", "/subjects", None, wrong).status == 405
+    assert client("POST", "/subjects/s", None, wrong).status == 415
+    assert client("POST", "/subjects/s", None, {"accept": "text/plain"}).status == 406
+
+
+def test_head_is_get_without_its_body(client: Client) -> None:
+    """HTTP-15."""
+    client("POST", "/subjects/s/versions", INT)
+    full, head = client("GET", "/schemas/ids/1"), client("HEAD", "/schemas/ids/1")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-length"] == str(len(full.body))
+
+
+def test_options_tells_the_methods(client: Client) -> None:
+    """HTTP-15."""
+    response = client("OPTIONS", "/mode")
+    assert (response.status, response.headers["content-type"]) == (200, "text/plain")
+    assert response.headers["allow"] == response.text == "DELETE, GET, HEAD, OPTIONS, PUT"
+    assert client("OPTIONS", "/nope").status == 404
+
+
+def test_every_answer_has_a_request_id(client: Client) -> None:
+    """HTTP-9: also a refusal."""
+    assert client("GET", "/", None, {"x-request-id": "mine"}).headers["x-request-id"] == "mine"
+    assert client("GET", "/nope").headers["x-request-id"]
+
+
+def test_get_and_post_are_packed_where_that_is_offered(client: Client) -> None:
+    """HTTP-10: small ones included, errors too; other methods never."""
+    offer = {"accept-encoding": "gzip"}
+    for method, target in (("GET", "/"), ("POST", "/"), ("GET", "/nope")):
+        packed = client(method, target, None, offer)
+        assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+        assert gzip.decompress(packed.body) == client(method, target).body
+        assert client(method, target).headers["vary"] == "Accept-Encoding"
+    assert "content-encoding" not in client("DELETE", "/config", None, offer).headers
+
+
+def test_long_answers_are_packed_too(client: Client) -> None:
+    """In haste, but whole."""
+    long = {"schema": json.dumps({"type": "enum", "name": "E", "symbols": [f"S{n}" for n in range(20_000)]})}
+    client("POST", "/subjects/s/versions", long)
+    packed = client("GET", "/schemas/ids/1/schema", None, {"accept-encoding": "gzip"})
+    assert gzip.decompress(packed.body) == client("GET", "/schemas/ids/1/schema").body
+
+
+def test_a_client_that_has_an_answer_is_not_sent_it_again(client: Client) -> None:
+    """By id and by GUID; packed and plain bytes are two answers with two tags."""
+    guid = client("POST", "/subjects/s/versions", INT).json["guid"]
+    for target in ("/schemas/ids/1", "/schemas/ids/1/schema", "/schemas/ids/1/versions", f"/schemas/guids/{guid}"):
+        for headers in ({}, {"accept-encoding": "gzip"}):
+            tag = client("GET", target, None, headers).headers["etag"]
+            again = client("GET", target, None, {**headers, "if-none-match": f'"x", {tag}'})
+            assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
+            assert "content-type" not in again.headers
+        assert client("GET", target, None, {"if-none-match": '"x"'}).status == 200
+    assert (
+        client("GET", "/schemas/ids/1").headers["etag"]
+        != client("GET", "/schemas/ids/1", None, {"accept-encoding": "gzip"}).headers["etag"]
+    )
+    assert "etag" not in client("GET", "/schemas/ids/7", None, {"if-none-match": "*"}).headers
+
+
+def test_a_soft_delete_changes_the_tag(client: Client) -> None:
+    """What is kept must never outlive what it says."""
+    client("POST", "/subjects/s/versions", INT)
+    before = client("GET", "/schemas/ids/1")
+    client("DELETE", "/subjects/s")
+    after = client("GET", "/schemas/ids/1")
+    assert (before.json["deleted"], after.json["deleted"]) == (False, True)
+    assert before.headers["etag"] != after.headers["etag"]
+
+
+def test_a_body_that_is_too_large_is_refused_unread(registry: Registry) -> None:
+    """By its declared length at once, else as soon as it is seen; the rest is not read."""
+    client = Client(app.build(registry, options=app.Options(body_bytes=10)))
+    declared = asyncio.run(client.send("POST", "/", [b"x"], {"content-length": "11"}))
+    grown = asyncio.run(client.send("POST", "/", [b"123456", b"123456", b"never"]))
+    assert refusal(declared) == refusal(grown) == (413, 413, "The request body is larger than 10 bytes")
+    assert client("POST", "/", b"{        }").status == 200
+
+
+@pytest.mark.parametrize(
+    "headers, closed",
+    [
+        ({"expect": "100-continue"}, True),
+        ({"transfer-encoding": "chunked"}, True),
+        ({"content-length": "1000000000"}, True),
+        ({"content-length": "5"}, False),
+        ({}, False),
+    ],
+)
+def test_a_connection_ends_where_an_unread_body_would_be_taken_for_a_request(
+    client: Client, headers: dict[str, str], closed: bool
+) -> None:
+    """HTTP-17, said aloud: what the server can drain it drains, and the connection goes on."""
+    assert ("connection" in client("POST", "/nope", None, headers).headers) is closed
+    assert "connection" not in client("POST", "/", {}, {"expect": "100-continue"}).headers
+
+
+def test_nobody_is_answered_who_has_gone(client: Client) -> None:
+    """A client that hangs up in the middle of its body did not ask anything."""
+
+    async def hang_up() -> int:
+        response = await client.send("POST", "/", [b"", b""])
+        return response.status
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        pytest.fail("there is nobody to send to")
+
+    scope = {"type": "http", "method": "POST", "path": "/", "raw_path": b"/", "query_string": b"", "headers": []}
+    asyncio.run(client.application(scope, receive, send))
+    assert asyncio.run(hang_up()) == 200
+
+
+class Broken:
+    """A registry in which everything fails in one way."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __getattr__(self, verb: str) -> Any:
+        def fail(*_: object, **__: object) -> None:
+            raise self.error
+
+        return fail
+
+
+def broken(error: Exception) -> tuple[Client, list[bytes]]:
+    told: list[bytes] = []
+    registry: Any = Broken(error)
+    return Client(app.build(registry, options=app.Options(log_failure=told.append))), told
+
+
+def test_storage_that_fails_is_named() -> None:
+    """50001, and the operation; the rest is for the log."""
+    client, told = broken(Conflict("table is gone"))
+    assert refusal(client("GET", "/subjects")) == (500, 50001, "The subjects failed while talking to the store")
+    assert len(told) == 1
+
+
+def test_a_fault_of_ours_is_told_to_the_log_alone() -> None:
+    """The client learns that it was not his."""
+    client, told = broken(KeyError("secret"))
+    response = client("GET", "/subjects", None, {"x-request-id": "mine"})
+    assert refusal(response) == (500, 500, "Internal Server Error")
+    assert json.loads(told[0])["request_id"] == "mine"
+
+
+def test_storage_may_fail_before_a_route_is_found() -> None:
+    """The last net catches everything."""
+    table = app.Table(*[Broken(Conflict())] * 2, app.Options(log_failure=lambda _: None), frozenset())  # type: ignore[arg-type] # nothing of it is asked
+    call = app.Call({"method": "GET", "raw_path": b"/", "query_string": b"", "headers": []})
+    assert table._failed(call, Conflict()).error_code == 50001
+
+
+def test_an_answer_that_does_not_fit_the_door_is_refused(registry: Registry) -> None:
+    """With a sentence that says what to do. Quotes count twice: the door wraps the body into JSON."""
+    client = Client(app.build(registry, options=app.Options(answer_bytes=150)))
+    client("POST", "/subjects/s/versions", INT)
+    assert client("GET", "/subjects/s/versions").status == 200
+    response = client("GET", "/schemas")
+    assert refusal(response)[:2] == (422, 42209)
+    assert "limit and offset" in response.json["message"]
+    assert app.fits(b"x" * 100, 150)
+    assert not app.fits(b'"' * 80, 150)
+
+
+def test_watchers_are_told_of_every_request(registry: Registry) -> None:
+    """With the status that was sent, and what it was about; never with a schema."""
+    told: list[Seen] = []
+    client = Client(app.build(registry, options=app.Options(watchers=(told.append,))))
+    client("POST", "/subjects/s/versions", INT)
+    tag = client("GET", "/schemas/ids/1").headers["etag"]
+    client("GET", "/schemas/ids/1", None, {"if-none-match": tag})
+    client("GET", "/nope")
+    assert [(one.method, one.route, one.status, one.error_code, one.subject, one.id) for one in told] == [
+        ("POST", "/subjects/{subject}/versions", 200, None, "s", None),
+        ("GET", "/schemas/ids/{id}", 200, None, None, "1"),
+        ("GET", "/schemas/ids/{id}", 304, None, None, "1"),
+        ("GET", "", 404, 404, None, None),
+    ]
+    assert told[0].took_ns > 0
+    assert told[2].bytes == 0
+
+
+def test_what_parses_or_writes_goes_to_the_worker(registry: Registry) -> None:
+    """And what only reads does not: it would wait behind a slow check."""
+    handed: list[str] = []
+
+    async def worker(job: Any) -> Answer:
+        handed.append("job")
+        answer: Answer = job()
+        return answer
+
+    client = Client(app.build(registry, worker=worker))
+    for method, target in (("GET", "/schemas/ids/1"), ("GET", "/subjects"), ("HEAD", "/schemas")):
+        client(method, target)
+    assert not handed
+    for method, target in (
+        ("POST", "/subjects/s/versions"),
+        ("DELETE", "/subjects/s"),
+        ("GET", "/schemas/ids/1?format=resolved"),
+        ("GET", "/schemas/ids/1?findTags=*"),
+    ):
+        client(method, target, INT if method == "POST" else None)
+    assert len(handed) == 4
+
+
+def test_browsers_of_other_sites_are_let_in_where_that_is_set(registry: Registry) -> None:
+    """Off by default."""
+    origin = {"origin": "https://ui.example", "access-control-request-method": "PUT"}
+    open_ = Client(app.build(registry, options=app.Options(cors_origins=("https://ui.example",))))
+    assert open_("OPTIONS", "/config", None, origin).headers["access-control-allow-origin"] == "https://ui.example"
+    assert "access-control-allow-origin" in open_("GET", "/subjects", None, origin).headers
+    assert "access-control-allow-origin" not in Client(app.build(registry))("GET", "/subjects", None, origin).headers
+
+
+def test_the_api_describes_itself(client: Client) -> None:
+    """FastAPI's own routes, fed from our table."""
+    assert set(client("GET", "/openapi.json").json["paths"]) == {route.path for route in ROUTES}
+    assert b"openapi.json" in client("GET", "/docs").body

@@ -1,0 +1,162 @@
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigla.registry import Registry
+from sigla.web import app, local
+from tests.unit.web.conftest import Client
+
+SERVER = """
+from sigla.embedded.clock import SystemClock
+from sigla.embedded.store import EmbeddedStore
+from sigla.registry import Registry
+from sigla.web import local
+
+with EmbeddedStore() as store:
+    registry = Registry(store.catalog, store.bodies, SystemClock())
+    application = local.application(registry, group=store.group, step=store.step)
+    local.serve(application, host="127.0.0.1", port=0, started=lambda url: print(url, flush=True))
+"""
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready", "/metrics"])
+def test_probes_ask_as_they_like(registry: Registry, path: str) -> None:
+    """Free of content negotiation: a probe sends no Accept, or a strange one."""
+    assert (
+        Client(local.application(registry))(
+            "GET", path, None, {"accept": "text/plain", "content-type": "text/plain"}
+        ).status
+        == 200
+    )
+
+
+def test_a_server_whose_store_is_silent_is_not_ready(registry: Registry) -> None:
+    """It lives, and should get no requests."""
+    client = Client(local.application(registry, ready=lambda: False))
+    assert (client("GET", "/health/ready").status, client("GET", "/health/live").status) == (503, 200)
+
+
+def test_metrics_tell_of_requests(registry: Registry) -> None:
+    """And of what is stored."""
+    client = Client(local.application(registry, stored=lambda: 7))
+    client("GET", "/subjects")
+    told = client("GET", "/metrics")
+    assert told.headers["content-type"].startswith("text/plain")
+    assert 'sigla_requests_total{method="GET",route="/subjects",status="200"} 1' in told.text
+    assert "kafka_schema_registry_registered_count 7" in told.text
+
+
+def test_watchers_of_the_operator_are_kept(registry: Registry) -> None:
+    """The counters join the log, they do not replace it."""
+    told: list[Any] = []
+    options = app.Options(watchers=(told.append,))
+    Client(local.application(registry, options=options))("GET", "/")
+    assert len(told) == 1
+
+
+class Transport:
+    """The writing end of a connection that is a list."""
+
+    def __init__(self) -> None:
+        self.sent = b""
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self.sent += data
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def get_extra_info(self, name: str) -> Any:
+        return None
+
+
+def refused(registry: Registry, *chunks: bytes) -> tuple[bytes, Any]:
+    """The head and the JSON body of what a connection is answered."""
+
+    async def talk() -> bytes:
+        config = local.uvicorn.Config(local.application(registry), lifespan="off")
+        from uvicorn.server import ServerState
+
+        config.load()
+        protocol = local.Protocol(config, ServerState(), {}, asyncio.get_running_loop())
+        transport: Any = Transport()
+        protocol.connection_made(transport)
+        for chunk in chunks:
+            if not transport.closed:
+                protocol.data_received(chunk)
+        assert transport.closed
+        return bytes(transport.sent)
+
+    head, _, body = asyncio.run(talk()).partition(b"\r\n\r\n")
+    return head, json.loads(body)
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [b"GARBAGE\r\n\r\n", b"GET /\xff HTTP/1.1\r\nhost: h\r\n\r\n", b"GET / HTTP/1.1\r\nhost : h\r\n\r\n"],
+)
+def test_what_is_no_http_is_refused_in_the_envelope(registry: Registry, request_line: bytes) -> None:
+    """HTTP-16: a sentence with a number, then the end of the connection."""
+    head, told = refused(registry, request_line)
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert told["error_code"] == 400
+    assert b"connection: close" in head
+
+
+def test_endless_headers_are_given_up(registry: Registry) -> None:
+    """Memory has a bound, whoever writes."""
+    line = b"x-filler: " + b"a" * 8000 + b"\r\n"
+    head, told = refused(registry, b"GET / HTTP/1.1\r\nhost: h\r\n", *[line] * 20)
+    assert head.startswith(b"HTTP/1.1 431 ")
+    assert told["error_code"] == 431
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[subprocess.Popen[str], socket.socket]]:
+    """A server of its own on this machine, and a connection to it."""
+    environ = {"PYTHONPATH": str(Path(local.__file__).parents[2])}
+    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, env=environ) as process:
+        assert process.stdout
+        port = process.stdout.readline().rpartition(":")[2]
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=20) as connection:
+            yield process, connection
+        process.kill()
+
+
+def test_what_has_begun_is_finished_before_the_server_ends(server: tuple[subprocess.Popen[str], socket.socket]) -> None:
+    """SIGTERM in the middle of a request: it is answered, durably, and the exit code is 0."""
+    process, connection = server
+    body = b'{"schema":"\\"int\\""}'
+    connection.sendall(
+        b"POST /subjects/s/versions HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n"
+        % len(body)
+    )
+    assert connection.recv(1000).startswith(b"HTTP/1.1 100")
+    process.send_signal(signal.SIGTERM)
+    connection.sendall(body)
+    answer = b""
+    while part := connection.recv(1000):
+        answer += part
+    assert b'"id":1' in answer
+    assert process.wait(timeout=20) == 0
+
+
+def test_a_refused_request_does_not_harm_the_next_one(server: tuple[subprocess.Popen[str], socket.socket]) -> None:
+    """HTTP-17: on the same connection, although nobody read the body of the first."""
+    _, connection = server
+    connection.sendall(b"POST /nope HTTP/1.1\r\nhost: h\r\ncontent-length: 200000\r\n\r\n" + b"x" * 200_000)
+    assert connection.recv(1000).startswith(b"HTTP/1.1 404")
+    connection.sendall(b"GET /subjects HTTP/1.1\r\nhost: h\r\n\r\n")
+    assert connection.recv(1000).startswith(b"HTTP/1.1 200")
