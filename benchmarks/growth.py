@@ -14,7 +14,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 from benchmarks import filled
@@ -25,6 +25,7 @@ from sigla.registry import Registry
 
 FLAT = Goal(1.2)
 PAGE = 1_000
+READS = 50
 Work = Callable[[], float]
 
 
@@ -36,15 +37,16 @@ class Full:
         self.store = opened.enter_context(EmbeddedStore(filled.copy_of(schemas, path)))
         self.registry = filled.registry_over(self.store)
         self.fresh = filled.fresh()
-        drawn = random.Random(schemas)
-        self.ids = [SchemaId(drawn.randint(1, schemas)) for _ in range(200)]
+        ids = [SchemaId(number) for number in random.Random(schemas).sample(range(1, schemas + 1), min(schemas, 1_000))]
+        self.known, self.unread = ids[:READS], iter(ids)
 
     def register(self) -> float:
         """New subjects, each durable on its own."""
         offered = list(islice(self.fresh, 5))
         begun = time.perf_counter()
         for subject, draft in offered:
-            self.registry.register(subject, draft)
+            with self.store.group():
+                self.registry.register(subject, draft)
         return (time.perf_counter() - begun) / len(offered)
 
     def register_without_waiting(self) -> float:
@@ -57,10 +59,17 @@ class Full:
         return (time.process_time() - begun) / len(offered)
 
     def read(self) -> float:
+        """Ids that nobody asked for before."""
+        return self._read(list(islice(self.unread, READS)))
+
+    def read_again(self) -> float:
+        return self._read(self.known)
+
+    def _read(self, ids: list[SchemaId]) -> float:
         begun = time.perf_counter()
-        for number in self.ids:
+        for number in ids:
             self.registry.meaning(BodyKey(".", number))
-        return (time.perf_counter() - begun) / len(self.ids)
+        return (time.perf_counter() - begun) / len(ids)
 
     def list_page(self, begin: int) -> int:
         return len(self.registry.schemas(Search(), page=Page(begin, PAGE)))
@@ -93,7 +102,8 @@ def lines(*, quick: bool = False) -> Lines:
         for what, works, measure in (
             ("registration, each durable", [each.register for each in full], median_of),
             ("registration, processor time", [each.register_without_waiting for each in full], best_of),
-            ("read by id", [each.read for each in full], best_of),
+            ("first read by id", [each.read for each in full], best_of),
+            ("read by id again", [each.read_again for each in full], best_of),
             ("listed item, first page of 1,000", [each.list_first for each in full], best_of),
             ("listed item, last page of 1,000", [each.list_last for each in full], best_of),
         ):
@@ -137,7 +147,7 @@ def one_subject(sizes: tuple[int, ...], rounds: int) -> Lines:
 
 
 def one_schema(sizes: tuple[int, ...], rounds: int) -> Lines:
-    """One content that more and more subjects hold."""
+    """One content that more and more subjects hold, as all topics hold the same key: `"string"`."""
     with filled.workspace() as path, EmbeddedStore(path / "data") as store:
         registry = filled.registry_over(store)
         with store.group():
@@ -149,13 +159,27 @@ def one_schema(sizes: tuple[int, ...], rounds: int) -> Lines:
                 registry.schema_by_id(ids[n])
             return (time.perf_counter() - begun) / 50
 
-        figures = best_of(rounds, *_each(read, range(len(sizes))))
+        def read_after_change(n: int) -> float:
+            registry.register(Subject(".", f"shared-{n}-again-{next(again)}"), Draft(_shared(n)))
+            begun = time.perf_counter()
+            registry.schema_by_id(ids[n])
+            return time.perf_counter() - begun
+
+        again = count()
+        every = range(len(sizes))
+        figures = best_of(rounds, *_each(read, every))
+        changed = best_of(rounds, *_each(read_after_change, every))
     yield from _flat("one id that so many subjects hold, read again", sizes, figures, "s", of="subjects")
+    yield from _flat("one id that so many subjects hold, after one more", sizes, changed, "s", of="subjects")
+
+
+def _shared(number: int) -> str:
+    return json.dumps({"type": "record", "name": f"Shared{number}", "fields": [{"name": "f", "type": "string"}]})
 
 
 def _held_by(registry: Registry, number: int, holders: int) -> SchemaId:
-    text = json.dumps({"type": "record", "name": f"Shared{number}", "fields": [{"name": "f", "type": "string"}]})
-    records = [registry.register(Subject(".", f"shared-{number}-{holder}"), Draft(text)) for holder in range(holders)]
+    draft = Draft(_shared(number))
+    records = [registry.register(Subject(".", f"shared-{number}-{holder}"), draft) for holder in range(holders)]
     return records[0].id or SchemaId(0)
 
 

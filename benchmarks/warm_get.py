@@ -21,6 +21,7 @@ from benchmarks import filled
 from benchmarks.bare import MEDIA, starlette
 from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
 from sigla import __version__, observe, wiring
+from sigla.embedded.clock import SystemClock
 from sigla.model import Draft
 from sigla.settings import Settings
 from sigla.web import gateway
@@ -98,8 +99,8 @@ def _figures(data: Path, rounds: int, calls: int) -> Iterator[list[float]]:
     with wiring.embedded(Settings(), data) as (registry, _):
         registry.register(filled.subject(1), Draft(filled.text(1)))
         silent = gateway.handler(registry)
-        watched = replace(gateway.OPTIONS, watchers=(observe.Log(release=__version__, namespace="Sigla"),))
-        telling = gateway.handler(registry, options=watched)
+        log = observe.Log(release=__version__, metrics=observe.Metrics("Sigla", SystemClock()))
+        telling = gateway.handler(registry, options=replace(gateway.OPTIONS, watchers=(log,)))
         for event in EVENTS.values():
             bare = Mangum(starlette(len(_answer(silent, event)["body"])), lifespan="off", text_mime_types=[MEDIA])
             works = [per_call(partial(_answer, asked, event), calls) for asked in (silent, telling, bare)]

@@ -36,7 +36,9 @@ PLACES = st.builds(Place, st.sampled_from((".", ".", *CONTEXTS)), st.sampled_fro
 SCOPES = PLACES | st.builds(Place, st.sampled_from((*CONTEXTS, ".__GLOBAL")), st.just(""))
 ANY_ROW = st.integers(0, 60)
 VERSIONS = st.integers(1, 4)
-METADATA = st.sampled_from([None] * 6 + [(), (("k", "v"),), (("confluent:version", "1"),), (("confluent:version", "2"),)])
+METADATA = st.sampled_from(
+    [None] * 6 + [(), (("k", "v"),), (("confluent:version", "1"),), (("confluent:version", "2"),)]
+)
 USES = st.builds(Use, st.sampled_from(["base", "base", "base", ":.c:base"]), st.sampled_from([-1, 1, 1, 2]))
 ORDERS = st.sampled_from([*ALONE, ONE, TWO, THREE, ONE, TWO, THREE])
 ASKED = st.sampled_from([0, 0, 0, 0, 0, -1, 2, 3])

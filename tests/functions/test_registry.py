@@ -1,5 +1,6 @@
 """Events in, answers out: as the doors of AWS send them, through the function as it is deployed."""
 
+import asyncio
 import copy
 import importlib
 import json
@@ -7,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -15,18 +17,28 @@ DOORS = ("rest", "function_url")
 SUBJECTS = ("a/b", "a:b", "a%b", "a%2Fb", "a b", "λ名前", "a+b", "a?b", "a#b", "a;b", "a//b", ":.ctx:a b", "..", "a\\b")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def loop() -> Iterator[None]:
+    """Mangum takes the thread's event loop and leaves it open, as a function may and a test may not."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
 def event(name: str) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
     return loaded
 
 
 @pytest.fixture
-def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The function, imported afresh: a registry of its own."""
     for name in ("SIGLA_DATA", "SIGLA_LOG_REQUESTS"):
         monkeypatch.delenv(name, raising=False)
     sys.modules.pop("functions.registry.handler", None)
-    yield importlib.import_module("functions.registry.handler").handler
+    return importlib.import_module("functions.registry.handler").handler
 
 
 def sent(door: str, method: str, path: str, body: object = None) -> dict[str, Any]:
@@ -58,8 +70,6 @@ def test_a_recorded_conversation_is_answered(handler: Any, door: str) -> None:
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_every_subject_is_registered_under_its_own_name(handler: Any, door: str, subject: str) -> None:
     """What is percent-encoded in the path belongs to the name, through every door."""
-    from urllib.parse import quote
-
     path = f"/subjects/{quote(subject, safe='')}/versions"
     answer = handler(sent(door, "POST", path, {"schema": '"int"'}), None)
     assert answer["statusCode"] == 200, answer

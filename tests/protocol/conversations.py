@@ -41,4 +41,3 @@ def _request(client: httpx.AsyncClient, step: Json, ids: Ids) -> httpx.Request:
         content = ids.fill(content).encode("utf-8", "surrogatepass")
     url = "http://registry" + ids.fill(step["path"])
     return client.build_request(step["method"], url, headers=headers, content=content)
-

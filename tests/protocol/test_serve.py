@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-import socket
 import subprocess
 import threading
 import uuid
@@ -25,12 +23,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def run(*arguments: str, cwd: Path | None = None, **settings: str) -> "subprocess.CompletedProcess[str]":
+def run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
     """A command that is expected to end by itself."""
     return subprocess.run(
         command(*arguments),
         env=environment(**settings),
-        cwd=cwd,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
@@ -74,13 +71,12 @@ def test_the_banner_says_where_data_lives_and_how_to_point_a_client_at_it(tmp_pa
 
 
 def test_in_memory_nothing_is_left_behind(tmp_path: Path) -> None:
-    before = set(os.listdir(tmp_path))
-    with serving(None) as server:
+    with serving(None, cwd=tmp_path) as server:
         assert "memory" in server.banner
         register(server, "orders-value", "Order")
-    with serving(None) as server:
+    with serving(None, cwd=tmp_path) as server:
         assert server.ask("GET", "/subjects").json == []
-    assert set(os.listdir(tmp_path)) == before
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_registered_is_there_after_a_restart(tmp_path: Path) -> None:
@@ -313,12 +309,12 @@ def test_the_type_of_an_answer_is_the_one_asked_for(server: Server) -> None:
 
 def test_a_connection_serves_many_requests(server: Server) -> None:
     connection = HTTPConnection(server.host, server.port, timeout=PATIENCE_S)
-    with connection.sock or socket.create_connection((server.host, server.port)) as kept:
-        connection.sock = kept
-        for number in range(100):
-            answer = ask(connection, "POST", f"/subjects/kept/versions?n={number}", {"schema": text("Kept")})
-            assert answer.status == 200
+    connection.connect()
+    kept = connection.sock
+    for _ in range(100):
+        assert ask(connection, "POST", "/subjects/kept/versions", {"schema": text("Kept")}).status == 200
         assert connection.sock is kept
+    connection.close()
 
 
 # --- many at once ----------------------------------------------------------------------------------------------------

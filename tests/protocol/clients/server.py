@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection, parse_headers
 from pathlib import Path
 from typing import Any, Self
@@ -36,6 +37,10 @@ class Answer:
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+
+Asks = Callable[..., Answer]
+"""What `Server.ask` is: method, path, body, headers to an answer."""
 
 
 class Server:
@@ -108,6 +113,15 @@ class Server:
         connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_S)
         try:
             return ask(connection, method, path, body, headers, **query)
+        finally:
+            connection.close()
+
+    @contextmanager
+    def kept(self) -> Iterator[Asks]:
+        """Like `ask`, on one connection for all."""
+        connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_S)
+        try:
+            yield partial(ask, connection)
         finally:
             connection.close()
 
@@ -252,10 +266,12 @@ def start(*arguments: str, settings: Mapping[str, str] | None = None, cwd: Path 
 
 
 @contextmanager
-def serving(data: Path | None = None, *arguments: str, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+def serving(
+    data: Path | None = None, *arguments: str, settings: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Iterator[Server]:
     """A registry that is ready, on a port of its own; without data in memory. It is stopped and has to end well."""
     where: Sequence[str] = ["--memory"] if data is None else ["--data", str(data)]
-    server = start("--port", "0", *where, *arguments, settings=settings)
+    server = start("--port", "0", *where, *arguments, settings=settings, cwd=cwd)
     try:
         server.wait_until_ready()
         yield server

@@ -56,7 +56,9 @@ def test_metadata_that_says_nothing_is_not_the_same_as_none() -> None:
 def test_the_order_in_which_a_client_lists_properties_does_not_matter() -> None:
     """Keys, tags and sensitive names are hashed in the order of their UTF-16 code units."""
     one = Metadata(tags={"x": ("b", "a"), "w": ()}, properties={"\U0001f600": "1", "\uff5e": "2"}, sensitive=("b", "a"))
-    other = Metadata(tags={"w": (), "x": ("a", "b")}, properties={"\uff5e": "2", "\U0001f600": "1"}, sensitive=("a", "b"))
+    other = Metadata(
+        tags={"w": (), "x": ("a", "b")}, properties={"\uff5e": "2", "\U0001f600": "1"}, sensitive=("a", "b")
+    )
     assert guid_of(replace(STRING, metadata=one)) == guid_of(replace(STRING, metadata=other))
 
 

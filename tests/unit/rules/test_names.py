@@ -166,7 +166,9 @@ def test_no_schema_is_registered_where_it_could_not_be_addressed(sent: str) -> N
         names.check_registrable(names.subject(sent))
 
 
-@pytest.mark.parametrize("sent", ["a/b", "ü", "*", ":.ctx:", ":.ctx:*", "a b", "..", ":.../../x:y", "%2F", "x" * 700, "\U0001f600"])
+@pytest.mark.parametrize(
+    "sent", ["a/b", "ü", "*", ":.ctx:", ":.ctx:*", "a b", "..", ":.../../x:y", "%2F", "x" * 700, "\U0001f600"]
+)
 def test_everything_else_is_a_good_name(sent: str) -> None:
     """Slashes, spaces, dots, emoji, an empty name in a named context (NAME-4, NAME-5)."""
     names.check_registrable(names.subject(sent))

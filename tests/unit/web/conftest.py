@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
 from sigla.web import app
 from tests.build import FixedClock
+
+Headers = Mapping[str, str] | list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,12 @@ class Response:
     def json(self) -> Any:
         return json.loads(self.body)
 
+    @property
+    def refusal(self) -> tuple[int, int, str]:
+        """Status, number and sentence; both fields are always there, and no others."""
+        assert set(self.json) == {"error_code", "message"}
+        return self.status, self.json["error_code"], self.json["message"]
+
 
 class Client:
     """Speaks ASGI to an application: no HTTP library stands between, to normalise what a test is about."""
@@ -35,15 +44,13 @@ class Client:
     def __init__(self, application: Any) -> None:
         self.application = application
 
-    def __call__(
-        self, method: str, target: str, body: Any = None, headers: Mapping[str, str] | list[tuple[str, str]] = ()
-    ) -> Response:
+    def __call__(self, method: str, target: str, body: Any = None, headers: Headers = MappingProxyType({})) -> Response:
         """body: bytes as they are, anything else as JSON."""
         content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         return asyncio.run(self.send(method, target, [content], headers))
 
     async def send(
-        self, method: str, target: str, parts: list[bytes], headers: Mapping[str, str] | list[tuple[str, str]] = ()
+        self, method: str, target: str, parts: list[bytes], headers: Headers = MappingProxyType({})
     ) -> Response:
         path, _, query = target.partition("?")
         pairs = list(headers.items()) if isinstance(headers, Mapping) else headers

@@ -5,21 +5,16 @@ from typing import Any
 
 import pytest
 
-from sigla import errors
-from sigla.errors import Conflict
 from sigla.observe import Seen
 from sigla.registry import Registry
 from sigla.web import app
 from sigla.web.answer import Answer
+from sigla.web.dispatch import Dispatch
 from sigla.web.routes import ROUTES
 from tests.unit.web.conftest import Client
 
 V1 = "application/vnd.schemaregistry.v1+json"
 INT = {"schema": '"int"'}
-
-
-def refusal(response: Any) -> tuple[int, int, str]:
-    return response.status, response.json["error_code"], response.json["message"]
 
 
 def test_a_schema_goes_in_and_comes_out(client: Client) -> None:
@@ -105,7 +100,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         assert response.status == status, (method, target, response.body)
         assert expected is ... or (response.json if response.body else None) == expected
     walked = {
-        app.Dispatch(ROUTES).find(method, target.partition("?")[0].encode()).route.name for method, target, *_ in walk
+        Dispatch(ROUTES).find(method, target.partition("?")[0].encode()).route.name for method, target, *_ in walk
     }
     assert {route.name for route in ROUTES} - walked == {"POST /subjects/{subject}/versions"}
 
@@ -113,7 +108,7 @@ def test_every_endpoint_answers(client: Client) -> None:
 def test_a_verbose_check_says_what_is_wrong_with_the_schema(client: Client) -> None:
     """COMPAT-4: an invalid schema is an answer there, and a refusal otherwise."""
     target = "/compatibility/subjects/s/versions"
-    assert refusal(client("POST", target, {"schema": "{"}))[:2] == (422, 42201)
+    assert client("POST", target, {"schema": "{"}).refusal[:2] == (422, 42201)
     verdict = client("POST", f"{target}?verbose=true", {"schema": ""}).json
     assert verdict == {"is_compatible": False, "messages": ["Empty schema"]}
 
@@ -147,62 +142,6 @@ def test_no_schema_has_an_association(client: Client, query: str, count: int) ->
     """Who asks for those that have one gets none; who asks for those without gets all."""
     client("POST", "/subjects/s/versions", INT)
     assert len(client("GET", f"/schemas{query}").json) == count
-
-
-@pytest.mark.parametrize(
-    "method, target, expected",
-    [
-        ("GET", "/nope", (404, 404, "HTTP 404 Not Found")),
-        ("GET", "/dek-registry/v1/keks", (404, 404, "HTTP 404 Not Found")),
-        ("PATCH", "/subjects", (405, 405, "HTTP 405 Method Not Allowed")),
-        ("DELETE", "/contexts/.", (405, 405, "HTTP 405 Method Not Allowed")),
-        ("GET", "/schemas/ids/abc", (404, 404, "HTTP 404 Not Found")),
-        ("GET", "/schemas/ids/7", (404, 40403, "Schema 7 not found")),
-        ("GET", "/schemas/ids/7/versions", (404, 40403, "Schema not found")),
-        ("GET", "/subjects?limit=x", (404, 404, "HTTP 404 Not Found")),
-        ("GET", "/subjects//versions", (400, 400, "The path has an empty segment")),
-        ("GET", "/subjects/a%0Ab", (422, 42208, "The specified subject 'a\nb' is not a valid.")),
-        ("GET", "/contexts/.a:b/mode", (400, 400, "Context name '.a:b' cannot contain a colon")),
-        ("DELETE", "/contexts/a:b", (400, 400, "Context name 'a:b' cannot contain a colon")),
-        ("POST", "/subjects/s/versions", (422, 422, "register.request must not be null (was null)")),
-        ("GET", "/" + "a" * 9000, (414, 414, "HTTP 414 URI Too Long")),
-        ("GET", "/subjects/s/versions/0", (422, 42202, errors.InvalidVersion(version=0).message)),
-    ],
-)
-def test_every_refusal_is_a_sentence_with_a_number(
-    client: Client, method: str, target: str, expected: tuple[int, int, str]
-) -> None:
-    """HTTP-13 to HTTP-16, §1.2, §1.5."""
-    assert refusal(client(method, target)) == expected
-
-
-@pytest.mark.parametrize(
-    "method, target, headers, media",
-    [
-        ("GET", "/nope", {}, None),
-        ("PATCH", "/subjects", {}, None),
-        ("GET", "/subjects", {"accept": "text/plain"}, None),
-        ("GET", "/contexts/.a:b/mode", {}, None),
-        ("POST", "/subjects/s", {"content-type": "text/plain", "accept": "application/json"}, "application/json"),
-        ("POST", "/subjects/s", {"content-type": "garbage"}, "application/json"),
-        ("GET", "/schemas/ids/7", {"accept": "application/json"}, "application/json"),
-        ("GET", "/subjects//x", {"accept": "text/plain"}, V1),
-    ],
-)
-def test_refusals_have_the_type_of_the_reference(
-    client: Client, method: str, target: str, headers: dict[str, str], media: str | None
-) -> None:
-    """HTTP-4, HTTP-5, HTTP-15: some have none."""
-    assert client(method, target, None, headers).headers.get("content-type") == media
-
-
-def test_the_path_is_judged_before_the_media_types(client: Client) -> None:
-    """HTTP-4: 404 and 405 come first, then 415, then 406."""
-    wrong = {"accept": "text/plain", "content-type": "text/plain"}
-    assert client("POST", "/nope", None, wrong).status == 404
-    assert client("PATCH", "/subjects", None, wrong).status == 405
-    assert client("POST", "/subjects/s", None, wrong).status == 415
-    assert client("POST", "/subjects/s", None, {"accept": "text/plain"}).status == 406
 
 
 def test_head_is_get_without_its_body(client: Client) -> None:
@@ -278,7 +217,7 @@ def test_a_body_that_is_too_large_is_refused_unread(registry: Registry) -> None:
     client = Client(app.build(registry, options=app.Options(body_bytes=10)))
     declared = asyncio.run(client.send("POST", "/", [b"x"], {"content-length": "11"}))
     grown = asyncio.run(client.send("POST", "/", [b"123456", b"123456", b"never"]))
-    assert refusal(declared) == refusal(grown) == (413, 413, "The request body is larger than 10 bytes")
+    assert declared.refusal == grown.refusal == (413, 413, "The request body is larger than 10 bytes")
     assert client("POST", "/", b"{        }").status == 200
 
 
@@ -318,54 +257,13 @@ def test_nobody_is_answered_who_has_gone(client: Client) -> None:
     assert asyncio.run(hang_up()) == 200
 
 
-class Broken:
-    """A registry in which everything fails in one way."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-    def __getattr__(self, verb: str) -> Any:
-        def fail(*_: object, **__: object) -> None:
-            raise self.error
-
-        return fail
-
-
-def broken(error: Exception) -> tuple[Client, list[bytes]]:
-    told: list[bytes] = []
-    registry: Any = Broken(error)
-    return Client(app.build(registry, options=app.Options(log_failure=told.append))), told
-
-
-def test_storage_that_fails_is_named() -> None:
-    """50001, and the operation; the rest is for the log."""
-    client, told = broken(Conflict("table is gone"))
-    assert refusal(client("GET", "/subjects")) == (500, 50001, "The subjects failed while talking to the store")
-    assert len(told) == 1
-
-
-def test_a_fault_of_ours_is_told_to_the_log_alone() -> None:
-    """The client learns that it was not his."""
-    client, told = broken(KeyError("secret"))
-    response = client("GET", "/subjects", None, {"x-request-id": "mine"})
-    assert refusal(response) == (500, 500, "Internal Server Error")
-    assert json.loads(told[0])["request_id"] == "mine"
-
-
-def test_storage_may_fail_before_a_route_is_found() -> None:
-    """The last net catches everything."""
-    table = app.Table(*[Broken(Conflict())] * 2, app.Options(log_failure=lambda _: None), frozenset())  # type: ignore[arg-type] # nothing of it is asked
-    call = app.Call({"method": "GET", "raw_path": b"/", "query_string": b"", "headers": []})
-    assert table._failed(call, Conflict()).error_code == 50001
-
-
 def test_an_answer_that_does_not_fit_the_door_is_refused(registry: Registry) -> None:
     """With a sentence that says what to do. Quotes count twice: the door wraps the body into JSON."""
     client = Client(app.build(registry, options=app.Options(answer_bytes=150)))
     client("POST", "/subjects/s/versions", INT)
     assert client("GET", "/subjects/s/versions").status == 200
     response = client("GET", "/schemas")
-    assert refusal(response)[:2] == (422, 42209)
+    assert response.refusal[:2] == (422, 42209)
     assert "limit and offset" in response.json["message"]
     assert app.fits(b"x" * 100, 150)
     assert not app.fits(b'"' * 80, 150)

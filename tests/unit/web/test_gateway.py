@@ -1,5 +1,7 @@
+import asyncio
 import base64
 import json
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -13,9 +15,22 @@ from sigla.web.dispatch import Dispatch
 from sigla.web.exchange import read_query
 from sigla.web.routes import ROUTES
 
+UNUSED: Any = (None, None)
+"""Context and config, at which the doors do not look."""
+
 PRINTABLE = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=[chr(n) for n in (*range(32), 127)]), min_size=1
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loop() -> Iterator[None]:
+    """Mangum takes the thread's event loop and leaves it open, as a function may and a test may not."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
 
 
 def function_url(method: str, path: str, query: str = "", body: str | None = None, **more: Any) -> dict[str, Any]:
@@ -41,7 +56,7 @@ def rest(
     method: str, path: str, query: dict[str, list[str]] | None = None, body: str | None = None, **more: Any
 ) -> dict[str, Any]:
     """As a REST API with `{proxy+}` sends it."""
-    event = {"resource": "/{proxy+}", "path": path, "httpMethod": method, "headers": {"Host": "h"}}
+    event: dict[str, Any] = {"resource": "/{proxy+}", "path": path, "httpMethod": method, "headers": {"Host": "h"}}
     event |= {
         "multiValueHeaders": {"Host": ["h"]},
         "queryStringParameters": None,
@@ -58,8 +73,8 @@ def rest(
 
 def found(event: dict[str, Any]) -> tuple[Any, Any]:
     """The parameters of the path and of the query that the application would see."""
-    kind = gateway.FunctionUrl if gateway.FunctionUrl.infer(event, None, None) else gateway.RestApi  # type: ignore[arg-type] # unused
-    scope = kind(event, None, None).scope  # type: ignore[arg-type] # unused
+    kind = gateway.FunctionUrl if gateway.FunctionUrl.infer(event, *UNUSED) else gateway.RestApi
+    scope = kind(event, *UNUSED).scope
     return Dispatch(ROUTES).find(scope["method"], scope["raw_path"]).params, read_query(scope["query_string"])
 
 
@@ -82,7 +97,7 @@ def test_single_values_serve_where_there_are_no_lists() -> None:
 def test_repeated_headers_arrive_one_by_one() -> None:
     """So that a request id sent twice is seen to be none (HTTP-9)."""
     event = rest("GET", "/", None, multiValueHeaders={"X-Request-ID": ["a", "b"]})
-    assert gateway.RestApi(event, None, None).scope["headers"] == [(b"x-request-id", b"a"), (b"x-request-id", b"b")]  # type: ignore[arg-type] # unused
+    assert gateway.RestApi(event, *UNUSED).scope["headers"] == [(b"x-request-id", b"a"), (b"x-request-id", b"b")]
 
 
 @pytest.fixture
@@ -125,7 +140,7 @@ def test_headers_go_out_as_each_door_wants_them(handler: Any) -> None:
 def test_what_is_no_text_is_sent_in_base64(registry: Registry) -> None:
     """Where an operator switches gzip on, the bytes still arrive."""
     packing = gateway.handler(registry, options=app.Options(gzip=True))
-    answer = packing(function_url("GET", "/", headers={"accept-encoding": "gzip"}), None)
+    answer = packing(function_url("GET", "/", headers={"accept-encoding": "gzip"}), UNUSED)
     assert answer["isBase64Encoded"] is True
     assert base64.b64decode(answer["body"])[:2] == b"\x1f\x8b"
 
@@ -133,12 +148,12 @@ def test_what_is_no_text_is_sent_in_base64(registry: Registry) -> None:
 def test_an_answer_too_large_for_lambda_is_refused(registry: Registry) -> None:
     """With a sentence; Lambda itself would say 502."""
     small = gateway.handler(registry, options=app.Options(answer_bytes=100, gzip=False))
-    small(rest("POST", "/subjects/s/versions", body='{"schema":"\\"int\\""}'), None)
-    assert json.loads(small(rest("GET", "/schemas"), None)["body"])["error_code"] == 42209
+    small(rest("POST", "/subjects/s/versions", body='{"schema":"\\"int\\""}'), UNUSED)
+    assert json.loads(small(rest("GET", "/schemas"), UNUSED)["body"])["error_code"] == 42209
 
 
 def test_events_of_an_http_api_are_not_taken_for_a_function_url() -> None:
     """Their paths are decoded already: what was in a segment cannot be known any more."""
     event = function_url("GET", "/")
     del event["rawPath"]
-    assert not gateway.FunctionUrl.infer(event, None, None)  # type: ignore[arg-type] # unused
+    assert not gateway.FunctionUrl.infer(event, *UNUSED)

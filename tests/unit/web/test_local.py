@@ -1,30 +1,21 @@
 import asyncio
 import json
+import os
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
-from sigla.registry import Registry
-from sigla.web import app, local
-from tests.unit.web.conftest import Client
-
-SERVER = """
-from sigla.embedded.clock import SystemClock
 from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
-from sigla.web import local
-
-with EmbeddedStore() as store:
-    registry = Registry(store.catalog, store.bodies, SystemClock())
-    application = local.application(registry, group=store.group, step=store.step)
-    local.serve(application, host="127.0.0.1", port=0, started=lambda url: print(url, flush=True))
-"""
+from sigla.web import app, local
+from tests.build import FixedClock
+from tests.unit.web.conftest import Client
 
 
 @pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready", "/metrics"])
@@ -78,7 +69,7 @@ class Transport:
     def is_closing(self) -> bool:
         return self.closed
 
-    def get_extra_info(self, name: str) -> Any:
+    def get_extra_info(self, _: str) -> Any:
         return None
 
 
@@ -86,9 +77,7 @@ def refused(registry: Registry, *chunks: bytes) -> tuple[bytes, Any]:
     """The head and the JSON body of what a connection is answered."""
 
     async def talk() -> bytes:
-        config = local.uvicorn.Config(local.application(registry), lifespan="off")
-        from uvicorn.server import ServerState
-
+        config = uvicorn.Config(local.application(registry), lifespan="off")
         config.load()
         protocol = local.Protocol(config, ServerState(), {}, asyncio.get_running_loop())
         transport: Any = Transport()
@@ -123,40 +112,73 @@ def test_endless_headers_are_given_up(registry: Registry) -> None:
     assert told["error_code"] == 431
 
 
+Talk = Callable[[socket.socket], None]
+
+
 @pytest.fixture
-def server() -> Iterator[tuple[subprocess.Popen[str], socket.socket]]:
-    """A server of its own on this machine, and a connection to it."""
-    environ = {"PYTHONPATH": str(Path(local.__file__).parents[2])}
-    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, env=environ) as process:
-        assert process.stdout
-        port = process.stdout.readline().rpartition(":")[2]
-        with socket.create_connection(("127.0.0.1", int(port)), timeout=20) as connection:
-            yield process, connection
-        process.kill()
+def served() -> Iterator[Callable[[Talk], None]]:
+    """Serves while somebody talks, in another thread, to the server; comes back when the server has ended."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def serve(talk: Talk) -> None:
+        failures: list[BaseException] = []
+
+        def converse(url: str) -> None:
+            try:
+                with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as connection:
+                    talk(connection)
+            except BaseException as failure:  # noqa: BLE001 - told to the test, which is another thread
+                failures.append(failure)
+            finally:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        with EmbeddedStore() as store:
+            registry = Registry(store.catalog, store.bodies, FixedClock())
+            application = local.application(registry, group=store.group, step=store.step)
+            start = lambda url: threading.Thread(target=converse, args=(url,)).start()  # noqa: E731 - it is called once
+            local.serve(application, host="127.0.0.1", port=0, started=start)
+        if failures:
+            raise failures[0]
+
+    yield serve
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
-def test_what_has_begun_is_finished_before_the_server_ends(server: tuple[subprocess.Popen[str], socket.socket]) -> None:
-    """SIGTERM in the middle of a request: it is answered, durably, and the exit code is 0."""
-    process, connection = server
-    body = b'{"schema":"\\"int\\""}'
-    connection.sendall(
-        b"POST /subjects/s/versions HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n"
-        % len(body)
-    )
-    assert connection.recv(1000).startswith(b"HTTP/1.1 100")
-    process.send_signal(signal.SIGTERM)
-    connection.sendall(body)
-    answer = b""
-    while part := connection.recv(1000):
-        answer += part
-    assert b'"id":1' in answer
-    assert process.wait(timeout=20) == 0
+def answer(connection: socket.socket) -> bytes:
+    """One whole answer: its head and the body that the head announces."""
+    head, received = b"", connection.recv(65536)
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(65536)
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
 
 
-def test_a_refused_request_does_not_harm_the_next_one(server: tuple[subprocess.Popen[str], socket.socket]) -> None:
+def test_what_has_begun_is_finished_before_the_server_ends(served: Callable[[Talk], None]) -> None:
+    """SIGTERM in the middle of a request: it is answered, and the server ends as if nothing had happened."""
+
+    def talk(connection: socket.socket) -> None:
+        body = b'{"schema":"\\"int\\""}'
+        head = b"POST /subjects/s/versions HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n"
+        connection.sendall(head % len(body))
+        assert connection.recv(1000).startswith(b"HTTP/1.1 100")
+        os.kill(os.getpid(), signal.SIGTERM)
+        connection.sendall(body)
+        assert b'"id":1' in answer(connection)
+
+    served(talk)
+
+
+def test_a_refused_request_does_not_harm_the_next_one(served: Callable[[Talk], None]) -> None:
     """HTTP-17: on the same connection, although nobody read the body of the first."""
-    _, connection = server
-    connection.sendall(b"POST /nope HTTP/1.1\r\nhost: h\r\ncontent-length: 200000\r\n\r\n" + b"x" * 200_000)
-    assert connection.recv(1000).startswith(b"HTTP/1.1 404")
-    connection.sendall(b"GET /subjects HTTP/1.1\r\nhost: h\r\n\r\n")
-    assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(b"POST /nope HTTP/1.1\r\nhost: h\r\ncontent-length: 200000\r\n\r\n" + b"x" * 200_000)
+        assert answer(connection).startswith(b"HTTP/1.1 404")
+        connection.sendall(b"GET /subjects HTTP/1.1\r\nhost: h\r\n\r\n")
+        assert answer(connection).startswith(b"HTTP/1.1 200")
+
+    served(talk)

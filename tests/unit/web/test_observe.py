@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from sigla import observe
-from sigla.observe import Seen
+from sigla.observe import Metrics, Seen
+from tests.build import FixedClock
 
 
 def lines(log: observe.Log, written: list[bytes], *requests: Seen) -> list[dict[str, Any]]:
@@ -40,9 +41,8 @@ def test_a_request_is_one_line_of_facts() -> None:
 def test_a_line_can_be_a_metric() -> None:
     """CloudWatch reads it from the log: no call is made for it."""
     written: list[bytes] = []
-    [told] = lines(
-        observe.Log(written.append, namespace="Sigla", now=lambda: 1.5), written, Seen("GET", "/", 200, 1000, "id", 2)
-    )
+    log = observe.Log(written.append, metrics=Metrics("Sigla", FixedClock(1500)))
+    [told] = lines(log, written, Seen("GET", "/", 200, 1000, "id", 2))
     assert told["_aws"]["Timestamp"] == 1500
     directive = told["_aws"]["CloudWatchMetrics"][0]
     assert directive["Namespace"] == "Sigla"
@@ -53,10 +53,9 @@ def test_a_line_can_be_a_metric() -> None:
 def test_a_fault_is_told_with_its_place_and_without_its_words() -> None:
     """A message may quote a schema; the frames are enough to find the fault."""
     written: list[bytes] = []
-    try:
-        raise KeyError("a secret schema")
-    except KeyError as error:
-        observe.failure(error, request_id="id", write=written.append)
+    with pytest.raises(KeyError) as raised:
+        dict[str, int]()["a secret schema"]
+    observe.failure(raised.value, request_id="id", write=written.append)
     told = json.loads(written[0])
     assert told["error"] == "KeyError"
     assert "test_observe.py" in told["trace"][-1]

@@ -5,6 +5,7 @@ import pytest
 
 from sigla.errors import SchemaNamedNotFound
 from sigla.model import Body, BodyKey, Guid, Holder, Version
+from sigla.web.call import Call
 from sigla.web.rendered import Rendered
 from tests.build import a_schema, a_subject
 
@@ -89,3 +90,11 @@ def test_what_was_not_asked_for_longest_goes_first(meanings: Meanings) -> None:
     answers.by_id(".", 3)
     assert answers.by_id(".", 1) is first
     assert answers.by_id(".", 2) is not second
+
+
+def test_an_answer_is_packed_once(meanings: Meanings) -> None:
+    """The gzip form is kept beside the plain one."""
+    call = Call({"method": "GET", "raw_path": b"", "query_string": b"", "headers": [(b"accept-encoding", b"gzip")]})
+    answer = rendered(meanings).by_id(".", 1)
+    first, second = call.prepared(answer, gzip=True)[2], call.prepared(answer, gzip=True)[2]
+    assert first is second is answer.packed

@@ -23,7 +23,14 @@ def test_a_schema_alone_is_a_draft() -> None:
 
 def test_everything_a_client_can_say_of_a_schema_is_read() -> None:
     """§1.6: none of it may be dropped."""
-    rule = {"name": "r", "doc": "d", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "tags": ["b", "a"]}
+    rule: dict[str, Any] = {
+        "name": "r",
+        "doc": "d",
+        "kind": "CONDITION",
+        "mode": "WRITE",
+        "type": "CEL",
+        "tags": ["b", "a"],
+    }
     rule |= {"params": {"z": "1", "a": "2"}, "expr": "e", "onSuccess": "NONE", "onFailure": "ERROR", "disabled": "true"}
     tag = {"schemaEntity": {"entityPath": "R.f", "entityType": "sr_field"}, "tags": ["PII"]}
     read = draft(

@@ -102,8 +102,8 @@ def test_what_was_handed_over_is_done_before_the_end() -> None:
     async def hand_over_and_stop() -> Answer:
         waiting = asyncio.ensure_future(worker(lambda: OK))
         await asyncio.sleep(0)
+        worker._waiting.put(None)  # what `stop` does first, before the thread has had a chance to look
         worker.start()
-        await asyncio.to_thread(worker.stop)
         return await waiting
 
     assert asyncio.run(hand_over_and_stop()) is OK

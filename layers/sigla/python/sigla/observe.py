@@ -1,15 +1,16 @@
 """One line per request, in JSON, written at the edge: facts to query, never schema text or credentials.
 
-Where a namespace is given, the line is a CloudWatch metric too (embedded metric format): counting then costs no call.
+Where that is wanted, the line is a CloudWatch metric too (embedded metric format): counting then costs no call.
 """
 
 import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import time
 
 import orjson
+
+from sigla.ports import Clock
 
 
 @dataclass(slots=True)
@@ -36,21 +37,28 @@ def to_stdout(line: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Under which name the lines are metrics, and the clock they are dated by."""
+
+    namespace: str
+    clock: Clock
+
+    def directive(self) -> dict[str, object]:
+        metrics = [{"Name": "took_ms", "Unit": "Milliseconds"}, {"Name": "bytes", "Unit": "Bytes"}]
+        directive = {"Namespace": self.namespace, "Dimensions": [["route"]], "Metrics": metrics}
+        return {"Timestamp": self.clock.now(), "CloudWatchMetrics": [directive]}
+
+
 class Log:
-    """Writes the line of each request. release: of the code that runs. namespace: of the metrics, empty for none."""
+    """Writes the line of each request. release: of the code that runs. metrics: if the lines are to be counted."""
 
     def __init__(
-        self,
-        write: Callable[[bytes], None] = to_stdout,
-        *,
-        release: str = "",
-        namespace: str = "",
-        now: Callable[[], float] = time,
+        self, write: Callable[[bytes], None] = to_stdout, *, release: str = "", metrics: Metrics | None = None
     ) -> None:
         self._write = write
         self._release = release
-        self._namespace = namespace
-        self._now = now
+        self._metrics = metrics
         self._cold = True
 
     def __call__(self, seen: Seen) -> None:
@@ -73,14 +81,9 @@ class Log:
             line["cold"] = True
         if self._release:
             line["release"] = self._release
-        if self._namespace:
-            line["_aws"] = self._metrics()
+        if self._metrics:
+            line["_aws"] = self._metrics.directive()
         self._write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-
-    def _metrics(self) -> dict[str, object]:
-        metrics = [{"Name": "took_ms", "Unit": "Milliseconds"}, {"Name": "bytes", "Unit": "Bytes"}]
-        directive = {"Namespace": self._namespace, "Dimensions": [["route"]], "Metrics": metrics}
-        return {"Timestamp": int(self._now() * 1000), "CloudWatchMetrics": [directive]}
 
 
 def failure(error: BaseException, *, request_id: str, write: Callable[[bytes], None] = to_stdout) -> None:

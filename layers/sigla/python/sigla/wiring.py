@@ -20,7 +20,7 @@ STARTUP_PROBLEMS = (InvalidSetting, DataInUse, TooNew, OSError)
 """What can be wrong before the first request, each with a sentence."""
 
 DATA = "SIGLA_DATA"
-"""Where a function without stores of its own keeps its data; nowhere if unset. Not a setting: the command has an option."""
+"""Where a function without stores of its own keeps its data; nowhere if unset."""
 
 
 _KEPT_OPEN = ExitStack()
@@ -48,6 +48,7 @@ def serve(data: Path | None, host: str, port: int, *, announce: Callable[[str], 
             step=store.step,
             options=_web_options(settings),
             stored=store.catalog.count,
+            ready=lambda: store.writable,
         )
         local.serve(application, host=host, port=port, started=announce)
 

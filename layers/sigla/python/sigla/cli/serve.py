@@ -37,7 +37,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
     parser.add_argument("--port", type=_port, default=8081, help="port to listen on (default %(default)s; 0 for any)")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (default ./data)")
+    where.add_argument(
+        "--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (default ./data)"
+    )
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
     parser.set_defaults(run=run)
 
@@ -77,4 +79,3 @@ def _settings_help() -> str:
 
     lines = "\n".join(f"  {name:<36} {default}" for name, default in described())
     return f"settings (environment variables) and their defaults:\n{lines}"
-

@@ -58,6 +58,11 @@ class EmbeddedStore:
         """A part of a group, undone alone when it raises, with its bodies and drawn ids; else a group of its own."""
         return self._unit.step()
 
+    @property
+    def writable(self) -> bool:
+        """False once the disk failed in a way that leaves open what it holds; opening the store again finds out."""
+        return not self._unit.broken
+
     def close(self) -> None:
         """No thread may be inside a group. Closing again does nothing."""
         self._opened.close()

@@ -34,7 +34,8 @@ class Unit:
         self._disk = disk
         self._lock = threading.RLock()
         self._owner: int | None = None
-        self._broken = ""
+        self.broken = ""
+        """Why nothing can be written until the store is opened again; empty while all is well."""
         self._staged: dict[BodyKey, Staged] = {}
         self._undo: list[tuple[BodyKey, Staged | None]] = []
         self.touched: set[BodyKey] = set()
@@ -55,7 +56,7 @@ class Unit:
         if not self.inside:
             return self._database.reader
         if not self._database.writer.in_transaction:
-            raise StoreError(self._broken or "the group was abandoned by the database")
+            raise StoreError(self.broken or "the group was abandoned by the database")
         return self._database.writer
 
     def staged(self, key: BodyKey) -> Body | None:
@@ -106,8 +107,8 @@ class Unit:
             self.connection.execute("RELEASE step")
 
     def _begin(self) -> None:
-        if self._broken:
-            raise StoreError(self._broken)
+        if self.broken:
+            raise StoreError(self.broken)
         self._database.writer.execute("BEGIN IMMEDIATE")
         self._owner = threading.get_ident()
         self._staged, self._undo, self.touched = {}, [], set()
@@ -157,7 +158,7 @@ class Unit:
         try:
             links.undo()
         except OSError as failure:
-            self._broken = f"The directory of bodies could not be put right ({failure}); open the store again."
+            self.broken = f"The directory of bodies could not be put right ({failure}); open the store again."
 
     def _commit(self, connection: sqlite3.Connection) -> None:
         try:
@@ -166,8 +167,8 @@ class Unit:
             cause = failure.__cause__
             if isinstance(cause, sqlite3.Error) and cause.sqlite_errorname.startswith("SQLITE_IOERR"):
                 # After a failed write or sync nobody knows what the disk holds; the next opening reads the log anew.
-                self._broken = f"The disk failed while committing ({failure}); open the store again."
-                raise OutcomeUnknown(self._broken) from failure
+                self.broken = f"The disk failed while committing ({failure}); open the store again."
+                raise OutcomeUnknown(self.broken) from failure
             raise
 
     def _abandon(self) -> None:

@@ -1,6 +1,7 @@
 """What only the server on one machine has: health, metrics, a writing thread, and a port to listen on."""
 
 import signal
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -130,16 +131,15 @@ def serve(application: FastAPI, *, host: str, port: int, started: Callable[[str]
     # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    _Server(config, started).run()
+    _Server(config, started or (lambda _: None)).run()
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[str], None] | None) -> None:
+    def __init__(self, config: uvicorn.Config, started: Callable[[str], None]) -> None:
         super().__init__(config)
         self._tell = started
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup(sockets)  # type: ignore[arg-type]
-        if self.started and self._tell:
-            host, port = self.servers[0].sockets[0].getsockname()[:2]
-            self._tell(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        self._tell(f"http://{f'[{host}]' if ':' in host else host}:{port}")

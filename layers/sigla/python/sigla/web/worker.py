@@ -46,13 +46,11 @@ class Worker:
 
     def _run(self) -> None:
         while (first := self._waiting.get()) is not None:
-            promises, ended = self._take(first)
+            promises = self._take(first)
             _deliver(promises, self._outcomes([job for job, _, _ in promises]))
-            if ended:
-                return
 
-    def _take(self, first: Promise) -> tuple[list[Promise], bool]:
-        """What is waiting, and whether the end was behind it."""
+    def _take(self, first: Promise) -> list[Promise]:
+        """What is waiting, up to the end if that is among it."""
         promises = [first]
         while len(promises) < LARGEST_GROUP:
             try:
@@ -60,9 +58,10 @@ class Worker:
             except Empty:
                 break
             if promise is None:
-                return promises, True
+                self._waiting.put(None)
+                break
             promises.append(promise)
-        return promises, False
+        return promises
 
     def _outcomes(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
         try:
