@@ -88,18 +88,18 @@ Lines = Iterator[Line]
 
 def shown(figure: float, unit: str) -> str:
     """A figure with three digits and a unit in which it is easy to read."""
-    if unit == "s":
-        scale, unit = next(((1 / at, name) for at, name in _SECONDS if figure >= at), (1e9, "ns"))
-        figure *= scale
-    elif unit == "B":
-        scale, unit = next(((1 / at, name) for at, name in _BYTES if figure >= at), (1, "B"))
-        figure *= scale
-    number = f"{figure:,.0f}" if figure >= 100 or figure == int(figure) else f"{figure:.3g}"
+    for scale, larger in _SCALES.get(unit, ()):
+        if figure >= scale:
+            figure, unit = figure / scale, larger
+            break
+    number = f"{figure:,.0f}" if figure >= 99.95 else f"{figure:.3g}"
     return number + ("" if unit in ("×", "/s") else " ") + unit
 
 
-_SECONDS = ((0.9995, "s"), (0.9995e-3, "ms"), (0.9995e-6, "µs"))
-_BYTES = ((1e6, "MB"), (1e3, "kB"))
+_SCALES = {
+    "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "B": ((1e6, "MB"), (1e3, "kB")),
+}
 
 
 def row(line: Line) -> str:
@@ -193,8 +193,13 @@ class Server:
         """Bytes that are resident."""
         return int(self.process.memory_info().rss)
 
+    def forget_peak(self) -> None:
+        """`memory_peak` begins anew, where the system can do that."""
+        if sys.platform == "linux":
+            Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+
     def memory_peak(self) -> int:
-        """The most bytes that were ever resident; where the system does not say, those that are."""
+        """The most bytes that were resident at a time; where the system does not say, those that are."""
         if sys.platform == "linux":
             status = Path(f"/proc/{self.process.pid}/status").read_text()
             return int(status.split("VmHWM:")[1].split()[0]) * 1024

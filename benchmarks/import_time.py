@@ -20,7 +20,7 @@ HANDLER = "functions.registry.handler"
 
 
 def lines(*, quick: bool = False) -> Lines:
-    handler, libraries = median_of(2 if quick else 25, _importing(HANDLER), _importing(LIBRARIES))
+    handler, libraries = median_of(1 if quick else 25, _importing(HANDLER), _importing(LIBRARIES))
     yield Line("import of the handler", handler, "s", libraries, LIBRARIES, Goal(1.15))
 
 

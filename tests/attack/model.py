@@ -5,62 +5,11 @@ looked up by walking over everything there is.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from typing import NamedTuple
 
-from tests.attack.schemas import BASE, Shape, Text, can_read, using
-
-STAMP = "confluent:version"
-
-
-class Place(NamedTuple):
-    """A subject."""
-
-    context: str
-    name: str
-
-
-class Use(NamedTuple):
-    """A reference under the one name `Base`."""
-
-    subject: str
-    version: int
-
-
-@dataclass(frozen=True)
-class Content:
-    """What an id means."""
-
-    text: str
-    uses: tuple[Use, ...]
-    metadata: tuple[tuple[str, str], ...] | None
-
-
-@dataclass(frozen=True)
-class Meaning:
-    content: Content
-    shape: Shape
-
-
-@dataclass(frozen=True)
-class Stored:
-    id: int
-    deleted: bool
-    written: int
-
-
-@dataclass(frozen=True)
-class Offer:
-    text: Text | None
-    uses: tuple[Use, ...] = ()
-    metadata: tuple[tuple[str, str], ...] | None = None
-    version: int = 0
-    id: int | None = None
-
-
-class Refused(Exception):  # noqa: N818 - an answer
-    """The name of the refusal."""
+from tests.attack import schemas
+from tests.attack.schemas import Content, Meaning, Offer, Place, Refused, Shape, Stored, Use
 
 
 class Model:
@@ -73,8 +22,6 @@ class Model:
         self.levels: dict[Place, str] = {}
         self.modes: dict[Place, str] = {}
         self.clock = count(1)
-
-    # --- what is there -----------------------------------------------------------------------------------------------
 
     def rows(self, place: Place, *, deleted: bool = True) -> list[tuple[int, Stored]]:
         """Newest first."""
@@ -91,8 +38,10 @@ class Model:
         return any(row.id == id for place in self.subjects if place.context == context for _, row in self.rows(place))
 
     def id_of(self, context: str, content: Content) -> int | None:
-        id = self.last_id.get((context, content))
-        return id if id is not None and self.is_held(context, id) else None
+        """The id written last, or else the highest that is held."""
+        ids = [id for (where, id), meant in self.meanings.items() if (where, meant.content) == (context, content)]
+        last = self.last_id.get((context, content))
+        return max((id for id in ids if self.is_held(context, id)), key=lambda held: (held == last, held), default=None)
 
     def inherited(self, entries: dict[Place, str], place: Place, default: str) -> str:
         """Subject, context, registry-wide, server."""
@@ -106,24 +55,15 @@ class Model:
         for place in self.subjects:
             for number, row in self.rows(place):
                 for use in self.meaning(place, row).content.uses:
-                    if self.target(use, place.context) == target and version in {None, use.version}:
+                    if schemas.target_of(use, place.context) == target and version in {None, use.version}:
                         yield place, number, row
-
-    @staticmethod
-    def target(use: Use, context: str) -> Place:
-        if use.subject.startswith(":."):
-            named, _, name = use.subject[1:].partition(":")
-            return Place(named, name)
-        return Place(context, use.subject)
-
-    # --- schemas -----------------------------------------------------------------------------------------------------
 
     def understand(self, place: Place, offer: Offer, *, strict: bool) -> Meaning:
         if offer.text is None:
             raise Refused("EmptySchema")
         uses, base = [], None
         for use in offer.uses:
-            target = self.target(use, place.context)
+            target = schemas.target_of(use, place.context)
             newest = self.newest(target)
             version = (newest[0] if newest else 0) if use.version == -1 else use.version
             row = self.subjects.get(target, {}).get(version)
@@ -133,9 +73,9 @@ class Model:
             base = base or self.meaning(target, row).shape
         shape = offer.text.shape
         if shape is None:
-            if base is None or isinstance(base, str) or BASE not in base:
+            if base is None or isinstance(base, str) or schemas.BASE not in base:
                 raise Refused("InvalidSchema")
-            shape = using(base)
+            shape = schemas.using(base)
         return Meaning(Content(offer.text.text, tuple(uses), offer.metadata), shape)
 
     def same(self, offered: Meaning, place: Place, version: int, row: Stored) -> bool:
@@ -146,12 +86,12 @@ class Model:
         if offered.shape != stored.shape:
             return False
         ours, theirs = offered.content.metadata, stored.content.metadata
-        our_stamp, their_stamp = dict(ours or ()).get(STAMP), dict(theirs or ()).get(STAMP)
+        our_stamp, their_stamp = dict(ours or ()).get(schemas.STAMP), dict(theirs or ()).get(schemas.STAMP)
         if (our_stamp is None) == (their_stamp is None):
             return ours == theirs
         if our_stamp is not None and int(our_stamp) != version:
             return False
-        return _unstamped(ours) == _unstamped(theirs)
+        return schemas.unstamped(ours) == schemas.unstamped(theirs)
 
     def find(self, place: Place, offered: Meaning, *, deleted: bool) -> tuple[int, Stored] | None:
         """Stage A: by content, then by likeness, newest first."""
@@ -164,8 +104,6 @@ class Model:
     def holding(self, place: Place, id: int | None) -> tuple[int, Stored] | None:
         rows = [(version, row) for version, row in self.rows(place) if row.id == id]
         return max(rows, key=lambda held: held[1].written, default=None)
-
-    # --- verbs -------------------------------------------------------------------------------------------------------
 
     def register(self, place: Place, offer: Offer) -> tuple[int, int]:
         """Version and id."""
@@ -183,15 +121,15 @@ class Model:
                 raise Refused("EmptySchema")
             meant = self.meaning(place, newest[1])
             shape = None if meant.content.uses else meant.shape
-            offer = replace(offer, text=Text(meant.content.text, shape), uses=meant.content.uses)
+            offer = replace(offer, text=schemas.Text(meant.content.text, shape), uses=meant.content.uses)
         offered = self.understand(place, offer, strict=offer.id is None)
         highest = max(self.subjects.get(place, {}), default=0)
         if not importing:
             inherited = self.meaning(place, newest[1]).content.metadata if newest else None
             metadata = inherited if offer.metadata is None else offer.metadata
-            if offer.version or STAMP in dict(metadata or ()):
+            if offer.version or schemas.STAMP in dict(metadata or ()):
                 number = offer.version if offer.version > 0 else highest + 1
-                metadata = tuple(sorted({**dict(metadata or ()), STAMP: str(number)}.items()))
+                metadata = tuple(sorted({**dict(metadata or ()), schemas.STAMP: str(number)}.items()))
             offered = replace(offered, content=replace(offered.content, metadata=metadata))
         return self.place(place, offer, offered, highest, importing=importing)
 
@@ -237,9 +175,9 @@ class Model:
         rows = self.rows(place, deleted=False)
         for _, row in rows if level.endswith("_TRANSITIVE") else rows[:1]:
             old = self.meaning(place, row).shape
-            if level.startswith(("BACKWARD", "FULL")) and not can_read(new, old):
+            if level.startswith(("BACKWARD", "FULL")) and not schemas.can_read(new, old):
                 return False
-            if level.startswith(("FORWARD", "FULL")) and not can_read(old, new):
+            if level.startswith(("FORWARD", "FULL")) and not schemas.can_read(old, new):
                 return False
         return True
 
@@ -330,9 +268,10 @@ class Model:
         if self.mode(place) == "READONLY":
             raise Refused("ReadOnly")
 
-    def set_level(self, place: Place, level: str) -> None:
+    def set_level(self, place: Place, level: str) -> str:
         self.check_writable(place)
         self.levels[place] = level
+        return level
 
     def set_mode(self, place: Place, mode: str, *, force: bool) -> None:
         if mode == "IMPORT" and self.mode(place) != "IMPORT" and not force:
@@ -354,7 +293,3 @@ class Model:
         if any(place.context == context for place in self.subjects):
             raise Refused("ContextNotEmpty")
         self.contexts.discard(context)
-
-
-def _unstamped(metadata: tuple[tuple[str, str], ...] | None) -> dict[str, str]:
-    return {key: value for key, value in metadata or () if key != STAMP}

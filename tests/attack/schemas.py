@@ -1,10 +1,12 @@
-"""A few schemas, each with its shape: all that the model of a registry knows about Avro."""
+"""The words of the model, and a few schemas with their shapes: all that it knows about Avro."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Shape = frozenset[tuple[str, object, bool]] | str
-"""A record's fields (name, shape, has a default), its own name one more field without a shape; or a primitive's name."""
+"""A record's fields (name, shape, has a default), its own name a field without a shape; or a primitive's name."""
 
+STAMP = "confluent:version"
 BASE = ("record Base", None, False)
 ORDER = ("record Order", None, False)
 INT = "int"
@@ -16,6 +18,67 @@ class Text:
 
     text: str
     shape: Shape | None
+
+
+class Place(NamedTuple):
+    """A subject."""
+
+    context: str
+    name: str
+
+
+class Use(NamedTuple):
+    """A reference under the one name `Base`."""
+
+    subject: str
+    version: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """What an id means."""
+
+    text: str
+    uses: tuple[Use, ...]
+    metadata: tuple[tuple[str, str], ...] | None
+
+
+@dataclass(frozen=True)
+class Meaning:
+    content: Content
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Stored:
+    id: int
+    deleted: bool
+    written: int
+
+
+@dataclass(frozen=True)
+class Offer:
+    text: Text | None
+    uses: tuple[Use, ...] = ()
+    metadata: tuple[tuple[str, str], ...] | None = None
+    version: int = 0
+    id: int | None = None
+
+
+class Refused(Exception):  # noqa: N818 - an answer
+    """The name of the refusal."""
+
+
+def target_of(use: Use, context: str) -> Place:
+    """The subject a reference means, declared in a context."""
+    if use.subject.startswith(":."):
+        named, _, name = use.subject[1:].partition(":")
+        return Place(named, name)
+    return Place(context, use.subject)
+
+
+def unstamped(metadata: tuple[tuple[str, str], ...] | None) -> dict[str, str]:
+    return {key: value for key, value in metadata or () if key != STAMP}
 
 
 def using(base: Shape) -> Shape:

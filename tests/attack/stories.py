@@ -40,7 +40,7 @@ RULES = RuleSet(domain=(Rule(name="r", type="CEL", expr="true"),))
 class Story:
     """A verb in a state. `before` are verbs too, run in order on a fresh registry.
 
-    imported: one content may have several ids in this state. piecewise: the verb promises each commit alone, not all of them.
+    imported: one content may have several ids in this state. piecewise: the verb promises each commit alone, not all.
     """
 
     verb: Verb

@@ -1,7 +1,7 @@
 """A failure before and after every port call of every verb: nothing is half done, and a retry succeeds.
 
-Each verb runs once with a recorder to learn its calls; then, for every call and every kind of failure, on a fresh registry
-in the same state, with the failure at that call.
+Each verb runs once with a recorder to learn its calls; then, for every call and every kind of failure, on a fresh
+registry in the same state, with the failure at that call.
 """
 
 from collections.abc import Callable, Iterator

@@ -27,8 +27,23 @@ from sigla.model import (
     Version,
 )
 from sigla.rules.compatibility import LEVELS
-from tests.attack.model import Content, Model, Offer, Place, Refused, Use
-from tests.attack.schemas import Text, ALONE, BASE_ONE, BASE_TWO, INLINE, ONE, THREE, TWO, USING
+from tests.attack.model import Model
+from tests.attack.schemas import (
+    ALONE,
+    BASE_ONE,
+    BASE_TWO,
+    INLINE,
+    ONE,
+    THREE,
+    TWO,
+    USING,
+    Content,
+    Offer,
+    Place,
+    Refused,
+    Text,
+    Use,
+)
 from tests.attack.world import EVERY_PAGE, EVERYTHING, World
 
 CONTEXTS = (".", ".c", ".d")
@@ -135,6 +150,8 @@ class RegistryAgainstModel(RuleBasedStateMachine):
     def import_again(self, row: int, place: Place, id: int) -> None:
         """Content that is known, under another id."""
         if held := self.held(row):
+            if self.model.mode(place) != "IMPORT":
+                self.mode_set(place, "IMPORT", force=True)
             self.registered(place, replace(self.offer_of(*held), id=id))
 
     def held(self, number: int) -> tuple[Place, int] | None:
@@ -214,7 +231,7 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
     def level_set(self, scope: Place, level: str) -> None:
         self.both(
-            lambda: self.registry.change_config(subject(scope), {"level": level}) and None,
+            lambda: self.registry.change_config(subject(scope), {"level": level}).level,
             lambda: self.model.set_level(scope, level),
         )
 
@@ -249,7 +266,7 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
     @invariant()
     def the_same_is_stored(self) -> None:
-        """Versions, their ids and what is deleted: no number is missing but those that were deleted or never imported."""
+        """Versions, their ids and what is deleted: no number is missing but what was deleted or never imported."""
         found = {(place_of(each), row.version): (row.id, row.deleted) for each, row in self.world.rows()}
         assert found == {
             (place, version): (row.id, row.deleted)
@@ -292,14 +309,15 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
     def check_id(self, key: BodyKey) -> None:
         """By id it is found as long as it is held."""
+        held = self.model.is_held(key.context, key.id)
+        self.both(
+            lambda: self.registry.schema_by_id(key.id, subject=Subject(key.context, "")).id,
+            lambda: key.id if held else _raise("SchemaNamedNotFound"),
+        )
 
-        def ours() -> str:
-            record = self.registry.schema_by_id(key.id, subject=Subject(key.context, ""), form="resolved")
-            assert record.subject is not None
-            return "SchemaNamedNotFound" if record is None else "held"
 
-        found = self.both(ours, lambda: "held" if self.model.is_held(*(key.context, key.id)) else "SchemaNamedNotFound")
-        assert found
+def _raise(refusal: str) -> None:
+    raise Refused(refusal)
 
 
 def place_of(subject: Subject) -> Place:
@@ -308,7 +326,7 @@ def place_of(subject: Subject) -> Place:
 
 def run(examples: int, steps: int) -> None:
     RegistryAgainstModel.steps = 0
-    run_state_machine_as_test(  # type: ignore[no-untyped-call] - hypothesis leaves it untyped
+    run_state_machine_as_test(
         RegistryAgainstModel,
         settings=settings(
             max_examples=examples,

@@ -1,21 +1,18 @@
 """A second writer between any two port calls of a verb: the outcome is one that some order of the two allows.
 
-Two verbs meet in every way in which one can run inside the other; what both answered, and what can be read afterwards, must
-be what one after the other would have given, on a fresh registry, up to ids. Then threads, by the dozen.
+Two verbs meet in every way in which one can run inside the other; what both answered, and what can be read afterwards,
+must be what one after the other would have given, on a fresh registry, up to ids.
 """
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from sigla.errors import Conflict, TimedOut
-from sigla.model import GLOBAL, LATEST, Draft, Record, Subject, Version
+from sigla.errors import TimedOut
+from sigla.model import LATEST, Subject
 from sigla.registry import Options, Registry
-from tests.attack import stories
 from tests.attack.ports import At, Call, Recorder
 from tests.attack.stories import (
     BASE,
@@ -73,6 +70,11 @@ PAIRS: dict[str, Pair] = {
     ),
     "metadata alone, twice": Pair(
         register("orders", None, metadata=said(k="v")), register("orders", None, metadata=said(k="w")), HISTORY[:1]
+    ),
+    "metadata alone, over references, against a new text": Pair(
+        register("using", None, metadata=said(k="v")),
+        register("using", USING.replace("}]", '},{"name":"b","type":"int","default":0}]'), "base"),
+        USED,
     ),
     "inherited metadata against its change": Pair(
         register("orders", TWO),
@@ -191,7 +193,7 @@ class Intruder:
     verb: Verb
     answer: Any = None
 
-    def __call__(self, call: Call, carry_out: Callable[[], Any]) -> Any:
+    def __call__(self, _: Call, carry_out: Callable[[], Any]) -> Any:
         self.answer = outcome(self.world, self.verb)
         return carry_out()
 
@@ -255,7 +257,7 @@ def test_two_verbs_at_once_end_as_if_one_had_been_first(name: str) -> None:
 
 
 def test_a_referenced_schema_replaced_meanwhile_is_not_confused_with_its_successor() -> None:
-    """The target is purged and its number given to other content, between ask and commit: the new id refers to the new one."""
+    """Its number is given to other content between ask and commit: the new id refers to the new one."""
     other = BASE.replace('"int"', '"long"')
 
     def replace_base(registry: Registry) -> None:
@@ -307,7 +309,6 @@ def test_a_lost_race_wastes_no_id() -> None:
     """The id and the body drawn for an attempt are used by the next one."""
     with World(*HISTORY) as world:
         intruder = Intruder(world, delete("orders", 1))
-        commit_at = 0
         recorder = Recorder()
         with World(*HISTORY) as other:
             register("orders", THREE)(other.registry_with(recorder))
@@ -315,132 +316,3 @@ def test_a_lost_race_wastes_no_id() -> None:
         found = register("orders", THREE)(world.registry_with(At(commit_at, intruder)))
         assert found.id == 3
         assert world.store.catalog.max_id(".") == 3
-
-
-# --- threads ---------------------------------------------------------------------------------------------------------
-
-CLIENTS = 64
-
-
-@dataclass
-class OwnTime:
-    """A clock that runs for each thread by itself: a pause costs the one who pauses, and no real time."""
-
-    own: threading.local = field(default_factory=threading.local)
-
-    def now(self) -> int:
-        return NOW + int(getattr(self.own, "slept_ms", 0))
-
-    def sleep(self, seconds: float) -> None:
-        self.own.slept_ms = getattr(self.own, "slept_ms", 0) + seconds * 1000
-
-
-def at_once(world: World, verbs: list[Verb], *, grouped: bool) -> list[Any]:
-    """All verbs at the same time, a thread each, as close together as threads can start."""
-    store: Any = world.store
-    registry = Registry(store.catalog, store.bodies, OwnTime(), Options(deadline_ms=600_000))
-    start = threading.Barrier(len(verbs))
-
-    def client(verb: Verb) -> Any:
-        start.wait()
-        if not grouped:
-            return verb(registry)
-        with store.group():
-            return verb(registry)
-
-    with ThreadPoolExecutor(len(verbs)) as pool:
-        return list(pool.map(client, verbs))
-
-
-def order(number: int) -> str:
-    return ONE.replace('"a"', f'"a{number}"')
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("subjects", [1, 8, 64])
-@pytest.mark.parametrize("texts", [1, 8, 64])
-def test_sixty_four_clients_at_once(*, texts: int, subjects: int, grouped: bool) -> None:
-    """The same and different schemas into the same and different subjects: one text, one id; no number left out."""
-    with World(config("", level="NONE")) as world:
-        verbs = [register(f"s{n % subjects}", order(n % texts)) for n in range(CLIENTS)]
-        answers: list[Record] = at_once(world, verbs, grouped=grouped)
-        ids_of: dict[str, set[int]] = {}
-        for answer in answers:
-            assert answer.id is not None
-            ids_of.setdefault(answer.schema.text, set()).add(answer.id)
-        assert [len(ids) for ids in ids_of.values()] == [1] * texts, "one text, several ids"
-        assert len(set.union(*ids_of.values())) == texts, "one id, several texts"
-        versions: dict[str, list[int]] = {}
-        for subject, row in world.rows():
-            versions.setdefault(str(subject), []).append(row.version)
-        assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in versions.values()), versions
-        wanted = {(n % subjects, n % texts) for n in range(CLIENTS)}
-        assert sum(map(len, versions.values())) == len(wanted)
-        if grouped:
-            assert world.store.catalog.max_id(".") == texts, "an id was wasted"
-        world.check_sound()
-
-
-def test_writers_and_deleters_at_once_leave_a_sound_registry() -> None:
-    """Registrations, deletes, purges and settings of the same few subjects, all at the same time."""
-
-    def quietly(verb: Verb) -> Verb:
-        def run(registry: Registry) -> str:
-            try:
-                verb(registry)
-            except Conflict:
-                pytest.fail("a lost race was shown to a client")
-            except Exception as refusal:  # noqa: BLE001 - what it was is checked below
-                return type(refusal).__name__
-            return "done"
-
-        return run
-
-    kinds = [
-        lambda n: register(f"s{n % 3}", order(n)),
-        lambda n: register(f"u{n % 3}", USING, "base"),
-        lambda n: delete(f"s{n % 3}", LATEST),
-        lambda n: delete(f"u{n % 3}"),
-        lambda n: purge(f"u{n % 3}"),
-        lambda n: delete("base"),
-        lambda n: register("base", BASE),
-        lambda n: config(f"s{n % 3}", group=f"g{n}"),
-    ]
-    with World(*BASED, config("", level="NONE")) as world:
-        verbs = [quietly(kinds[n % len(kinds)](n // len(kinds))) for n in range(CLIENTS)]
-        answers = at_once(world, verbs, grouped=False)
-        assert set(answers) <= {
-            "done",
-            "Incompatible",
-            "Referenced",
-            "SubjectNotFound",
-            "SubjectSoftDeleted",
-            "SubjectNotSoftDeleted",
-            "VersionNotFound",
-            "VersionSoftDeleted",
-            "InvalidSchema",
-        }
-        world.check_sound()
-
-
-def test_readers_see_whole_versions_while_writers_write() -> None:
-    """What a list shows can be read, by number and by id, in the middle of everything."""
-    with World(config("", level="NONE")) as world:
-        subject = stories.subject("orders")
-
-        def read(registry: Registry) -> int:
-            seen = 0
-            for _ in range(10):
-                for version in registry.versions(subject, page=stories.PAGE) if seen else []:
-                    record = registry.version(subject, Version(version))
-                    assert record.id is not None
-                    assert registry.schema_by_id(record.id).schema == record.schema
-                seen = 1
-            return seen
-
-        register("orders", order(99))(world.registry)
-        verbs = [read if n % 2 else register("orders", order(n)) for n in range(32)]
-        at_once(world, verbs, grouped=False)
-        world.check_sound()
-        assert world.registry.lookup(subject, Draft(order(0))).version
-        assert world.registry.mode(GLOBAL) == "READWRITE"

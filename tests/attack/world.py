@@ -45,7 +45,7 @@ class Store(Protocol):
 
 
 class World:
-    """A fresh registry and its clock. `between`: who stands between the ports and the verbs of this one registry."""
+    """A fresh registry and its clock, in the state that some verbs left it in."""
 
     def __init__(self, *verbs: Verb, store: Store | None = None) -> None:
         self.store: Store = store or EmbeddedStore()
@@ -77,7 +77,7 @@ class World:
         return self.registry.contexts(page=EVERY_PAGE)
 
     def ids(self) -> dict[BodyKey, int]:
-        """Every id that is held, numbered as one meets it: which content shares an id, and nothing about the numbers."""
+        """Every id that is held, numbered as one meets it: who shares an id, and nothing about the numbers."""
         found: dict[BodyKey, int] = {}
         for subject, row in self.rows():
             found.setdefault(BodyKey(subject.context, row.id), len(found))
@@ -216,11 +216,11 @@ def draft_of(schema: Schema) -> Draft:
 def outcome(world: World, verb: Verb, registry: Registry | None = None) -> Any:
     """What a client is answered, comparable between worlds: ids as places, refusals by name."""
     try:
-        answer = verb(registry or world.registry)
+        return shown(world, verb(registry or world.registry))
     except Refusal as refusal:
-        assert refusal.code < 50000, f"5xx: {refusal!r} {refusal}"
+        if refusal.code >= 50_000:
+            raise
         return type(refusal).__name__, refusal.message
-    return shown(world, answer)
 
 
 def shown(world: World, answer: Any) -> Any:

@@ -1,5 +1,6 @@
 """The real `sigla serve`, started and stopped the way an operator does it."""
 
+import gzip
 import json
 import os
 import re
@@ -36,7 +37,8 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        return json.loads(self.body)
+        packed = self.headers.get("content-encoding") == "gzip"
+        return json.loads(gzip.decompress(self.body) if packed else self.body)
 
 
 Asks = Callable[..., Answer]

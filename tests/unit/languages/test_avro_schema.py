@@ -1,6 +1,8 @@
 """Promises about single schemas that no table of examples makes."""
 
+import inspect
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -82,17 +84,18 @@ def test_a_type_without_namespace_is_found_from_within_one_once_it_is_finished()
         new(enclosing)
 
 
-def wide(levels: int) -> str:
-    """A default that is a list in a list, each the only branch of a union: many frames for each level."""
-    type_ = '[{"type":"array","items":' * levels + '"int"' + "}]" * levels
-    default = "[" * levels + "]" * levels
-    return f'{{"type":"record","name":"R","fields":[{{"name":"a","type":{type_},"default":{default}}}]}}'
-
-
 def test_normalising_what_is_nested_too_deeply_is_refused_too() -> None:
-    """As reading is: a sentence, not a crash."""
-    with pytest.raises(Malformed, match="levels deep"):
-        AVRO.normalise(AVRO.parse(wide(124), (), False))
+    """As reading is: a sentence, not a crash; also where the caller left few frames."""
+    levels = 60
+    type_ = '{"type":"array","items":' * levels + '"int"' + "}" * levels
+    parsed = AVRO.parse(f'{{"type":"record","name":"R","fields":[{{"name":"a","type":{type_}}}]}}', (), False)
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + levels)
+    try:
+        with pytest.raises(Malformed, match="levels deep"):
+            AVRO.normalise(parsed)
+    finally:
+        sys.setrecursionlimit(usual)
 
 
 @pytest.mark.parametrize("default", ["\\ud800", {}], ids=["string", "object"])

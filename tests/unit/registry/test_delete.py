@@ -70,7 +70,7 @@ def test_the_checks_on_a_version_come_in_order(registry: Registry) -> None:
 
 
 def test_the_latest_of_a_subject_with_nothing_active(registry: Registry) -> None:
-    """A known subject: `Version -1 not found.`"""
+    """A known subject answers `Version -1 not found.`, with the number for the word."""
     register(registry, "a")
     delete(registry, "a")
     with pytest.raises(VersionNotFound) as refused:
@@ -144,8 +144,10 @@ def test_settings_outlive_a_soft_delete_and_no_permanent_one(registry: Registry)
         assert registry.config(s(subject)).level == "FULL"
         assert registry.mode(s(subject)) == "READWRITE"
         delete(registry, subject, steps[1], permanent=True)
-        assert refusal(lambda subject=subject: registry.config(s(subject))) is LevelNotConfigured  # type: ignore[misc] - bound now
-        assert refusal(lambda subject=subject: registry.mode(s(subject))) is ModeNotConfigured  # type: ignore[misc] - bound now
+        with pytest.raises(LevelNotConfigured):
+            registry.config(s(subject))
+        with pytest.raises(ModeNotConfigured):
+            registry.mode(s(subject))
 
 
 def test_what_later_reads_return(registry: Registry) -> None:

@@ -30,11 +30,13 @@ def by_id(registry: Registry, id: int, subject: str | None = None) -> tuple[str,
 
 
 def test_an_id_tells_its_schema_and_one_who_holds_it(registry: Registry) -> None:
-    """The smallest subject, of it the version written last; soft-deleted ones say so (ID-1, ID-2)."""
+    """The smallest subject where it is active; where it is not active anywhere, the answer says so (ID-1, ID-2)."""
     register(registry, "b")
     register(registry, "a")
     assert by_id(registry, 1) == ("a", 1, ONE)
     registry.delete_subject(s("a"))
+    assert by_id(registry, 1) == ("b", 1, ONE)
+    registry.delete_subject(s("b"))
     record = registry.schema_by_id(SchemaId(1))
     assert (str(record.subject), record.deleted) == ("a", True)
 
@@ -116,7 +118,9 @@ def test_a_guid_is_found_in_any_spelling(registry: Registry) -> None:
     assert (record.subject, record.version, record.id) == (None, None, None)
 
 
-@pytest.mark.parametrize("text", ["", "x", "{095d71cf12556b9d5e330ad575b3df5d}", "-" * 4, "0" * 32, "urn:uuid:1", "ü" * 32])
+@pytest.mark.parametrize(
+    "text", ["", "x", "{095d71cf12556b9d5e330ad575b3df5d}", "-" * 4, "0" * 32, "urn:uuid:1", "ü" * 32]
+)
 def test_a_guid_nobody_has_is_not_found(registry: Registry, text: str) -> None:
     """Malformed or unknown, it is quoted; its ids are an empty list."""
     register(registry, "s", STRING)
@@ -210,7 +214,7 @@ def test_a_lookup_is_lenient_and_never_blank(registry: Registry) -> None:
 
 
 def test_a_lookup_goes_on_to_the_namesakes(registry: Registry) -> None:
-    """For a name without a context, in ascending order; their errors are not ours; an alias of theirs is not followed."""
+    """For a name without a context, ascending; their errors are not ours, their aliases are not followed."""
     register(registry, ":.b:a", TWO)
     register(registry, ":.c:base", BASE)
     register(registry, ":.c:a", USING, "base")

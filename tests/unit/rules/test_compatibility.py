@@ -98,7 +98,7 @@ INT, LONG, STRING = pay("int"), pay("long"), pay("string")
     ],
 )
 def test_a_level_says_who_must_read_whom(level: str, *, widened: bool, narrowed: bool, changed: bool) -> None:
-    """int → long is read by new consumers, long → int by old ones, int → string by nobody."""
+    """Int → long is read by new consumers, long → int by old ones, int → string by nobody."""
     assert (not messages(level, history(INT), LONG)) is widened
     assert (not messages(level, history(LONG), INT)) is narrowed
     assert (not messages(level, history(INT), STRING)) is changed
@@ -202,7 +202,10 @@ def test_reserved_fields_are_minded_at_every_level(level: str) -> None:
     earlier = [Earlier(Version(1), avro(INT), reserving("amt, old"))]
     found = check(avro(INT), reserving(" amt ,new"), earlier, language=AVRO, level=level, validate_fields=True)
     assert found == (
-        "The new schema has reserved field old removed from its metadata which is present in the old schema's metadata.",
+        (
+            "The new schema has reserved field old removed from its metadata "
+            "which is present in the old schema's metadata."
+        ),
         "The new schema has field that conflicts with the reserved field amt.",
         f"{{validateFields: 'true', compatibility: '{level}'}}",
     )

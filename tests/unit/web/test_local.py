@@ -14,6 +14,7 @@ from uvicorn.server import ServerState
 from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
 from sigla.web import app, local
+from sigla.web.connection import Connection
 from tests.build import FixedClock
 from tests.unit.web.conftest import Client
 
@@ -79,7 +80,7 @@ def refused(registry: Registry, *chunks: bytes) -> tuple[bytes, Any]:
     async def talk() -> bytes:
         config = uvicorn.Config(local.application(registry), lifespan="off")
         config.load()
-        protocol = local.Protocol(config, ServerState(), {}, asyncio.get_running_loop())
+        protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
         transport: Any = Transport()
         protocol.connection_made(transport)
         for chunk in chunks:

@@ -1,4 +1,7 @@
+import asyncio
+import io
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -66,3 +69,27 @@ def test_lines_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) 
     """Where Lambda and containers look for them."""
     observe.to_stdout(b"line\n")
     assert capfdbinary.readouterr().out == b"line\n"
+
+
+def test_a_busy_server_writes_many_lines_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One system call for all of a moment, and none is forgotten."""
+    flushed: list[bytes] = []
+    written = asyncio.Event()
+
+    class Out(io.BytesIO):
+        def flush(self) -> None:
+            flushed.append(self.getvalue())
+            written.set()
+
+    monkeypatch.setattr("sigla.observe.sys.stdout", SimpleNamespace(buffer=Out()))
+    write = observe.Buffered(delay_s=0)
+
+    async def serve() -> None:
+        for _ in range(2):
+            write(b"a\n")
+            write(b"b\n")
+            await written.wait()
+            written.clear()
+
+    asyncio.run(serve())
+    assert flushed == [b"a\nb\n", b"a\nb\na\nb\n"]

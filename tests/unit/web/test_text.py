@@ -97,10 +97,15 @@ def test_an_endless_string_is_looked_at_once() -> None:
         read(b'{"a":"' + b'\\"[' * 500_000)
 
 
-def test_deep_nesting_read_with_care_is_refused_too() -> None:
-    """NaN sends a body down the slow way, which must not crash either."""
-    with pytest.raises(BadRequest):
-        read(b'{"a":NaN,"b":' + b"[" * 990 + b"]" * 990 + b"}")
+@pytest.mark.parametrize("depth", [990, 1001])
+def test_deep_nesting_read_with_care_is_read_or_refused(depth: int) -> None:
+    """NaN sends a body down the slow way, where some Pythons run out of frames: that is a refusal, too."""
+    body = b'{"x":NaN,"a":"text","b":' + b"[" * (depth - 1) + b"]" * (depth - 1) + b"}"
+    try:
+        told = spelled(body)
+    except BadRequest:
+        return
+    assert (depth, told) == (990, "text")
 
 
 def test_not_a_number_is_read() -> None:

@@ -21,6 +21,7 @@ class Settings:
     """Every setting with its default; the environment variable is the name in capitals after `SIGLA_`.
 
     registry_name: the metadata space that is served; several may share a store.
+    data: the directory where a function keeps its data; without one it keeps nothing. `sigla serve` has an option.
     default_level: of subjects without a level of their own or an inherited one.
     mode_mutability: whether modes may be changed.
     strict_reference_versions: refuse a schema that reaches two versions of one subject under one reference name.
@@ -31,6 +32,7 @@ class Settings:
     """
 
     registry_name: str = "default"
+    data: str = ""
     default_level: str = "BACKWARD"
     mode_mutability: bool = True
     strict_reference_versions: bool = False

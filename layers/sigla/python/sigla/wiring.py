@@ -19,9 +19,6 @@ from sigla.web import app
 STARTUP_PROBLEMS = (InvalidSetting, DataInUse, TooNew, OSError)
 """What can be wrong before the first request, each with a sentence."""
 
-DATA = "SIGLA_DATA"
-"""Where a function without stores of its own keeps its data; nowhere if unset."""
-
 
 _KEPT_OPEN = ExitStack()
 """What a function opened at its start: nobody tells it when it ends."""
@@ -46,7 +43,7 @@ def serve(data: Path | None, host: str, port: int, *, announce: Callable[[str], 
             registry,
             group=store.group,
             step=store.step,
-            options=_web_options(settings),
+            options=_web_options(settings, write=observe.Buffered()),
             stored=store.catalog.count,
             ready=lambda: store.writable,
         )
@@ -57,9 +54,9 @@ def lambda_handler() -> Callable[[Any, Any], dict[str, Any]]:
     """The API as a Lambda function, built once."""
     from sigla.web import gateway  # Mangum is no business of the local server
 
-    data = os.environ.get(DATA)
-    settings = Settings.read({name: value for name, value in os.environ.items() if name != DATA})
-    registry, _ = _KEPT_OPEN.enter_context(embedded(settings, Path(data) if data else None))
+    settings = Settings.read(os.environ)
+    data = Path(settings.data) if settings.data else None
+    registry, _ = _KEPT_OPEN.enter_context(embedded(settings, data))
     return gateway.handler(registry, options=_web_options(settings, gateway.OPTIONS))
 
 
@@ -72,10 +69,12 @@ def _options(settings: Settings) -> Options:
     )
 
 
-def _web_options(settings: Settings, door: app.Options | None = None) -> app.Options:
-    """door: what the front door is like, where there is one before the application."""
+def _web_options(
+    settings: Settings, door: app.Options | None = None, *, write: Callable[[bytes], None] = observe.to_stdout
+) -> app.Options:
+    """door: what the front door is like, if there is one before the application. write: takes the lines of the log."""
     door = door or app.Options()
-    watchers = (observe.Log(release=__version__),) if settings.log_requests else ()
+    watchers = (observe.Log(write, release=__version__),) if settings.log_requests else ()
     return app.Options(
         body_bytes=settings.request_bytes,
         answer_bytes=door.answer_bytes,

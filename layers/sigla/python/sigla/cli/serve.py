@@ -52,8 +52,14 @@ def run(args: argparse.Namespace) -> int:
     try:
         wiring.serve(data, args.host, args.port, announce=_announcement(data))
     except wiring.STARTUP_PROBLEMS as problem:
-        raise Misuse(str(problem)) from None
+        raise Misuse(_sentence(problem, data)) from None
     return 0
+
+
+def _sentence(problem: Exception, data: Path | None) -> str:
+    if isinstance(problem, OSError) and problem.errno is not None:
+        return f"The data cannot be kept in {data} ({problem.strerror}); choose another directory with --data."
+    return str(problem)
 
 
 def _announcement(data: Path | None) -> Callable[[str], None]:

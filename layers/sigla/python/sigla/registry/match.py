@@ -57,9 +57,7 @@ def holding(stores: Stores, view: View, schema_id: SchemaId | None) -> Row | Non
 
 def equivalents(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Iterator[Match]:
     """Versions that the offered schema can be looked up by, newest first."""
-    if not view.head.highest:
-        return
-    for row in stores.catalog.candidates(view.subject, digests(offered)):
+    for row in stores.candidates(view, offered.language.digest(offered.parsed)):
         if (deleted or not row.deleted) and (match := equivalent_to(stores, view, offered, row)):
             yield match
 
@@ -74,10 +72,6 @@ def equivalent_to(stores: Stores, view: View, offered: Offered, row: Row) -> Mat
         return None
     parsed = parsing.stored(stores, BodyKey(view.subject.context, row.id), body)
     return Match(row, schema) if offered.language.equivalent(offered.parsed, parsed) else None
-
-
-def digests(offered: Offered) -> tuple[str, ...]:
-    return (offered.language.digest(offered.parsed),)
 
 
 def described(offered: Offered, config: Config, newest: Schema | None) -> Offered:

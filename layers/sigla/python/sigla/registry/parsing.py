@@ -24,12 +24,18 @@ from sigla.registry.stores import Stores, View, is_complete, target_of
 from sigla.rules import names, references
 from sigla.rules.guid import guid_of
 
+LOGICAL = "logical"
+"""A schema as a table definition, in the reference an optional feature."""
+
 MOST_REFERENCED_SUBJECTS = references.MOST_SUBJECTS
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A draft's schema, understood. `targets` says what each of `schema.references` resolved to; `guid` is the schema's."""
+    """A draft's schema, understood.
+
+    targets: what each of `schema.references` resolved to. guid: of the schema.
+    """
 
     schema: Schema
     parsed: Parsed
@@ -109,8 +115,15 @@ def stored(stores: Stores, key: BodyKey, body: Body | None = None) -> Parsed:
 
 def render(parsed: Parsed, form: str) -> str:
     """The text in another form, whose name is matched without regard to case. Raises InvalidSchema."""
+    check_form(form)
     with explained(parsed.language):
         return language_of(parsed.language).render(parsed, form.lower())
+
+
+def check_form(form: str) -> None:
+    """Refuses the one form that is known and not offered; all others fall back to the canonical text."""
+    if form.lower() == LOGICAL:
+        raise InvalidSchema(reason=f"The format '{form}' is not supported")
 
 
 @contextmanager

@@ -45,6 +45,7 @@ def register(
     Raises InvalidRuleSet, InvalidSubject, InvalidSchema and its kin, OperationNotPermitted and its kin, Incompatible,
     VersionOutOfOrder, TimedOut.
     """
+    parsing.check_form(form)
     work = _Registration(stores, subject, lambda: (draft, None), normalize=normalize, force=force)
     record, parsed = until_committed(stores, "Register operation", work.attempt)
     return rendered(stores, record, form, parsed)
@@ -117,7 +118,10 @@ class _Registration:
             schema_id = self._import_id(view, offered, SchemaId(draft.id or 0), version)
         else:
             schema_id = self._draw_id(view, offered, version)
-        self._commit(view, offered, schema_id, version, imported=importing)
+        # A number just drawn has no versions to supersede.
+        reused = known is not None or _brings_id(draft)
+        purged = tuple(_superseded(stores, view, schema_id, version)) if reused else ()
+        self._commit(view, offered, schema_id, version, purged=purged, imported=importing)
         return Record(offered.schema, offered.guid, view.subject, version, schema_id)
 
     def _check_content(self, key: BodyKey, schema: Schema) -> None:
@@ -166,7 +170,16 @@ class _Registration:
         now = self.stores.clock.now()
         return Body(offered.schema, offered.guid, offered.targets, view.subject, version, now, nonce())
 
-    def _commit(self, view: View, offered: Offered, schema_id: SchemaId, version: Version, *, imported: bool) -> None:
+    def _commit(
+        self,
+        view: View,
+        offered: Offered,
+        schema_id: SchemaId,
+        version: Version,
+        *,
+        purged: tuple[Row, ...],
+        imported: bool,
+    ) -> None:
         stores, head = self.stores, view.head
         ts = stores.clock.now()
         schema = offered.schema
@@ -185,10 +198,10 @@ class _Registration:
             row,
             ts,
             nonce(),
-            purged=tuple(_superseded(stores, view, row)),
+            purged=purged,
             targets=offered.targets,
             seen=_seen(view, offered.targets),
-            digests=match.digests(offered),
+            digests=(offered.language.digest(offered.parsed),),
             imported=imported,
         )
         commit(stores, change)
@@ -214,7 +227,7 @@ def _with_references(stores: Stores, view: View, draft: Draft) -> View:
     """The view, asked with the draft's references as well."""
     if not draft.references:
         return view
-    again = stores.look(view.subject, references=draft.references, guess=view.guess)
+    again = stores.look(view.subject, references=draft.references)
     _check_unmoved(view.head, again)
     return again
 
@@ -353,10 +366,10 @@ def _check_compatible(stores: Stores, view: View, offered: Offered) -> None:
         raise Incompatible(subject=view.subject.qualified, details=", ".join(found))
 
 
-def _superseded(stores: Stores, view: View, row: Row) -> Iterator[Row]:
+def _superseded(stores: Stores, view: View, schema_id: SchemaId, version: Version) -> Iterator[Row]:
     """Soft-deleted versions of the same content: replaced, unless something refers to them (REG-14)."""
-    holders = stores.catalog.holders(BodyKey(view.subject.context, row.id))
-    old = [h.version for h in holders if h.subject == view.subject and h.deleted and h.version < row.version]
+    holders = stores.catalog.holders(BodyKey(view.subject.context, schema_id))
+    old = [h.version for h in holders if h.subject == view.subject and h.deleted and h.version < version]
     rows = stores.look(view.subject, versions=old).snapshot.rows.values() if old else ()
     for superseded in rows:
         if next(stores.catalog.referrers(view.subject, superseded.version), None) is None:

@@ -25,13 +25,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The answer to `Stores.ask`: one subject, as it is, with what applies to it. `subject` is what an alias led to."""
+    """The answer to `Stores.ask`: one subject, as it is, with what applies to it. `subject` is what an alias led to.
+
+    ids, candidates: what was asked about this state later, so that nothing is asked twice.
+    """
 
     subject: Subject
     snapshot: Snapshot
     config: Config
     mode: str
-    guess: Guid | None
+    ids: dict[Guid, SchemaId | None]
+    candidates: dict[str, tuple[Row, ...]] = field(default_factory=dict)
 
     @property
     def head(self) -> Head:
@@ -87,13 +91,20 @@ class Stores:
         snapshot = self.catalog.snapshot(subject, wanted=wanted, guess=guess)
         chain = snapshot.chain
         config = effective_config(chain, self.options.default_level)
-        return View(subject, snapshot, config, effective_mode(chain), guess)
+        ids = {} if guess is None else {guess: snapshot.known}
+        return View(subject, snapshot, config, effective_mode(chain), ids)
 
     def id_of(self, view: View, guid: Guid) -> SchemaId | None:
         """The id of this content in the view's context; free where the question had guessed it."""
-        if guid == view.guess:
-            return view.snapshot.known
-        return self.catalog.id_of(view.subject.context, guid)
+        if guid not in view.ids:
+            view.ids[guid] = self.catalog.id_of(view.subject.context, guid)
+        return view.ids[guid]
+
+    def candidates(self, view: View, digest: str) -> tuple[Row, ...]:
+        """The subject's versions that may be equivalent to a schema with this digest, newest first."""
+        if digest not in view.candidates:
+            view.candidates[digest] = self.catalog.candidates(view.subject, (digest,)) if view.head.highest else ()
+        return view.candidates[digest]
 
     def body(self, subject: Subject, row: Row) -> Body:
         return self.bodies.get(BodyKey(subject.context, row.id))

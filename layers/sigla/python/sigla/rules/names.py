@@ -2,14 +2,12 @@
 
 import re
 
+from sigla import keys
 from sigla.errors import InvalidSubject, InvalidVersion
 from sigla.model import DEFAULT_CONTEXT, LATEST, REGISTRY_WIDE_CONTEXT, Search, Subject, Version
 
 ANY_CONTEXT = "*"
 RESERVED = frozenset({"__GLOBAL", "__EMPTY"})
-LONGEST_NAME = 700
-"""Bytes of the qualified name in UTF-8; stored names are made of it and end at 1,024."""
-
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
 """No more digits than 32 bits can need, so that a long text is no long calculation."""
@@ -90,8 +88,9 @@ def check_registrable(name: Subject) -> None:
 def check_configurable(name: Subject) -> None:
     """Refuses names that can have no settings, with InvalidSubject (NAME-1, NAME-2)."""
     text = _as_sent(name)
-    if _CONTROL.search(text) or name.name in RESERVED or len(text.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
+    if _CONTROL.search(text) or name.name in RESERVED:
         raise InvalidSubject(subject=text)
+    keys.check_length(name)
 
 
 def _as_sent(name: Subject) -> str:

@@ -138,8 +138,10 @@ class Table(BaseRoute):
         except Exception as error:  # noqa: BLE001 - the last place where a fault can become an answer
             answer = self._failed(call, error)
         status, sent = await self._send(call, answer, send)
-        for watcher in self._options.watchers:
-            watcher(call.seen(status, sent, answer.error_code))
+        if self._options.watchers:
+            seen = call.seen(status, sent, answer.error_code)
+            for watcher in self._options.watchers:
+                watcher(seen)
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
         """The order is the contract's: path, method, media types, body, then the verb."""

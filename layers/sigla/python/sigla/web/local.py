@@ -11,17 +11,12 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from sigla.registry import Registry
 from sigla.web import app
+from sigla.web.connection import Connection
 from sigla.web.metrics import CONTENT_TYPE, Counters
-from sigla.web.negotiate import V1
-from sigla.web.wire import answers, text
 from sigla.web.worker import Scope, Worker
-
-LARGEST_HEAD = 64 * 2**10
-"""Bytes of request line and headers; a head that is longer and still not complete is given up."""
 
 
 def application(
@@ -77,48 +72,23 @@ def _routes(counters: Counters, ready: Callable[[], bool]) -> list[Route]:
     ]
 
 
-class Protocol(HttpToolsProtocol):
-    """uvicorn's, with a bound on the head of a request, and with our envelope where it is no HTTP."""
+BACKLOG = 2048
+"""Connections that may wait to be accepted."""
 
-    _in_head = False
-    _head_bytes = 0
 
-    def data_received(self, data: bytes) -> None:
-        if self._in_head:
-            self._head_bytes += len(data)
-            if self._head_bytes > LARGEST_HEAD:
-                self._refuse(431, "The head of the request is too large")
-                return
-        super().data_received(data)
-
-    def on_message_begin(self) -> None:
-        self._in_head, self._head_bytes = True, 0
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        self._in_head = False
-        super().on_headers_complete()
-
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(400, msg)
-
-    def _refuse(self, status: int, sentence: str) -> None:
-        body = text.write(answers.error(status, sentence))
-        head = b"content-type: %s\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % (V1.encode(), len(body))
-        self.transport.write(STATUS_LINE[status] + head + body)
-        self.transport.close()
+class CannotListen(OSError):  # noqa: N818 - says what is wrong
+    """The address is taken, or not this machine's; the message is a sentence."""
 
 
 def serve(application: FastAPI, *, host: str, port: int, started: Callable[[str], None] | None = None) -> None:
     """Listens until SIGTERM or SIGINT, then finishes what has begun and comes back.
 
-    started: is told the address once requests are answered; port 0 is a free one.
+    started: is told the address once requests are answered; port 0 is a free one. Raises CannotListen.
     """
+    listening = _listen(host, port)
     config = uvicorn.Config(
         application,
-        host=host,
-        port=port,
-        http=Protocol,
+        http=Connection,
         ws="none",
         lifespan="on",
         access_log=False,  # ours is the one line
@@ -126,12 +96,21 @@ def serve(application: FastAPI, *, host: str, port: int, started: Callable[[str]
         server_header=False,
         timeout_keep_alive=75,  # longer than the idle time of common load balancers, which must be the first to hang up
         timeout_graceful_shutdown=30,
-        backlog=2048,
     )
     # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    _Server(config, started or (lambda _: None)).run()
+    with listening:
+        _Server(config, started or (lambda _: None)).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise CannotListen(f"Cannot listen on {host}:{port} ({reason}); choose another --host or --port.") from None
 
 
 class _Server(uvicorn.Server):
