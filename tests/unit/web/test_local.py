@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 
 from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
-from sigla.web import app, local
+from sigla.web import app, connection, local
 from sigla.web.connection import Connection
 from tests.build import FixedClock
 from tests.unit.web.conftest import Client
@@ -183,3 +183,25 @@ def test_a_refused_request_does_not_harm_the_next_one(served: Callable[[Talk], N
         assert answer(connection).startswith(b"HTTP/1.1 200")
 
     served(talk)
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HT", b"POST /subjects/s HTTP/1.1\r\ncontent-length: 9\r\n\r\n{"])
+def test_a_request_that_does_not_arrive_is_given_up(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch, begun: bytes
+) -> None:
+    """Who begins and never ends must not keep a connection from others; the answer says what happened."""
+    monkeypatch.setattr(connection, "PATIENCE_S", 0.01)
+
+    async def talk() -> bytes:
+        config = uvicorn.Config(local.application(registry), lifespan="off")
+        config.load()
+        protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
+        transport: Any = Transport()
+        protocol.connection_made(transport)
+        if begun:
+            protocol.data_received(begun)
+        while not transport.closed:
+            await asyncio.sleep(0)
+        return bytes(transport.sent)
+
+    assert asyncio.run(talk()).startswith(b"HTTP/1.1 408 ")

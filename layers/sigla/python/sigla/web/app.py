@@ -185,13 +185,15 @@ class Table(BaseRoute):
         if length.isdigit() and int(length) > limit:
             raise BodyTooLarge(limit=limit)
         parts: list[bytes] = []
+        size = 0
         more = True
         while more:
             message = await receive()
             if message["type"] != "http.request":
                 raise Gone
             parts.append(message.get("body", NONE))
-            if sum(map(len, parts)) > limit:
+            size += len(parts[-1])
+            if size > limit:
                 raise BodyTooLarge(limit=limit)
             more = message.get("more_body", False)
         call.body_read = True

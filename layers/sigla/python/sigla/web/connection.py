@@ -1,5 +1,6 @@
 """One connection of the local server: uvicorn's protocol, with bounds, and with our envelope where it is no HTTP."""
 
+import asyncio
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
@@ -11,15 +12,29 @@ LARGEST_HEAD = 64 * 2**10
 """Bytes of request line and headers beyond the packet they begin in, and of trailers; what is longer is given up."""
 
 
+PATIENCE_S = 60.0
+"""How long a request may take to arrive: who sends a byte now and then must not hold a connection for ever."""
+
+
 class Connection(HttpToolsProtocol):
-    """Refuses what is too long or no HTTP, but only after the requests before it have their answers."""
+    """Refuses what is too long, too slow or no HTTP, but only after the requests before it have their answers."""
 
     _heads = 0
     _in_head = False
+    _arriving = True
+    _timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _trailer_bytes = 0
     _running: RequestResponseCycle | None = None
     _farewell = b""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's narrowing
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._farewell:
@@ -31,8 +46,14 @@ class Connection(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > LARGEST_HEAD:
                 self._refuse(431, "The head of the request is too large")
+        # A request that came in one packet, as nearly all do, needs no timer.
+        if self._arriving and self._timer is None:
+            self._wait()
+        elif not self._arriving and self._timer is not None:
+            self._stop_waiting()
 
     def on_message_begin(self) -> None:
+        self._arriving = True
         self._heads += 1
         self._in_head, self._head_bytes, self._trailer_bytes = True, 0, 0
         super().on_message_begin()
@@ -50,6 +71,10 @@ class Connection(HttpToolsProtocol):
         self._in_head = False
         super().on_headers_complete()
 
+    def on_message_complete(self) -> None:
+        self._arriving = False
+        super().on_message_complete()
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self._farewell and self._is_idle():
@@ -61,6 +86,19 @@ class Connection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._running = cycle
         super()._start_asgi_task(cycle, app)
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(PATIENCE_S, self._give_up_waiting)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _give_up_waiting(self) -> None:
+        self._timer = None
+        if not self._farewell:
+            self._refuse(408, "The request did not arrive in time")
 
     def _refuse(self, status: int, sentence: str) -> None:
         body = text.write(answers.error(status, sentence))
