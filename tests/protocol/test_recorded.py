@@ -18,8 +18,8 @@ from tests.protocol.conversations import replay, sessions
 ANY_HOLDER = "an id with several subjects is answered for by any of them; ours is the smallest active one"
 OTHER_LANGUAGES = "the list also names subjects of conversations in other schema languages, which are not replayed"
 DISPLACED = (
-    "an import displaced the last version of an id or a content: the reference's index goes on pointing at the version, "
-    "which means something else by now; ours says that nobody holds it"
+    "an import displaced the last version of an id or a content: the reference's index goes on pointing at the "
+    "version, which means something else by now; ours says that nobody holds it"
 )
 
 EXPLAINED = {

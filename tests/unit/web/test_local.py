@@ -60,12 +60,14 @@ class Transport:
     def __init__(self) -> None:
         self.sent = b""
         self.closed = False
+        self.ended = asyncio.Event()
 
     def write(self, data: bytes) -> None:
         self.sent += data
 
     def close(self) -> None:
         self.closed = True
+        self.ended.set()
 
     def is_closing(self) -> bool:
         return self.closed
@@ -200,8 +202,7 @@ def test_a_request_that_does_not_arrive_is_given_up(
         protocol.connection_made(transport)
         if begun:
             protocol.data_received(begun)
-        while not transport.closed:
-            await asyncio.sleep(0)
+        await transport.ended.wait()
         return bytes(transport.sent)
 
     assert asyncio.run(talk()).startswith(b"HTTP/1.1 408 ")
