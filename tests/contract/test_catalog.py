@@ -24,6 +24,7 @@ from sigla.model import (
 )
 from sigla.ports import Catalog, ConfigChanged, Head, ModeChanged, SubjectDeleted, VersionDeleted, VersionKey
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, registered
+from tests.contract.observing import delete
 
 T = TypeVar("T")
 
@@ -153,6 +154,37 @@ def test_a_content_keeps_its_other_id_when_the_last_one_is_lost(catalog: Catalog
     registered(catalog, PAYMENTS, id=7, text="u", imported=True, version=1)
     assert catalog.id_of(".", a_guid("t")) == 1
     assert catalog.holders(BodyKey(".", SchemaId(9))) == ()
+
+
+def test_the_smallest_subject_in_which_an_id_is_active_speaks_for_it(catalog: Catalog) -> None:
+    """Where it is active nowhere, the smallest of all; where nobody holds it, nobody."""
+    key = BodyKey(".", SchemaId(1))
+    assert catalog.speaker(key) is None
+    for name in ("c", "b", "a"):
+        registered(catalog, a_subject(name), text="t")
+    registered(catalog, a_subject("b"), text="t")
+    assert spoken(catalog, key) == ("a", 1, False)
+    delete(catalog, a_subject("a"))
+    assert spoken(catalog, key) == ("b", 2, False)
+    for name, version in (("b", 1), ("b", 2), ("c", 1)):
+        delete(catalog, a_subject(name), version)
+    assert spoken(catalog, key) == ("a", 1, True)
+
+
+def spoken(catalog: Catalog, key: BodyKey) -> tuple[str, int, bool]:
+    speaker = catalog.speaker(key)
+    assert speaker is not None
+    return speaker.subject.name, speaker.version, speaker.deleted
+
+
+def test_one_subjects_holders_are_its_own_versions(catalog: Catalog) -> None:
+    """Soft-deleted ones included."""
+    for name in ("a", "ab"):
+        registered(catalog, a_subject(name), text="t")
+        registered(catalog, a_subject(name), text="t")
+    delete(catalog, a_subject("a"), 2)
+    held = catalog.holders(BodyKey(".", SchemaId(1)), a_subject("a"))
+    assert [(each.subject.name, each.version, each.deleted) for each in held] == [("a", 1, False), ("a", 2, True)]
 
 
 def test_holders_are_ordered_by_subject_then_version(catalog: Catalog) -> None:

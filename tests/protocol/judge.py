@@ -1,7 +1,8 @@
 """Holds our answers against recorded ones.
 
 Recorded are whole conversations: requests in order, each with the answer that a Confluent registry gave. Ours may
-number schemas differently, but one to one within a context, and never give one id two meanings; timestamps are compared by
+number schemas differently, but one to one within a context, and never give one id two meanings; timestamps are
+compared by
 presence; lists without an order as sets. Error texts are compared word for word where they are contract.
 """
 

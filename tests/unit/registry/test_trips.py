@@ -57,7 +57,7 @@ def test_an_id_costs_its_holders_and_its_body(registry: Registry, counted: Regis
     """Both of which are remembered further down."""
     register(registry, "a", ONE)
     counted.schema_by_id(SchemaId(1))
-    assert recorder.names == ["catalog.holders", "bodies.get"]
+    assert recorder.names == ["catalog.speaker", "bodies.get"]
 
 
 def test_an_alias_costs_one_trip_more(registry: Registry, counted: Registry, recorder: Recorder) -> None:

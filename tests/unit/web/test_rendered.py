@@ -22,10 +22,10 @@ class Meanings:
     """What ids mean, and how often that was asked."""
 
     def __init__(self) -> None:
-        self.known: dict[int, tuple[Body, tuple[Holder, ...]]] = {}
+        self.known: dict[int, tuple[Body, Holder]] = {}
         self.asked = 0
 
-    def meaning(self, key: BodyKey) -> tuple[Body, tuple[Holder, ...]]:
+    def meaning(self, key: BodyKey) -> tuple[Body, Holder]:
         self.asked += 1
         if key.id not in self.known:
             raise SchemaNamedNotFound(key=key.id)
@@ -35,7 +35,7 @@ class Meanings:
 @pytest.fixture
 def meanings() -> Meanings:
     meanings = Meanings()
-    meanings.known[1] = (a_body(), (a_holder(),))
+    meanings.known[1] = (a_body(), a_holder())
     return meanings
 
 
@@ -57,12 +57,12 @@ def test_an_answer_follows_what_the_registry_knows(meanings: Meanings) -> None:
     """A holder that went, a body that came back: equal is not enough, what is kept must be of these very objects."""
     answers = rendered(meanings)
     before = answers.by_id(".", 1)
-    body, holders = meanings.known[1]
-    meanings.known[1] = (body, (a_holder("t"),))
+    body, holder = meanings.known[1]
+    meanings.known[1] = (body, a_holder("t"))
     after = answers.by_id(".", 1)
     assert b'"t"' in after.body
     assert after.etag != before.etag
-    meanings.known[1] = (replace(body, ts=2), holders)
+    meanings.known[1] = (replace(body, ts=2), holder)
     assert answers.by_id(".", 1) is not after
 
 
@@ -83,7 +83,7 @@ def test_ids_of_two_contexts_are_two_answers(meanings: Meanings) -> None:
 
 def test_what_was_not_asked_for_longest_goes_first(meanings: Meanings) -> None:
     """Memory has a bound in bytes."""
-    meanings.known |= {2: (a_body(), (a_holder(),)), 3: (a_body(), (a_holder(),))}
+    meanings.known |= {2: (a_body(), a_holder()), 3: (a_body(), a_holder())}
     answers = rendered(meanings, most=3500)
     first, second = answers.by_id(".", 1), answers.by_id(".", 2)
     assert answers.by_id(".", 1) is first

@@ -230,8 +230,18 @@ class Catalog(Protocol):
         """The id that stands for this content in a context: the one last written, of those a stored version holds."""
         ...
 
-    def holders(self, key: BodyKey) -> tuple[Holder, ...]:
-        """Every stored version that carries an id, by subject (UTF-16 code units of its name), then version."""
+    def speaker(self, key: BodyKey) -> Holder | None:
+        """Who answers for an id; None if nobody holds it. Costs the same for one holder and for thousands.
+
+        The smallest subject in which the id is active, or else the smallest; of it the version written last.
+        """
+        ...
+
+    def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
+        """Every stored version that carries an id, or those of one subject.
+
+        Ordered by subject (UTF-16 code units of its name), then version.
+        """
         ...
 
     def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:

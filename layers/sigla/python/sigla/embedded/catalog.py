@@ -8,7 +8,7 @@ import orjson
 
 from sigla import journal
 from sigla.embedded import changes, lists, rows
-from sigla.embedded.holders import Holders
+from sigla.embedded.speakers import HOLDER, Speakers, holder
 from sigla.embedded.unit import Unit
 from sigla.errors import IdsExhausted
 from sigla.keys import utf16
@@ -24,7 +24,7 @@ class EmbeddedCatalog:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._holders = Holders(unit)
+        self._speakers = Speakers(unit)
 
     # --- one subject -------------------------------------------------------------------------------------------------
 
@@ -61,9 +61,17 @@ class EmbeddedCatalog:
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         return rows.id_of(self._unit.connection, context, guid)
 
-    def holders(self, key: BodyKey) -> tuple[Holder, ...]:
+    def speaker(self, key: BodyKey) -> Holder | None:
         """The same object as long as nothing changed and the answer is remembered."""
-        return self._holders.of(key)
+        return self._speakers.of(key)
+
+    def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
+        one = "" if by is None else " AND v.deleted IN (0, 1) AND v.holder = ?"
+        found = self._unit.connection.execute(
+            f"SELECT {HOLDER} WHERE v.context = ? AND v.id = ?{one} ORDER BY v.holder, v.version",
+            (key.context, key.id, *(() if by is None else (rows.subject_key(by),))),
+        )
+        return tuple(holder(columns) for columns in found)
 
     def count(self) -> int:
         """How many versions are stored, soft-deleted ones included."""

@@ -48,9 +48,10 @@ CREATE TABLE version (
     deleted INTEGER NOT NULL,
     ts INTEGER NOT NULL,
     revision INTEGER NOT NULL,
+    holder BLOB NOT NULL,         -- the subject's key, so that an index can tell who speaks for an id
     PRIMARY KEY (subject, version)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX version_by_id ON version (context, id);
+CREATE INDEX version_by_id ON version (context, id, deleted, holder, revision DESC);
 CREATE INDEX version_by_life ON version (subject, deleted, version);
 
 CREATE TABLE content (

@@ -40,11 +40,9 @@ def bump(db: sqlite3.Connection, number: int, nonce: str, *, generations: int = 
 def insert(db: sqlite3.Connection, number: int, change: Registered) -> None:
     """Writes the version; the place must be free."""
     context, row = change.head.subject.context, change.row
-    references = records.references_text(row.references)
-    db.execute(
-        "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (number, row.version, context, row.id, row.guid, row.type, references, row.deleted, row.ts, row.revision),
-    )
+    columns = (number, row.version, context, row.id, row.guid, row.type, records.references_text(row.references))
+    life = (row.deleted, row.ts, row.revision, rows.subject_key(change.head.subject))
+    db.execute("INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", columns + life)
     _name(db, context, row)
     db.executemany(
         "INSERT OR IGNORE INTO digest VALUES (?, ?, ?)", [(number, digest, row.version) for digest in change.digests]

@@ -26,12 +26,12 @@ from sigla.registry.stores import Stores, View
 from sigla.rules import names
 
 
-def meaning(stores: Stores, key: BodyKey) -> tuple[Body, tuple[Holder, ...]]:
-    """What an id means and who uses it. Raises SchemaNamedNotFound where nobody does, whatever the bodies say."""
-    holders = stores.catalog.holders(key)
-    if not holders:
+def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
+    """What an id means and who speaks for it. Raises SchemaNamedNotFound where nobody does, whatever the bodies say."""
+    speaker = stores.catalog.speaker(key)
+    if speaker is None:
         raise SchemaNamedNotFound(key=key.id)
-    return stores.bodies.get(key), holders
+    return stores.bodies.get(key), speaker
 
 
 def schema_by_id(
@@ -51,21 +51,16 @@ def schema_by_id(
     found = _interpret(stores, schema_id, subject)
     if found is None:
         raise SchemaNamedNotFound(key=schema_id)
-    key, holders = found
-    record = record_of(key, stores.bodies.get(key), holders)
+    key, holder = found
+    record = record_of(key, stores.bodies.get(key), holder)
     if with_max_id:
         record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
     return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
 
 
-def record_of(key: BodyKey, body: Body, holders: Sequence[Holder]) -> Record:
-    """An id's meaning joined with who uses it: the smallest subject where it is active, and its version written last.
-
-    holders: in order, at least one; where all are soft-deleted, the smallest subject speaks.
-    """
-    subject = next((holder for holder in holders if not holder.deleted), holders[0]).subject
-    holder = max((h for h in holders if h.subject == subject), key=lambda h: h.revision)
-    return Record(body.schema, body.guid, subject, holder.version, key.id, holder.ts, deleted=holder.deleted)
+def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
+    """An id's meaning joined with one who uses it."""
+    return Record(body.schema, body.guid, holder.subject, holder.version, key.id, holder.ts, deleted=holder.deleted)
 
 
 def holders_of(
@@ -99,7 +94,8 @@ def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
     key = next(_live(stores, _guid(text)), None)
     if key is None:
         raise SchemaNamedNotFound(key=text)
-    record = record_of(key, stores.bodies.get(key), stores.catalog.holders(key))
+    body, speaker = meaning(stores, key)
+    record = record_of(key, body, speaker)
     return replace(rendered(stores, record, form), subject=None, version=None, id=None)
 
 
@@ -203,11 +199,10 @@ def is_known(view: View, *, deleted: bool) -> bool:
     return view.head.newest is not None or (deleted and view.head.highest > 0)
 
 
-def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Sequence[Holder]] | None:
-    """Where an id is to be read, and the holders that answer for it (ID-RES)."""
+def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Holder] | None:
+    """Where an id is to be read, and the holder that answers for it (ID-RES)."""
     if subject is None or not subject.name:
-        context = DEFAULT_CONTEXT if subject is None else subject.context
-        return _held(stores, BodyKey(context, schema_id))
+        return _spoken_for(stores, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
     subject = stores.ask(subject).subject
     if found := _held(stores, BodyKey(subject.context, schema_id), subject):
         return found
@@ -216,14 +211,18 @@ def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> 
     for context in stores.catalog.contexts_of(subject.name):
         if found := _held(stores, BodyKey(context, schema_id), Subject(context, subject.name)):
             return found
-    return _held(stores, BodyKey(DEFAULT_CONTEXT, schema_id))
+    return _spoken_for(stores, BodyKey(DEFAULT_CONTEXT, schema_id))
 
 
-def _held(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Sequence[Holder]] | None:
-    holders: Sequence[Holder] = stores.catalog.holders(key)
-    if by is not None:
-        holders = [holder for holder in holders if holder.subject == by]
-    return (key, holders) if holders else None
+def _spoken_for(stores: Stores, key: BodyKey) -> tuple[BodyKey, Holder] | None:
+    speaker = stores.catalog.speaker(key)
+    return None if speaker is None else (key, speaker)
+
+
+def _held(stores: Stores, key: BodyKey, by: Subject) -> tuple[BodyKey, Holder] | None:
+    """The subject's own version with the id, the one written last if there are several (ID-7)."""
+    holders = stores.catalog.holders(key, by)
+    return (key, max(holders, key=lambda holder: holder.revision)) if holders else None
 
 
 def _same_content(stores: Stores, key: BodyKey) -> list[Holder]:
@@ -240,7 +239,7 @@ def _live(stores: Stores, guid: Guid | None) -> Iterator[BodyKey]:
     named = stores.bodies.named(guid)
     for context in dict.fromkeys(key.context for key in named):
         for key in reversed([key for key in named if key.context == context]):
-            if stores.catalog.holders(key):
+            if stores.catalog.speaker(key):
                 yield key
 
 

@@ -47,8 +47,7 @@ def holding(stores: Stores, view: View, schema_id: SchemaId | None) -> Row | Non
         return None
     if newest is not None and newest.id == schema_id:
         return newest
-    holders = stores.catalog.holders(BodyKey(view.subject.context, schema_id))
-    held = [holder for holder in holders if holder.subject == view.subject]
+    held = stores.catalog.holders(BodyKey(view.subject.context, schema_id), view.subject)
     if not held:
         return None
     last = max(held, key=lambda holder: holder.revision).version

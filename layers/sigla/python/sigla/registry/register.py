@@ -368,8 +368,8 @@ def _check_compatible(stores: Stores, view: View, offered: Offered) -> None:
 
 def _superseded(stores: Stores, view: View, schema_id: SchemaId, version: Version) -> Iterator[Row]:
     """Soft-deleted versions of the same content: replaced, unless something refers to them (REG-14)."""
-    holders = stores.catalog.holders(BodyKey(view.subject.context, schema_id))
-    old = [h.version for h in holders if h.subject == view.subject and h.deleted and h.version < version]
+    held = stores.catalog.holders(BodyKey(view.subject.context, schema_id), view.subject)
+    old = [holder.version for holder in held if holder.deleted and holder.version < version]
     rows = stores.look(view.subject, versions=old).snapshot.rows.values() if old else ()
     for superseded in rows:
         if next(stores.catalog.referrers(view.subject, superseded.version), None) is None:

@@ -4,7 +4,6 @@ An answer is good only for the very objects it was made of. The verb is asked ea
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from hashlib import blake2b
 
 from sigla.model import Body, BodyKey, Holder
@@ -17,12 +16,12 @@ from sigla.web.wire import answers
 class Kept:
     """An answer and what it was made of."""
 
-    __slots__ = ("answer", "body", "holders", "key")
+    __slots__ = ("answer", "body", "key", "speaker")
 
-    def __init__(self, key: BodyKey, body: Body, holders: Sequence[Holder], answer: Answer) -> None:
+    def __init__(self, key: BodyKey, body: Body, speaker: Holder, answer: Answer) -> None:
         self.key = key
         self.body = body
-        self.holders = holders
+        self.speaker = speaker
         self.answer = answer
 
 
@@ -40,17 +39,17 @@ class Rendered:
         kept = self._kept.get((context, number))
         if kept is None:
             return self._render(BodyKey(context, number))  # type: ignore[arg-type] # a number asked for is an id by trial
-        body, holders = self._registry.meaning(kept.key)
-        if kept.body is body and kept.holders is holders:
+        body, speaker = self._registry.meaning(kept.key)
+        if kept.body is body and kept.speaker is speaker:
             self._kept.move_to_end((context, number))
             return kept.answer
         return self._render(kept.key)
 
     def _render(self, key: BodyKey) -> Answer:
-        body, holders = self._registry.meaning(key)
-        answer = told(answers.by_id(record_of(key, body, holders)))
+        body, speaker = self._registry.meaning(key)
+        answer = told(answers.by_id(record_of(key, body, speaker)))
         answer.etag = etag(answer.body)
-        self._keep(Kept(key, body, holders, answer))
+        self._keep(Kept(key, body, speaker, answer))
         return answer
 
     def _keep(self, kept: Kept) -> None:

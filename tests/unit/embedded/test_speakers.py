@@ -1,4 +1,4 @@
-"""Who holds an id, remembered as long as it is true."""
+"""Who speaks for an id, remembered as long as it is true."""
 
 import threading
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sigla.embedded import holders
+from sigla.embedded import speakers
 from sigla.embedded.store import EmbeddedStore
 from sigla.model import BodyKey, SchemaId, Version
 from sigla.ports import Catalog, SubjectDeleted
@@ -27,55 +27,65 @@ def catalog(store: EmbeddedStore) -> Catalog:
     return store.catalog
 
 
-def test_remembered_holders_are_the_same_object_until_they_change(catalog: Catalog) -> None:
+def test_a_remembered_speaker_is_the_same_object_until_it_changes(catalog: Catalog) -> None:
     """Callers compare by identity before they compare what is inside."""
-    registered(catalog, ORDERS, id=1)
-    registered(catalog, PAYMENTS, id=2)
-    first, other = catalog.holders(ONE), catalog.holders(TWO)
-    assert catalog.holders(ONE) is first
     registered(catalog, PAYMENTS, id=1)
-    assert catalog.holders(ONE) is not first
-    assert len(catalog.holders(ONE)) == 2
-    assert catalog.holders(TWO) is other
+    registered(catalog, PAYMENTS, id=2)
+    first, other = catalog.speaker(ONE), catalog.speaker(TWO)
+    assert catalog.speaker(ONE) is first
+    registered(catalog, ORDERS, id=1)
+    changed = catalog.speaker(ONE)
+    assert changed is not None
+    assert changed.subject == ORDERS
+    assert catalog.speaker(TWO) is other
 
 
 def test_only_so_many_are_remembered(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first remembered goes first."""
-    monkeypatch.setattr(holders, "REMEMBERED", 1)
+    monkeypatch.setattr(speakers, "REMEMBERED", 1)
     registered(catalog, ORDERS, id=1)
     registered(catalog, ORDERS, id=2)
-    first = catalog.holders(ONE)
-    second = catalog.holders(TWO)
-    assert catalog.holders(TWO) is second
-    assert catalog.holders(ONE) == first
-    assert catalog.holders(ONE) is not first
+    first = catalog.speaker(ONE)
+    second = catalog.speaker(TWO)
+    assert catalog.speaker(TWO) is second
+    assert catalog.speaker(ONE) == first
+    assert catalog.speaker(ONE) is not first
 
 
-def test_inside_a_group_they_follow_its_writes(store: EmbeddedStore) -> None:
+def test_inside_a_group_it_follows_the_groups_writes(store: EmbeddedStore) -> None:
     """Nobody else sees them, and nobody remembers them."""
     registered(store.catalog, ORDERS, id=1)
-    before = store.catalog.holders(ONE)
+    before = store.catalog.speaker(ONE)
     with store.group(), ThreadPoolExecutor(1) as pool:
         head = store.catalog.snapshot(ORDERS).head
         store.catalog.commit(SubjectDeleted(head, Version(1), NOW, a_nonce()))
-        assert [holder.deleted for holder in store.catalog.holders(ONE)] == [True]
-        assert pool.submit(store.catalog.holders, ONE).result() is before
-    assert [holder.deleted for holder in store.catalog.holders(ONE)] == [True]
+        assert is_deleted(store.catalog)
+        assert pool.submit(store.catalog.speaker, ONE).result() is before
+    assert is_deleted(store.catalog)
 
 
-def test_holders_read_while_a_commit_is_made_are_never_old_afterwards(catalog: Catalog) -> None:
+def is_deleted(catalog: Catalog) -> bool:
+    speaker = catalog.speaker(ONE)
+    assert speaker is not None
+    return speaker.deleted
+
+
+def test_a_speaker_read_while_a_commit_is_made_is_never_old_afterwards(catalog: Catalog) -> None:
     """Readers race with the writer; whoever reads after the commit sees it."""
     stop = threading.Event()
 
     def read() -> None:
         while not stop.is_set():
-            catalog.holders(ONE)
+            catalog.speaker(ONE)
 
     with ThreadPoolExecutor(2) as pool:
         readers = [pool.submit(read) for _ in range(2)]
-        for number in range(1, 60):
-            registered(catalog, a_subject(f"s{number}"), id=1)
-            assert len(catalog.holders(ONE)) == number
+        for number in range(60, 0, -1):
+            subject = a_subject(f"s{number:02}")
+            registered(catalog, subject, id=1)
+            speaker = catalog.speaker(ONE)
+            assert speaker is not None
+            assert speaker.subject == subject
         stop.set()
         for reader in readers:
             reader.result(10)

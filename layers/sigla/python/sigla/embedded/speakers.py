@@ -1,0 +1,62 @@
+"""Who speaks for an id, remembered until a commit touches it: the question of every read by id."""
+
+import sqlite3
+import threading
+
+from sigla.embedded.unit import Unit
+from sigla.model import BodyKey, Holder, Subject
+
+REMEMBERED = 20_000
+"""Ids; beyond it the first remembered goes first. A few hundred bytes each."""
+
+HOLDER = "s.context, s.name, v.version, v.deleted, v.ts, v.revision FROM version v JOIN subject s ON s.num = v.subject"
+"""What `holder` reads."""
+
+
+def holder(columns: tuple[str, str, int, int, int, int]) -> Holder:
+    context, name, version, deleted, ts, revision = columns
+    return Holder(Subject(context, name), version, bool(deleted), ts, revision)  # type: ignore[arg-type]  # as stored
+
+
+class Speakers:
+    """Answers without a lock while nothing changed; asks the catalog else."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._known: dict[BodyKey, Holder] = {}
+        self._changes = 0
+        self._lock = threading.Lock()
+        unit.flushed.append(self._forget)
+
+    def of(self, key: BodyKey) -> Holder | None:
+        """The same object as long as nothing changed and the answer is remembered."""
+        if self._unit.inside and key in self._unit.touched:
+            return _ask(self._unit.connection, key)
+        return self._known.get(key) or self._learn(key)
+
+    def _learn(self, key: BodyKey) -> Holder | None:
+        seen = self._changes
+        found = _ask(self._unit.connection, key)
+        with self._lock:
+            # An answer from before a commit must not be remembered after it.
+            if found and seen == self._changes:
+                if len(self._known) >= REMEMBERED:
+                    del self._known[next(iter(self._known))]
+                return self._known.setdefault(key, found)
+        return found
+
+    def _forget(self, touched: set[BodyKey], _: set[BodyKey]) -> None:
+        if touched:
+            with self._lock:
+                self._changes += 1
+                for key in touched:
+                    self._known.pop(key, None)
+
+
+def _ask(db: sqlite3.Connection, key: BodyKey) -> Holder | None:
+    """In the order of the index `version_by_id`, whose first entry is the answer."""
+    found = db.execute(
+        f"SELECT {HOLDER} WHERE v.context = ? AND v.id = ? ORDER BY v.deleted, v.holder, v.revision DESC LIMIT 1",
+        (key.context, key.id),
+    ).fetchone()
+    return holder(found) if found else None
