@@ -2,8 +2,33 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final, Protocol
 
+from sigla.errors import CheckAbandoned
 from sigla.model import Finding, Parsed, Resolved, Tagged
+
+MAX_STEPS: Final = 500_000
+"""What all comparisons of one request may take together. A step is about a microsecond's work; the language counts."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The steps that are left, shared by the comparisons it is handed to."""
+
+    left: int = MAX_STEPS
+
+    def spend(self, steps: int) -> None:
+        """Raises CheckAbandoned once there is nothing left."""
+        self.left -= steps
+        if self.left < 0:
+            raise CheckAbandoned(
+                f"Unexpected exception during compatibility check: the schemas need more than {MAX_STEPS} steps "
+                "to be compared"
+            )
+
+
+class Compare(Protocol):
+    def __call__(self, reader: Parsed, writer: Parsed, budget: Budget | None = None, /) -> tuple[Finding, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +39,9 @@ class Language:
     normalise(parsed): the same schema with everything that has no meaning put in one order; idempotent.
     equivalent(a, b): the same structure, whatever the spelling.
     digest(parsed): equal for equivalent schemas, so that candidates can be looked up; equality is then checked exactly.
-    compare(reader, writer): what hinders the reader from reading the writer's data; () if nothing does.
-        Raises errors.CheckAbandoned where the comparison itself makes no sense.
+    compare(reader, writer, budget): what hinders the reader from reading the writer's data; () if nothing does.
+        Raises errors.CheckAbandoned where the comparison itself makes no sense, or takes more than the budget has left;
+        without one, it has a whole one to itself.
     sentence(finding, reader, writer): the message of a finding; reader and writer are `new` or `old`.
     render(parsed, form): the text in another form; unknown forms are the canonical one.
     top_level_fields(parsed): names that `confluent:reserved` can collide with.
@@ -28,7 +54,7 @@ class Language:
     normalise: Callable[[Parsed], Parsed]
     equivalent: Callable[[Parsed, Parsed], bool]
     digest: Callable[[Parsed], str]
-    compare: Callable[[Parsed, Parsed], tuple[Finding, ...]]
+    compare: Compare
     sentence: Callable[[Finding, str, str], str]
     render: Callable[[Parsed, str], str]
     top_level_fields: Callable[[Parsed], frozenset[str]]

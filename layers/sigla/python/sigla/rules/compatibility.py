@@ -6,7 +6,7 @@ from enum import Enum
 from itertools import chain, islice
 
 from sigla.errors import CheckAbandoned
-from sigla.languages.language import Language
+from sigla.languages.language import Budget, Language
 from sigla.model import Finding, Metadata, Parsed, Version
 
 RESERVED_FIELDS = "confluent:reserved"
@@ -70,18 +70,19 @@ def check(
     """The messages of a check, in the order of A.4; none if the new schema may follow.
 
     earlier: newest first; consumed no further than the level needs. group: a metadata property; only versions with the
-    new schema's value for it take part (GR-1).
+    new schema's value for it take part (GR-1). However many versions there are, the comparisons share one budget.
     """
     directions, against = LEVELS[level].directions, LEVELS[level].against
     if not directions and not validate_fields:
         return ()
     versions = (old for old in earlier if group is None or _property(old.metadata, group) == _property(metadata, group))
     newest = list(islice(versions, 1))
+    budget = Budget()
     messages: list[str] = []
     if validate_fields:
         messages += _reserved_fields(new, metadata, newest, language)
     for old in newest if against is Against.LATEST else chain(newest, versions):
-        findings = list(_against(new, old, directions, language))
+        findings = list(_against(new, old, directions, language, budget))
         messages += findings
         if findings:
             break
@@ -90,7 +91,9 @@ def check(
     return tuple(messages)
 
 
-def _against(new: Parsed, old: Earlier, directions: Sequence[Direction], language: Language) -> Iterator[str]:
+def _against(
+    new: Parsed, old: Earlier, directions: Sequence[Direction], language: Language, budget: Budget
+) -> Iterator[str]:
     if not directions:
         return
     if old.parsed.language != new.language:
@@ -98,7 +101,7 @@ def _against(new: Parsed, old: Earlier, directions: Sequence[Direction], languag
         return
     failed: list[str] = []
     for direction in directions:
-        failed = list(_one_way(new, old.parsed, direction, language))
+        failed = list(_one_way(new, old.parsed, direction, language, budget))
         yield from failed
     # Only the direction checked last tells which schema it failed against (MS-1).
     if failed:
@@ -106,10 +109,12 @@ def _against(new: Parsed, old: Earlier, directions: Sequence[Direction], languag
         yield _quoted(old.parsed.canonical)
 
 
-def _one_way(new: Parsed, old: Parsed, direction: Direction, language: Language) -> Iterator[str]:
+def _one_way(
+    new: Parsed, old: Parsed, direction: Direction, language: Language, budget: Budget
+) -> Iterator[str]:
     reader, writer = (new, old) if direction is Direction.NEW_READS_OLD else (old, new)
     try:
-        findings: tuple[Finding, ...] = language.compare(reader, writer)
+        findings: tuple[Finding, ...] = language.compare(reader, writer, budget)
     except CheckAbandoned as abandoned:
         yield abandoned.message
         return

@@ -6,7 +6,7 @@ from typing import Final, cast
 from sigla.errors import Malformed
 from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, tags
 from sigla.languages.avro.tree import Document, Record
-from sigla.languages.language import Language
+from sigla.languages.language import Budget, Language
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "AVRO"
@@ -47,8 +47,8 @@ def _digest(parsed: Parsed) -> str:
     return equivalence.digest(_tree(parsed))
 
 
-def _compare(reader: Parsed, writer: Parsed) -> tuple[Finding, ...]:
-    return compare.compare(_tree(reader).root, _tree(writer).root)
+def _compare(reader: Parsed, writer: Parsed, budget: Budget | None = None) -> tuple[Finding, ...]:
+    return compare.compare(_tree(reader).root, _tree(writer).root, budget or Budget())
 
 
 def _render(parsed: Parsed, form: str) -> str:

@@ -4,25 +4,28 @@ Where the walk is, is a chain of segments from the inside out: a finding spells 
 A segment is the index of a field, or text for anything else.
 """
 
-from typing import Final, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 from sigla.errors import CheckAbandoned
 from sigla.languages.avro.canonical import alone
-from sigla.languages.avro.limits import MAX_DEPTH, MAX_STEPS
-from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, TYPE, Rule
-from sigla.languages.avro.tree import PRIMITIVES, Array, Definition, Field, Map, Named, Record, Type, Union
+from sigla.languages.avro.limits import MAX_DEPTH
+from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, READABLE, TYPE, Rule, plainly
+from sigla.languages.avro.tree import Array, Definition, Enum, Field, Map, Record, Type, Union
+from sigla.languages.language import Budget
 from sigla.model import Finding
 
 Path: TypeAlias = "tuple[Path, int | str] | None"
 Found: TypeAlias = tuple[Finding, ...]
 NOTHING: Final[Found] = ()
-SIMPLE: Final = frozenset(PRIMITIVES)
+PER_STEP: Final = 16
+"""So many fields, branches, names or characters of a finding are looked at in one step."""
 
 
-def compare(reader: Type, writer: Type) -> Found:
+def compare(reader: Type, writer: Type, budget: Budget) -> Found:
     """Everything that hinders the reader, in the order of the reader. Raises CheckAbandoned (AR-R4)."""
     try:
-        return Comparison().check(reader, writer, None, 0)
+        return Comparison(budget).check(reader, writer, None, 0)
     except RecursionError:
         raise abandoned("the schemas are nested too deeply to be compared") from None
 
@@ -35,47 +38,49 @@ class Comparison:
     """One comparison. known: what each pair of definitions came to; while it is being checked, nothing (B.3.3).
 
     Only definitions can be met twice, so only they are remembered. Their findings keep the path of the first meeting.
+    Primitives are by far the most common: whoever meets a pair asks `plainly` before it goes deeper.
     """
 
-    __slots__ = ("known", "steps")
+    __slots__ = ("known", "spend")
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
         self.known: dict[tuple[int, int], Found] = {}
-        self.steps = 0
+        self.spend = budget.spend
 
     def check(self, reader: Type, writer: Type, path: Path, depth: int) -> Found:
-        self.count(1)
+        self.spend(1)
         if depth > MAX_DEPTH:
             raise abandoned(f"the schemas are nested more than {MAX_DEPTH} levels deep")
+        if reader.kind == writer.kind:
+            walk = WALKS.get(reader.kind)
+            return walk(self, reader, writer, path, depth) if walk else NOTHING
         if isinstance(writer, Union):
             return self.each_branch(reader, writer, path, depth)
         if isinstance(reader, Union):
             return self.into_union(reader, writer, path, depth)
-        if reader.kind != writer.kind:
-            return judged(TYPE, path, reader, writer)
-        if isinstance(reader, Named) and isinstance(writer, Named):
-            return self.definitions(reader, writer, path, depth)
-        if isinstance(reader, Array) and isinstance(writer, Array):
-            return self.check(reader.items, writer.items, (path, "/items"), depth + 1)
-        if isinstance(reader, Map) and isinstance(writer, Map):
-            return self.check(reader.values, writer.values, (path, "/values"), depth + 1)
-        return NOTHING
+        return self.judged(TYPE, path, reader, writer)
 
-    def count(self, steps: int) -> None:
-        self.steps += steps
-        if self.steps > MAX_STEPS:
-            raise abandoned(f"the schemas need more than {MAX_STEPS} steps to be compared")
+    def arrays(self, reader: Array, writer: Array, path: Path, depth: int) -> Found:
+        if plainly(reader.items, writer.items):
+            return NOTHING
+        return self.check(reader.items, writer.items, (path, "/items"), depth + 1)
+
+    def maps(self, reader: Map, writer: Map, path: Path, depth: int) -> Found:
+        if plainly(reader.values, writer.values):
+            return NOTHING
+        return self.check(reader.values, writer.values, (path, "/values"), depth + 1)
 
     def definitions(self, reader: Definition, writer: Definition, path: Path, depth: int) -> Found:
         pair = (id(reader), id(writer))
         known = self.known.get(pair)
         if known is not None:
-            self.count(len(known))
+            self.spend(sum(map(steps, known)))
             return known
         self.known[pair] = NOTHING
+        self.spend((names(reader) + names(writer)) // PER_STEP)
         found: list[Finding] = []
         for rule in OF_DEFINITIONS[reader.kind]:
-            found += judged(rule, path, reader, writer)
+            found += self.judged(rule, path, reader, writer)
         if isinstance(reader, Record) and isinstance(writer, Record):
             self.fields(reader, writer, path, depth, found)
         known = self.known[pair] = tuple(found)
@@ -83,61 +88,98 @@ class Comparison:
 
     def fields(self, reader: Record, writer: Record, path: Path, depth: int, found: list[Finding]) -> None:
         """For each field of the reader, what is found in its type, or what its absence in the writer means."""
+        self.spend(len(reader.fields) // PER_STEP)
         written = writer.by_name
         for index, field in enumerate(reader.fields):
-            match = written.get(field.name)
-            if field.aliases:
-                match = matching(field, index, writer)
+            match = self.matching(field, index, writer) if field.aliases else written.get(field.name)
             if match is None:
-                found += missing_field(field, index, path)
-                continue
-            kind = field.type.kind
-            # The same primitive on both sides is by far the most common pair.
-            if kind in SIMPLE and kind == match.type.kind:
-                continue
-            found += self.check(field.type, match.type, (path, index), depth + 1)
-        self.count(len(reader.fields))
+                found += self.missing(field, (path, f"/fields/{index}"))
+            elif not plainly(field.type, match.type):
+                found += self.check(field.type, match.type, (path, index), depth + 1)
+
+    def matching(self, field: Field, index: int, writer: Record) -> Field | None:
+        """The writer's field that has the name or an alias of the reader's. More than one makes no sense."""
+        self.spend(len(field.aliases) // PER_STEP)
+        names = (field.name, *field.aliases)
+        matches = [writer.by_name[name] for name in names if name in writer.by_name]
+        if len(matches) > 1:
+            label = f"{field.name} type:{field.type.kind.upper()} pos:{index}"
+            schema = alone(writer)
+            raise abandoned(f"Reader record field {label} matches multiple fields in writer record schema {schema}")
+        return matches[0] if matches else None
+
+    def missing(self, field: Field, path: Path) -> Found:
+        for rule in OF_MISSING_FIELDS:
+            found = self.judged(rule, path, field)
+            if found:
+                return found
+        return NOTHING
+
+    def unions(self, reader: Union, writer: Union, path: Path, depth: int) -> Found:
+        """Whatever branch the writer chose, some branch of the reader must read."""
+        kinds = self.kinds(reader)
+        found: list[Finding] = []
+        for index, branch in enumerate(writer.branches):
+            if not self.some_branch(reader, kinds, branch, depth):
+                found += self.judged(BRANCH, (path, f"/{index}"), branch)
+        return tuple(found)
 
     def each_branch(self, reader: Type, writer: Union, path: Path, depth: int) -> Found:
         """Whatever branch the writer chose must be readable."""
         found: list[Finding] = []
         for index, branch in enumerate(writer.branches):
-            where = (path, f"/{index}")
-            if isinstance(reader, Union):
-                found += self.into_union(reader, branch, where, depth)
-            else:
-                found += self.check(reader, branch, where, depth + 1)
+            found += self.check(reader, branch, (path, f"/{index}"), depth + 1)
         return tuple(found)
 
     def into_union(self, reader: Union, writer: Type, path: Path, depth: int) -> Found:
-        """What a branch finds is not reported (AR-U4), and its path begins at the branch (B.3.3)."""
-        for branch in reader.branches:
-            if not self.check(branch, writer, None, depth + 1):
-                return NOTHING
-        return judged(BRANCH, path, writer)
+        readable = self.some_branch(reader, self.kinds(reader), writer, depth)
+        return NOTHING if readable else self.judged(BRANCH, path, writer)
+
+    def kinds(self, union: Union) -> set[str]:
+        self.spend(len(union.branches) // PER_STEP)
+        return {branch.kind for branch in union.branches}
+
+    def some_branch(self, reader: Union, kinds: set[str], writer: Type, depth: int) -> bool:
+        """Whether a branch can read the writer. What a branch finds is not reported (AR-U4), and its path begins at the branch (B.3.3)."""
+        kind = writer.kind
+        if kind in READABLE:
+            return not kinds.isdisjoint(READABLE[kind])
+        if kind in kinds:
+            self.spend(len(reader.branches) // PER_STEP)
+            for branch in reader.branches:
+                if branch.kind == kind and not self.check(branch, writer, None, depth + 1):
+                    return True
+        return False
+
+    def judged(self, rule: Rule, path: Path, *subjects: Type | Field) -> Found:
+        detail = rule.judge(*subjects)
+        if detail is None:
+            return NOTHING
+        finding = Finding(rule.id, pointer(path, rule.suffix), detail)
+        self.spend(steps(finding))
+        return (finding,)
 
 
-def matching(field: Field, index: int, writer: Record) -> Field | None:
-    """The writer's field that has the name or an alias of the reader's. More than one makes no sense."""
-    names = (field.name, *field.aliases)
-    matches = [writer.by_name[name] for name in names if name in writer.by_name]
-    if len(matches) > 1:
-        label = f"{field.name} type:{field.type.kind.upper()} pos:{index}"
-        raise abandoned(f"Reader record field {label} matches multiple fields in writer record schema {alone(writer)}")
-    return matches[0] if matches else None
+WALKS: Final[dict[str, Callable[[Comparison, Any, Any, Path, int], Found]]] = {
+    "record": Comparison.definitions,
+    "enum": Comparison.definitions,
+    "fixed": Comparison.definitions,
+    "array": Comparison.arrays,
+    "map": Comparison.maps,
+    "union": Comparison.unions,
+}
+"""How two types of one kind are compared; there is nothing to compare in primitives."""
 
 
-def missing_field(field: Field, index: int, path: Path) -> Found:
-    for rule in OF_MISSING_FIELDS:
-        found = judged(rule, (path, f"/fields/{index}"), field)
-        if found:
-            return found
-    return NOTHING
+def steps(finding: Finding) -> int:
+    """What a finding costs each time that it is reported."""
+    return 1 + (len(finding.path) + len(finding.detail)) // PER_STEP
 
 
-def judged(rule: Rule, path: Path, *subjects: Type | Field) -> Found:
-    detail = rule.judge(*subjects)
-    return NOTHING if detail is None else (Finding(rule.id, pointer(path, rule.suffix), detail),)
+def names(definition: Definition) -> int:
+    """How many names of a definition are compared with others."""
+    symbols = len(definition.symbols) if isinstance(definition, Enum) else 0
+    return symbols + len(definition.aliases)
 
 
 def pointer(path: Path, suffix: str) -> str:

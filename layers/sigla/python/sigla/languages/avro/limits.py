@@ -16,9 +16,6 @@ MAX_NODES = 100_000
 MAX_VALUES = 500_000
 """JSON values in the defaults and properties of one text."""
 
-MAX_STEPS = 250_000
-"""Pairs, fields and findings looked at by one comparison."""
-
 
 def too_deep() -> Malformed:
     return Malformed(f"The schema is nested more than {MAX_DEPTH} levels deep")

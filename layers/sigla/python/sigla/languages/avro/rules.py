@@ -10,13 +10,16 @@ from typing import Any, Final
 from sigla.languages.avro.tree import ABSENT, Definition, Enum, Field, Fixed, Type
 
 READABLE: Final = {
+    "null": frozenset(("null",)),
+    "boolean": frozenset(("boolean",)),
     "int": frozenset(("int", "long", "float", "double")),
     "long": frozenset(("long", "float", "double")),
     "float": frozenset(("float", "double")),
+    "double": frozenset(("double",)),
     "string": frozenset(("string", "bytes")),
     "bytes": frozenset(("bytes", "string")),
 }
-"""As which kinds a writer's kind can be read, besides its own."""
+"""As which kinds a primitive can be read. What is no primitive is read as its own kind only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,14 @@ class Rule:
     source: str
 
 
+def plainly(reader: Type, writer: Type) -> bool:
+    """Whether two primitives make a reader of a writer: their kinds say all there is to say."""
+    return reader.kind in READABLE.get(writer.kind, ())
+
+
 def type_mismatch(reader: Type, writer: Type) -> str | None:
     """Two types that are no unions must be of one kind, or promotable. Logical types are not looked at."""
-    if reader.kind == writer.kind or reader.kind in READABLE.get(writer.kind, ()):
+    if reader.kind == writer.kind or plainly(reader, writer):
         return None
     return f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}"
 
