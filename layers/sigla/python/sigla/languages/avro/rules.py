@@ -18,8 +18,9 @@ READABLE: Final = {
     "double": frozenset(("double",)),
     "string": frozenset(("string", "bytes")),
     "bytes": frozenset(("bytes", "string")),
+    **dict.fromkeys(("record", "enum", "fixed", "array", "map", "union"), frozenset[str]()),
 }
-"""As which kinds a primitive can be read. What is no primitive is read as its own kind only."""
+"""As which kinds a writer's kind can be read, where the kinds alone tell: two of one compound kind need a closer look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +33,9 @@ class Rule:
     source: str
 
 
-def plainly(reader: Type, writer: Type) -> bool:
-    """Whether two primitives make a reader of a writer: their kinds say all there is to say."""
-    return reader.kind in READABLE.get(writer.kind, ())
-
-
 def type_mismatch(reader: Type, writer: Type) -> str | None:
     """Two types that are no unions must be of one kind, or promotable. Logical types are not looked at."""
-    if reader.kind == writer.kind or plainly(reader, writer):
+    if reader.kind == writer.kind or reader.kind in READABLE[writer.kind]:
         return None
     return f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}"
 
