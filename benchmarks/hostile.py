@@ -15,27 +15,28 @@ from time import perf_counter
 
 from benchmarks.harness import Answered, Goal, Line, Lines, Server, ask, main, serving, shown, sigla
 
-HOSTILE, HONEST, UNIONS = (f"/subjects/{name}/versions" for name in ("hostile", "honest", "unions"))
+SUBJECTS = ("hostile", "honest", "unions", "enums", "turned")
+HOSTILE, HONEST, UNIONS, ENUMS, TURNED = (f"/subjects/{name}/versions" for name in SUBJECTS)
 IN_TIME, NEVER = Goal(1, "s"), Goal(0, "s")
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """before: an honest request to the same path, which comes first."""
+    """before: honest requests to the same path, which come first. level: of the subject, from then on."""
 
     name: str
     body: bytes
     method: str = "POST"
     path: str = HOSTILE
-    before: bytes = b""
+    before: tuple[bytes, ...] = ()
+    level: str = ""
 
 
 def lines(*, quick: bool = False) -> Lines:
     bare_server = [sys.executable, "-m", "benchmarks.bare", "starlette", "--port", "{port}"]
     with serving(bare_server) as bare, serving(sigla("--memory"), SIGLA_LOG_REQUESTS="false") as server:
         for attack in attacks(100 if quick else 1):
-            if attack.before:
-                _register(server, attack.path, attack.before)
+            _prepare(server, attack)
             _register(server, HONEST, _offered('"string"'))
             server.forget_peak()
             before = server.memory()
@@ -62,7 +63,25 @@ def attacks(divisor: int) -> Iterator[Attack]:
     yield Attack("enum of 100,000 symbols, one of them twice", _offered(_enum(many)))
     yield Attack("record of 100,000 fields", _offered(_fields(many)))
     yield Attack("union of 100,000 branches", _offered(json.dumps(["null"] * many)))
-    yield Attack("check of 700 records against 700", _offered(_union("B")), path=UNIONS, before=_offered(_union("A")))
+    yield Attack(
+        "check of 700 records against 700",
+        _offered(_union(700, "B")),
+        path=UNIONS,
+        before=(_offered(_union(700, "A")),),
+    )
+    yield Attack(
+        "check of 400 records, turned round, against 8 versions",
+        _offered(json.dumps(json.loads(_union(400))[::-1])),
+        path=TURNED,
+        before=tuple(_offered(_union(400, doc=str(version))) for version in range(8)),
+        level="FULL_TRANSITIVE",
+    )
+    yield Attack(
+        "check of 300 enums of 300 symbols against 300",
+        _offered(_enums("B")),
+        path=ENUMS,
+        before=(_offered(_enums("A")),),
+    )
     yield Attack("reference to itself", _offered('"string"', ("hostile", 1)))
     yield Attack("reference to its own next version", _offered('"r0"', ("honest", 2)), path=HONEST)
     yield Attack("10,000 references", _offered('"string"', *[(f"s{n}", 1) for n in range(deep)]))
@@ -96,9 +115,24 @@ def _fields(fields: int) -> str:
     return json.dumps({"type": "record", "name": "R", "fields": listed})
 
 
-def _union(name: str) -> str:
+def _union(records: int, prefix: str = "R", doc: str = "") -> str:
     fields = [{"name": "f", "type": "int"}]
-    return json.dumps([{"type": "record", "name": f"{name}{n}", "fields": fields} for n in range(700)])
+    return json.dumps(
+        [{"type": "record", "name": f"{prefix}{n}", "doc": doc, "fields": fields} for n in range(records)]
+    )
+
+
+def _enums(prefix: str) -> str:
+    symbols = [f"{prefix}{n}" for n in range(300)]
+    return json.dumps([{"type": "enum", "name": f"{prefix}{n}", "symbols": symbols} for n in range(300)])
+
+
+def _prepare(server: Server, attack: Attack) -> None:
+    for body in attack.before:
+        _register(server, attack.path, body)
+    if attack.level:
+        subject = attack.path.removeprefix("/subjects/").removesuffix("/versions")
+        ask(server.port, "PUT", f"/config/{subject}", json.dumps({"compatibility": attack.level}).encode())
 
 
 def _register(server: Server, path: str, body: bytes) -> None:

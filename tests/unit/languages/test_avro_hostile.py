@@ -1,14 +1,15 @@
 """Texts made to hurt. Counted in levels, nodes and steps: clocks differ between machines."""
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
 from sigla.errors import CheckAbandoned, Malformed
 from sigla.languages import LANGUAGES
 from sigla.languages.avro import limits
-from sigla.languages.avro.compare import Comparison
-from sigla.languages.avro.tree import Document
+from sigla.languages.language import MAX_STEPS, Budget
 from sigla.model import Parsed, Resolved
 
 AVRO = LANGUAGES["AVRO"]
@@ -132,11 +133,60 @@ def test_a_thousand_shared_records_cost_a_step_or_two_each() -> None:
     fields = ",".join(f'{{"name":"f{n}","type":"S"}}' for n in range(1_000))
     inner = '{"type":"record","name":"S","fields":[{"name":"a","type":{"type":"map","values":"int"}}]}'
     schema = new(f'{{"type":"record","name":"R","fields":[{{"name":"s","type":{inner}}},{fields}]}}')
-    document = schema.tree
-    assert isinstance(document, Document)
-    comparison = Comparison()
-    assert comparison.check(document.root, document.root, None, 0) == ()
-    assert comparison.steps < 2_100
+    assert steps(schema, schema) < 2_100
+
+
+def steps(reader: Parsed, writer: Parsed) -> int:
+    """What a comparison takes, up to where it is abandoned."""
+    budget = Budget()
+    with suppress(CheckAbandoned):
+        AVRO.compare(reader, writer, budget)
+    return MAX_STEPS - budget.left
+
+
+def records(count: int, **more: object) -> list[object]:
+    return [{"type": "record", "name": f"R{n}", "fields": [], **more} for n in range(count)]
+
+
+def test_steps_grow_with_the_branches_that_are_tried() -> None:
+    """In the order of the writer half as many as the other way round, of which none is the first."""
+    union = records(100)
+    one, other = new(json.dumps(union)), new(json.dumps(union[::-1]))
+    assert 100 * 50 < steps(one, one) < 100 * 50 * 6
+    assert 100 * 50 < steps(one, other) < 100 * 50 * 6
+
+
+def test_names_are_paid_for_as_often_as_they_are_looked_at() -> None:
+    """Symbols and aliases of a hundred definitions, each against each."""
+    names = [f"n{n}" for n in range(800)]
+    enums = [{"type": "enum", "name": f"E{n}", "symbols": names} for n in range(100)]
+    own, of_fields = records(100, aliases=names), [{"name": "f", "type": "int", "default": 0, "aliases": names}]
+    for union in (enums, own, records(100, fields=of_fields)):
+        assert steps(new(json.dumps(union[::-1])), new(json.dumps(union))) > 100 * 50 * 100
+
+
+def test_a_long_finding_is_paid_for_whenever_it_is_reported() -> None:
+    """An enum that lacks 10,000 symbols, in 200 places: messages of 28 MB."""
+
+    def used(symbol: str) -> Parsed:
+        enum = {"type": "enum", "name": "E", "symbols": [f"{symbol}{n}" for n in range(10_000)]}
+        uses = [{"name": f"u{n}", "type": "E"} for n in range(200)]
+        return new(json.dumps({"type": "record", "name": "R", "fields": [{"name": "e", "type": enum}, *uses]}))
+
+    with pytest.raises(CheckAbandoned, match="steps"):
+        AVRO.compare(used("a"), used("b"))
+
+
+def test_comparisons_may_share_a_budget() -> None:
+    """Each takes the same from it, until there is not enough."""
+    schema = new(json.dumps(records(10)))
+    once = steps(schema, schema)
+    budget = Budget(3 * once)
+    for _ in range(3):
+        assert AVRO.compare(schema, schema, budget) == ()
+    assert budget.left == 0
+    with pytest.raises(CheckAbandoned, match="steps"):
+        AVRO.compare(schema, schema, budget)
 
 
 def test_references_as_deep_as_you_like_can_be_looked_up() -> None:

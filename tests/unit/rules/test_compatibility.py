@@ -1,11 +1,13 @@
 """Levels, directions, groups and the message list (LV, GR, RS, MS), with real Avro."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from sigla.languages import LANGUAGES
-from sigla.model import Metadata, Parsed, Version
+from sigla.languages.language import Budget
+from sigla.model import Finding, Metadata, Parsed, Version
 from sigla.rules.compatibility import LEVELS, Against, Direction, Earlier, check
 
 AVRO = LANGUAGES["AVRO"]
@@ -150,6 +152,30 @@ def test_a_plain_level_reads_the_newest_version_alone() -> None:
         pytest.fail("looked past the newest version")
 
     assert check(avro(INT), None, newest_first(), language=AVRO, level="FULL") == ()
+
+
+def test_all_versions_of_a_check_share_one_budget() -> None:
+    """A union of records turned round can be read, but not be compared with a hundred versions."""
+    records = [f'{{"type":"record","name":"R{n}","fields":[]}}' for n in range(400)]
+    old, new = avro(f"[{','.join(records)}]"), avro(f"[{','.join(reversed(records))}]")
+    left: list[int] = []
+
+    def compare(reader: Parsed, writer: Parsed, budget: Budget | None = None) -> tuple[Finding, ...]:
+        assert budget is not None
+        try:
+            return AVRO.compare(reader, writer, budget)
+        finally:
+            left.append(budget.left)
+
+    def found(versions: int) -> tuple[str, ...]:
+        earlier = [Earlier(Version(number), old, None) for number in range(versions, 0, -1)]
+        return check(new, None, earlier, language=replace(AVRO, compare=compare), level="FULL_TRANSITIVE")
+
+    assert found(1) == ()
+    left.clear()
+    assert "steps" in found(100)[0]
+    assert left == sorted(left, reverse=True)
+    assert len(left) < 10
 
 
 def test_another_type_of_schema_is_one_message() -> None:

@@ -7,24 +7,25 @@ from typing import Final, Protocol
 from sigla.errors import CheckAbandoned
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
-MAX_STEPS: Final = 500_000
-"""What all comparisons of one request may take together. A step is about a microsecond's work; the language counts."""
+MAX_STEPS: Final = 1_000_000
+"""What the comparisons of one check may take together. A step is what a microsecond or less is enough for."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """The steps that are left, shared by the comparisons it is handed to."""
+    """The steps that are left, shared by all comparisons that it is handed to."""
 
     left: int = MAX_STEPS
 
     def spend(self, steps: int) -> None:
-        """Raises CheckAbandoned once there is nothing left."""
+        """Raises CheckAbandoned once nothing is left."""
         self.left -= steps
         if self.left < 0:
-            raise CheckAbandoned(
-                f"Unexpected exception during compatibility check: the schemas need more than {MAX_STEPS} steps "
-                "to be compared"
-            )
+            raise abandoned(f"the schemas need more than {MAX_STEPS} steps to be compared")
+
+
+def abandoned(reason: str) -> CheckAbandoned:
+    return CheckAbandoned(f"Unexpected exception during compatibility check: {reason}")
 
 
 class Compare(Protocol):

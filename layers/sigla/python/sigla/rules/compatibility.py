@@ -109,9 +109,7 @@ def _against(
         yield _quoted(old.parsed.canonical)
 
 
-def _one_way(
-    new: Parsed, old: Parsed, direction: Direction, language: Language, budget: Budget
-) -> Iterator[str]:
+def _one_way(new: Parsed, old: Parsed, direction: Direction, language: Language, budget: Budget) -> Iterator[str]:
     reader, writer = (new, old) if direction is Direction.NEW_READS_OLD else (old, new)
     try:
         findings: tuple[Finding, ...] = language.compare(reader, writer, budget)

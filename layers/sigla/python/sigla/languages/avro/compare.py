@@ -7,12 +7,11 @@ A segment is the index of a field, or text for anything else.
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from sigla.errors import CheckAbandoned
 from sigla.languages.avro.canonical import alone
 from sigla.languages.avro.limits import MAX_DEPTH
 from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, READABLE, TYPE, Rule
 from sigla.languages.avro.tree import Array, Definition, Enum, Field, Map, Record, Type, Union
-from sigla.languages.language import Budget
+from sigla.languages.language import Budget, abandoned
 from sigla.model import Finding
 
 Path: TypeAlias = "tuple[Path, int | str] | None"
@@ -30,15 +29,12 @@ def compare(reader: Type, writer: Type, budget: Budget) -> Found:
         raise abandoned("the schemas are nested too deeply to be compared") from None
 
 
-def abandoned(reason: str) -> CheckAbandoned:
-    return CheckAbandoned(f"Unexpected exception during compatibility check: {reason}")
-
-
 class Comparison:
     """One comparison. known: what each pair of definitions came to; while it is being checked, nothing (B.3.3).
 
     Only definitions can be met twice, so only they are remembered. Their findings keep the path of the first meeting.
-    Primitives are by far the most common: whoever meets a pair asks `plainly` before it goes deeper.
+    Primitives are by far the most common: whoever meets a pair of them asks READABLE before going deeper.
+    Work is paid for before it is done, findings whenever they are reported.
     """
 
     __slots__ = ("known", "spend")
@@ -77,7 +73,7 @@ class Comparison:
             self.spend(sum(map(steps, known)))
             return known
         self.known[pair] = NOTHING
-        self.spend((names(reader) + names(writer)) // PER_STEP)
+        self.spend(names(reader, writer) // PER_STEP)
         found: list[Finding] = []
         for rule in OF_DEFINITIONS[reader.kind]:
             found += self.judged(rule, path, reader, writer)
@@ -93,26 +89,27 @@ class Comparison:
         for index, field in enumerate(reader.fields):
             match = self.matching(field, index, writer) if field.aliases else written.get(field.name)
             if match is None:
-                found += self.missing(field, (path, f"/fields/{index}"))
+                found += self.missing(field, index, path)
             elif field.type.kind not in READABLE[match.type.kind]:
                 found += self.check(field.type, match.type, (path, index), depth + 1)
 
     def matching(self, field: Field, index: int, writer: Record) -> Field | None:
         """The writer's field that has the name or an alias of the reader's. More than one makes no sense."""
         self.spend(len(field.aliases) // PER_STEP)
-        names = (field.name, *field.aliases)
-        matches = [writer.by_name[name] for name in names if name in writer.by_name]
+        known_as = (field.name, *field.aliases)
+        matches = [writer.by_name[name] for name in known_as if name in writer.by_name]
         if len(matches) > 1:
             label = f"{field.name} type:{field.type.kind.upper()} pos:{index}"
             schema = alone(writer)
             raise abandoned(f"Reader record field {label} matches multiple fields in writer record schema {schema}")
         return matches[0] if matches else None
 
-    def missing(self, field: Field, path: Path) -> Found:
+    def missing(self, field: Field, index: int, path: Path) -> Found:
+        """What it means that the writer lacks the field: the first finding is the only one."""
         for rule in OF_MISSING_FIELDS:
-            found = self.judged(rule, path, field)
-            if found:
-                return found
+            detail = rule.judge(field)
+            if detail is not None:
+                return self.found(rule, (path, f"/fields/{index}"), detail)
         return NOTHING
 
     def unions(self, reader: Union, writer: Union, path: Path, depth: int) -> Found:
@@ -132,6 +129,7 @@ class Comparison:
         return tuple(found)
 
     def into_union(self, reader: Union, writer: Type, path: Path, depth: int) -> Found:
+        """What no union wrote, some branch of the reader must read."""
         if not self.kinds(reader).isdisjoint(READABLE[writer.kind]) or self.some_branch(reader, writer, depth):
             return NOTHING
         return self.judged(BRANCH, path, writer)
@@ -151,10 +149,11 @@ class Comparison:
                 return True
         return False
 
-    def judged(self, rule: Rule, path: Path, *subjects: Type | Field) -> Found:
+    def judged(self, rule: Rule, path: Path, *subjects: Type) -> Found:
         detail = rule.judge(*subjects)
-        if detail is None:
-            return NOTHING
+        return NOTHING if detail is None else self.found(rule, path, detail)
+
+    def found(self, rule: Rule, path: Path, detail: str) -> Found:
         finding = Finding(rule.id, pointer(path, rule.suffix), detail)
         self.spend(steps(finding))
         return (finding,)
@@ -173,13 +172,13 @@ WALKS: Final[dict[str, Callable[[Comparison, Any, Any, Path, int], Found]]] = {
 
 def steps(finding: Finding) -> int:
     """What a finding costs each time that it is reported."""
-    return 1 + (len(finding.path) + len(finding.detail)) // PER_STEP
+    return 2 + (len(finding.path) + len(finding.detail)) // PER_STEP
 
 
-def names(definition: Definition) -> int:
-    """How many names of a definition are compared with others."""
-    symbols = len(definition.symbols) if isinstance(definition, Enum) else 0
-    return symbols + len(definition.aliases)
+def names(reader: Definition, writer: Definition) -> int:
+    """How many names the rules for definitions look at."""
+    symbols = len(reader.symbols) + len(writer.symbols) if isinstance(reader, Enum) and isinstance(writer, Enum) else 0
+    return len(reader.aliases) + symbols
 
 
 def pointer(path: Path, suffix: str) -> str:

@@ -20,7 +20,7 @@ READABLE: Final = {
     "bytes": frozenset(("bytes", "string")),
     **dict.fromkeys(("record", "enum", "fixed", "array", "map", "union"), frozenset[str]()),
 }
-"""As which kinds a writer's kind can be read, where the kinds alone tell: two of one compound kind need a closer look."""
+"""As which kinds a writer's kind can be read, where the kinds alone tell. Others need a look at what is inside."""
 
 
 @dataclass(frozen=True, slots=True)
