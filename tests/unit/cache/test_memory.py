@@ -18,7 +18,7 @@ def test_what_is_remembered_is_the_same_object() -> None:
     assert memory.get(key(2)) is None
 
 
-def test_the_least_recently_used_goes_first() -> None:
+def test_what_nobody_asks_for_goes_first() -> None:
     """When there are more bytes than may be."""
     memory = Memory(3 * cost(a_body("x")))
     for id in (1, 2, 3):
@@ -27,6 +27,27 @@ def test_the_least_recently_used_goes_first() -> None:
     memory.remember(key(4), a_body("x"), since=0)
     assert [id for id in (1, 2, 3, 4) if memory.get(key(id))] == [1, 3, 4]
     assert len(memory) == 3
+
+
+def test_where_everything_is_asked_for_the_oldest_makes_room() -> None:
+    """And not the newcomer."""
+    memory = Memory(3 * cost(a_body("x")))
+    for id in (1, 2, 3):
+        memory.remember(key(id), a_body("x"), since=0)
+        memory.get(key(id))
+    memory.remember(key(4), a_body("x"), since=0)
+    assert [id for id in (1, 2, 3, 4) if memory.get(key(id))] == [2, 3, 4]
+
+
+def test_one_question_spares_a_body_once() -> None:
+    """What was asked for long ago goes as well."""
+    memory = Memory(2 * cost(a_body("x")))
+    for id in (1, 2):
+        memory.remember(key(id), a_body("x"), since=0)
+    memory.get(key(1))
+    for id in (3, 4):
+        memory.remember(key(id), a_body("x"), since=0)
+    assert memory.get(key(1)) is None
 
 
 def test_what_is_larger_than_all_of_memory_is_not_kept() -> None:

@@ -2,6 +2,7 @@ from urllib.parse import quote
 
 import pytest
 
+from sigla.web import dispatch
 from sigla.web.dispatch import Dispatch
 from sigla.web.refusals import MethodNotAllowed, NoSuchPath
 from sigla.web.routes import ROUTES, Route
@@ -83,3 +84,11 @@ def test_long_paths_are_found_and_not_remembered() -> None:
     """What strangers send must not stay in memory for ever."""
     name = "a" * 5000
     assert DISPATCH.find("GET", f"/config/{name}".encode()).params == {"subject": name}
+
+
+def test_only_so_many_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And all are found."""
+    monkeypatch.setattr(dispatch, "REMEMBERED", 2)
+    table = Dispatch(ROUTES)
+    for id in (1, 2, 3, 1):
+        assert table.find("GET", b"/schemas/ids/%d" % id).params == {"id": str(id)}

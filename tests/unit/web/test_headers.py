@@ -21,15 +21,23 @@ def test_headers_sent_in_several_lines_are_one_list() -> None:
 
 def test_the_clients_request_id_is_kept() -> None:
     """HTTP-9."""
-    assert headers.request_id({b"x-request-id": b"my id"}) == b"my id"
+    assert headers.request_id({b"x-request-id": b"my id"}, headers.uuid) == b"my id"
 
 
 @pytest.mark.parametrize("sent", [{}, {b"x-request-id": b""}, {b"x-request-id": b"  "}, {b"x-request-id": b"a\nb"}])
 def test_a_request_without_an_id_gets_a_fresh_one(sent: dict[bytes, bytes]) -> None:
     """HTTP-9: a random UUID; line breaks never reach a header of ours."""
-    first, second = headers.request_id(sent), headers.request_id(sent)
+    first, second = headers.request_id(sent, headers.uuid), headers.request_id(sent, headers.uuid)
     assert UUID4.fullmatch(first)
     assert first != second
+
+
+def test_fresh_ids_that_are_made_together_are_different() -> None:
+    """Across the blocks, too."""
+    fresh = headers.Uuids()
+    made = [fresh() for _ in range(3 * headers.AT_ONCE)]
+    assert len(set(made)) == len(made)
+    assert all(UUID4.fullmatch(one) for one in made)
 
 
 @pytest.mark.parametrize(

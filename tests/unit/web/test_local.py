@@ -4,7 +4,9 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from sigla.embedded.store import EmbeddedStore
+from sigla.observe import Gathered, Seen
 from sigla.registry import Registry
 from sigla.web import app, connection, local
 from sigla.web.connection import Connection
@@ -47,10 +50,12 @@ def test_metrics_tell_of_requests(registry: Registry) -> None:
 
 
 def test_watchers_of_the_operator_are_kept(registry: Registry) -> None:
-    """The counters join the log, they do not replace it."""
+    """The counters join the log, they do not replace it; whoever asks for metrics gets all until now."""
     told: list[Any] = []
     options = app.Options(watchers=(told.append,))
-    Client(local.application(registry, options=options))("GET", "/")
+    client = Client(local.application(registry, options=options))
+    client("GET", "/")
+    client("GET", "/metrics")
     assert len(told) == 1
 
 
@@ -119,7 +124,14 @@ Talk = Callable[[socket.socket], None]
 
 
 @pytest.fixture
-def served() -> Iterator[Callable[[Talk], None]]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Seen]:
+    """What the log of `served` was told: nothing until it has to be."""
+    monkeypatch.setattr(local, "Gathered", partial(Gathered, delay_s=60))
+    return []
+
+
+@pytest.fixture
+def served(told: list[Seen]) -> Iterator[Callable[[Talk], None]]:
     """Serves while somebody talks, in another thread, to the server; comes back when the server has ended."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
@@ -137,7 +149,8 @@ def served() -> Iterator[Callable[[Talk], None]]:
 
         with EmbeddedStore() as store:
             registry = Registry(store.catalog, store.bodies, FixedClock())
-            application = local.application(registry, group=store.group, step=store.step)
+            options = app.Options(watchers=(told.append,))
+            application = local.application(registry, group=store.group, step=store.step, options=options)
             start = lambda url: threading.Thread(target=converse, args=(url,)).start()  # noqa: E731 - it is called once
             local.serve(application, host="127.0.0.1", port=0, started=start)
         if failures:
@@ -173,6 +186,37 @@ def test_what_has_begun_is_finished_before_the_server_ends(served: Callable[[Tal
         assert b'"id":1' in answer(connection)
 
     served(talk)
+
+
+def test_the_log_is_told_of_every_request_before_the_server_ends(
+    served: Callable[[Talk], None], told: list[Seen]
+) -> None:
+    """SIGTERM right after an answer: what is told a moment later is told then."""
+
+    def talk(connection: socket.socket) -> None:
+        for _ in range(300):
+            connection.sendall(b"GET /subjects HTTP/1.1\r\nhost: h\r\n\r\n")
+            answer(connection)
+
+    served(talk)
+    assert len(told) == 300
+
+
+def test_a_server_that_is_not_given_time_to_end_tells_of_its_requests(
+    served: Callable[[Talk], None], told: list[Seen]
+) -> None:
+    """A second signal cancels what is running."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(b"GET /subjects HTTP/1.1\r\nhost: h\r\n\r\n")
+        answer(connection)
+        connection.sendall(b"POST /subjects/s HTTP/1.1\r\nhost: h\r\ncontent-length: 9\r\n\r\n{")
+        for number in (signal.SIGINT, signal.SIGINT):
+            os.kill(os.getpid(), number)
+            time.sleep(0.2)
+
+    served(talk)
+    assert len(told) == 1
 
 
 def test_a_refused_request_does_not_harm_the_next_one(served: Callable[[Talk], None]) -> None:

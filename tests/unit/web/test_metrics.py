@@ -5,7 +5,7 @@ from sigla.web.metrics import Counters
 
 
 def seen(method: str = "GET", route: str = "/subjects", status: int = 200, took_ns: int = 1_500_000) -> Seen:
-    return Seen(method, route, status, took_ns, "id", 2)
+    return Seen(method, route, status, took_ns, b"id", 2)
 
 
 def value(text: str, name: str) -> float:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from sigla import observe
-from sigla.observe import Metrics, Seen
+from sigla.errors import StoreError
+from sigla.observe import Gathered, Metrics, Seen
 from tests.build import FixedClock
 
 
@@ -20,10 +21,9 @@ def lines(log: observe.Log, written: list[bytes], *requests: Seen) -> list[dict[
 def test_a_request_is_one_line_of_facts() -> None:
     """To be queried, not read."""
     written: list[bytes] = []
-    request = Seen("GET", "/subjects/{subject}", 404, 1_234_567, "id", 12, 40401, "orders", None)
-    told = lines(
-        observe.Log(written.append, release="1.0"), written, request, Seen("GET", "/", 200, 1000, "id", 2, id="7")
-    )
+    request = Seen("GET", "/subjects/{subject}", 404, 1_234_567, b"id", 12, 40401, {"subject": "orders"})
+    another = Seen("GET", "/", 200, 1000, b"id", 2, params={"id": "7", "version": "1"})
+    told = lines(observe.Log(written.append, release="1.0"), written, request, another)
     assert told[0] == {
         "event": "request",
         "route": "GET /subjects/{subject}",
@@ -38,14 +38,33 @@ def test_a_request_is_one_line_of_facts() -> None:
     }
     assert "cold" not in told[1]
     assert told[1]["id"] == "7"
+    assert "version" not in told[1]
     assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in written)
+
+
+def test_a_line_is_dated_where_nobody_else_dates_it() -> None:
+    """Milliseconds, by the clock it was given."""
+    written: list[bytes] = []
+    (told,) = lines(observe.Log(written.append, clock=FixedClock(7)), written, Seen("GET", "/", 200, 1, b"id", 2))
+    assert told["ts"] == 7
+
+
+def test_a_failure_of_storage_says_its_reason() -> None:
+    """Who has to find out why a disk refuses has nothing but this line; it quotes no schema."""
+    written: list[bytes] = []
+    failed = StoreError("a group was not made durable")
+    failed.__cause__ = OSError(28, "No space left on device")
+    observe.failure(failed, request_id="id", write=written.append)
+    observe.failure(StoreError("alone"), request_id="id", write=written.append)
+    reasons = [json.loads(line)["reason"] for line in written]
+    assert reasons == ["a group was not made durable: [Errno 28] No space left on device", "alone"]
 
 
 def test_a_line_can_be_a_metric() -> None:
     """CloudWatch reads it from the log: no call is made for it."""
     written: list[bytes] = []
     log = observe.Log(written.append, metrics=Metrics("Sigla", FixedClock(1500)))
-    [told] = lines(log, written, Seen("GET", "/", 200, 1000, "id", 2))
+    [told] = lines(log, written, Seen("GET", "/", 200, 1000, b"id", 2))
     assert told["_aws"]["Timestamp"] == 1500
     directive = told["_aws"]["CloudWatchMetrics"][0]
     assert directive["Namespace"] == "Sigla"
@@ -93,3 +112,26 @@ def test_a_busy_server_writes_many_lines_at_once(monkeypatch: pytest.MonkeyPatch
 
     asyncio.run(serve())
     assert flushed == [b"a\nb\n", b"a\nb\na\nb\n"]
+
+
+def test_a_busy_server_tells_of_many_requests_at_once() -> None:
+    """In their order, a moment later or when they are many; none is forgotten."""
+    told: list[int] = []
+    later = asyncio.Event()
+
+    def watcher(seen: Seen) -> None:
+        told.append(seen.status)
+        later.set()
+
+    async def serve() -> None:
+        gathered = Gathered((watcher,), delay_s=0, most=3)
+        for status in range(4):
+            gathered(Seen("GET", "/", status, 1000, b"id", 2))
+        assert told == [0, 1, 2]
+        later.clear()
+        await later.wait()
+        assert told == [0, 1, 2, 3]
+        gathered.tell()
+        assert told == [0, 1, 2, 3]
+
+    asyncio.run(serve())

@@ -7,7 +7,7 @@ made.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NewType
+from typing import NamedTuple, NewType
 
 SchemaId = NewType("SchemaId", int)
 """Numbers a content within one context, from 1; 0 only by import."""
@@ -58,9 +58,8 @@ GLOBAL = Subject(DEFAULT_CONTEXT, "")
 REGISTRY_WIDE = Subject(REGISTRY_WIDE_CONTEXT, "")
 
 
-@dataclass(frozen=True, slots=True)
-class BodyKey:
-    """What an id is unique within: a context."""
+class BodyKey(NamedTuple):
+    """What an id is unique within: a context. A tuple, because it is looked up in every read by id."""
 
     context: str
     id: SchemaId

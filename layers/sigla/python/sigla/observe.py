@@ -6,31 +6,66 @@ Where that is wanted, the line is a CloudWatch metric too (embedded metric forma
 import asyncio
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
+from sigla.errors import StoreError
 from sigla.ports import Clock
 
+NO_PARAMS: Mapping[str, str] = {}
 
-@dataclass(slots=True)
-class Seen:
-    """A request as it is told afterwards. route: the template, or empty where no route was found."""
+
+class Seen(NamedTuple):
+    """A request as it is told afterwards.
+
+    route: the template, or empty where no route was found. sent: bytes of body. params: of the path.
+    """
 
     method: str
     route: str
     status: int
     took_ns: int
-    request_id: str
-    bytes: int
+    request_id: bytes
+    sent: int
     error_code: int | None = None
-    subject: str | None = None
-    id: str | None = None
+    params: Mapping[str, str] = NO_PARAMS
 
 
 Watcher = Callable[[Seen], None]
 """What is told of every request: the log, the counters."""
+
+
+class Gathered:
+    """Tells watchers a moment later, of many requests in a row: a third of what it costs between answer and answer.
+
+    To be called on the event loop. `tell()` tells at once what is still to be told.
+    """
+
+    def __init__(self, watchers: Sequence[Watcher], *, delay_s: float = 0.05, most: int = 250) -> None:
+        self._watchers = watchers
+        self._delay_s = delay_s
+        self._most = most
+        self._seen: list[Seen] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __call__(self, seen: Seen) -> None:
+        self._seen.append(seen)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._delay_s, self.tell)
+        elif len(self._seen) >= self._most:
+            self.tell()
+
+    def tell(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        told, self._seen = self._seen, []
+        for watcher in self._watchers:
+            for seen in told:
+                watcher(seen)
 
 
 def to_stdout(line: bytes) -> None:
@@ -72,13 +107,25 @@ class Metrics:
         return {"Timestamp": self.clock.now(), "CloudWatchMetrics": [directive]}
 
 
+_TOLD_PARAMS = ("subject", "id")
+
+
 class Log:
-    """Writes the line of each request. release: of the code that runs. metrics: if the lines are to be counted."""
+    """Writes the line of each request.
+
+    clock: dates the lines, by when they are written. release: of the code that runs. metrics: if lines are counted.
+    """
 
     def __init__(
-        self, write: Callable[[bytes], None] = to_stdout, *, release: str = "", metrics: Metrics | None = None
+        self,
+        write: Callable[[bytes], None] = to_stdout,
+        *,
+        clock: Clock | None = None,
+        release: str = "",
+        metrics: Metrics | None = None,
     ) -> None:
         self._write = write
+        self._clock = clock
         self._release = release
         self._metrics = metrics
         self._cold = True
@@ -89,15 +136,16 @@ class Log:
             "route": f"{seen.method} {seen.route}",
             "status": seen.status,
             "took_ms": seen.took_ns // 1000 / 1000,
-            "bytes": seen.bytes,
-            "request_id": seen.request_id,
+            "bytes": seen.sent,
+            "request_id": seen.request_id.decode("latin-1"),
         }
+        if self._clock is not None:
+            line["ts"] = self._clock.now()
         if seen.error_code is not None:
             line["error_code"] = seen.error_code
-        if seen.subject is not None:
-            line["subject"] = seen.subject
-        if seen.id is not None:
-            line["id"] = seen.id
+        for name in _TOLD_PARAMS:
+            if name in seen.params:
+                line[name] = seen.params[name]
         if self._cold:
             self._cold = False
             line["cold"] = True
@@ -109,12 +157,14 @@ class Log:
 
 
 def failure(error: BaseException, *, request_id: str, write: Callable[[bytes], None] = to_stdout) -> None:
-    """A fault of ours, with where it happened. Not its message: that may quote a schema."""
+    """A fault of ours, with where it happened. Of storage also the reason; other messages may quote a schema."""
     frames = traceback.extract_tb(error.__traceback__)
-    line = {
+    line: dict[str, object] = {
         "event": "failure",
         "request_id": request_id,
         "error": type(error).__qualname__,
         "trace": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
     }
+    if isinstance(error, StoreError):
+        line["reason"] = f"{error}: {error.__cause__}" if error.__cause__ else str(error)
     write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))

@@ -74,7 +74,7 @@ def _web_options(
 ) -> app.Options:
     """door: what the front door is like, if there is one before the application. write: takes the lines of the log."""
     door = door or app.Options()
-    watchers = (observe.Log(write, release=__version__),) if settings.log_requests else ()
+    watchers = (observe.Log(write, clock=SystemClock(), release=__version__),) if settings.log_requests else ()
     return app.Options(
         body_bytes=settings.request_bytes,
         answer_bytes=door.answer_bytes,

@@ -1,4 +1,4 @@
-"""Bodies remembered in this process, the least recently used going first."""
+"""Bodies remembered in this process, those that nobody asks for going first."""
 
 import threading
 from collections import OrderedDict
@@ -30,13 +30,28 @@ def _annotations(schema: Schema) -> int:
     return _PER_RULE * rules + sum(200 + 4 * len(name) + sum(map(len, value)) * 4 for name, value in texts)
 
 
+class Entry:
+    """used: whether somebody asked for the body since it came, or since it was last spared."""
+
+    __slots__ = ("body", "size", "used")
+
+    def __init__(self, body: Body, size: int) -> None:
+        self.body = body
+        self.size = size
+        self.used = False
+
+
 class Memory:
-    """At most `capacity` bytes, by the estimate of `cost`. Any thread may use it."""
+    """At most `capacity` bytes, by the estimate of `cost`. Any thread may use it.
+
+    The oldest goes first, but one that was used is spared once for it (the second chance, or clock, algorithm): asking
+    then moves nothing and needs no lock.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._used = 0
-        self._bodies: OrderedDict[BodyKey, tuple[Body, int]] = OrderedDict()
+        self._bodies: OrderedDict[BodyKey, Entry] = OrderedDict()
         self._lock = threading.Lock()
         self.changes = 0
         """Goes up whenever something is forgotten because it changed; see `remember`."""
@@ -46,12 +61,11 @@ class Memory:
 
     def get(self, key: BodyKey) -> Body | None:
         """The very object that was remembered."""
-        with self._lock:
-            found = self._bodies.get(key)
-            if found is None:
-                return None
-            self._bodies.move_to_end(key)
-            return found[0]
+        found = self._bodies.get(key)
+        if found is None:
+            return None
+        found.used = True
+        return found.body
 
     def remember(self, key: BodyKey, body: Body, *, since: int) -> Body:
         """Keeps a body that was read after `changes` was `since`; what changed in between is not kept.
@@ -61,12 +75,12 @@ class Memory:
         with self._lock:
             standing = self._bodies.get(key)
             if standing or since != self.changes:
-                return standing[0] if standing and since == self.changes else body
+                return standing.body if standing and since == self.changes else body
             size = cost(body)
             if size <= self._capacity:
-                self._bodies[key] = body, size
+                self._make_room(size)
+                self._bodies[key] = Entry(body, size)
                 self._used += size
-                self._shrink()
             return body
 
     def forget(self, keys: Iterable[BodyKey]) -> None:
@@ -74,10 +88,14 @@ class Memory:
         with self._lock:
             self.changes += 1
             for key in keys:
-                _, size = self._bodies.pop(key, (None, 0))
-                self._used -= size
+                gone = self._bodies.pop(key, None)
+                self._used -= gone.size if gone else 0
 
-    def _shrink(self) -> None:
-        while self._used > self._capacity:
-            _, (_, size) = self._bodies.popitem(last=False)
-            self._used -= size
+    def _make_room(self, size: int) -> None:
+        while self._used + size > self._capacity:
+            key, oldest = self._bodies.popitem(last=False)
+            if oldest.used:
+                oldest.used = False
+                self._bodies[key] = oldest
+            else:
+                self._used -= oldest.size

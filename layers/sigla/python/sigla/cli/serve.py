@@ -26,6 +26,9 @@ Stop with Ctrl-C.
 """
 
 
+HIGHEST_PORT = 65_535
+
+
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "serve",
@@ -74,10 +77,9 @@ def _announcement(data: Path | None) -> Callable[[str], None]:
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65_535:
-        raise argparse.ArgumentTypeError(f"{text} is no port; ports are 0 to 65535")
-    return port
+    if not text.isdecimal() or int(text) > HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are 0 to {HIGHEST_PORT}")
+    return int(text)
 
 
 def _settings_help() -> str:

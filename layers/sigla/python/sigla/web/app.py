@@ -1,7 +1,7 @@
-"""The application: FastAPI around one route that stands for the whole table, and sends raw ASGI messages.
+"""The application: FastAPI around one table of routes that sends raw ASGI messages.
 
-FastAPI brings the lifespan, `/openapi.json` and `/docs`. Between it and the table stands nothing: a request by id costs
-less than a stack of middleware. Everything asynchronous about the API is in this file.
+FastAPI brings the lifespan, `/openapi.json` and `/docs`. Before the table stands nothing: a request by id costs less
+than a stack of middleware. Everything asynchronous about the API is in this file.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,18 +11,17 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from sigla import observe
 from sigla.errors import Refusal, StoreError, StoreFailed
 from sigla.registry import Registry
-from sigla.web import openapi
+from sigla.web import headers, openapi
 from sigla.web.answer import Answer, refused
 from sigla.web.call import NONE, Call
 from sigla.web.dispatch import Dispatch
 from sigla.web.exchange import Exchange, Service
-from sigla.web.headers import Header
 from sigla.web.negotiate import negotiate
 from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.rendered import Rendered, etag
@@ -31,7 +30,6 @@ from sigla.web.routes import ROUTES, Route
 Worker = Callable[[Callable[[], Answer]], Awaitable[Answer]]
 """Runs a job elsewhere and yields its answer: the local server's one writing thread."""
 
-CLOSE: Header = (b"connection", b"close")
 DOCUMENTS = ("/openapi.json", "/docs")
 
 
@@ -45,6 +43,7 @@ class Options:
 
     answer_bytes: the most that fits through the front door, counted as it counts; None for no limit. gzip: off where a
     front door takes text only. cors_origins: who may call from a browser. watchers: are told of every request.
+    fresh_id: makes an id for a request that comes without one.
     """
 
     body_bytes: int = 4_000_000
@@ -53,6 +52,7 @@ class Options:
     cors_origins: tuple[str, ...] = ()
     watchers: tuple[observe.Watcher, ...] = ()
     log_failure: Callable[[bytes], None] = observe.to_stdout
+    fresh_id: Callable[[], bytes] = headers.uuid
     service: Service = field(default_factory=Service)
 
 
@@ -74,17 +74,21 @@ def build(
     API's (health, metrics), each with a `path`.
     """
     options = options or Options()
-    app = Application(options, lifespan)
-    elsewhere = frozenset({*DOCUMENTS, *(getattr(route, "path", "") for route in beside)})
-    app.router.routes[:0] = [Table(registry, worker, options, elsewhere), *beside]
-    return app
+    return Application(Table(registry, worker, options), options, beside, lifespan)
 
 
 class Application(FastAPI):
-    def __init__(self, options: Options, lifespan: Lifespan[Any] | None) -> None:
+    """The table for every path but those of the documents and of the routes beside it."""
+
+    def __init__(
+        self, table: "Table", options: Options, beside: Sequence[BaseRoute], lifespan: Lifespan[Any] | None
+    ) -> None:
         super().__init__(
             title="Sigla", lifespan=lifespan, docs_url="/docs", redoc_url=None, swagger_ui_oauth2_redirect_url=None
         )
+        self.router.routes[:0] = beside
+        self._table = table
+        self._elsewhere = frozenset({*DOCUMENTS, *(getattr(route, "path", "") for route in beside)})
         self._cors_origins = options.cors_origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,43 +107,44 @@ class Application(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         """Nothing, unless browsers of other sites may call."""
         if not self._cors_origins:
-            return self.router
+            return self._chosen
         return CORSMiddleware(
-            self.router,
+            self._chosen,
             allow_origins=self._cors_origins,
             allow_methods=sorted({route.method for route in ROUTES}),
             allow_headers=["*"],
             expose_headers=["ETag", "X-Request-ID"],
         )
 
+    def _chosen(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        mine = scope["type"] == "http" and scope["path"] not in self._elsewhere
+        return self._table(scope, receive, send) if mine else self.router(scope, receive, send)
 
-class Table(BaseRoute):
-    """All of `ROUTES` as one route. elsewhere: the few paths that are not its business."""
 
-    def __init__(self, registry: Registry, worker: Worker | None, options: Options, elsewhere: frozenset[str]) -> None:
+class Table:
+    """All of `ROUTES`."""
+
+    def __init__(self, registry: Registry, worker: Worker | None, options: Options) -> None:
         self._registry = registry
         self._worker = worker
         self._options = options
-        self._elsewhere = elsewhere
         self._dispatch = Dispatch(ROUTES)
         self._rendered = Rendered(registry)
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        mine = scope["type"] == "http" and scope["path"] not in self._elsewhere
-        return (Match.FULL, {}) if mine else (Match.NONE, {})
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, then tells the watchers. Whatever goes wrong on the way becomes an answer here."""
-        call = Call(scope)
+        call = Call(scope, self._options.fresh_id)
         try:
             answer = await self._answer(call, receive)
         except Gone:
             return
         except Exception as error:  # noqa: BLE001 - the last place where a fault can become an answer
             answer = self._failed(call, error)
-        status, sent = await self._send(call, answer, send)
+        status, head, body = call.prepared(answer, gzip=self._options.gzip)
+        await send({"type": "http.response.start", "status": status, "headers": head})
+        await send({"type": "http.response.body", "body": body})
         if self._options.watchers:
-            seen = call.seen(status, sent, answer.error_code)
+            seen = call.seen(status, len(body), answer.error_code)
             for watcher in self._options.watchers:
                 watcher(seen)
 
@@ -150,9 +155,9 @@ class Table(BaseRoute):
         if call.method == "OPTIONS":
             return _options(self._dispatch.methods(call.raw_path))
         found = call.found = self._dispatch.find(call.method, call.raw_path)
-        route, headers = found.route, call.headers
+        route, sent = found.route, call.headers
         call.media = negotiate(
-            headers.get(b"accept", NONE), headers.get(b"content-type", NONE), reads_body=route.body is not None
+            sent.get(b"accept", NONE), sent.get(b"content-type", NONE), reads_body=route.body is not None
         )
         exchange = Exchange(found.params, call.query, self._rendered, self._options.service, found.prefix)
         if route.body is not None:
@@ -198,15 +203,6 @@ class Table(BaseRoute):
             more = message.get("more_body", False)
         call.body_read = True
         return NONE.join(parts)
-
-    async def _send(self, call: Call, answer: Answer, send: Send) -> tuple[int, int]:
-        """Yields the status, and how many bytes of body were sent."""
-        status, headers, body = call.prepared(answer, gzip=self._options.gzip)
-        if call.must_close():
-            headers.append(CLOSE)
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-        return status, len(body)
 
 
 def _options(methods: Sequence[str]) -> Answer:

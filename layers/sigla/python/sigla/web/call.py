@@ -1,6 +1,6 @@
 """A request as it arrived, and an answer as it goes out to it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 from zlib import compress
 
@@ -9,10 +9,11 @@ from starlette.types import Scope
 from sigla import observe
 from sigla.web.answer import Answer
 from sigla.web.dispatch import Found
-from sigla.web.headers import Header, names, picked, request_id
+from sigla.web.headers import Header, names, picked, request_id, uuid
 from sigla.web.negotiate import V1, answer_type, offers_gzip
 
 NONE = b""
+CLOSE: Header = (b"connection", b"close")
 ENCODING_VARIES: Header = (b"vary", b"Accept-Encoding")
 PACKED: Header = (b"content-encoding", b"gzip")
 LONG = 64 * 2**10
@@ -21,47 +22,35 @@ DRAINED = 64 * 2**20
 
 
 class Call:
-    """A request as it arrived. media: what to answer in; until that is negotiated, what the client would have liked."""
+    """A request as it arrived. media: what to answer in, once that is negotiated."""
 
-    __slots__ = ("_media", "body_read", "found", "headers", "method", "query", "raw_path", "request_id", "started")
+    __slots__ = ("body_read", "found", "headers", "media", "method", "query", "raw_path", "request_id", "started")
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, fresh_id: Callable[[], bytes] = uuid) -> None:
         self.started = perf_counter_ns()
         self.method: str = scope["method"]
         self.raw_path: bytes = scope["raw_path"]
         self.query: bytes = scope["query_string"]
         self.headers: Mapping[bytes, bytes] = picked(scope["headers"])
-        self.request_id = request_id(self.headers)
+        self.request_id = request_id(self.headers, fresh_id)
         self.found: Found | None = None
         self.body_read = False
-        self._media: bytes | None = None
-
-    @property
-    def media(self) -> bytes:
-        return self._media or answer_type(self.headers.get(b"accept", NONE)) or V1.encode()
-
-    @media.setter
-    def media(self, negotiated: bytes) -> None:
-        self._media = negotiated
+        self.media: bytes | None = None
 
     def seen(self, status: int, sent: int, error_code: int | None) -> observe.Seen:
-        params = self.found.params if self.found else {}
+        found, took_ns = self.found, perf_counter_ns() - self.started
+        if found is None:
+            return observe.Seen(self.method, "", status, took_ns, self.request_id, sent, error_code)
         return observe.Seen(
-            self.method,
-            self.found.route.path if self.found else "",
-            status,
-            perf_counter_ns() - self.started,
-            self.request_id.decode("latin-1"),
-            sent,
-            error_code,
-            params.get("subject"),
-            params.get("id"),
+            self.method, found.route.path, status, took_ns, self.request_id, sent, error_code, found.params
         )
 
     def prepared(self, answer: Answer, *, gzip: bool) -> tuple[int, list[Header], bytes]:
         """Status, headers and body as they go out: packed, or not repeated to a client that has them."""
         body, tag = answer.body, answer.etag
         headers: list[Header] = [(b"x-request-id", self.request_id), *answer.headers]
+        if self._must_close():
+            headers.append(CLOSE)
         packable = gzip and self.method in ("GET", "POST")
         if packable:
             headers.append(ENCODING_VARIES)
@@ -75,14 +64,18 @@ class Call:
         if packs:
             body = _packed(answer)
             headers.append(PACKED)
-        media = self.media if answer.media is None else answer.media
+        media = self.media or self._wished() if answer.media is None else answer.media
         if media:
             headers.append((b"content-type", media))
         if answer.status != 204:
             headers.append((b"content-length", b"%d" % len(body)))
         return answer.status, headers, NONE if self.method == "HEAD" else body
 
-    def must_close(self) -> bool:
+    def _wished(self) -> bytes:
+        """What the client would have liked, where nothing was negotiated."""
+        return answer_type(self.headers.get(b"accept", NONE)) or V1.encode()
+
+    def _must_close(self) -> bool:
         """Whether a body that nobody read would be taken for the next request, or would never end."""
         if self.body_read:
             return False

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from sigla.web import paths
 from sigla.web.refusals import MethodNotAllowed, NoSuchPath
@@ -60,11 +59,18 @@ class Dispatch:
         self._root = Node()
         for route in routes:
             self._root.add(route, [segment for segment in route.path.split("/") if segment])
-        self._remembered = lru_cache(REMEMBERED)(self._find)
+        self._remembered: dict[tuple[str, bytes], Found] = {}
 
     def find(self, method: str, raw: bytes) -> Found:
         """HEAD is found wherever GET is. Long paths are not remembered: what is kept has a bound in bytes, too."""
-        return self._remembered(method, raw) if len(raw) <= LONGEST_REMEMBERED else self._find(method, raw)
+        found = self._remembered.get((method, raw))
+        if found is None:
+            found = self._find(method, raw)
+            if len(raw) <= LONGEST_REMEMBERED:
+                if len(self._remembered) >= REMEMBERED:
+                    self._remembered.clear()
+                self._remembered[method, raw] = found
+        return found
 
     def methods(self, raw: bytes) -> list[str]:
         """The methods that a path answers to, for OPTIONS. Raises NoSuchPath."""

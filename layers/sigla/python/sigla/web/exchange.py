@@ -127,9 +127,10 @@ class Exchange:
 
 
 def _number(said: str) -> int:
-    if not _NUMBER.fullmatch(said) or not -(2**31) <= int(said) < 2**31:
+    number = int(said) if _NUMBER.fullmatch(said) else 2**31
+    if not -(2**31) <= number < 2**31:
         raise NoSuchArgument
-    return int(said)
+    return number
 
 
 def _prefixed(query: Mapping[str, list[str]], name: str, prefix: str) -> Mapping[str, list[str]]:

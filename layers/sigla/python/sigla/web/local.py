@@ -12,9 +12,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from sigla.observe import Gathered
 from sigla.registry import Registry
 from sigla.web import app
 from sigla.web.connection import Connection
+from sigla.web.headers import Uuids
 from sigla.web.metrics import CONTENT_TYPE, Counters
 from sigla.web.worker import Scope, Worker
 
@@ -35,26 +37,31 @@ def application(
     """
     options = options or app.Options()
     worker, counters = Worker(group, step), Counters(stored=stored)
+    gathered = Gathered((counters, *options.watchers))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         worker.start()
-        yield
-        worker.stop()
+        try:
+            yield
+            worker.stop()
+        finally:  # also where a second signal cancels what is running
+            gathered.tell()
 
     return app.build(
         registry,
         worker=worker,
-        options=replace(options, watchers=(*options.watchers, counters)),
-        beside=_routes(counters, ready),
+        options=replace(options, watchers=(gathered,), fresh_id=Uuids()),
+        beside=_routes(counters, gathered, ready),
         lifespan=lifespan,
     )
 
 
-def _routes(counters: Counters, ready: Callable[[], bool]) -> list[Route]:
+def _routes(counters: Counters, gathered: Gathered, ready: Callable[[], bool]) -> list[Route]:
     """Free of content negotiation: probes and scrapers ask as they like."""
 
     async def metrics(_: Request) -> Response:
+        gathered.tell()
         return Response(counters.text(), headers={"content-type": CONTENT_TYPE})
 
     async def live(_: Request) -> Response:

@@ -6,6 +6,7 @@ counts, and the format is a page. One thread counts and tells (the event loop's)
 The `kafka_schema_registry_*` names are those of the reference behind a JMX exporter: dashboards go on working.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -45,10 +46,7 @@ class Counters:
             timing = self._timings[name] = Timing()
         took_s = seen.took_ns / 1e9
         timing.sum_s += took_s
-        bucket = 0
-        while bucket < len(UP_TO_S) and took_s > UP_TO_S[bucket]:
-            bucket += 1
-        timing.counts[bucket] += 1
+        timing.counts[bisect_left(UP_TO_S, took_s)] += 1
 
     def text(self) -> str:
         return "\n".join([*self._reference(), *self._requests_by_route(), *self._durations(), ""])

@@ -12,7 +12,9 @@ SCHEMA_TYPES = ["JSON", "PROTOBUF", "AVRO"]
 
 
 def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
-    scope = exchange.id_scope if exchange.query else None
+    if not exchange.query:
+        return exchange.rendered.by_id(DEFAULT_CONTEXT, exchange.id)
+    scope = exchange.id_scope
     if (scope is None or not scope.name) and not _shapes(exchange):
         return exchange.rendered.by_id(DEFAULT_CONTEXT if scope is None else scope.context, exchange.id)
     record = registry.schema_by_id(
@@ -28,8 +30,7 @@ def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
 
 def _shapes(exchange: Exchange) -> bool:
     """Whether the query asks for more than what an id means."""
-    query = exchange.query
-    asked = query and (exchange.text("format").strip() or exchange.text("referenceFormat") or query.get("findTags"))
+    asked = exchange.text("format").strip() or exchange.text("referenceFormat") or exchange.texts("findTags")
     return bool(asked) or exchange.flag("fetchMaxId")
 
 
