@@ -44,7 +44,7 @@ def test_every_refusal_is_a_sentence_with_a_number(
         ("GET", "/nope", {}, None),
         ("PATCH", "/subjects", {}, None),
         ("GET", "/subjects", {"accept": "text/plain"}, None),
-        ("GET", "/contexts/.a:b/mode", {}, None),
+        ("GET", "/contexts/.a:b/mode", {}, V1),
         ("POST", "/subjects/s", {"content-type": "text/plain", "accept": "application/json"}, "application/json"),
         ("POST", "/subjects/s", {"content-type": "garbage"}, "application/json"),
         ("GET", "/schemas/ids/7", {"accept": "application/json"}, "application/json"),

@@ -14,7 +14,7 @@ class BadRequest(HttpRefusal):
 
 
 class ContextNameWithColon(BadRequest):
-    text, media = "Context name '{name}' cannot contain a colon", b""
+    text = "Context name '{name}' cannot contain a colon"
 
 
 class NotAMediaType(BadRequest):
