@@ -74,6 +74,11 @@ def test_listed_names_sort_by_utf16_code_units(one: Subject, other: Subject) -> 
     assert (keys.utf16(one.qualified) < keys.utf16(other.qualified)) == order
 
 
+def test_the_order_of_code_units_is_not_that_of_code_points() -> None:
+    """An emoji is two small surrogates, a full-width tilde one large unit."""
+    assert keys.utf16("\U0001f600") < keys.utf16("\uff5e")
+
+
 @given(TEXTS, TEXTS)
 def test_a_prefix_stays_a_prefix(one: str, other: str) -> None:
     """So that a prefix search is a range of keys."""

@@ -44,18 +44,6 @@ def test_the_normal_spelling_means_the_same_subject(sent: str) -> None:
         assert names.subject(subject.qualified) == subject
 
 
-@given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=30))
-def test_text_sorts_by_utf16_code_units(a: str, b: str) -> None:
-    """Lists stand in the reference's order, which puts U+1F600 before U+FF5E."""
-    as_java = [list(memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")) for text in (a, b)]
-    assert (names.code_units(a) < names.code_units(b)) == (as_java[0] < as_java[1])
-
-
-def test_the_order_of_code_units_is_not_that_of_code_points() -> None:
-    """An emoji is two small surrogates, a full-width tilde one large unit."""
-    assert names.code_units("\U0001f600") < names.code_units("\uff5e")
-
-
 @pytest.mark.parametrize(
     "text, context, target",
     [

@@ -56,7 +56,7 @@ def context_file(context: str) -> str:
 
 def utf16(text: str) -> bytes:
     """Bytes that compare as the text's UTF-16 code units do: the order of every list."""
-    return text.encode("utf-16-be")
+    return text.encode("utf-16-be", "surrogatepass")
 
 
 def sortable(text: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from sigla.errors import SubjectNotFound
+from sigla.keys import utf16
 from sigla.model import BodyKey, Page, Record, Row, SchemaId, Search, Show, Subject, Version
 from sigla.registry.lookup import is_known, locate
 from sigla.registry.paging import paged
@@ -124,7 +125,7 @@ def _with_targets(
             Search(target.name, target.context, exact=True), deleted=deleted, latest_only=latest_only
         )
     ]
-    return sorted([*rows, *more], key=lambda entry: (names.code_units(entry[0].qualified), entry[1].version))
+    return sorted([*rows, *more], key=lambda entry: (utf16(entry[0].qualified), entry[1].version))
 
 
 def _has_rule(record: Record, rule_type: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from sigla.errors import InvalidSchema, SchemaNamedNotFound, SchemaNotFound, SubjectNotFound, VersionNotFound
+from sigla.keys import utf16
 from sigla.model import (
     DEFAULT_CONTEXT,
     Body,
@@ -23,7 +24,6 @@ from sigla.registry import match, parsing
 from sigla.registry.paging import paged
 from sigla.registry.rendering import rendered, with_qualified_references, with_tags
 from sigla.registry.stores import Stores, View
-from sigla.rules import names
 
 
 def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
@@ -229,7 +229,7 @@ def _same_content(stores: Stores, key: BodyKey) -> list[Holder]:
     """The holders of every id that this content has in the context: imports may have given it several (REG-13)."""
     keys = [same for same in stores.bodies.named(stores.bodies.get(key).guid) if same.context == key.context]
     holders = [holder for same in keys for holder in stores.catalog.holders(same)]
-    return sorted(holders, key=lambda holder: names.code_units(holder.subject.qualified))
+    return sorted(holders, key=lambda holder: utf16(holder.subject.qualified))
 
 
 def _live(stores: Stores, guid: Guid | None) -> Iterator[BodyKey]:

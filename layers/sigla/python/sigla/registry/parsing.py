@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 
 from sigla.errors import EmptySchema, InvalidSchema, InvalidSchemaType, Malformed, SchemaTooLarge
+from sigla.keys import utf16
 from sigla.languages import LANGUAGES
 from sigla.languages.language import Language
 from sigla.model import (
@@ -21,7 +22,7 @@ from sigla.model import (
     Target,
 )
 from sigla.registry.stores import Stores, View, is_complete, target_of
-from sigla.rules import names, references
+from sigla.rules import references
 from sigla.rules.guid import guid_of
 
 LOGICAL = "logical"
@@ -164,4 +165,4 @@ def _check_fan_out(targets: Sequence[Target]) -> None:
 
 def _normal_order(resolved: tuple[Reference, Target]) -> tuple[bytes, int]:
     reference, _ = resolved
-    return names.code_units(reference.subject), reference.version
+    return utf16(reference.subject), reference.version

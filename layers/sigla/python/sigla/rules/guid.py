@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
+from sigla.keys import utf16
 from sigla.model import Guid, Metadata, Rule, RuleSet, Schema
-from sigla.rules.names import code_units
 
 _PRESENT = b"\x01"
 
@@ -63,7 +63,7 @@ def _rule(rule: Rule) -> Iterator[str | None]:
 
 
 def _ascending(texts: Iterable[str]) -> list[str]:
-    return sorted(texts, key=code_units)
+    return sorted(texts, key=utf16)
 
 
 def _utf8(text: str) -> bytes:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sigla.keys import utf16
 from sigla.model import Metadata, Rule, RuleSet
-from sigla.rules.names import code_units, integer
+from sigla.rules.names import integer
 
 VERSION_STAMP = "confluent:version"
 """The metadata property in which a schema carries its own version number."""
@@ -17,7 +18,7 @@ def merge_metadata(old: Metadata | None, new: Metadata | None) -> Metadata | Non
     return Metadata(
         tags={**old.tags, **new.tags},
         properties={**old.properties, **new.properties},
-        sensitive=tuple(sorted({*old.sensitive, *new.sensitive}, key=code_units)),
+        sensitive=tuple(sorted({*old.sensitive, *new.sensitive}, key=utf16)),
     )
 
 

@@ -14,11 +14,6 @@ _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
 _MAX_INT = 2**31 - 1
 
 
-def code_units(text: str) -> bytes:
-    """A key that sorts as the reference sorts text: by UTF-16 code units."""
-    return text.encode("utf-16-be", "surrogatepass")
-
-
 def subject(text: str) -> Subject:
     """`foo`, `:.:foo`, `:.ctx:foo`, `:.ctx:`, `:.ctx`. Only `:.` and `:*:` begin a context."""
     if text.startswith(":."):

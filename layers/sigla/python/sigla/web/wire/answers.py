@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sigla.keys import utf16
 from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
-from sigla.rules.names import code_units
 from sigla.web.wire.fields import CONFIG, CONFIG_UPDATE, Field
 
 Json = dict[str, Any]
@@ -69,8 +69,8 @@ def metadata(said: Metadata | None) -> Json | None:
     """Metadata with nothing in it is something: `{}`."""
     if said is None:
         return None
-    tags = {path: sorted(said.tags[path], key=code_units) for path in sorted(said.tags, key=code_units)}
-    return _full(tags=tags, properties=_sorted(said.properties), sensitive=sorted(said.sensitive, key=code_units))
+    tags = {path: sorted(said.tags[path], key=utf16) for path in sorted(said.tags, key=utf16)}
+    return _full(tags=tags, properties=_sorted(said.properties), sensitive=sorted(said.sensitive, key=utf16))
 
 
 def rule_set(said: RuleSet | None) -> Json | None:
@@ -87,7 +87,7 @@ def _rule(one: Rule) -> Json:
         kind=one.kind,
         mode=one.mode,
         type=one.type,
-        tags=sorted(one.tags or (), key=code_units),
+        tags=sorted(one.tags or (), key=utf16),
         params=_sorted(one.params or {}),
         expr=one.expr,
         onSuccess=one.on_success,
@@ -147,7 +147,7 @@ def error(code: int, message: str) -> Json:
 
 
 def _sorted(said: Mapping[str, str]) -> Json:
-    return {name: said[name] for name in sorted(said, key=code_units)}
+    return {name: said[name] for name in sorted(said, key=utf16)}
 
 
 def _full(**parts: Any) -> Json:

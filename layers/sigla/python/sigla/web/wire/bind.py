@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
-from sigla.rules.names import code_units
+from sigla.keys import utf16
 from sigla.web.refusals import BadRequest
 from sigla.web.wire.text import Inexact, Numeral, check_paired
 
@@ -151,7 +151,7 @@ def mapping(value: object, bind: Callable[[Any], Bound | None]) -> dict[str, Bou
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=code_units)
+    return sorted(names, key=utf16)
 
 
 def _is_text(value: object) -> bool:
