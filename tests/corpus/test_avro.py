@@ -5,7 +5,6 @@ recorded/ holds a line for each answer. Where ours differs on purpose, the line 
 says what is promised instead.
 """
 
-import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,37 +19,16 @@ from sigla.languages.avro.defaults import Fitting
 from sigla.languages.avro.parse import read
 from sigla.languages.avro.rules import RULES
 from sigla.languages.avro.tree import ABSENT, Document, Field, Record, Type, Union
-from sigla.model import Finding, Parsed, Resolved
+from sigla.model import Finding, Parsed
+from tests.corpus.reading import DIRECTIONS, HERE, examples, load, pairs, recorded, resolved
 
 AVRO = LANGUAGES["AVRO"]
-HERE = Path(__file__).parent
 CORPUS = HERE / "avro"
 RULE_IDS = sorted({rule.id for rule in RULES})
 
-DIRECTIONS = {
-    "BACKWARD": (("new", "old"),),
-    "FORWARD": (("old", "new"),),
-    "FULL": (("old", "new"), ("new", "old")),
-}
-"""Who reads whom, in the order in which it is checked."""
-
-
-def load(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def examples(folder: str) -> list[Any]:
-    return [pytest.param(load(path), id=path.stem) for path in sorted((CORPUS / folder).glob("*.json"))]
-
-
-def pairs() -> list[Any]:
-    folders = [folder for name in (*RULE_IDS, "compatible") for folder in sorted((CORPUS / name).iterdir())]
-    return [pytest.param(folder, id=f"{folder.parent.name}-{folder.name}") for folder in folders]
-
 
 def parsed(text: str, references: list[dict[str, str]] | None = None, *, strict: bool = True) -> Parsed:
-    resolved = [Resolved(reference["name"], reference["schema"]) for reference in references or []]
-    return AVRO.parse(text, resolved, strict)
+    return AVRO.parse(text, resolved(references or []), strict)
 
 
 def accepted(text: str, *, strict: bool) -> str:
@@ -61,14 +39,14 @@ def accepted(text: str, *, strict: bool) -> str:
     return "accept"
 
 
-@pytest.mark.parametrize("example", examples("parse"))
+@pytest.mark.parametrize("example", examples(CORPUS / "parse"))
 def test_a_text_is_accepted_or_refused(example: dict[str, Any]) -> None:
     """New schemas are read strictly, stored ones leniently."""
     assert accepted(example["text"], strict=True) == example["strict"]
     assert accepted(example["text"], strict=False) == example["lenient"]
 
 
-@pytest.mark.parametrize("example", examples("canonical"))
+@pytest.mark.parametrize("example", examples(CORPUS / "canonical"))
 def test_a_schema_has_one_canonical_and_one_normal_text(example: dict[str, Any]) -> None:
     """The canonical text is what is stored and hashed."""
     schema = parsed(example["text"])
@@ -76,7 +54,7 @@ def test_a_schema_has_one_canonical_and_one_normal_text(example: dict[str, Any])
     assert AVRO.normalise(schema).canonical == example["normalised"]
 
 
-@pytest.mark.parametrize("example", examples("references"))
+@pytest.mark.parametrize("example", examples(CORPUS / "references"))
 def test_references_are_names_until_they_are_resolved(example: dict[str, Any]) -> None:
     """What a reference defines is stored as a name, and inlined on demand."""
     if example.get("refused"):
@@ -89,7 +67,7 @@ def test_references_are_names_until_they_are_resolved(example: dict[str, Any]) -
     assert AVRO.render(schema, "anything") == example["canonical"]
 
 
-@pytest.mark.parametrize("example", examples("equality"))
+@pytest.mark.parametrize("example", examples(CORPUS / "equality"))
 def test_spelling_makes_no_difference_and_content_does(example: dict[str, Any]) -> None:
     """Equivalence is what lookup asks; equal digests find the candidates."""
     a, b = parsed(example["a"]), parsed(example["b"])
@@ -99,7 +77,7 @@ def test_spelling_makes_no_difference_and_content_does(example: dict[str, Any]) 
     assert (AVRO.normalise(a).canonical == AVRO.normalise(b).canonical) is example["same_normalised"]
 
 
-@pytest.mark.parametrize("folder", pairs())
+@pytest.mark.parametrize("folder", pairs(CORPUS / name for name in (*RULE_IDS, "compatible")))
 def test_a_change_breaks_the_rules_it_breaks(folder: Path) -> None:
     """before.json is stored, after.json is offered at the level of expected.json."""
     expected = load(folder / "expected.json")
@@ -113,7 +91,7 @@ def test_a_change_breaks_the_rules_it_breaks(folder: Path) -> None:
     assert (not found) is expected["compatible"]
 
 
-@pytest.mark.parametrize("example", examples("messages"))
+@pytest.mark.parametrize("example", examples(CORPUS / "messages"))
 def test_findings_are_worded_to_the_letter(example: dict[str, Any]) -> None:
     """Clients match on these sentences; facts are inserted as they are."""
     reader, writer = (parsed(json.dumps(example[role])) for role in ("reader", "writer"))
@@ -125,11 +103,6 @@ def test_findings_are_worded_to_the_letter(example: dict[str, Any]) -> None:
     labels = example["labels"]
     found = [AVRO.sentence(item, labels["reader"], labels["writer"]) for item in AVRO.compare(reader, writer)]
     assert found == example["messages"]
-
-
-def recorded(name: str) -> list[Any]:
-    with gzip.open(HERE / "recorded" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [pytest.param(json.loads(line), id=f"{name}-{number}") for number, line in enumerate(lines, 1)]
 
 
 def checked(reader: Parsed, writer: Parsed) -> tuple[tuple[Finding, ...], list[str]]:

@@ -4,6 +4,7 @@ import pytest
 
 from sigla.errors import Malformed
 from sigla.languages.avro import json_text
+from sigla.languages.json_text import quoted
 
 NUMBERS = {
     0.0: "0.0",
@@ -78,7 +79,7 @@ def test_other_text_does_not(text: str) -> None:
 )
 def test_strings_are_escaped_no_more_than_needed(text: str, literal: str) -> None:
     """Non-ASCII raw, control characters with upper-case digits."""
-    assert json_text.quoted(text) == literal
+    assert quoted(text) == literal
 
 
 @pytest.mark.parametrize("text", ["/* a */ 1", "// a\n1", "[1/* ] */]", '{"a"://\r\n1}', " \t\r\n1 \n"])

@@ -11,6 +11,10 @@ MAX_STEPS: Final = 1_000_000
 """What the comparisons of one check may take together. A step is what a microsecond or less is enough for."""
 
 
+STRICT: Final = "STRICT"
+"""The policy of a check where none is set. Others (GR-6) mean something to some languages, and to all others this."""
+
+
 @dataclass(slots=True)
 class Budget:
     """The steps that are left, shared by all comparisons that it is handed to."""
@@ -29,7 +33,9 @@ def abandoned(reason: str) -> CheckAbandoned:
 
 
 class Compare(Protocol):
-    def __call__(self, reader: Parsed, writer: Parsed, budget: Budget | None = None, /) -> tuple[Finding, ...]: ...
+    def __call__(
+        self, reader: Parsed, writer: Parsed, budget: Budget | None = None, policy: str = STRICT, /
+    ) -> tuple[Finding, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +43,17 @@ class Language:
     """A schema language as a value.
 
     parse(text, references, strict): strict is for schemas offered as new. Raises errors.Malformed with the reason.
+    validate(parsed, fields): what parsing leaves open and every schema offered outside an import must hold.
+        fields: strict field validation. Raises errors.Malformed.
     normalise(parsed): the same schema with everything that has no meaning put in one order; idempotent.
     equivalent(a, b): the same structure, whatever the spelling.
     digest(parsed): equal for equivalent schemas, so that candidates can be looked up; equality is then checked exactly.
-    compare(reader, writer, budget): what hinders the reader from reading the writer's data; () if nothing does.
+    compare(reader, writer, budget, policy): what hinders the reader from reading the writer's data; () if nothing does.
         Raises errors.CheckAbandoned where the comparison itself makes no sense, or takes more than the budget has left;
         without one, it has a whole one to itself.
     sentence(finding, reader, writer): the message of a finding; reader and writer are `new` or `old`.
-    render(parsed, form): the text in another form; unknown forms are the canonical one.
+    render(parsed, form): the text in another form; unknown forms are the canonical one. Raises errors.Malformed.
+    compiled(parsed): a form that readers without a parser can use, to be kept in the body; None if there is none.
     top_level_fields(parsed): names that `confluent:reserved` can collide with.
     tagged(parsed): every entity with inline tags, in document order.
     retag(parsed, add, remove): the text with tags added, then removed. Raises errors.Malformed for an unknown entity.
@@ -52,12 +61,14 @@ class Language:
 
     name: str
     parse: Callable[[str, Sequence[Resolved], bool], Parsed]
+    validate: Callable[[Parsed, bool], None]
     normalise: Callable[[Parsed], Parsed]
     equivalent: Callable[[Parsed, Parsed], bool]
     digest: Callable[[Parsed], str]
     compare: Compare
     sentence: Callable[[Finding, str, str], str]
     render: Callable[[Parsed, str], str]
+    compiled: Callable[[Parsed], bytes | None]
     top_level_fields: Callable[[Parsed], frozenset[str]]
     tagged: Callable[[Parsed], tuple[Tagged, ...]]
     retag: Callable[[Parsed, Sequence[Tagged], Sequence[Tagged]], str]

@@ -6,7 +6,7 @@ from typing import Final, cast
 from sigla.errors import Malformed
 from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, tags
 from sigla.languages.avro.tree import Document, Record
-from sigla.languages.language import Budget, Language
+from sigla.languages.language import STRICT, Budget, Language
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "AVRO"
@@ -35,6 +35,10 @@ def _parse(text: str, references: Sequence[Resolved], strict: bool) -> Parsed:  
     return _parsed(parse.read(text, references, strict=strict))
 
 
+def _validate(_parsed: Parsed, _fields: bool) -> None:  # noqa: FBT001 - Language's signature
+    """Parsing has seen to everything."""
+
+
 def _normalise(parsed: Parsed) -> Parsed:
     return _parsed(normalise.normalised(parsed.canonical, _tree(parsed)))
 
@@ -47,12 +51,20 @@ def _digest(parsed: Parsed) -> str:
     return equivalence.digest(_tree(parsed))
 
 
-def _compare(reader: Parsed, writer: Parsed, budget: Budget | None = None) -> tuple[Finding, ...]:
+def _compare(
+    reader: Parsed, writer: Parsed, budget: Budget | None = None, _policy: str = STRICT
+) -> tuple[Finding, ...]:
+    """There is one policy only."""
     return compare.compare(_tree(reader).root, _tree(writer).root, budget or Budget())
 
 
 def _render(parsed: Parsed, form: str) -> str:
     return canonical.resolved(_tree(parsed)) if form.lower() == "resolved" else parsed.canonical
+
+
+def _compiled(_parsed: Parsed) -> bytes | None:
+    """The text says it all."""
+    return None
 
 
 def _top_level_fields(parsed: Parsed) -> frozenset[str]:
@@ -75,12 +87,14 @@ def _retag(parsed: Parsed, add: Sequence[Tagged], remove: Sequence[Tagged]) -> s
 LANGUAGE: Final = Language(
     name=NAME,
     parse=_parse,
+    validate=_validate,
     normalise=_normalise,
     equivalent=_equivalent,
     digest=_digest,
     compare=_compare,
     sentence=sentences.sentence,
     render=_render,
+    compiled=_compiled,
     top_level_fields=_top_level_fields,
     tagged=_tagged,
     retag=_retag,

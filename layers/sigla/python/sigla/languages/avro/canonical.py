@@ -6,7 +6,7 @@ The printer keeps its own stack of what is still to be written, texts and nodes,
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from sigla.languages.avro.json_text import quoted, written
+from sigla.languages.avro.json_text import written
 from sigla.languages.avro.limits import MAX_DEPTH, too_deep
 from sigla.languages.avro.tree import (
     KEYWORDS,
@@ -25,6 +25,7 @@ from sigla.languages.avro.tree import (
     Type,
     Union,
 )
+from sigla.languages.json_text import quoted
 
 Node: TypeAlias = tuple[Type, str, int]
 """What is still to be written: the type, the namespace around it, and how deep it is."""
@@ -54,14 +55,18 @@ def structure(type_: Type) -> str:
 
 
 def outline(definition: Definition) -> str:
-    """As structure, of this definition alone: types inside are names."""
+    """What a repeated definition must have in common with the first (NM-9).
+
+    As structure, of this definition alone: types inside are names; docs and aliases do not count.
+    """
     return Printer(NOBODY, exact=True, shallow=True).text(definition)
 
 
 class Printer:
     """Prints one text. shown: full names that are printed as names, at first those of referenced schemas.
 
-    exact: names in full, aliases and the members of JSON objects sorted. shallow: no definition but the first.
+    exact: names in full, aliases and the members of JSON objects sorted. shallow: no definition but the first, and
+    neither docs nor aliases.
     """
 
     __slots__ = ("exact", "limit", "shallow", "shown")
@@ -121,7 +126,15 @@ class Printer:
         if isinstance(node, Record):
             return self.record(node, space, depth)
         body = self.symbols(node) if isinstance(node, Enum) else f',"size":{node.size}'
-        return [f"{head(node, node.kind, space)}{body}{self.props(node.props)}{self.type_aliases(node)}}}"]
+        return [f"{self.head(node, node.kind, space)}{body}{self.props(node.props)}{self.type_aliases(node)}}}"]
+
+    def head(self, node: Definition, word: str, space: str) -> str:
+        """Type, name, namespace where it differs from the one around (CN-1), doc."""
+        namespace = "" if node.namespace == space else f',"namespace":{quoted(node.namespace)}'
+        return f'{{"type":"{word}","name":"{node.name}"{namespace}{self.doc(node.doc)}'
+
+    def doc(self, doc: str | None) -> str:
+        return "" if doc is None or self.shallow else f',"doc":{quoted(doc)}'
 
     def symbols(self, node: Enum) -> str:
         symbols = '","'.join(node.symbols)
@@ -129,7 +142,7 @@ class Printer:
         return f',"symbols":["{symbols}"]{default}' if node.symbols else ',"symbols":[]'
 
     def record(self, node: Record, space: str, depth: int) -> list[Piece]:
-        pieces: list[Piece] = [f'{head(node, node.word, space)},"fields":[']
+        pieces: list[Piece] = [f'{self.head(node, node.word, space)},"fields":[']
         separator = ""
         for field in node.fields:
             before, after = f'{separator}{{"name":"{field.name}","type":', self.tail(field)
@@ -144,17 +157,17 @@ class Printer:
 
     def tail(self, field: Field) -> str:
         """What comes after the type of a field."""
-        tail = "" if field.doc is None else f',"doc":{quoted(field.doc)}'
+        tail = self.doc(field.doc)
         if not isinstance(field.default, Missing):
             tail += f',"default":{self.json(field.default)}'
         if field.order != "ascending":
             tail += f',"order":"{field.order}"'
-        if field.aliases:
+        if field.aliases and not self.shallow:
             tail += f',"aliases":{self.names(field.aliases)}'
         return f"{tail}{self.props(field.props)}}}" if field.props else f"{tail}}}"
 
     def type_aliases(self, node: Definition) -> str:
-        if not node.aliases:
+        if not node.aliases or self.shallow:
             return ""
         if self.exact:
             return f',"aliases":{self.names(node.aliases)}'
@@ -171,13 +184,6 @@ class Printer:
 
     def json(self, value: Json) -> str:
         return written(value, ordered=self.exact)
-
-
-def head(node: Definition, word: str, space: str) -> str:
-    """Type, name, namespace where it differs from the one around (CN-1), doc."""
-    namespace = "" if node.namespace == space else f',"namespace":{quoted(node.namespace)}'
-    doc = "" if node.doc is None else f',"doc":{quoted(node.doc)}'
-    return f'{{"type":"{word}","name":"{node.name}"{namespace}{doc}'
 
 
 def short(full: str, name: str, namespace: str, space: str) -> str:

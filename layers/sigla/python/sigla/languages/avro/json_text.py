@@ -3,19 +3,17 @@
 import re
 import struct
 from json import JSONDecodeError, JSONDecoder
-from json.encoder import encode_basestring
 from math import isfinite, isnan
 from typing import Final, NoReturn, cast
 
 from sigla.errors import Malformed
 from sigla.languages.avro.limits import MAX_DEPTH, MAX_VALUES, too_deep, too_large
 from sigla.languages.avro.tree import Json
+from sigla.languages.json_text import quoted
 
 # A string is matched so that `//` inside it is left alone. What is never closed goes on to the end of the text, or
 # looking for the end of each would take quadratic time; such a text is refused anyway.
 COMMENT_OR_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|//[^\n\r]*+|/\*.*?(?:\*/|\Z)', re.DOTALL)
-# Control characters whose hexadecimal form has letters; Python writes those in lower case.
-LETTERED_CONTROL: Final = re.compile(r"[\x0b\x0e\x0f\x1a-\x1f]")
 JAVA_FLOAT: Final = re.compile(r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII)
 SPACE: Final = " \t\n\r"
 WORDS: Final = {True: "true", False: "false", None: "null"}
@@ -68,18 +66,6 @@ def _decoded(text: str) -> tuple[object, int]:
 def _without_comments(text: str) -> str:
     """As many spaces as characters for each comment, so that positions stay those of the text."""
     return COMMENT_OR_STRING.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
-
-
-def quoted(text: str) -> str:
-    """A JSON string: non-ASCII raw, control characters with upper-case hexadecimal digits."""
-    literal = encode_basestring(text)
-    if LETTERED_CONTROL.search(text) is None:
-        return literal
-    return '"' + "".join(_escaped(character) for character in text) + '"'
-
-
-def _escaped(character: str) -> str:
-    return f"\\u{ord(character):04X}" if LETTERED_CONTROL.match(character) else encode_basestring(character)[1:-1]
 
 
 def written(value: Json, *, ordered: bool = False) -> str:

@@ -6,8 +6,9 @@ from typing import Final
 from sigla.errors import Malformed
 from sigla.languages.avro.canonical import outline
 from sigla.languages.avro.defaults import Fitting
-from sigla.languages.avro.json_text import parsed_float, quoted, written
+from sigla.languages.avro.json_text import parsed_float, written
 from sigla.languages.avro.tree import Array, Definition, Field, Json, Map, Named, Record, Type, Union, Use
+from sigla.languages.json_text import quoted
 
 Names = Mapping[str, Definition]
 FLOATING: Final = frozenset(("float", "double"))
@@ -51,7 +52,7 @@ def check_unions(unions: Iterable[Union]) -> None:
 
 
 def check_repeated(repeated: Iterable[tuple[Definition, Definition]]) -> None:
-    """A name may be defined again only with the same content (NM-9).
+    """A name may be defined again only with the same content, docs and aliases aside (NM-9).
 
     Types inside are compared by name alone: where they are defined again too, they are pairs of their own.
     """
