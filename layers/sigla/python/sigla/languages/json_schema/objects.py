@@ -1,0 +1,141 @@
+"""Objects: which names may be there, which must, and what they hold (C.7.3).
+
+A content model is open (any other name may be there and be anything), partially open for a name (there is a schema
+that it must satisfy) or closed for it. Whether a property may come or go depends on the model of the other side.
+"""
+
+from typing import Final
+
+from sigla.languages.json_schema.nodes import ABSENT, Anything, Nothing, Object, Schema
+from sigla.languages.json_schema.outcome import Check, Outcome, Walk
+from sigla.languages.json_schema.patterns import found as is_found
+from sigla.languages.json_schema.rest import additional, lets_all_through, rest_schema, unevaluated
+from sigla.languages.json_schema.scalars import limit
+
+PER_STEP: Final = 8
+"""So many names are looked up in one step."""
+
+
+def objects(reader: Object, writer: Object, found: Outcome, check: Check) -> Walk:
+    names = (reader.properties, writer.properties, reader.required, writer.required)
+    check.spend(sum(map(len, names)) // PER_STEP)
+    required(reader, writer, found)
+    begin = len(found.found)
+    yield from described_by_writer(reader, writer, found, check)
+    yield from described_by_reader(reader, writer, found, check)
+    found.order(begin, writer.properties, reader.properties)
+    yield from dependencies(reader, writer, found, check)
+    yield from additional(reader, writer, found, "ADDITIONAL_PROPERTIES", "additionalProperties")
+    yield from unevaluated(reader, writer, found, "UNEVALUATED_PROPERTIES", "unevaluatedProperties")
+    limit(found, "MAX_PROPERTIES", "maxProperties", reader.max_properties, writer.max_properties)
+    limit(found, "MIN_PROPERTIES", "minProperties", reader.min_properties, writer.min_properties)
+
+
+def required(reader: Object, writer: Object, found: Outcome) -> None:
+    """Names that both describe. A name that only `required` knows is none."""
+    if reader.required == writer.required:
+        return
+    for name in writer.properties:
+        schema = reader.properties.get(name)
+        if schema is None or (name in reader.required) == (name in writer.required):
+            continue
+        if name in writer.required:
+            found.add("REQUIRED_ATTRIBUTE_REMOVED", "required", name)
+        elif has_default(schema):
+            found.add("REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED", "required", name)
+        else:
+            found.add("REQUIRED_ATTRIBUTE_ADDED", "required", name)
+
+
+def has_default(schema: Schema) -> bool:
+    """A reference has none: neither its target's nor one written beside it."""
+    return schema.default is not ABSENT and schema.kind != "reference"
+
+
+def described_by_writer(reader: Object, writer: Object, found: Outcome, check: Check) -> Walk:
+    """What the reader describes too is compared; the rest its model must let through."""
+    is_open = is_open_model(reader)
+    for name, schema in writer.properties.items():
+        read = reader.properties.get(name)
+        if read is not None:
+            found.take((yield read, schema), "properties", name)
+            continue
+        check.spend(1)
+        if is_open:
+            found.add("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", "properties", name)
+        elif (covering := covering_schema(reader, name, check)) is not None:
+            found.cover("PROPERTY_REMOVED", (yield covering, schema), "properties", name)
+        elif isinstance(schema, Nothing):
+            found.add("PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL", "properties", name)
+        else:
+            found.add("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL", "properties", name)
+
+
+def described_by_reader(reader: Object, writer: Object, found: Outcome, check: Check) -> Walk:
+    """What it alone describes: what may the writer's model have let through under that name?"""
+    is_open = is_open_model(writer)
+    for name, schema in reader.properties.items():
+        if name in writer.properties:
+            continue
+        check.spend(1)
+        if is_open and isinstance(schema, Anything):
+            found.add("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL", "properties", name)
+        elif is_open:
+            found.add(f"{need(reader, name)}_ADDED_TO_OPEN_CONTENT_MODEL", "properties", name)
+        else:
+            covering = covering_schema(writer, name, check)
+            if covering is not None:
+                found.cover("PROPERTY_ADDED", (yield schema, covering), "properties", name)
+            found.add(f"{need(reader, name)}_ADDED_TO_UNOPEN_CONTENT_MODEL", "properties", name)
+
+
+def need(reader: Object, name: str) -> str:
+    if name not in reader.required:
+        return "OPTIONAL_PROPERTY"
+    return "REQUIRED_PROPERTY_WITH_DEFAULT" if has_default(reader.properties[name]) else "REQUIRED_PROPERTY"
+
+
+def is_open_model(schema: Object) -> bool:
+    return not schema.pattern_properties and lets_all_through(schema)
+
+
+def covering_schema(schema: Object, name: str, check: Check) -> Schema | None:
+    """The schema for a name that has no property of its own; None in a model that is closed for it."""
+    for pattern, covering in schema.pattern_properties.items():
+        if is_found(pattern, name, check.spend):
+            return covering
+    return rest_schema(schema)
+
+
+def dependencies(reader: Object, writer: Object, found: Outcome, check: Check) -> Walk:
+    begin = len(found.found)
+    for name in {**writer.needed_by, **reader.needed_by}:
+        read, written = reader.needed_by.get(name), writer.needed_by.get(name)
+        check.spend(2 + (len(read or ()) + len(written or ())) // PER_STEP)
+        change = of_needed(read, written)
+        if change is not None:
+            found.add(f"DEPENDENCY_ARRAY_{change}", "dependencies", name)
+    found.order(begin, writer.needed_by, reader.needed_by)
+    begin = len(found.found)
+    for name in {**writer.needed_schemas, **reader.needed_schemas}:
+        check.spend(1)
+        demanded, given = reader.needed_schemas.get(name), writer.needed_schemas.get(name)
+        if given is None:
+            found.add("DEPENDENCY_SCHEMA_ADDED", "dependencies", name)
+        elif demanded is None:
+            found.add("DEPENDENCY_SCHEMA_REMOVED", "dependencies", name)
+        else:
+            found.take((yield demanded, given), "dependencies", name)
+    found.order(begin, writer.needed_schemas, reader.needed_schemas)
+
+
+def of_needed(reader: frozenset[str] | None, writer: frozenset[str] | None) -> str | None:
+    if reader == writer:
+        return None
+    if writer is None:
+        return "ADDED"
+    if reader is None:
+        return "REMOVED"
+    if reader > writer:
+        return "EXTENDED"
+    return "NARROWED" if reader < writer else "CHANGED"
