@@ -44,6 +44,8 @@ SUBJECTS = (
     ":.team:",
     ":.__GLOBAL:",
     "a%2Fb",
+    "json",
+    "proto",
 )
 VERSIONS = ("1", "2", "latest", "-1")
 TEXTS = (
@@ -56,6 +58,19 @@ TEXTS = (
     '["null","string",{"type":"map","values":"int"}]',
     '"string"',
 )
+OTHERS = (
+    ("JSON", '{"type":"object","properties":{"number":{"type":"integer"}},"patternProperties":{"^x":{}}}'),
+    ("JSON", '{"type":"object","properties":{"number":{"type":"string"},"color":{"oneOf":[{"type":"null"},{}]}}}'),
+    (
+        "JSON",
+        '{"$schema":"https://json-schema.org/draft/2020-12/schema","$ref":"#/$defs/A","$defs":{"A":{"minLength":1}}}',
+    ),
+    ("JSON", "true"),
+    ("PROTOBUF", 'syntax = "proto3"; message Order { int64 number = 1; oneof o { string a = 2; bytes b = 3; } }'),
+    ("PROTOBUF", "message Order { optional string number = 1; optional group G = 2 { optional Order o = 1; } }"),
+    ("PROTOBUF", "CgdkZWZhdWx0IgMKAU1iBnByb3RvMw=="),
+)
+OFFERS = (*(("AVRO", text) for text in TEXTS), *OTHERS)
 REFERENCE = {"name": "Order", "subject": "orders-value", "version": 1}
 
 
@@ -75,6 +90,8 @@ def fill(client: TestClient) -> None:
         (":.team:orders-value", {"schema": TEXTS[0]}),
         ("deleted", {"schema": TEXTS[7]}),
         ("a%2Fb", {"schema": TEXTS[5]}),
+        ("json", {"schema": OTHERS[0][1], "schemaType": "JSON"}),
+        ("proto", {"schema": OTHERS[4][1], "schemaType": "PROTOBUF"}),
     ):
         assert client.post(f"/subjects/{subject}/versions", json=body).status_code == 200
     assert client.delete("/subjects/deleted").status_code == 200
@@ -109,19 +126,22 @@ def steer(case: Any) -> None:
         if name in (case.path_parameters or {}):
             case.path_parameters[name] = one_of(known, case.path_parameters[name])
     if isinstance(case.body, dict) and "schema" in case.body:
-        case.body["schema"] = one_of(TEXTS, case.body["schema"])
+        offered = case.body.get("schemaType"), case.body["schema"]
+        case.body["schemaType"], case.body["schema"] = one_of(OFFERS, offered)
         if case.body.get("references"):
             case.body["references"] = one_of(([REFERENCE],), case.body["references"])
 
 
 def hold(api: Any, method: str, path: str, examples: int) -> None:
     """Sends that many invented requests to one operation and looks at every answer."""
+    # The text of a schema itself is answered as JSON and need not be any, as the reference does (HTTP-8).
+    unread = response_schema_conformance if path.endswith("/schema") else None
 
     @given(case=api[path][method].as_strategy())
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     def requests(case: Any) -> None:
         steer(case)
-        case.call_and_validate(checks=CHECKS)
+        case.call_and_validate(checks=[check for check in CHECKS if check is not unread])
 
     requests()
 

@@ -25,7 +25,10 @@ REFERENCES = st.lists(st.builds(Reference, TEXTS, TEXTS, NUMBERS), max_size=3).m
 SUBJECT = st.builds(Subject, TEXTS.map(lambda name: "." + name), TEXTS)
 TARGETS = st.lists(st.builds(a_target, SUBJECT, st.builds(a_row, NUMBERS, NUMBERS)), max_size=3).map(tuple)
 SCHEMA = st.builds(a_schema, TEXTS, references=REFERENCES, metadata=st.none() | METADATA, rule_set=st.none() | RULE_SET)
-BODY = st.builds(a_body, schema=SCHEMA, targets=TARGETS, subject=SUBJECT, version=NUMBERS, gone=st.booleans())
+BODY = st.builds(
+    a_body, schema=SCHEMA, targets=TARGETS, subject=SUBJECT, version=NUMBERS, gone=st.booleans(),
+    compiled=st.none() | st.binary(max_size=9),
+)  # fmt: skip
 ROW = st.builds(a_row, NUMBERS, NUMBERS, references=REFERENCES, deleted=st.booleans(), ts=NUMBERS, revision=NUMBERS)
 FLAG = st.none() | st.booleans()
 CONFIG = st.builds(
@@ -83,6 +86,12 @@ def test_a_body_can_be_read_by_a_person() -> None:
         "nonce": "n",
         "gone": False,
     }
+
+
+def test_a_compiled_schema_is_base64_in_its_body() -> None:
+    """As every JSON reader can take it out again; a schema that is not compiled has no such member."""
+    assert orjson.loads(records.body_bytes(a_body(compiled=b"\n\x00")))["fileDescriptorSet"] == "CgA="
+    assert "fileDescriptorSet" not in orjson.loads(records.body_bytes(a_body()))
 
 
 def test_maps_are_written_in_utf16_order() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sigla.languages import LANGUAGES
-from sigla.languages.language import Budget
+from sigla.languages.language import STRICT, Budget
 from sigla.model import Finding, Metadata, Parsed, Version
 from sigla.rules.compatibility import LEVELS, Against, Direction, Earlier, check
 
@@ -160,10 +160,12 @@ def test_all_versions_of_a_check_share_one_budget() -> None:
     old, new = avro(f"[{','.join(records)}]"), avro(f"[{','.join(reversed(records))}]")
     left: list[int] = []
 
-    def compare(reader: Parsed, writer: Parsed, budget: Budget | None = None) -> tuple[Finding, ...]:
+    def compare(
+        reader: Parsed, writer: Parsed, budget: Budget | None = None, policy: str = STRICT
+    ) -> tuple[Finding, ...]:
         assert budget is not None
         try:
-            return AVRO.compare(reader, writer, budget)
+            return AVRO.compare(reader, writer, budget, policy)
         finally:
             left.append(budget.left)
 

@@ -280,6 +280,7 @@ class Body:
 
     nonce: drawn by the writer, so that a repeated write after an unknown outcome is recognised as one's own.
     gone: a tombstone: no version holds the id any more; the content stays for records already in Kafka.
+    compiled: of a Protobuf schema its FileDescriptorSet, so that readers without a parser can decode; else None.
     """
 
     schema: Schema
@@ -290,6 +291,7 @@ class Body:
     ts: int
     nonce: str
     gone: bool = False
+    compiled: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Every form here is written by `*_json` and read by the noun it makes; reading what was written gives an equal value.
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any
@@ -180,12 +181,15 @@ def schema_json(schema: Schema) -> Json:
 
 
 def body_bytes(body: Body) -> bytes:
-    """A body as it is stored: each reference with what it `resolved` to, then its birth."""
+    """A body as it is stored: each reference with what it `resolved` to, then its birth, then its compiled form."""
     form = schema_json(body.schema)
     form["references"] = [_used_json(*each) for each in zip_longest(body.schema.references, body.targets)]
     subject = {"context": body.subject.context, "name": body.subject.name}
     form |= {"guid": body.guid, "subject": subject, "version": body.version}
-    return orjson.dumps(form | {"ts": body.ts, "nonce": body.nonce, "gone": body.gone})
+    form |= {"ts": body.ts, "nonce": body.nonce, "gone": body.gone}
+    if body.compiled is not None:
+        form["fileDescriptorSet"] = b64encode(body.compiled).decode()
+    return orjson.dumps(form)
 
 
 def body(stored: bytes) -> Body:
@@ -208,6 +212,7 @@ def body(stored: bytes) -> Body:
         ts=form["ts"],
         nonce=form["nonce"],
         gone=form["gone"],
+        compiled=b64decode(form["fileDescriptorSet"]) if "fileDescriptorSet" in form else None,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sigla.errors import VersionNotFound
+from sigla.languages.language import STRICT
 from sigla.model import LATEST, BodyKey, Draft, Row, Subject, Version
 from sigla.registry import parsing
 from sigla.registry.parsing import Offered
@@ -46,6 +47,7 @@ def messages(stores: Stores, view: View, offered: Offered, only: Sequence[Row] |
         level=config.level or stores.options.default_level,
         group=config.group,
         validate_fields=bool(config.validate_fields),
+        policy=config.policy or STRICT,
     )
 
 

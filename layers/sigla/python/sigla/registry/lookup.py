@@ -140,7 +140,7 @@ def locate(
     view = stores.ask(subject, versions=numbers)
     if row := visible(view):
         return view, row
-    for other in _namesakes(stores, view):
+    for other in namesakes(stores, view):
         if row := visible(namesake := stores.look(other, versions=numbers)):
             return namesake, row
     if not is_known(view, deleted=deleted):
@@ -262,7 +262,8 @@ def _shaped(
     return with_qualified_references(record) if qualified_references else record
 
 
-def _namesakes(stores: Stores, view: View) -> Iterator[Subject]:
+def namesakes(stores: Stores, view: View) -> Iterator[Subject]:
+    """The subjects of the same name in other contexts, for an unqualified one (VER-8)."""
     if view.subject.in_default_context:
         for context in stores.catalog.contexts_of(view.subject.name):
             yield Subject(context, view.subject.name)
@@ -292,7 +293,7 @@ def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, del
 def _lookup_in_namesakes(
     stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool
 ) -> Iterator[Record]:
-    for other in _namesakes(stores, view):
+    for other in namesakes(stores, view):
         namesake = stores.look(other, references=draft.references)
         try:
             found = _lookup_in(stores, namesake, draft, normalize=normalize, deleted=deleted)

@@ -24,6 +24,7 @@ from sigla.model import (
 from sigla.registry.stores import Stores, View, is_complete, target_of
 from sigla.rules import references
 from sigla.rules.guid import guid_of
+from sigla.rules.settings import IMPORTING_MODES
 
 LOGICAL = "logical"
 """A schema as a table definition, in the reference an optional feature."""
@@ -79,7 +80,8 @@ def understand(
 ) -> Offered:
     """Parses a text offered for the view's subject, which was asked with the same references.
 
-    strict: as a new schema: today's rules, and references only to active versions.
+    strict: as a new schema: today's rules, and references only to active versions. Where schemas are imported, what
+    only validation can tell is not asked (REG-7).
 
     Raises InvalidSchema, InvalidSchemaType, EmptySchema, SchemaTooLarge.
     """
@@ -95,7 +97,10 @@ def understand(
         refs, targets = tuple(ref for ref, _ in resolved), tuple(target for _, target in resolved)
         _check_fan_out(targets)
         parsed = language.parse(text, _texts(stores, refs, targets), strict)
-        if normalize:
+    if view.mode not in IMPORTING_MODES:
+        _validate(view, parsed)
+    if normalize:
+        with explained(schema_type):
             parsed = language.normalise(parsed)
     schema = Schema(schema_type, parsed.canonical, refs)
     return Offered(schema, parsed, targets, guid_of(schema))
@@ -134,6 +139,14 @@ def explained(schema_type: str) -> Iterator[None]:
         yield
     except Malformed as malformed:
         raise InvalidSchema(reason=f"Invalid schema of type {schema_type}, details: {malformed.reason}") from malformed
+
+
+def _validate(view: View, parsed: Parsed) -> None:
+    try:
+        language_of(parsed.language).validate(parsed, bool(view.config.validate_fields))
+    except Malformed as malformed:
+        shown = f"{{subject={view.subject.qualified},schemaType={parsed.language}}}"
+        raise InvalidSchema(reason=f"Invalid schema {shown}, details: {malformed.reason}") from malformed
 
 
 def _texts(stores: Stores, refs: Sequence[Reference], targets: Sequence[Target]) -> Sequence[Resolved]:

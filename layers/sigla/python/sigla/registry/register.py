@@ -71,7 +71,9 @@ class _Registration:
         view = self.stores.ask(self.subject, references=draft.references, guess=drafts.guess(draft))
         drafts.check_unmoved(seen, view)
         names.check_registrable(view.subject)
-        normalize = self.normalize or bool(view.config.normalize)
+        importing = view.mode in IMPORTING_MODES
+        # An import is stored as it comes, never normalised.
+        normalize = not importing and (self.normalize or bool(view.config.normalize))
         offered: Offered | None = None
         refusal: InvalidSchema | None = None
         if not drafts.is_derived(draft, view.config) and not parsing.is_blank(draft.text):
@@ -80,15 +82,13 @@ class _Registration:
                 return existing, offered
         draft = drafts.with_tags(self.stores, view, draft)
         check_registrable(view.subject, view.mode, with_id=drafts.brings_id(draft))
-        importing = view.mode in IMPORTING_MODES
         if refusal is not None:
             raise refusal
         if parsing.is_blank(draft.text):
             draft = drafts.cloned(self.stores, view, draft)
             view = drafts.with_references(self.stores, view, draft)
-        if offered is None or (importing and normalize):
-            # An import is stored as it comes, never normalised.
-            offered = drafts.offer(self.stores, view, draft, normalize=normalize and not importing)
+        if offered is None:
+            offered = drafts.offer(self.stores, view, draft, normalize=normalize)
         if not importing:
             offered = drafts.described(self.stores, view, draft, offered)
         return self._place(view, draft, offered, importing=importing), offered
@@ -161,7 +161,10 @@ class _Registration:
 
     def _body(self, view: View, offered: Offered, version: Version) -> Body:
         now = self.stores.clock.now()
-        return Body(offered.schema, offered.guid, offered.targets, view.subject, version, now, nonce())
+        compiled = offered.language.compiled(offered.parsed)
+        return Body(
+            offered.schema, offered.guid, offered.targets, view.subject, version, now, nonce(), compiled=compiled
+        )
 
     def _commit(
         self,
@@ -213,7 +216,7 @@ def _same_version(stores: Stores, view: View, draft: Draft, offered: Offered, kn
         held = next((m.row for m in active if not drafts.brings_id(draft) or m.row.id == draft.id), None)
     if held is None:
         return None
-    return Record(offered.schema, held.guid, view.subject, held.version, held.id)
+    return Record(offered.schema, offered.guid, view.subject, held.version, held.id)
 
 
 def _check_compatible(stores: Stores, view: View, offered: Offered) -> None:

@@ -3,6 +3,7 @@
 from sigla.errors import InvalidRuleSet, SubjectNotFound, VersionNotFound
 from sigla.model import LATEST, Draft, OfferedReference, Record, RuleSet, Schema, Subject, TagRequest, Version
 from sigla.ports import Head
+from sigla.registry.lookup import namesakes
 from sigla.registry.register import register_derived
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
@@ -39,9 +40,14 @@ def tag(stores: Stores, subject: Subject, version: str, request: TagRequest) -> 
 
 
 def _base(stores: Stores, view: View, number: Version) -> Schema:
+    """The schema to start from: the subject's own version, else that of a namesake, as every read finds it (VER-8)."""
     row = view.row(number)
     if row is not None and not row.deleted:
         return stores.body(view.subject, row).schema
+    for other in namesakes(stores, view):
+        row = stores.look(other, versions=(number,)).row(number)
+        if row is not None and not row.deleted:
+            return stores.body(other, row).schema
     if view.head.newest is None:
         raise SubjectNotFound(subject=view.subject.sent or view.subject)
     raise VersionNotFound(version=number)

@@ -1,12 +1,14 @@
 """May this schema follow the earlier ones? The rules are LV-1 to LV-11 of docs/compatibility.md."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from itertools import chain, islice
+from typing import TypeAlias
 
 from sigla.errors import CheckAbandoned
-from sigla.languages.language import Budget, Language
+from sigla.languages.language import STRICT, Budget, Language
 from sigla.model import Finding, Metadata, Parsed, Version
 
 RESERVED_FIELDS = "confluent:reserved"
@@ -18,6 +20,10 @@ class Direction(Enum):
 
     NEW_READS_OLD = ("new", "old")
     OLD_READS_NEW = ("old", "new")
+
+
+_Compare: TypeAlias = Callable[[Parsed, Parsed, Direction], Iterator[str]]
+"""(new, old, who reads whom) → messages."""
 
 
 class Against(Enum):
@@ -66,6 +72,7 @@ def check(
     level: str,
     group: str | None = None,
     validate_fields: bool = False,
+    policy: str = STRICT,
 ) -> tuple[str, ...]:
     """The messages of a check, in the order of A.4; none if the new schema may follow.
 
@@ -77,12 +84,12 @@ def check(
         return ()
     versions = (old for old in earlier if group is None or _property(old.metadata, group) == _property(metadata, group))
     newest = list(islice(versions, 1))
-    budget = Budget()
+    compare = partial(_compared, language=language, budget=Budget(), policy=policy)
     messages: list[str] = []
     if validate_fields:
         messages += _reserved_fields(new, metadata, newest, language)
     for old in newest if against is Against.LATEST else chain(newest, versions):
-        findings = list(_against(new, old, directions, language, budget))
+        findings = list(_against(new, old, directions, compare))
         messages += findings
         if findings:
             break
@@ -91,9 +98,7 @@ def check(
     return tuple(messages)
 
 
-def _against(
-    new: Parsed, old: Earlier, directions: Sequence[Direction], language: Language, budget: Budget
-) -> Iterator[str]:
+def _against(new: Parsed, old: Earlier, directions: Sequence[Direction], compare: _Compare) -> Iterator[str]:
     if not directions:
         return
     if old.parsed.language != new.language:
@@ -101,7 +106,7 @@ def _against(
         return
     failed: list[str] = []
     for direction in directions:
-        failed = list(_one_way(new, old.parsed, direction, language, budget))
+        failed = list(compare(new, old.parsed, direction))
         yield from failed
     # Only the direction checked last tells which schema it failed against (MS-1).
     if failed:
@@ -109,10 +114,13 @@ def _against(
         yield _quoted(old.parsed.canonical)
 
 
-def _one_way(new: Parsed, old: Parsed, direction: Direction, language: Language, budget: Budget) -> Iterator[str]:
+def _compared(
+    new: Parsed, old: Parsed, direction: Direction, *, language: Language, budget: Budget, policy: str
+) -> Iterator[str]:
+    """The messages of one comparison."""
     reader, writer = (new, old) if direction is Direction.NEW_READS_OLD else (old, new)
     try:
-        findings: tuple[Finding, ...] = language.compare(reader, writer, budget)
+        findings: tuple[Finding, ...] = language.compare(reader, writer, budget, policy)
     except CheckAbandoned as abandoned:
         yield abandoned.message
         return

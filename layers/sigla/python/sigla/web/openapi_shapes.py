@@ -39,7 +39,7 @@ def _object(*required: str, **members: Shape) -> Shape:
 
 _SCHEMA: dict[str, Shape] = {
     "guid": {"type": "string", "format": "uuid"},
-    "schemaType": {"type": "string", "examples": ["AVRO"]},
+    "schemaType": {"type": "string", "examples": ["AVRO", "JSON", "PROTOBUF"]},
     "schema": TEXT,
     "references": _list(_ref("SchemaReference")),
     "metadata": _ref("Metadata"),
@@ -102,7 +102,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "RegisterSchemaRequest": _object(
         schema=TEXT_OR_NULL,
-        schemaType={"type": ["string", "null"], "default": "AVRO"},
+        schemaType={"type": ["string", "null"], "default": "AVRO", "examples": ["AVRO", "JSON", "PROTOBUF"]},
         references=_list_or_null(_ref("SchemaReference")),
         metadata=_or_null("Metadata"),
         ruleSet=_or_null("RuleSet"),

@@ -1,5 +1,6 @@
 """Schemas by id, by GUID, and as a list."""
 
+from sigla.languages import LANGUAGES
 from sigla.model import DEFAULT_CONTEXT
 from sigla.registry import Registry
 from sigla.rules import names
@@ -8,7 +9,6 @@ from sigla.web.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
 from sigla.web.wire import answers
 
 LIFECYCLES = frozenset({"NONE", "STRONG", "WEAK"})
-SCHEMA_TYPES = ["JSON", "PROTOBUF", "AVRO"]
 
 
 def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
@@ -84,4 +84,4 @@ def _wants_associations(exchange: Exchange) -> bool:
 
 
 def schema_types(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
-    return told(SCHEMA_TYPES)
+    return told(list(LANGUAGES))
