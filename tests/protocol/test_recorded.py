@@ -16,23 +16,59 @@ from sigla.web.app import build
 from tests.protocol.conversations import replay, sessions
 
 ANY_HOLDER = "an id with several subjects is answered for by any of them; ours is the smallest active one"
-OTHER_LANGUAGES = "the list also names subjects of conversations in other schema languages, which are not replayed"
+FORGOTTEN = "every version of the content was deleted for good; the reference's index goes on naming the id"
+REMEMBERED = (
+    "the reference remembers texts that it has parsed, with what their references were: a reference to a version that "
+    "was deleted since is still accepted; ours refuses it, as the reference itself does after a restart"
+)
+RETAGGED = (
+    "a version derived from a Protobuf schema without a package (tags, rules, metadata) is refused by the reference, "
+    "which takes no package and an empty one for two; ours accepts it, and what follows differs"
+)
+RESOLVED = "in the serialized form ours names all types in full, with their kind; the reference leaves them as written"
 DISPLACED = (
     "an import displaced the last version of an id or a content: the reference's index goes on pointing at the "
     "version, which means something else by now; ours says that nobody holds it"
 )
 
 EXPLAINED = {
-    "transcripts_avro.jsonl.gz": {
-        ANY_HOLDER: {(100026, 36), (100062, 32), (100066, 17), (100158, 28)},
-        OTHER_LANGUAGES: {(100087, 27), (100142, 13), (100252, 24), (100252, 25), (100304, 6), (100304, 20)},
+    "transcripts.jsonl.gz": {
+        ANY_HOLDER: {
+            (100026, 36),
+            (100066, 17),
+            (100073, 17),
+            (100073, 18),
+            (100073, 20),
+            (100158, 28),
+            (100161, 4),
+        },
+        FORGOTTEN: {(100018, 39)},
+        REMEMBERED: {(100172, 32)},
+        RETAGGED: {(100284, 17), (100295, 25), (100305, 30), (100305, 37), (100327, 8), (100327, 34)},
+        RESOLVED: {(100104, 20), (100126, 23), (100140, 35)},
     },
-    "imports_avro.jsonl.gz": {
+    "imports.jsonl.gz": {
         DISPLACED: {
+            (700007, 35),
+            (700007, 40),
+            (700009, 27),
             (700013, 8),
             (700013, 33),
+            (700015, 14),
+            (700015, 26),
+            (700015, 32),
+            (700015, 34),
+            (700015, 39),
             (700020, 18),
             (700020, 24),
+            (700022, 36),
+            (700028, 26),
+            (700031, 31),
+            (700031, 34),
+            (700031, 40),
+            (700046, 35),
+            (700046, 37),
+            (700050, 33),
             (700054, 30),
             (700054, 39),
             (700056, 33),
@@ -48,7 +84,7 @@ EXPLAINED = {
 
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_recorded_conversations_are_answered_as_the_reference_answered_them(name: str) -> None:
-    """Statuses, error codes, bodies and the contract's sentences; 6,742 steps in all."""
+    """Statuses, error codes, bodies and the contract's sentences; 17,335 steps in all."""
     recorded = sessions(name)
     with EmbeddedStore() as store:
         bodies = Tiers(Memory(2**24), store.bodies, unsettled=store.bodies.unsettled)
