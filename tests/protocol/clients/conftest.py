@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 
+from tests.protocol.clients.protobufs import generate, imported
 from tests.protocol.clients.server import Server, serving
 from tests.protocol.clients.shop import another
 
@@ -27,3 +29,11 @@ def topic() -> str:
 def client(server: Server) -> Iterator[SchemaRegistryClient]:
     with another(server) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def bazaar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """The modules that protoc makes of protos/bazaar. Once for all: a process has one pool for generated classes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(generate(tmp_path_factory.mktemp("generated")))
+        yield imported()

@@ -1,19 +1,17 @@
-// What a team does with Confluent's JavaScript client, told one story after the other.
+// What a team does with Confluent's JavaScript client, told one story after the other: the registry, and Avro. The
+// stories of the other languages stand beside this file.
 //
-//     node stories.cjs URL         in a folder whose node_modules has what package.json asks for
+//     node stories.cjs URL FOLDER       in a folder whose node_modules has what package.json asks for
 //
+// FOLDER holds what is exchanged with other clients: bazaar.binpb (descriptors), from_python.json, from_javascript.json.
 // Prints a line of JSON per story: {"story": …, "failed": null or what went wrong}.
 
 'use strict';
 const assert = require('node:assert/strict');
-const path = require('node:path');
-const { createRequire } = require('node:module');
 
-const {
-  AvroDeserializer, AvroSerializer, Compatibility, HeaderSchemaIdSerializer, RestError, SchemaRegistryClient, SerdeType,
-} = createRequire(path.join(process.cwd(), 'stories.cjs'))('@confluentinc/schemaregistry');
+const { anotherClient, confluent, idIn, plain, refused, url } = require('./common.cjs');
 
-const [url] = process.argv.slice(2);
+const { AvroDeserializer, AvroSerializer, Compatibility, HeaderSchemaIdSerializer, SerdeType } = confluent;
 
 const ORDER = {
   type: 'record', name: 'Order', namespace: 'shop',
@@ -28,18 +26,6 @@ const INVOICE = {
 const ADA = { number: 7, customer: 'Ada' };
 
 const avro = (tree, parts = {}) => ({ schemaType: 'AVRO', schema: JSON.stringify(tree), ...parts });
-const anotherClient = (base = url) => new SchemaRegistryClient({ baseURLs: [base], maxRetries: 0 });
-const idIn = (message) => message.readInt32BE(1);
-
-async function refused(promise, status, number, words) {
-  await assert.rejects(promise, (error) => {
-    assert.ok(error instanceof RestError, `a RestError, not ${error}`);
-    assert.equal(error.status, status);
-    assert.equal(error.errorCode, number);
-    assert.ok(error.message.includes(words), `'${error.message}' has '${words}' in it`);
-    return true;
-  });
-}
 
 function produce(client, topic, message, conf = {}) {
   return new AvroSerializer(client, SerdeType.VALUE, { useLatestVersion: true, ...conf }).serialize(topic, message);
@@ -48,8 +34,6 @@ function produce(client, topic, message, conf = {}) {
 function consume(client, topic, message) {
   return new AvroDeserializer(client, SerdeType.VALUE, {}).deserialize(topic, message);
 }
-
-const plain = (read) => JSON.parse(JSON.stringify(read));
 
 const stories = {
   async 'what a producer wrote a consumer elsewhere reads'(client, topic) {
@@ -194,7 +178,8 @@ const stories = {
 
 async function main() {
   let number = 0;
-  for (const [story, tell] of Object.entries(stories)) {
+  const all = { ...stories, ...require('./json_schema.cjs').stories, ...require('./protobuf.cjs').stories };
+  for (const [story, tell] of Object.entries(all)) {
     number += 1;
     const failed = await tell(anotherClient(), `topic${number}`).then(() => null, (error) => error.stack);
     console.log(JSON.stringify({ story, failed }));
