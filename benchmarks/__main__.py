@@ -8,7 +8,18 @@ from collections.abc import Sequence
 
 from benchmarks.harness import LEGEND, Line, arguments, report
 
-NAMES = ("avro_check", "import_time", "warm_get", "serve_cpu", "register", "start_up", "growth", "hostile")
+NAMES = (
+    "avro_check",
+    "json_check",
+    "protobuf_check",
+    "import_time",
+    "warm_get",
+    "serve_cpu",
+    "register",
+    "start_up",
+    "growth",
+    "hostile",
+)
 ON_DEMAND = ("playground",)
 """Those that need the network."""
 

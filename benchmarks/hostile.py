@@ -11,13 +11,14 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 from benchmarks.harness import Answered, Goal, Line, Lines, Server, ask, main, serving, shown, sigla
 
 SUBJECTS = ("hostile", "honest", "unions", "enums", "turned")
 HOSTILE, HONEST, UNIONS, ENUMS, TURNED = (f"/subjects/{name}/versions" for name in SUBJECTS)
-IN_TIME, NEVER = Goal(1, "s"), Goal(0, "s")
+IN_TIME, NEVER, IN_ROOM = Goal(1, "s"), Goal(0, "s"), Goal(256e6, "B")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def lines(*, quick: bool = False) -> Lines:
             what = f"{attack.name}: {answer.status}" + ("" if refused else ", NOT refused")
             yield Line(what, seconds, "s", least, "bare Starlette, reading it", IN_TIME if refused else NEVER)
             aside = f"beyond what the server had; body of {shown(len(attack.body), 'B')}"
-            yield Line(f"{attack.name}: memory at its peak", peak, "B", None, aside)
+            yield Line(f"{attack.name}: memory at its peak", peak, "B", None, aside, IN_ROOM)
 
 
 def attacks(divisor: int) -> Iterator[Attack]:
@@ -82,6 +83,8 @@ def attacks(divisor: int) -> Iterator[Attack]:
         path=ENUMS,
         before=(_offered(_enums("A")),),
     )
+    yield from attacks_in_json(divisor)
+    yield from attacks_in_protobuf(divisor)
     yield Attack("reference to itself", _offered('"string"', ("hostile", 1)))
     yield Attack("reference to its own next version", _offered('"r0"', ("honest", 2)), path=HONEST)
     yield Attack("10,000 references", _offered('"string"', *[(f"s{n}", 1) for n in range(deep)]))
@@ -91,9 +94,79 @@ def attacks(divisor: int) -> Iterator[Attack]:
     yield Attack("path of 60,000 characters", b"", "GET", "/subjects/" + "%2F" * max(200, 20_000 // divisor))
 
 
-def _offered(schema: str, *references: tuple[str, int]) -> bytes:
+def attacks_in_json(divisor: int) -> Iterator[Attack]:
+    deep, many = max(300, 10_000 // divisor), 100_000 // divisor
+    offered = partial(_offered, kind="JSON")
+    yield Attack("JSON Schema: items in items, 10,000 levels", offered('{"items":' * deep + "{}" + "}" * deep))
+    yield Attack("JSON Schema: allOf in allOf, 10,000 levels", offered('{"allOf":[' * deep + "{}" + "]}" * deep))
+    yield Attack("JSON Schema: 100,000 values in one enum of an unknown type", offered(_json_enum(many)))
+    yield Attack("JSON Schema: 100,000 properties, one of them refused", offered(_json_properties(many)))
+    yield Attack("JSON Schema: a million digits for a limit", offered(f'{{"minLength":{"9" * 10 * many}}}'))
+    yield Attack("JSON Schema: an exponent of a billion", offered('{"type":"strin","minimum":1e999999999}'))
+    yield Attack("JSON Schema: chain of 10,000 references to nowhere", offered(_json_chain(deep)))
+    yield Attack("JSON Schema: pattern of repetitions in repetitions", offered(_json_pattern("((a{999}){999}){999}(")))
+    yield Attack("JSON Schema: pattern of 100,000 groups", offered(_json_pattern("(" * many)))
+    yield Attack(
+        "JSON Schema: pattern that never ends, against a long name",
+        offered(_json_named(r"^(a|a|ab?)*$", "a" * 200 + "b")),
+        path="/subjects/patterns/versions",
+        before=(offered(_json_named(r"^(a|a|ab?)*$", "c")),),
+    )
+    yield Attack(
+        "JSON Schema: check of 400 alternatives against 400, nested",
+        offered(_json_alternatives(400, "string")),
+        path="/subjects/alternatives/versions",
+        before=(offered(_json_alternatives(400, "integer")),),
+    )
+
+
+def attacks_in_protobuf(divisor: int) -> Iterator[Attack]:
+    deep, many = max(300, 10_000 // divisor), 100_000 // divisor
+    offered = partial(_offered, kind="PROTOBUF")
+    yield Attack("Protobuf: message in message, 10,000 levels", offered("message M {" * deep + "}" * deep))
+    yield Attack("Protobuf: group in group, 10,000 levels", offered("message M {" + "optional group G=1 {" * deep))
+    yield Attack("Protobuf: value in value, 10,000 levels", offered("option (x) = {" + "a {" * deep))
+    yield Attack("Protobuf: a million braces", offered("{" * 10 * many))
+    yield Attack("Protobuf: a string that never ends", offered('option a = "' + "x" * 5 * many))
+    yield Attack("Protobuf: comments that never end", offered("/*" * 5 * many))
+    yield Attack("Protobuf: name of 100,000 parts", offered(f"message M {{ optional {'a.' * many}a x = 1; }}"))
+    yield Attack(
+        "Protobuf: 20,000 fields of types that nobody declares",
+        offered("message M {" + "".join(f"optional a.b.T{n} f{n}={n + 1};" for n in range(many // 5)) + "}"),
+    )
+    yield Attack("Protobuf: base64 of nothing", offered("AAAA" * many))
+
+
+def _json_enum(values: int) -> str:
+    return json.dumps({"type": "strin", "enum": list(range(values))})
+
+
+def _json_properties(properties: int) -> str:
+    return json.dumps({"properties": {f"p{n}": {"type": "string"} for n in range(properties)} | {"last": 1}})
+
+
+def _json_chain(links: int) -> str:
+    definitions = {f"d{n}": {"$ref": f"#/definitions/d{n + 1}"} for n in range(links)}
+    return json.dumps({"$ref": "#/definitions/d0", "definitions": definitions})
+
+
+def _json_pattern(pattern: str) -> str:
+    return json.dumps({"type": "string", "pattern": pattern})
+
+
+def _json_named(pattern: str, name: str) -> str:
+    properties = {name: {"type": "integer"}}
+    return json.dumps({"patternProperties": {pattern: {"type": "string"}}, "properties": properties})
+
+
+def _json_alternatives(members: int, kind: str) -> str:
+    inner = [{"type": "object", "properties": {f"p{m}": {"type": kind}}} for m in range(20)]
+    return json.dumps({"oneOf": [{"title": f"{kind}{n}", "anyOf": [*inner, {"const": n}]} for n in range(members)]})
+
+
+def _offered(schema: str, *references: tuple[str, int], kind: str = "AVRO") -> bytes:
     uses = [{"name": f"r{n}", "subject": subject, "version": v} for n, (subject, v) in enumerate(references)]
-    return json.dumps({"schema": schema, "references": uses}).encode()
+    return json.dumps({"schema": schema, "schemaType": kind, "references": uses}).encode()
 
 
 def _nested(levels: int) -> str:

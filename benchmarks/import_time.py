@@ -17,11 +17,17 @@ from benchmarks.harness import ROOT, Goal, Line, Lines, main, median_of
 TIMED = "import time; begun = time.perf_counter(); import {}; print(time.perf_counter() - begun)"
 LIBRARIES = "fastapi, mangum, boto3, aws_lambda_powertools"
 HANDLER = "functions.registry.handler"
+LANGUAGES = "sigla.languages"
+BENEATH = "orjson, re, json, decimal, dataclasses, typing, enum, sigla.model, sigla.errors, sigla.keys"
+"""What the handler has imported anyway before it comes to the languages."""
 
 
 def lines(*, quick: bool = False) -> Lines:
     handler, libraries = median_of(1 if quick else 25, _importing(HANDLER), _importing(LIBRARIES))
     yield Line("import of the handler", handler, "s", libraries, LIBRARIES, Goal(1.15))
+    beneath, both = median_of(1 if quick else 25, _importing(BENEATH), _importing(f"{BENEATH}, {LANGUAGES}"))
+    what = "what importing all schema languages adds to it"
+    yield Line(what, max(0.0, both - beneath), "s", beneath, "what they stand on", None if quick else Goal(0.010, "s"))
 
 
 def _importing(modules: str) -> Callable[[], float]:

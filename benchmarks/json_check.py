@@ -1,0 +1,106 @@
+"""One JSON Schema compatibility check, and what reading a schema costs.
+
+The schema is a closed object of objects, up to three levels deep, with 1,000 properties in all: strings with limits,
+integers, arrays, enums, references to definitions, alternatives. The reader has one more property in every object. Both
+sides are read before; every check starts afresh. Then the same for 10 to 10,000 properties, to show that time grows as
+the schema does. No other Python library compares JSON Schemas: beside the check stands Apache's, of an Avro record with
+as many fields; beside the reading stands `jsonschema`, which checks a schema against the metaschema.
+
+It may mislead: the schemas are compatible, which is what most checks find, and an Avro record is no JSON Schema.
+"""
+
+import json
+from functools import partial
+from typing import Any
+
+import avro.schema
+import jsonschema
+from avro.compatibility import ReaderWriterCompatibilityChecker
+
+from benchmarks import avro_check
+from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
+from sigla.languages.json_schema import LANGUAGE
+from sigla.model import Parsed
+
+BRANCHES = 10
+KINDS: tuple[dict[str, Any], ...] = (
+    {"type": "string", "maxLength": 40},
+    {"type": "integer", "minimum": 0},
+    {"type": "array", "items": {"type": "number"}},
+    {"type": "string", "enum": ["A", "B", "C"]},
+    {"$ref": "#/definitions/money"},
+    {"oneOf": [{"type": "null"}, {"type": "string"}]},
+    {"type": "boolean", "default": False},
+)
+MONEY = {"type": "object", "properties": {"units": {"type": "integer"}}, "additionalProperties": False}
+
+
+def text(properties: int, *, evolved: bool = False) -> str:
+    """A schema with so many properties in all, ten or more to an object."""
+    root = _object(properties, 0, evolved=evolved)
+    return json.dumps({"title": "Order", **root, "definitions": {"money": MONEY}})
+
+
+def _object(properties: int, number: int, *, evolved: bool) -> dict[str, Any]:
+    inner = BRANCHES if properties > BRANCHES * BRANCHES else 0
+    each = (properties // 2) // inner if inner else 0
+    own = properties - inner * each
+    members = {f"p{n}": KINDS[(number + n) % len(KINDS)] for n in range(own - inner)}
+    members |= {f"o{n}": _object(each, n, evolved=evolved) for n in range(inner)}
+    if evolved:
+        members["added"] = {"type": "string"}
+    return {"type": "object", "properties": members, "required": ["p0"], "additionalProperties": False}
+
+
+def lines(*, quick: bool = False) -> Lines:
+    size, sizes = (100, (10, 100)) if quick else (1_000, (10, 100, 1_000, 10_000))
+    rounds = 2 if quick else 15
+    reader, writer = parsed(text(size, evolved=True)), parsed(text(size))
+    new, old = (avro.schema.parse(avro_check.text(size, evolved=evolved)) for evolved in (True, False))
+    ours, peer = best_of(
+        rounds,
+        per_call(lambda: checked(reader, writer), 5),
+        per_call(lambda: ReaderWriterCompatibilityChecker().get_compatibility(new, old), 1),  # type: ignore[no-untyped-call]  # Apache's own
+    )
+    yield Line(f"check of {size:,} properties", ours, "s", peer, "Apache avro, as many fields", Goal(1))
+    schema = text(size)
+    ours, peer, bare = best_of(
+        rounds,
+        per_call(lambda: LANGUAGE.validate(parsed(schema), False), 2),  # noqa: FBT003 - Language's signature
+        per_call(lambda: jsonschema.Draft7Validator.check_schema(json.loads(schema)), 1),
+        per_call(lambda: json.loads(schema), 5),
+    )
+    what = f"read, canonical text and validation of {size:,} properties"
+    yield Line(what, ours, "s", peer, "jsonschema: check_schema", Goal(1))
+    yield Line(what, ours, "s", bare, "json.loads alone")
+    yield from curve(sizes, rounds)
+
+
+def curve(sizes: tuple[int, ...], rounds: int) -> Lines:
+    """Time per property, beside that of the size before."""
+    pairs = [(parsed(text(size, evolved=True)), parsed(text(size))) for size in sizes]
+    works = [
+        per_call(partial(checked, reader, writer), max(1, 5_000 // size))
+        for size, (reader, writer) in zip(sizes, pairs, strict=True)
+    ]
+    figures = [figure / size for figure, size in zip(best_of(rounds, *works), sizes, strict=True)]
+    for n, size in enumerate(sizes):
+        what = f"check, per property, of {size:,} properties"
+        if n < 2:  # of a few properties most is what every check costs
+            yield Line(what, figures[n], "s")
+        else:
+            yield Line(what, figures[n], "s", figures[n - 1], f"{sizes[n - 1]:,} properties", Goal(1.2))
+
+
+def parsed(schema: str) -> Parsed:
+    return LANGUAGE.parse(schema, (), True)  # noqa: FBT003 - Language's signature
+
+
+def checked(reader: Parsed, writer: Parsed) -> None:
+    findings = LANGUAGE.compare(reader, writer)
+    if findings:
+        raise AssertionError(findings)
+
+
+if __name__ == "__main__":
+    main(lines, __doc__)
