@@ -126,7 +126,7 @@ def test_params_of_decimals_have_their_value_first() -> None:
 def test_a_default_of_bytes_is_quoted() -> None:
     """DV-11."""
     text = the_text(protocs_own()["main.proto"].SerializeToString())
-    assert """optional bytes b = 4 [\n    default = "\xff\x00a\\'\\"\\\\",\n    json_name = "b"\n  ];""" in text
+    assert """optional bytes b = 4 [\n    default = "\xff\\000a\\'\\"\\\\",\n    json_name = "b"\n  ];""" in text
 
 
 def test_an_edition_is_read_with_the_labels_of_proto2() -> None:

@@ -130,3 +130,10 @@ def test_a_number_has_one_spelling(word: str, expected: str) -> None:
     """All its digits and no exponent (PN-8, DV-12); what is no usual number stays as it is."""
     assert plain(word) == expected
     assert plain(expected) == expected
+
+
+def test_control_characters_are_escaped_so_that_protoc_reads_them_too() -> None:
+    """Those without a letter in octal digits, all three, or a digit behind would count."""
+    text = "".join(map(chr, range(0x20))) + "\x7f1"
+    assert quoted("\x007\x1f\x7f\a") == r'"\0007\037\177\a"'
+    assert unquoted(quoted(text)) == text

@@ -67,8 +67,9 @@ def combined(reader: Combined, writer: Combined, found: Outcome, check: Check) -
         outcome = yield readers[read], writers[written]
         return outcome.compatible
 
-    index = {check.contents.hint(member): read for read, member in enumerate(readers)}
-    likely = {written: index.get(check.contents.hint(member), NOBODY) for written, member in enumerate(writers)}
+    of_readers, of_writers = check.contents.hints(readers, writers)
+    index = {hint: read for read, hint in enumerate(of_readers)}
+    likely = {written: index.get(hint, NOBODY) for written, hint in enumerate(of_writers)}
     pairs = yield from maximum(len(writers), len(readers), likely, is_readable)
     for written, read in sorted(pairs.items()):
         found.take((yield readers[read], writers[written]), writer.criterion, str(written))

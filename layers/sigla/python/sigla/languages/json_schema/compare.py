@@ -20,8 +20,8 @@ from sigla.model import Finding
 Pair: TypeAlias = tuple[int, int]
 MAX_PAIRS_UNDER_WAY: Final = 20_000
 """Pairs within pairs; a bound on memory."""
-STEPS_OF_A_PAIR: Final = 2
-STEPS_OF_A_WALK: Final = 3
+STEPS_OF_A_PAIR: Final = 4
+STEPS_OF_A_WALK: Final = 6
 """On top, for a pair with others inside."""
 
 NO_HARM: Final[frozenset[str]] = frozenset()

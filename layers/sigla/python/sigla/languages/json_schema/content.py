@@ -45,10 +45,18 @@ class Contents:
     def distinct(self, schemas: list[Schema]) -> list[Schema]:
         """The first of each content, in order."""
         self.spend(len(schemas))
+        if of_different_kinds(schemas):
+            return schemas
         first: dict[int, Schema] = {}
         for schema in schemas:
             first.setdefault(self.node(schema), schema)
         return list(first.values())
+
+    def hints(self, *sides: list[Schema]) -> list[list[Hashable]]:
+        """For each member of each side, what is equal where two are probably meant to be the same."""
+        if all(map(of_different_kinds, sides)):
+            return [[schema.kind for schema in side] for side in sides]
+        return [[self.hint(schema) for schema in side] for side in sides]
 
     def values(self, node: Enum | Const) -> frozenset[int]:
         known = self.of_values.get(id(node))
@@ -91,6 +99,11 @@ class Contents:
 
     def number(self, content: Hashable) -> int:
         return self.numbers.setdefault(content, len(self.numbers))
+
+
+def of_different_kinds(schemas: list[Schema]) -> bool:
+    """Most alternatives and conjunctions are: then there is no content to look at."""
+    return len({schema.kind for schema in schemas}) == len(schemas)
 
 
 def scalar(value: Json) -> str:

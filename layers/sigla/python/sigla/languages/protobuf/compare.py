@@ -23,6 +23,8 @@ PER_STEP: Final = 8
 MAX_REPEATED: Final = 1_000
 """So many findings are listed once more because another field uses their message: each tells nothing new, and where
 messages use each other they multiply."""
+STEPS_OF_A_DECLARATION: Final = 4
+"""For finding the counterpart of a message or an enum, and looking into both."""
 RESOLVING: Final = 2
 """The steps that it takes to look a name up, for each scope in which it may stand."""
 
@@ -131,7 +133,7 @@ class Comparison:
         self.enums(by_name(reader.enums), by_name(writer.enums), scope)
 
     def messages(self, readers: list[Message], writers: list[Message], scope: Scope) -> Walk:
-        self.spend(len(readers) + len(writers))
+        self.spend(STEPS_OF_A_DECLARATION * (len(readers) + len(writers)))
         new, old = by_name(readers), by_name(writers)
         new_index, old_index = indexes(readers), indexes(writers)
         for name in in_java_order(old, new):
@@ -150,7 +152,7 @@ class Comparison:
             self.add(kind, scope, message.name)
 
     def enums(self, readers: dict[str, Enum], writers: dict[str, Enum], scope: Scope) -> None:
-        self.spend(len(readers) + len(writers))
+        self.spend(STEPS_OF_A_DECLARATION * (len(readers) + len(writers)))
         for name in in_java_order(writers, readers):
             if name not in readers:
                 self.add("ENUM_REMOVED", scope, name)

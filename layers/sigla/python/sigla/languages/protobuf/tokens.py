@@ -36,8 +36,11 @@ INT32: Final = range(-(2**31), 2**31)
 
 ESCAPE: Final = re.compile(r"\\(?:[xX]([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 MEANINGS: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+CONTROLS: Final = (*range(0x20), 0x7F)
 SPELLINGS: Final = str.maketrans(
-    {meaning: f"\\{letter}" for letter, meaning in MEANINGS.items()} | {sign: f"\\{sign}" for sign in "\\\"'"}
+    {chr(code): f"\\{code:03o}" for code in CONTROLS}
+    | {meaning: f"\\{letter}" for letter, meaning in MEANINGS.items()}
+    | {sign: f"\\{sign}" for sign in "\\\"'"}
 )
 
 
@@ -83,5 +86,5 @@ def _meaning(match: re.Match[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string as canonical text has it: in double quotes, both kinds of quotes escaped."""
+    """A string as canonical text has it: in double quotes, both kinds of quotes and all control characters escaped."""
     return f'"{text.translate(SPELLINGS)}"'
