@@ -35,6 +35,7 @@ def event(name: str) -> dict[str, Any]:
 @pytest.fixture
 def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The function, imported afresh: a registry of its own."""
+    monkeypatch.setenv("SIGLA_AUTH", "none")  # what is tested here is the doors
     for name in ("SIGLA_DATA", "SIGLA_LOG_REQUESTS"):
         monkeypatch.delenv(name, raising=False)
     sys.modules.pop("functions.registry.handler", None)

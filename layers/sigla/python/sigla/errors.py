@@ -41,6 +41,19 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure
         return self.message
 
 
+class Unauthorized(Refusal):
+    # The sentence of Confluent's servers: clients and their users look for it.
+    code, text = 401, "Unauthorized"
+
+
+class Denied(Refusal):
+    code, text = 40301, "User is denied operation {operation} on Subject: {subject}"
+
+
+class DeniedEverywhere(Denied):
+    text = "User is denied operation {operation}"
+
+
 class SubjectNotFound(Refusal):
     code, text = 40401, "Subject '{subject}' not found."
 

@@ -11,6 +11,9 @@ from sigla.rules.compatibility import LEVELS
 
 PREFIX = "SIGLA_"
 
+AUTO, KEYS, NONE = "auto", "keys", "none"
+"""Who may ask: as it suits the place (everybody on loopback, elsewhere those with keys); those with keys; everybody."""
+
 
 class InvalidSetting(ValueError):  # noqa: N818 - reads as what the setting is
     """One sentence: which setting, what is wrong with it, what would be right."""
@@ -26,6 +29,7 @@ class Settings:
     mode_mutability: whether modes may be changed.
     strict_reference_versions: refuse a schema that reaches two versions of one subject under one reference name.
     schema_bytes, request_bytes: longer texts and bodies are refused with 42209 and 413.
+    auth: who may ask, one of `AUTO`, `KEYS` and `NONE`. `sigla serve --auth` means KEYS.
     memory_bytes: what schemas kept at hand may take.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
     log_requests: one JSON line per request on standard output.
@@ -39,6 +43,7 @@ class Settings:
     schema_bytes: int = 2**20
     request_bytes: int = 4_000_000
     memory_bytes: int = 16 * 2**20
+    auth: str = AUTO
     cors_origins: str = ""
     log_requests: bool = True
 
@@ -59,6 +64,8 @@ class Settings:
             raise InvalidSetting(
                 f"{PREFIX}DEFAULT_LEVEL is {settings.default_level}; it must be one of {', '.join(LEVELS)}."
             )
+        if settings.auth not in (AUTO, KEYS, NONE):
+            raise InvalidSetting(f"{PREFIX}AUTH is {settings.auth}; it must be one of {AUTO}, {KEYS}, {NONE}.")
         return settings
 
 

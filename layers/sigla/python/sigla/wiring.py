@@ -1,24 +1,44 @@
 """The only file that chooses adapters and reads the environment: settings in, a running registry out."""
 
+import ipaddress
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from sigla import __version__, observe
+from sigla.auth.api_keys import Keys
+from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.cache.memory import Memory
 from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
 from sigla.embedded.database import TooNew
+from sigla.embedded.keys import EmbeddedKeys
 from sigla.embedded.store import DataInUse, EmbeddedStore
+from sigla.ports import Clock
 from sigla.registry import Options, Registry
-from sigla.settings import InvalidSetting, Settings
+from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
 from sigla.web import app
 
-STARTUP_PROBLEMS = (InvalidSetting, DataInUse, TooNew, OSError)
+
+class OpenToOthers(Exception):  # noqa: N818 - says what the registry would be
+    """Other machines would reach it, and nobody has said who may; the sentence says how to."""
+
+
+class NowhereForKeys(Exception):  # noqa: N818 - says what is missing
+    """Keys are asked for where none can be kept; the sentence says what to change."""
+
+
+STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataInUse, TooNew, OSError)
 """What can be wrong before the first request, each with a sentence."""
 
+ACCESS = {KEYS: "with an API key", NONE: "open: whoever reaches it may do everything"}
+"""Who may ask, for people."""
+
+NO_KEY_YET = f"{ACCESS[KEYS]}; there is none yet: `sigla keys create`"
 
 _KEPT_OPEN = ExitStack()
 """What a function opened at its start: nobody tells it when it ends."""
@@ -33,21 +53,38 @@ def embedded(settings: Settings, data: Path | None) -> Iterator[tuple[Registry, 
         yield Registry(store.catalog, bodies, SystemClock(), _options(settings)), store
 
 
-def serve(data: Path | None, host: str, port: int, *, announce: Callable[[str], None] | None = None) -> None:
-    """Serves until SIGTERM or SIGINT. announce: is told the address. Raises one of STARTUP_PROBLEMS."""
+def serve(
+    data: Path | None,
+    host: str,
+    port: int,
+    *,
+    closed: bool = False,
+    announce: Callable[[str, str], None] = lambda _, __: None,
+) -> None:
+    """Serves until SIGTERM or SIGINT. closed: only for those with keys, whatever the settings say.
+
+    announce: is told the address, and who may ask. Raises one of STARTUP_PROBLEMS.
+    """
     from sigla.web import local  # a Lambda function has no use for a server
 
     settings = Settings.read(os.environ)
+    auth = KEYS if closed else _local_auth(settings.auth, host)
+    if auth == KEYS and data is None:
+        raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
     with embedded(settings, data) as (registry, store):
+        kept = _keys(settings, store.path)
+        access = ACCESS[auth] if auth == NONE or any(kept.list()) else NO_KEY_YET
         application = local.application(
             registry,
             group=store.group,
             step=store.step,
-            options=_web_options(settings, write=observe.Buffered()),
+            options=_web_options(settings, _authenticator(auth, kept), write=observe.Buffered()),
             stored=store.catalog.count,
             ready=lambda: store.writable,
         )
-        local.serve(application, host=host, port=port, started=announce)
+        if auth == NONE and not _is_loopback(host):
+            _tell_open(host)
+        local.serve(application, host=host, port=port, started=lambda url: announce(url, access))
 
 
 def lambda_handler() -> Callable[[Any, Any], dict[str, Any]]:
@@ -56,8 +93,53 @@ def lambda_handler() -> Callable[[Any, Any], dict[str, Any]]:
 
     settings = Settings.read(os.environ)
     data = Path(settings.data) if settings.data else None
-    registry, _ = _KEPT_OPEN.enter_context(embedded(settings, data))
-    return gateway.handler(registry, options=_web_options(settings, gateway.OPTIONS))
+    registry, store = _KEPT_OPEN.enter_context(embedded(settings, data))
+    auth = KEYS if settings.auth == AUTO else settings.auth
+    if auth == NONE:
+        _tell_open("the function")
+    return gateway.handler(
+        registry, options=_web_options(settings, _authenticator(auth, _keys(settings, store.path)), gateway.OPTIONS)
+    )
+
+
+def keys(data: Path) -> tuple[Keys, Clock]:
+    """Where keys are kept, and what dates them. Raises InvalidSetting."""
+    return _keys(Settings.read(os.environ), data), SystemClock()
+
+
+def _keys(settings: Settings, data: Path) -> Keys:
+    return EmbeddedKeys(data, registry=settings.registry_name)
+
+
+def _authenticator(auth: str, keys: Keys) -> Authenticator | None:
+    """None where everybody may do everything."""
+    return None if auth == NONE else BasicKeys(keys, SystemClock())
+
+
+def _local_auth(auth: str, host: str) -> str:
+    """What AUTO means where `sigla serve` listens. Raises OpenToOthers."""
+    if auth != AUTO:
+        return auth
+    if _is_loopback(host):
+        return NONE
+    raise OpenToOthers(
+        f"Everybody who reaches {host or 'this machine'} could change everything: make a key with `sigla keys create` "
+        f"and start with --auth, or leave it open with {PREFIX}AUTH={NONE}."
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine reaches it. Of names only `localhost` is known to mean that."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _tell_open(where: str) -> None:
+    """Once per start: nobody may be able to say that he did not know."""
+    told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
+    observe.to_stdout(orjson.dumps({"event": "open", "message": told}, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def _options(settings: Settings) -> Options:
@@ -70,7 +152,11 @@ def _options(settings: Settings) -> Options:
 
 
 def _web_options(
-    settings: Settings, door: app.Options | None = None, *, write: Callable[[bytes], None] = observe.to_stdout
+    settings: Settings,
+    authenticate: Authenticator | None,
+    door: app.Options | None = None,
+    *,
+    write: Callable[[bytes], None] = observe.to_stdout,
 ) -> app.Options:
     """door: what the front door is like, if there is one before the application. write: takes the lines of the log."""
     door = door or app.Options()
@@ -81,4 +167,5 @@ def _web_options(
         gzip=door.gzip,
         cors_origins=tuple(origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()),
         watchers=watchers,
+        authenticate=authenticate,
     )

@@ -1,11 +1,11 @@
-"""The `sigla` command: 0 fine, 1 refused, 2 misused. Misuse is one sentence on standard error that says what to do."""
+"""The `sigla` command: 0 fine, 1 refused, 2 misused. Why not is one sentence on standard error that says what to do."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 from sigla import __version__
-from sigla.cli.misuse import Misuse
+from sigla.cli.misuse import Misuse, Refused
 
 DESCRIPTION = """\
 Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry API.
@@ -13,6 +13,8 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve                  a durable registry on http://127.0.0.1:8081, data in ./data
   sigla serve --memory         the same, forgotten when it stops
   sigla serve --port 9000      on another port
+  sigla serve --auth           the same, for those who have an API key
+  sigla keys create NAME       makes one
 """
 
 EPILOG = """\
@@ -28,13 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         return int(args.run(args))
-    except Misuse as misuse:
-        print(f"sigla: {misuse}", file=sys.stderr)
-        return 2
+    except (Misuse, Refused) as problem:
+        print(f"sigla: {problem}", file=sys.stderr)
+        return problem.status
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import serve
+    from sigla.cli import keys, serve
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -42,4 +44,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"sigla {__version__}")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     serve.add_to(commands)
+    keys.add_to(commands)
     return parser

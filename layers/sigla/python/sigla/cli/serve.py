@@ -18,6 +18,7 @@ Sigla {version}: a schema registry for Kafka
 
   url       {url}
   data      {data}
+  access    {access}
   try       curl {url}/subjects
   clients   schema.registry.url={url}
   docs      {url}/docs   metrics {url}/metrics   health {url}/health
@@ -44,6 +45,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (default ./data)"
     )
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
+    parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
     parser.set_defaults(run=run)
 
 
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
     data = None if args.memory else args.data
     try:
-        wiring.serve(data, args.host, args.port, announce=_announcement(data))
+        wiring.serve(data, args.host, args.port, closed=args.auth, announce=_announcement(data))
     except wiring.STARTUP_PROBLEMS as problem:
         raise Misuse(_sentence(problem, data)) from None
     return 0
@@ -65,13 +67,13 @@ def _sentence(problem: Exception, data: Path | None) -> str:
     return str(problem)
 
 
-def _announcement(data: Path | None) -> Callable[[str], None]:
+def _announcement(data: Path | None) -> Callable[[str, str], None]:
     where = "in memory, forgotten at the end" if data is None else str(data.resolve())
 
-    def announce(url: str) -> None:
+    def announce(url: str, access: str) -> None:
         # Standard error: standard output is for the log, a line of JSON per request.
         url = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-        print(BANNER.format(version=__version__, url=url, data=where), file=sys.stderr, flush=True)
+        print(BANNER.format(version=__version__, url=url, data=where, access=access), file=sys.stderr, flush=True)
 
     return announce
 

@@ -3,6 +3,9 @@
 from sigla.errors import Refusal
 from sigla.web.wire import answers, text
 
+CHALLENGE = ((b"www-authenticate", b'Basic realm="schema registry"'),)
+"""What a 401 asks for."""
+
 
 class Answer:
     """Status and body.
@@ -49,4 +52,5 @@ def nothing() -> Answer:
 def refused(refusal: Refusal) -> Answer:
     """The one place where a refusal becomes an answer."""
     body = text.write(answers.error(refusal.code, refusal.message))
-    return Answer(refusal.status, body, media=getattr(refusal, "media", None), error_code=refusal.code)
+    headers = CHALLENGE if refusal.status == 401 else ()
+    return Answer(refusal.status, body, media=getattr(refusal, "media", None), error_code=refusal.code, headers=headers)

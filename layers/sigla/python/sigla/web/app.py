@@ -15,9 +15,12 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from sigla import observe
-from sigla.errors import Refusal, StoreError, StoreFailed
+from sigla.auth.credentials import Authenticator
+from sigla.auth.permissions import OPEN
+from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.registry import Registry
 from sigla.web import headers, openapi
+from sigla.web.admission import admitted
 from sigla.web.answer import Answer, refused
 from sigla.web.call import NONE, Call
 from sigla.web.dispatch import Dispatch
@@ -43,7 +46,8 @@ class Options:
 
     answer_bytes: the most that fits through the front door, counted as it counts; None for no limit. gzip: off where a
     front door takes text only. cors_origins: who may call from a browser. watchers: are told of every request.
-    fresh_id: makes an id for a request that comes without one.
+    fresh_id: makes an id for a request that comes without one. authenticate: tells who asks; None: everybody
+    may do everything.
     """
 
     body_bytes: int = 4_000_000
@@ -54,6 +58,7 @@ class Options:
     log_failure: Callable[[bytes], None] = observe.to_stdout
     fresh_id: Callable[[], bytes] = headers.uuid
     service: Service = field(default_factory=Service)
+    authenticate: Authenticator | None = None
 
 
 class Gone(Exception):  # noqa: N818 - says what became of the client
@@ -90,6 +95,7 @@ class Application(FastAPI):
         self._table = table
         self._elsewhere = frozenset({*DOCUMENTS, *(getattr(route, "path", "") for route in beside)})
         self._cors_origins = options.cors_origins
+        self._closed = options.authenticate is not None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """FastAPI first asks the environment whether somebody traces it; our log is the one that tells of requests."""
@@ -102,7 +108,7 @@ class Application(FastAPI):
         await self.middleware_stack(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:
-        return openapi.document()
+        return openapi.document(closed=self._closed)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Nothing, unless browsers of other sites may call."""
@@ -129,7 +135,8 @@ class Table:
         self._worker = worker
         self._options = options
         self._dispatch = Dispatch(ROUTES)
-        self._rendered = Rendered(registry)
+        self._rendered = Rendered()
+        self._authenticate = options.authenticate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, then tells the watchers. Whatever goes wrong on the way becomes an answer here."""
@@ -149,26 +156,32 @@ class Table:
                 watcher(seen)
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
-        """The order is the contract's: path, method, media types, body, then the verb."""
+        """The order is the contract's: path, method, who asks, media types, body, then the verb."""
         if len(call.raw_path) + len(call.query) > LONGEST_TARGET:
             raise TargetTooLong
         if call.method == "OPTIONS":
             return _options(self._dispatch.methods(call.raw_path))
         found = call.found = self._dispatch.find(call.method, call.raw_path)
         route, sent = found.route, call.headers
+        exchange = Exchange(found.params, call.query, self._rendered, self._options.service, found.prefix)
+        registry = self._registry
+        if self._authenticate is not None and route.access is not OPEN:
+            principal = self._authenticate(sent.get(b"authorization"))
+            if principal is None:
+                raise Unauthorized
+            registry = admitted(registry, route, exchange, principal)
         call.media = negotiate(
             sent.get(b"accept", NONE), sent.get(b"content-type", NONE), reads_body=route.body is not None
         )
-        exchange = Exchange(found.params, call.query, self._rendered, self._options.service, found.prefix)
         if route.body is not None:
             exchange.operation = route.body.operation
             exchange.body = await self._read(call, receive)
         if self._worker is not None and (route.method != "GET" or _parses(call.query)):
-            return await self._worker(partial(self._ask, route, exchange))
-        return self._ask(route, exchange)
+            return await self._worker(partial(self._ask, route, exchange, registry))
+        return self._ask(route, exchange, registry)
 
-    def _ask(self, route: Route, exchange: Exchange) -> Answer:
-        answer = route.endpoint(exchange, self._registry)
+    def _ask(self, route: Route, exchange: Exchange, registry: Registry) -> Answer:
+        answer = route.endpoint(exchange, registry)
         if route.validated and not answer.etag:
             answer.etag = etag(answer.body)
         limit = self._options.answer_bytes
@@ -176,9 +189,11 @@ class Table:
 
     def _failed(self, call: Call, error: Exception) -> Answer:
         """Refusals say what they say. Storage that fails is named; any other fault is told to the log alone."""
+        fault = error.__cause__ if isinstance(error, Refusal) else error
+        if fault is error or isinstance(fault, StoreError):
+            observe.failure(fault, request_id=call.request_id.decode("latin-1"), write=self._options.log_failure)
         if isinstance(error, Refusal):
             return refused(error)
-        observe.failure(error, request_id=call.request_id.decode("latin-1"), write=self._options.log_failure)
         if isinstance(error, StoreError):
             return refused(StoreFailed(operation=call.found.route.about if call.found else "The request"))
         return refused(Unexpected())

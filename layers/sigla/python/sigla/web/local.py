@@ -12,9 +12,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from sigla.auth.credentials import Authenticator
+from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.observe import Gathered
 from sigla.registry import Registry
 from sigla.web import app
+from sigla.web.answer import refused
 from sigla.web.connection import Connection
 from sigla.web.headers import Uuids
 from sigla.web.metrics import CONTENT_TYPE, Counters
@@ -52,15 +55,24 @@ def application(
         registry,
         worker=worker,
         options=replace(options, watchers=(gathered,), fresh_id=Uuids()),
-        beside=_routes(counters, gathered, ready),
+        beside=_routes(counters, gathered, ready, options.authenticate),
         lifespan=lifespan,
     )
 
 
-def _routes(counters: Counters, gathered: Gathered, ready: Callable[[], bool]) -> list[Route]:
-    """Free of content negotiation: probes and scrapers ask as they like."""
+def _routes(
+    counters: Counters, gathered: Gathered, ready: Callable[[], bool], authenticate: Authenticator | None
+) -> list[Route]:
+    """Free of content negotiation: probes and scrapers ask as they like. Metrics ask for a key, whatever it may."""
 
-    async def metrics(_: Request) -> Response:
+    async def metrics(request: Request) -> Response:
+        if refusal := _stranger(request, authenticate):
+            answer = refused(refusal)
+            headers = {
+                name.decode(): value.decode()
+                for name, value in (*answer.headers, (b"content-type", b"application/json"))
+            }
+            return Response(answer.body, answer.status, headers)
         gathered.tell()
         return Response(counters.text(), headers={"content-type": CONTENT_TYPE})
 
@@ -77,6 +89,18 @@ def _routes(counters: Counters, gathered: Gathered, ready: Callable[[], bool]) -
         Route("/health/live", live),
         Route("/health/ready", health),
     ]
+
+
+def _stranger(request: Request, authenticate: Authenticator | None) -> Refusal | None:
+    """Why whoever asks is not let in, if he is not."""
+    if authenticate is None:
+        return None
+    said = request.headers.get("authorization")
+    try:
+        principal = authenticate(None if said is None else said.encode("latin-1"))
+    except StoreError:
+        return StoreFailed(operation="The request")
+    return None if principal else Unauthorized()
 
 
 BACKLOG = 2048

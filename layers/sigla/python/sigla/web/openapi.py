@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from sigla import errors
+from sigla.auth.permissions import OPEN
 from sigla.errors import Refusal
 from sigla.web import refusals
 from sigla.web.endpoints.schemas import LIFECYCLES
@@ -29,6 +30,8 @@ EVERYWHERE = (
     errors.TimedOut,
 )
 WITH_A_BODY = (refusals.BodyTooLarge, refusals.MissingBody)
+CLOSED = (errors.Unauthorized, errors.Denied, errors.DeniedEverywhere)
+SCHEMES = {"key": {"type": "http", "scheme": "basic", "description": "An API key: its name and its secret"}}
 WITHOUT_A_TYPE = (406,)
 """Answers that say nothing about their media type (HTTP-15)."""
 
@@ -48,23 +51,28 @@ _QUERY_TYPES: Mapping[str, Shape] = {
 
 
 @cache
-def document() -> dict[str, Any]:
+def document(*, closed: bool = False) -> dict[str, Any]:
+    """closed: a key is asked for."""
     paths: dict[str, Any] = {}
     for route in ROUTES:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        operation = _operation(route, closed=closed and route.access is not OPEN)
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
     info = {"title": "Sigla", "version": "v1", "description": ABOUT}
-    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": SHAPES}}
+    components = {"schemas": SHAPES, **({"securitySchemes": SCHEMES} if closed else {})}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _operation(route: Route, *, closed: bool) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "summary": route.about,
         "operationId": f"{route.method.lower()}{route.path}",
         "tags": [route.path.split("/")[1] or "server"],
         "x-access": route.access.value,
         "parameters": [*_path_parameters(route), *map(_query_parameter, route.query)],
-        "responses": {str(route.status): _success(route), **_refusals(route)},
+        "responses": {str(route.status): _success(route), **_refusals(route, CLOSED if closed else ())},
     }
+    if closed:
+        operation["security"] = [dict.fromkeys(SCHEMES, ())]
     if route.body is not None:
         content = _content(route.body.shape)
         operation["requestBody"] = {"required": bool(route.body.operation), "content": content}
@@ -94,9 +102,9 @@ def _success(route: Route) -> dict[str, Any]:
     return success if route.status == 204 else {**success, "content": _content(route.answers)}
 
 
-def _refusals(route: Route) -> dict[str, Any]:
+def _refusals(route: Route, more: tuple[type[Refusal], ...]) -> dict[str, Any]:
     """Every refusal of a route, by status; of those with one number the most general says it."""
-    given = {*EVERYWHERE, *route.refuses, *(WITH_A_BODY if route.body else ())}
+    given = {*EVERYWHERE, *route.refuses, *(WITH_A_BODY if route.body else ()), *more}
     by_status = groupby(sorted(given, key=lambda one: (_status(one), one.code, one.__name__)), key=_status)
     told = {str(status): _refusal(status, list(kinds)) for status, kinds in by_status}
     return {**told, "304": {"description": "Not modified"}} if route.validated else told

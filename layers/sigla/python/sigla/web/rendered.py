@@ -1,16 +1,23 @@
 """Answers by id, kept as the bytes that were sent: most requests of a registry ask what the same few ids mean.
 
-An answer is good only for the very objects it was made of. The verb is asked each time, and decides what may be cached.
+An answer is good only for the very objects it was made of, whoever asks. The verb is asked each time, of the registry
+as the one who asks sees it, and decides what may be told.
 """
 
 from collections import OrderedDict
 from hashlib import blake2b
+from typing import Protocol
 
 from sigla.model import Body, BodyKey, Holder
-from sigla.registry import Registry
 from sigla.registry.lookup import record_of
 from sigla.web.answer import Answer, told
 from sigla.web.wire import answers
+
+
+class Meanings(Protocol):
+    """A registry, as far as it is asked here."""
+
+    def meaning(self, key: BodyKey) -> tuple[Body, Holder]: ...
 
 
 class Kept:
@@ -28,25 +35,24 @@ class Kept:
 class Rendered:
     """At most `most` bytes of answers, the one unused for longest dropped first."""
 
-    def __init__(self, registry: Registry, *, most: int = 16 * 2**20) -> None:
-        self._registry = registry
+    def __init__(self, *, most: int = 16 * 2**20) -> None:
         self._most = most
         self._size = 0
         self._kept: OrderedDict[tuple[str, int], Kept] = OrderedDict()
 
-    def by_id(self, context: str, number: int) -> Answer:
+    def by_id(self, registry: Meanings, context: str, number: int) -> Answer:
         """What an id means, with its ETag. Raises what `Registry.meaning` raises."""
         kept = self._kept.get((context, number))
         if kept is None:
-            return self._render(BodyKey(context, number))  # type: ignore[arg-type] # a number asked for is an id by trial
-        body, speaker = self._registry.meaning(kept.key)
+            return self._render(registry, BodyKey(context, number))  # type: ignore[arg-type] # a number asked for is an id by trial
+        body, speaker = registry.meaning(kept.key)
         if kept.body is body and kept.speaker is speaker:
             self._kept.move_to_end((context, number))
             return kept.answer
-        return self._render(kept.key)
+        return self._render(registry, kept.key)
 
-    def _render(self, key: BodyKey) -> Answer:
-        body, speaker = self._registry.meaning(key)
+    def _render(self, registry: Meanings, key: BodyKey) -> Answer:
+        body, speaker = registry.meaning(key)
         answer = told(answers.by_id(record_of(key, body, speaker)))
         answer.etag = etag(answer.body)
         self._keep(Kept(key, body, speaker, answer))

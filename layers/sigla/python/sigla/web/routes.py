@@ -5,9 +5,9 @@ The app dispatches by this table, and `openapi` publishes it. To add a route, ad
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 
 from sigla import errors
+from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
 from sigla.errors import Refusal
 from sigla.registry import Registry
 from sigla.web.answer import Answer
@@ -15,24 +15,15 @@ from sigla.web.endpoints import schemas, server, settings, subjects
 from sigla.web.exchange import Exchange
 
 
-class Access(Enum):
-    """The permission a route asks for."""
-
-    OPEN = "open"
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
-
-
-OPEN, READ, WRITE, ADMIN = Access
-
-
 @dataclass(frozen=True, slots=True)
 class Query:
+    """access: what a request asks for in which this flag is true, where that is more than the route asks for."""
+
     name: str
     type: str = "string"
     about: str = ""
     many: bool = False
+    access: Access | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +59,7 @@ class Route:
 PAGE = (Query("offset", "integer", "How many to skip"), Query("limit", "integer", "How many to tell at most"))
 DELETED = Query("deleted", "boolean", "Soft-deleted ones too")
 DELETED_ONLY = Query("deletedOnly", "boolean", "Soft-deleted ones alone")
-PERMANENT = Query("permanent", "boolean", "Remove for good what is soft-deleted")
+PERMANENT = Query("permanent", "boolean", "Remove for good what is soft-deleted", access=ADMIN)
 NORMALIZE = Query("normalize", "boolean", "Compare and store in normal form")
 FORMAT = Query(
     "format", about="How to show the schema: `resolved` (Avro), `serialized`, `ignore_extensions` (Protobuf)"
@@ -137,7 +128,7 @@ ROUTES = (
           refuses=NO_SUBJECT),
     Route("POST", "/subjects/{subject}/versions", WRITE, subjects.register, "Register a schema", "Registration",
           body=Body(DRAFT, "register"),
-          query=(NORMALIZE, FORMAT, Query("force", "boolean", "Without the compatibility check")),
+          query=(NORMALIZE, FORMAT, Query("force", "boolean", "Without the compatibility check", access=ADMIN)),
           refuses=REGISTRATION),
     Route("GET", "/subjects/{subject}/versions/{version}", READ, subjects.version, "A version of a subject", "Schema",
           query=(FORMAT, REFERENCE_FORMAT, DELETED, FIND_TAGS), refuses=(*NO_VERSION, *SHOWN)),

@@ -13,10 +13,10 @@ LIFECYCLES = frozenset({"NONE", "STRONG", "WEAK"})
 
 def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
     if not exchange.query:
-        return exchange.rendered.by_id(DEFAULT_CONTEXT, exchange.id)
+        return exchange.rendered.by_id(registry, DEFAULT_CONTEXT, exchange.id)
     scope = exchange.id_scope
     if (scope is None or not scope.name) and not _shapes(exchange):
-        return exchange.rendered.by_id(DEFAULT_CONTEXT if scope is None else scope.context, exchange.id)
+        return exchange.rendered.by_id(registry, DEFAULT_CONTEXT if scope is None else scope.context, exchange.id)
     record = registry.schema_by_id(
         exchange.id,
         subject=scope,

@@ -1,0 +1,181 @@
+"""The catalog as a principal with a reach sees it: the verbs work on it as on any other, and nothing passes by it.
+
+A subject outside is refused by name (40301); lists leave it out; an id that only others hold is held by nobody. What
+decides about integrity is seen whole: which id a content has, and who refers to what is to be deleted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from heapq import merge
+from itertools import groupby, islice
+from typing import TypeVar
+
+from sigla.auth.permissions import READ, Access, Reach
+from sigla.errors import Denied, StoreError, StoreFailed
+from sigla.keys import utf16
+from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
+from sigla.ports import (
+    Catalog,
+    Change,
+    ConfigChanged,
+    ContextDropped,
+    Head,
+    ImportBegun,
+    ModeChanged,
+    Snapshot,
+    VersionKey,
+)
+from sigla.rules import names
+
+Item = TypeVar("Item")
+
+
+class Narrowed:
+    """A `ports.Catalog`. access: what the request asks for; in one that changes something referrers are all shown."""
+
+    def __init__(self, catalog: Catalog, reach: Reach, access: Access) -> None:
+        self._catalog = catalog
+        self._reach = reach
+        self._access = access
+
+    # --- one subject: refused by name --------------------------------------------------------------------------------
+
+    def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        """References, too, must be to what he may read: a text with everything inlined would tell it."""
+        for key in wanted:
+            self._check_read(key.subject)
+        if self._reach.includes(subject):
+            return self._catalog.snapshot(subject, wanted=wanted, guess=guess)
+        if not self._reach.shows(subject):
+            raise _denied(READ, subject)
+        # A context can be a subject, too: its settings are his to see, its versions are not.
+        return replace(self._catalog.snapshot(subject), head=Head(subject))
+
+    def history(self, subject: Subject) -> tuple[Row, ...]:
+        self._check_read(subject)
+        return self._catalog.history(subject)
+
+    def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
+        self._check_read(subject)
+        return self._catalog.candidates(subject, digests)
+
+    def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:
+        self._check_read(subject)
+        found = self._catalog.referrers(subject, version)
+        if self._access is not READ:
+            return found
+        return (each for each in found if self._reach.includes(each[1].subject))
+
+    # --- ids: what others hold is not there --------------------------------------------------------------------------
+
+    def speaker(self, key: BodyKey) -> Holder | None:
+        """The one who speaks to everybody, if that is his; else asked once more, for one of his own."""
+        try:
+            speaker = self._catalog.speaker(key)
+            if speaker is None or self._reach.includes(speaker.subject):
+                return speaker
+            return _spokesman(self.holders(key))
+        except StoreError as silent:
+            # Not a StoreError: a body alone does not tell whose it is, so it must not answer for a silent catalog.
+            raise StoreFailed(operation="The request") from silent
+
+    def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
+        return tuple(holder for holder in self._catalog.holders(key, by) if self._reach.includes(holder.subject))
+
+    def id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        return self._catalog.id_of(context, guid)
+
+    # --- lists: his part of them -------------------------------------------------------------------------------------
+
+    def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:
+        def ask(part: Search, skip: int) -> Iterator[Subject]:
+            return self._catalog.subjects(part, show, skip=skip)
+
+        return self._list(search, skip, ask, _place)
+
+    def versions(
+        self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
+    ) -> Iterator[tuple[Subject, Row]]:
+        def ask(part: Search, skip: int) -> Iterator[tuple[Subject, Row]]:
+            return self._catalog.versions(part, deleted=deleted, latest_only=latest_only, skip=skip)
+
+        return self._list(search, skip, ask, lambda item: (*_place(item[0]), item[1].version))
+
+    def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
+        return self._list(search, 0, lambda part, _: self._catalog.settings(part), lambda item: _place(item[0]))
+
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(context for context in self._catalog.contexts() if self._reach.touches(context))
+
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        found = self._catalog.contexts_of(name)
+        return tuple(context for context in found if self._reach.includes(Subject(context, name)))
+
+    def _list(
+        self,
+        search: Search,
+        skip: int,
+        ask: Callable[[Search, int], Iterator[Item]],
+        place: Callable[[Item], tuple[object, ...]],
+    ) -> Iterator[Item]:
+        """Costs what his part costs, not what the whole would. place: what the list is ordered by."""
+        parts = self._reach.within(search)
+        if len(parts) == 1:
+            return ask(parts[0], skip)
+        return islice(_each_once(merge(*(ask(part, 0) for part in parts), key=place), place), skip, None)
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def next_id(self, context: str) -> SchemaId:
+        return self._catalog.next_id(context)
+
+    def raise_counter(self, context: str, to: SchemaId) -> None:
+        self._catalog.raise_counter(context, to)
+
+    def max_id(self, context: str) -> SchemaId:
+        return self._catalog.max_id(context)
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        """Whatever led here: nothing is changed outside, and no alias newly leads there (ALIAS-1)."""
+        subject = _subject_of(change)
+        self._check_own(subject)
+        if isinstance(change, ConfigChanged) and change.config is not None and change.config.alias:
+            standing = change.seen.config.alias if change.seen.config else None
+            if change.config.alias != standing:
+                self._check_own(names.reference_target(change.config.alias, subject.context))
+        return self._catalog.commit(change)
+
+    def _check_read(self, subject: Subject) -> None:
+        if not self._reach.includes(subject):
+            raise _denied(READ, subject)
+
+    def _check_own(self, subject: Subject) -> None:
+        if not self._reach.includes(subject):
+            raise _denied(self._access, subject)
+
+
+def _denied(access: Access, subject: Subject) -> Denied:
+    return Denied(operation=access.operation, subject=subject)
+
+
+def _subject_of(change: Change) -> Subject:
+    if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
+        return change.scope
+    if isinstance(change, ContextDropped):
+        return Subject(change.context, "")
+    return change.head.subject
+
+
+def _spokesman(holders: Sequence[Holder]) -> Holder | None:
+    """As `Catalog.speaker` says: the smallest subject in which the id is active, or else the smallest."""
+    speaking = [holder for holder in holders if not holder.deleted] or holders
+    own = [holder for holder in speaking if holder.subject == speaking[0].subject]
+    return max(own, key=lambda holder: holder.revision, default=None)
+
+
+def _place(subject: Subject) -> tuple[object, ...]:
+    return (utf16(subject.qualified),)
+
+
+def _each_once(items: Iterable[Item], place: Callable[[Item], tuple[object, ...]]) -> Iterator[Item]:
+    return (next(same) for _, same in groupby(items, place))

@@ -1,0 +1,125 @@
+"""`sigla keys`: who may ask a registry that asks for keys."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sigla.auth.api_keys import ApiKey, Keys
+from sigla.cli.misuse import Misuse, Refused
+from sigla.ports import Clock
+
+DESCRIPTION = """\
+API keys for a registry that was started with --auth. They are kept beside its data, without their secrets, and are
+made and revoked while it runs.
+"""
+
+ROLES = """\
+roles:
+  reader    reads schemas, looks them up, checks compatibility
+  writer    the same, registers, and deletes softly
+  admin     everything: config, modes, contexts, permanent deletes
+
+Without --subjects a key is good for all subjects; with it, for those that begin with one of the prefixes, which are
+written as in `subjectPrefix`: orders-   :.team:   :.team:orders-   :*:orders-
+"""
+
+SHOWN_ONCE = "The secret is not kept anywhere and cannot be shown again."
+A_MINUTE = "Key {name} is revoked: a registry that has just accepted it goes on doing so for a minute at most."
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "keys",
+        help="API keys: create, list, revoke",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest="action", title="actions", metavar="ACTION", required=True)
+    made = actions.add_parser(
+        "create", help="make a key", epilog=ROLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("name", metavar="NAME", help="what the key is called; clients send it as the user")
+    made.add_argument("--role", default="reader", metavar="ROLE", help="reader, writer or admin (default %(default)s)")
+    made.add_argument("--subjects", nargs="+", default=[], metavar="PREFIX", help="only subjects that begin so")
+    made.set_defaults(run=create)
+    listed = actions.add_parser("list", help="which keys there are")
+    listed.set_defaults(run=show)
+    revoked = actions.add_parser("revoke", help="take a key away, within a minute")
+    revoked.add_argument("name", metavar="NAME")
+    revoked.set_defaults(run=revoke)
+    for action in (made, listed, revoked):
+        action.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
+        action.add_argument("--json", action="store_true", help="tell it as JSON")
+
+
+def create(args: argparse.Namespace) -> int:
+    from sigla.auth import api_keys
+
+    with _kept_in(args.data) as (keys, clock):
+        try:
+            key, secret = api_keys.create(keys, args.name, args.role, args.subjects, now=clock.now())
+        except api_keys.NotAKey as problem:
+            raise Misuse(str(problem)) from None
+        except api_keys.KeyTaken:
+            raise Refused(f"There is a key {args.name} already; revoke it first, or take another name.") from None
+    if args.json:
+        print(json.dumps({"key": key.name, "secret": secret, **_told(key)}))
+    else:
+        print(f"key: {key.name}\nsecret: {secret}")
+    print(SHOWN_ONCE, file=sys.stderr)
+    return 0
+
+
+def show(args: argparse.Namespace) -> int:
+    from sigla.auth import api_keys
+
+    with _kept_in(args.data) as (keys, _):
+        listed = [api_keys.read(record) for record in keys.list()]
+    if args.json:
+        print(json.dumps([{"key": key.name, **_told(key)} for key in listed]))
+    else:
+        _print_table([("key", "role", "subjects", "created"), *(_row(key) for key in listed)])
+    return 0
+
+
+def revoke(args: argparse.Namespace) -> int:
+    with _kept_in(args.data) as (keys, _):
+        if not keys.remove(args.name):
+            raise Refused(f"There is no key {args.name} in {args.data}; `sigla keys list` tells which there are.")
+    if args.json:
+        print(json.dumps({"key": args.name, "revoked": True}))
+    print(A_MINUTE.format(name=args.name), file=sys.stderr)
+    return 0
+
+
+@contextmanager
+def _kept_in(data: Path) -> Iterator[tuple[Keys, Clock]]:
+    from sigla import wiring
+    from sigla.errors import StoreError
+    from sigla.settings import InvalidSetting
+
+    try:
+        yield wiring.keys(data)
+    except InvalidSetting as problem:
+        raise Misuse(str(problem)) from None
+    except StoreError as failure:
+        raise Refused(f"In {data} {failure} ({failure.__cause__}).") from None
+
+
+def _told(key: ApiKey) -> Mapping[str, object]:
+    return {"role": key.role, "subjects": list(key.subjects), "created": key.created}
+
+
+def _row(key: ApiKey) -> tuple[str, str, str, str]:
+    created = datetime.fromtimestamp(key.created / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return key.name, key.role, " ".join(key.subjects) or "all", created
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,54 @@
+"""At the door: may this principal ask this, and as what does he see the registry? All of it by the table of routes."""
+
+from dataclasses import replace
+
+from sigla.auth.narrowed import Narrowed
+from sigla.auth.permissions import READ, Access, Principal
+from sigla.errors import Denied, DeniedEverywhere
+from sigla.model import GLOBAL, Subject
+from sigla.registry import Registry
+from sigla.web import paths
+from sigla.web.exchange import Exchange
+from sigla.web.routes import Route
+
+SETTINGS = ("/config", "/mode")
+"""Paths about settings: those that bear on a principal he may read, whose ever they are."""
+
+
+def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Principal) -> Registry:
+    """The registry as the principal sees it: the same for whoever reaches everything. Raises Denied."""
+    access = asked(route, exchange)
+    if access not in principal.may:
+        raise _denied(access, named(route, exchange))
+    if principal.reach is None:
+        return registry
+    subject = named(route, exchange)
+    if subject is not None:
+        looks = access is READ and route.path.startswith(SETTINGS)
+        if not (principal.reach.shows(subject) if looks else principal.reach.includes(subject)):
+            raise _denied(access, subject)
+    return replace(registry, catalog=Narrowed(registry.catalog, principal.reach, access))
+
+
+def asked(route: Route, exchange: Exchange) -> Access:
+    """The access of the route, or of a flag that asks for more."""
+    if exchange.raw_query:
+        for query in route.query:
+            if query.access is not None and exchange.flag(query.name):
+                return query.access
+    return route.access
+
+
+def named(route: Route, exchange: Exchange) -> Subject | None:
+    """What the path is about; None for lists, ids and GUIDs, which are about whatever they find."""
+    if "subject" in exchange.params:
+        return exchange.subject
+    if "context" in exchange.params:
+        return Subject(paths.context_name(exchange.params["context"]), "")
+    return GLOBAL if route.path.startswith(SETTINGS) else None
+
+
+def _denied(access: Access, subject: Subject | None) -> Denied:
+    if subject is None or subject == GLOBAL:
+        return DeniedEverywhere(operation=access.operation)
+    return Denied(operation=access.operation, subject=subject)

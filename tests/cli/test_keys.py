@@ -1,0 +1,125 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from sigla.auth.api_keys import read, verifier_of
+from sigla.cli import main
+from sigla.embedded.keys import EmbeddedKeys
+from sigla.settings import PREFIX
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(f"{PREFIX}REGISTRY_NAME", raising=False)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_a_key_is_two_lines_that_a_person_and_a_script_can_read(data: str, capsys: Captured) -> None:
+    """Standard output has what is to be kept, standard error what is to be known."""
+    assert (
+        main(["keys", "create", "orders", "--role", "writer", "--subjects", "orders-", ":.team:", "--data", data]) == 0
+    )
+    told = capsys.readouterr()
+    (first, second) = told.out.splitlines()
+    assert first == "key: orders"
+    assert "cannot be shown again" in told.err
+    kept = EmbeddedKeys(Path(data)).get("orders")
+    assert kept is not None
+    key = read(kept)
+    assert key.verifier == verifier_of(second.removeprefix("secret: "))
+    assert (key.role, key.subjects) == ("writer", ("orders-", ":.team:"))
+
+
+def test_a_key_may_only_read_unless_more_is_asked_for(data: str, capsys: Captured) -> None:
+    assert main(["keys", "create", "curious", "--data", data, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert set(told) == {"key", "secret", "role", "subjects", "created"}
+    assert (told["key"], told["role"], told["subjects"]) == ("curious", "reader", [])
+
+
+def test_keys_are_listed_without_anything_that_opens_a_door(data: str, capsys: Captured) -> None:
+    main(["keys", "create", "orders", "--role", "writer", "--subjects", "orders-", "--data", data])
+    main(["keys", "create", "chief", "--role", "admin", "--data", data])
+    secret = capsys.readouterr().out.splitlines()[1].removeprefix("secret: ")
+    assert main(["keys", "list", "--data", data]) == 0
+    table = capsys.readouterr().out
+    assert [line.split()[:3] for line in table.splitlines()] == [
+        ["key", "role", "subjects"],
+        ["chief", "admin", "all"],
+        ["orders", "writer", "orders-"],
+    ]
+    assert main(["keys", "list", "--data", data, "--json"]) == 0
+    listed = capsys.readouterr().out
+    assert [one["key"] for one in json.loads(listed)] == ["chief", "orders"]
+    for shown in (table, listed):
+        assert secret not in shown
+        assert verifier_of(secret) not in shown
+
+
+def test_nothing_is_listed_where_there_are_no_keys(data: str, capsys: Captured) -> None:
+    """And nothing is made by looking."""
+    assert main(["keys", "list", "--data", data, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert not Path(data).exists()
+
+
+def test_a_revoked_key_is_gone(data: str, capsys: Captured) -> None:
+    """It says how long the last requests with it may be answered."""
+    main(["keys", "create", "orders", "--data", data])
+    assert main(["keys", "revoke", "orders", "--data", data, "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out.splitlines()[-1]) == {"key": "orders", "revoked": True}
+    assert "a minute" in told.err
+    assert EmbeddedKeys(Path(data)).get("orders") is None
+
+
+def test_what_cannot_be_done_is_refused_in_a_sentence(data: str, capsys: Captured) -> None:
+    main(["keys", "create", "orders", "--data", data])
+    assert main(["keys", "create", "orders", "--data", data]) == 1
+    assert main(["keys", "revoke", "nobody", "--data", data]) == 1
+    told = capsys.readouterr().err
+    assert "already" in told
+    assert "no key nobody" in told
+
+
+def test_a_directory_that_is_none_is_refused_in_a_sentence(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "data").write_text("mine")
+    for action in (["create", "x"], ["revoke", "x"]):
+        assert main(["keys", *action, "--data", str(tmp_path / "data")]) == 1
+        assert str(tmp_path / "data") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (["a:b"], "a:b"),
+        (["orders", "--role", "king"], "reader, writer, admin"),
+        (["orders", "--subjects", "orders-*"], "orders-*"),
+    ],
+)
+def test_misuse_is_refused_in_a_sentence(data: str, capsys: Captured, arguments: list[str], word: str) -> None:
+    assert main(["keys", "create", *arguments, "--data", data]) == 2
+    assert word in capsys.readouterr().err
+    assert not Path(data).exists()
+
+
+def test_a_setting_that_is_none_stops_it(data: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A typo in the registry's name would make a key for a registry that nobody runs."""
+    monkeypatch.setenv(f"{PREFIX}REGISTRI_NAME", "x")
+    assert main(["keys", "list", "--data", data]) == 2
+    assert "REGISTRI_NAME" in capsys.readouterr().err
+
+
+def test_keys_belong_to_the_registry_of_the_settings(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{PREFIX}REGISTRY_NAME", "other")
+    main(["keys", "create", "orders", "--data", data])
+    assert EmbeddedKeys(Path(data), registry="other").get("orders")
+    assert EmbeddedKeys(Path(data)).get("orders") is None

@@ -1,0 +1,186 @@
+"""Keys as people use them: the real command, the real server, Confluent's own client."""
+
+import json
+import subprocess
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
+from confluent_kafka.schema_registry.error import SchemaRegistryError
+from confluent_kafka.serialization import SerializationError
+
+from tests.protocol.clients.server import Server, command, environment, serving
+from tests.protocol.clients.shop import NOTED_ORDER, ORDER, another, avro, value_of
+
+MESSAGE = {"number": 1, "customer": "Ada"}
+
+
+def sigla(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    done = command(*arguments)
+    return subprocess.run(done, capture_output=True, text=True, env=environment(**settings), timeout=60, check=False)
+
+
+def a_key(data: Path, name: str, *more: str) -> str:
+    """`name:secret`, as clients want it."""
+    made = sigla("keys", "create", name, "--data", str(data), "--json", *more)
+    assert made.returncode == 0, made.stderr
+    told = json.loads(made.stdout)
+    return f"{told['key']}:{told['secret']}"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("registry") / "data"
+
+
+@pytest.fixture(scope="module")
+def server(data: Path) -> Iterator[Server]:
+    with serving(data, "--auth") as server:
+        yield server
+
+
+@contextmanager
+def client(server: Server, key: str) -> Iterator[SchemaRegistryClient]:
+    with another(server, basic_auth_user_info=key) as client:
+        yield client
+
+
+def refusal(raised: SchemaRegistryError) -> tuple[int, int]:
+    return raised.http_status_code, raised.error_code
+
+
+def test_a_producer_writes_and_a_consumer_reads_with_their_keys(server: Server, data: Path) -> None:
+    """Made while the server runs, and good at once."""
+    producing = a_key(data, "producer", "--role", "writer", "--subjects", "orders-")
+    consuming = a_key(data, "consumer", "--subjects", "orders-")
+    with client(server, producing) as producer, client(server, consuming) as consumer:
+        sent = AvroSerializer(producer, json.dumps(ORDER))(MESSAGE, value_of("orders-eu"))
+        assert AvroDeserializer(consumer)(sent, value_of("orders-eu")) == MESSAGE
+        assert consumer.get_subjects() == ["orders-eu-value"]
+        assert consumer.get_compatibility() == "BACKWARD"
+
+
+def test_a_client_is_told_what_it_may_not(server: Server, data: Path) -> None:
+    """In the client's own exception, with the number and the sentence it knows."""
+    with client(server, a_key(data, "reading", "--subjects", "orders-")) as reader:
+        for forbidden in (
+            lambda: reader.register_schema("orders-eu-value", avro(NOTED_ORDER)),
+            lambda: reader.get_latest_version("invoices-value"),
+            lambda: reader.set_compatibility("orders-eu-value", "NONE"),
+            lambda: reader.delete_subject("orders-eu-value"),
+        ):
+            with pytest.raises(SchemaRegistryError, match="User is denied operation") as raised:
+                forbidden()
+            assert refusal(raised.value) == (403, 40301)
+        with pytest.raises(SchemaRegistryError, match="on Subject: payments-value") as raised:
+            AvroSerializer(reader, json.dumps(ORDER))(MESSAGE, value_of("payments"))
+        assert refusal(raised.value) == (403, 40301)
+
+
+@pytest.mark.parametrize("key", ["nobody:secret", "producer2:wrong"])
+def test_a_client_without_a_good_key_is_told_so(server: Server, data: Path, key: str) -> None:
+    if key.startswith("producer2"):
+        a_key(data, "producer2")
+    with client(server, key) as stranger, pytest.raises(SchemaRegistryError, match="Unauthorized") as raised:
+        stranger.get_subjects()
+    assert refusal(raised.value) == (401, 401)
+    with another(server) as nobody, pytest.raises(SchemaRegistryError, match="Unauthorized"):
+        nobody.get_subjects()
+
+
+def test_a_consumer_of_others_cannot_read_their_records(server: Server, data: Path) -> None:
+    """The id is in the record; knowing it is not enough."""
+    with client(server, a_key(data, "owner", "--role", "writer")) as owner:
+        sent = AvroSerializer(owner, json.dumps(ORDER))(MESSAGE, value_of("salaries"))
+    curious_key = a_key(data, "curious", "--subjects", "orders-")
+    with client(server, curious_key) as curious, pytest.raises((SchemaRegistryError, SerializationError)) as raised:
+        AvroDeserializer(curious)(sent, value_of("salaries"))
+    assert "denied" in str(raised.value) or "not found" in str(raised.value)
+
+
+def test_probes_need_no_key_and_metrics_do(server: Server, data: Path) -> None:
+    assert {server.ask("GET", path).status for path in ("/health", "/health/live", "/", "/openapi.json")} == {200}
+    told = server.ask("GET", "/metrics")
+    assert (told.status, told.json["error_code"]) == (401, 401)
+    assert told.headers["www-authenticate"].startswith("Basic ")
+    with server.kept() as ask:
+        key = a_key(data, "prometheus")
+        assert ask("GET", "/metrics", headers=authorization(key)).status == 200
+
+
+def authorization(key: str) -> dict[str, str]:
+    return {"Authorization": f"Basic {b64encode(key.encode()).decode()}"}
+
+
+def test_neither_keys_nor_secrets_are_in_the_log(server: Server, data: Path) -> None:
+    key = a_key(data, "logged")
+    sent = {**authorization(key), "X-Request-ID": "mine-and-only-mine"}
+    assert server.ask("GET", "/subjects", headers=sent).status == 200
+    server.wait_for(lambda server: "mine-and-only-mine" in server.output)
+    assert key.partition(":")[2] not in server.said
+    assert sent["Authorization"] not in server.said
+
+
+def test_keys_outlive_the_server(tmp_path: Path) -> None:
+    with serving(tmp_path, "--auth") as server:
+        assert "sigla keys create" in server.banner, "whoever has no key is told how to make one"
+    key = a_key(tmp_path, "orders")
+    for _ in range(2):
+        with serving(tmp_path, "--auth") as server:
+            assert "sigla keys create" not in server.banner
+            assert server.ask("GET", "/subjects", headers=authorization(key)).status == 200
+
+
+def test_a_revoked_key_is_refused_by_who_has_not_just_accepted_it(tmp_path: Path) -> None:
+    key = a_key(tmp_path, "orders")
+    assert sigla("keys", "revoke", "orders", "--data", str(tmp_path)).returncode == 0
+    with serving(tmp_path, "--auth") as server:
+        assert server.ask("GET", "/subjects", headers=authorization(key)).status == 401
+
+
+def test_a_registry_that_others_can_reach_does_not_start_open_by_mistake(tmp_path: Path) -> None:
+    """It says what to do about it, and has touched nothing."""
+    data = tmp_path / "data"
+    done = sigla("serve", "--port", "0", "--host", "0.0.0.0", "--data", str(data))
+    assert done.returncode == 2
+    assert "--auth" in done.stderr
+    assert "SIGLA_AUTH=none" in done.stderr
+    assert not data.exists()
+
+
+def test_an_open_registry_says_so_at_every_start(tmp_path: Path) -> None:
+    """Also where no request is logged: who opened it may be long gone."""
+    quiet = {"SIGLA_AUTH": "none", "SIGLA_LOG_REQUESTS": "false"}
+    with serving(tmp_path, "--host", "0.0.0.0", settings=quiet) as server:
+        assert server.ask("GET", "/subjects").status == 200
+        assert "open" in server.banner
+    (line,) = server.lines
+    assert json.loads(line)["event"] == "open"
+
+
+def test_a_registry_that_only_this_machine_reaches_is_open() -> None:
+    """Nobody needs a key to try it; nothing in the log."""
+    with serving(None) as server:
+        assert server.ask("GET", "/subjects").status == 200
+    assert not [line for line in server.lines if '"open"' in line]
+
+
+def test_the_setting_closes_a_registry_like_the_option(tmp_path: Path) -> None:
+    with serving(tmp_path, settings={"SIGLA_AUTH": "keys"}) as server:
+        assert server.ask("GET", "/subjects").status == 401
+    with serving(tmp_path, "--auth", settings={"SIGLA_AUTH": "none"}) as server:
+        assert server.ask("GET", "/subjects").status == 401
+
+
+def test_what_makes_no_sense_is_refused_before_anything_starts() -> None:
+    """Keys that go with the process, a setting that is none."""
+    for done, word in (
+        (sigla("serve", "--auth", "--memory"), "--data"),
+        (sigla("serve", "--memory", SIGLA_AUTH="maybe"), "auto, keys, none"),
+    ):
+        assert done.returncode == 2
+        assert word in done.stderr

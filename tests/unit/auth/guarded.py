@@ -1,0 +1,174 @@
+"""A registry with somebody's schemas and somebody else's, people with and without keys, and the doors they come to."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from sigla.auth import api_keys
+from sigla.auth.credentials import BasicKeys
+from sigla.embedded.keys import EmbeddedKeys
+from sigla.embedded.store import EmbeddedStore
+from sigla.model import Metadata, OfferedReference, Subject
+from sigla.registry import Registry
+from sigla.rules import names
+from sigla.web import app, gateway, local
+from tests.build import NOW, FixedClock, a_draft, a_text
+from tests.unit.web.conftest import Client
+from tests.unit.web.test_gateway import function_url, rest
+
+ROLES = ("reader", "writer", "admin")
+NOBODY, STRANGER = "nobody", "stranger"
+KEYS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **{role: (role, ()) for role in ROLES},
+    **{f"{role}-of-a": (role, ("a-",)) for role in ROLES},
+    **{f"{role}-of-z": (role, ("z-",)) for role in ROLES},
+}
+WHO = (NOBODY, STRANGER, *KEYS)
+"""Everybody: without a key, with a bad one, of each role; the last six are restricted to `a-…` and to `z-…`."""
+
+SUBJECTS = {
+    "a-one": "A",
+    "b-one": "B",
+    "a-shared": "Shared",
+    "b-shared": "Shared",
+    "A-low": "Low",
+    "a-low": "Low",
+    ":.team:a-team": "Team",
+    "a-gone": "Gone",
+}
+"""What is registered under what, in this order: ids 1 to 5 in the default context, `Gone` last, `Team` in its own."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: Mapping[str, str]
+    json: Any
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A filled registry. secrets: by who has them."""
+
+    registry: Registry
+    store: EmbeddedStore
+    secrets: Mapping[str, str]
+    authenticate: BasicKeys
+
+    @property
+    def commits(self) -> int:
+        return len(list(self.store.journal.read()))
+
+    def authorization(self, who: str) -> dict[str, str]:
+        if who == NOBODY:
+            return {}
+        said = f"{who}:{self.secrets.get(who, 'guessed')}"
+        return {"authorization": "Basic " + base64.b64encode(said.encode()).decode()}
+
+
+def cut(folder: Path) -> tuple[EmbeddedKeys, dict[str, str]]:
+    """A key for everybody who has one, and their secrets."""
+    keys = EmbeddedKeys(folder)
+    return keys, {who: api_keys.create(keys, who, role, subjects, now=NOW)[1] for who, (role, subjects) in KEYS.items()}
+
+
+def fill(registry: Registry) -> None:
+    noted = a_draft(a_text("Noted"), metadata=Metadata(properties={"owner": "Ada"}))
+    for subject, name in SUBJECTS.items():
+        registry.register(names.subject(subject), a_draft(a_text(name)))
+    for subject in ("a-ref", "b-ref"):
+        text = f'{{"type":"record","name":"{subject[0]}Ref","fields":[{{"name":"f","type":"A"}}]}}'
+        refers = (OfferedReference("A", "a-one", 1),)
+        registry.register(Subject(".", subject), a_draft(text, references=refers))
+    registry.delete_subject(Subject(".", "a-gone"))
+    registry.register(Subject(".", "a-noted"), noted)
+    registry.change_config(Subject(".", "a-alias"), {"alias": "a-one"})
+    registry.change_config(Subject(".", "a-out"), {"alias": "b-one"})
+    registry.change_config(Subject(".", "a-one"), {"level": "FULL"})
+    registry.change_mode(Subject(".", "a-one"), "READWRITE")
+
+
+@contextmanager
+def guarded(keys: EmbeddedKeys, secrets: Mapping[str, str]) -> Iterator[Guarded]:
+    with EmbeddedStore() as store:
+        registry = Registry(store.catalog, store.bodies, FixedClock())
+        fill(registry)
+        yield Guarded(registry, store, secrets, BasicKeys(keys, FixedClock()))
+
+
+# --- doors -----------------------------------------------------------------------------------------------------------
+
+Ask = Callable[..., Reply]
+"""who, method, target, body=None → Reply."""
+
+
+@dataclass
+class Local:
+    """The application of `sigla serve`, with its writing thread."""
+
+    world: Guarded
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+
+    def __call__(self, who: str, method: str, target: str, body: Any = None) -> Reply:
+        content = b"" if body is None else json.dumps(body).encode()
+        sent = self.client.send(method, target, [content], self.world.authorization(who))
+        told = self.loop.run_until_complete(sent)
+        return Reply(told.status, told.headers, json.loads(told.body) if told.body else None)
+
+    def __enter__(self) -> Self:
+        options = app.Options(authenticate=self.world.authenticate)
+        application = local.application(
+            self.world.registry, group=self.world.store.group, step=self.world.store.step, options=options
+        )
+        self.client = Client(application)
+        self.life = application.router.lifespan_context(application)
+        self.loop.run_until_complete(self.life.__aenter__())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.loop.run_until_complete(self.life.__aexit__(None, None, None))
+        self.loop.close()
+
+
+@dataclass
+class Aws:
+    """A door of AWS: `rest` or `function_url`, whose events the handler gets."""
+
+    world: Guarded
+    event: Callable[..., dict[str, Any]]
+
+    def __enter__(self) -> Self:
+        self.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self.loop)  # Mangum takes the thread's own, and leaves it open
+        options = replace(gateway.OPTIONS, authenticate=self.world.authenticate)
+        self.handler = gateway.handler(self.world.registry, options=options)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.loop.close()
+        asyncio.set_event_loop(None)
+
+    def __call__(self, who: str, method: str, target: str, body: Any = None) -> Reply:
+        path, _, query = target.partition("?")
+        text, headers = None if body is None else json.dumps(body), self.world.authorization(who)
+        if self.event is rest:
+            pairs = [pair.partition("=") for pair in query.split("&") if pair]
+            asked = {name: [value] for name, _, value in pairs} or None
+            event = rest(method, path, asked, text, multiValueHeaders={name: [one] for name, one in headers.items()})
+        else:
+            event = function_url(method, path, query, text, headers=headers)
+        told = self.handler(event, None)  # type: ignore[arg-type]  # the doors do not look at the context
+        sent = told.get("headers") or {name: one[0] for name, one in told["multiValueHeaders"].items()}
+        return Reply(told["statusCode"], sent, json.loads(told["body"]) if told["body"] else None)
+
+
+DOORS: Mapping[str, Callable[[Guarded], Any]] = {
+    "local": Local,
+    "rest": lambda world: Aws(world, rest),
+    "function-url": lambda world: Aws(world, function_url),
+}

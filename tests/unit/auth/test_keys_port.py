@@ -1,0 +1,84 @@
+"""What every place for keys promises (`sigla.auth.api_keys.Keys`). A new adapter is a row of ADAPTERS."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from sigla.auth.api_keys import Keys, KeyTaken
+from sigla.embedded.keys import EmbeddedKeys
+from sigla.errors import StoreError
+
+ADAPTERS: Mapping[str, Callable[[Path], Keys]] = {"embedded": EmbeddedKeys}
+
+
+@pytest.fixture(params=ADAPTERS)
+def keys(request: pytest.FixtureRequest, tmp_path: Path) -> Keys:
+    return ADAPTERS[request.param](tmp_path)
+
+
+def test_a_key_is_kept_as_it_was_put(keys: Keys) -> None:
+    keys.put("orders", b"one")
+    assert keys.get("orders") == b"one"
+
+
+def test_a_key_that_is_not_there_is_none(keys: Keys) -> None:
+    """And one that was never anywhere, where no key was ever put."""
+    assert keys.get("orders") is None
+    assert list(keys.list()) == []
+    assert keys.remove("orders") is False
+
+
+def test_a_name_is_given_once(keys: Keys) -> None:
+    """Otherwise a second key would lock out who has the first."""
+    keys.put("orders", b"one")
+    with pytest.raises(KeyTaken):
+        keys.put("orders", b"two")
+    assert keys.get("orders") == b"one"
+
+
+def test_a_removed_key_is_gone_and_its_name_free(keys: Keys) -> None:
+    keys.put("orders", b"one")
+    assert keys.remove("orders") is True
+    assert keys.get("orders") is None
+    keys.put("orders", b"two")
+    assert keys.get("orders") == b"two"
+
+
+def test_keys_are_listed_by_name(keys: Keys) -> None:
+    """Names that differ in case alone are two, on any file system."""
+    for name in ("b", "a.b", "B", "a-1", "0"):
+        keys.put(name, name.encode())
+    assert list(keys.list()) == [b"0", b"B", b"a-1", b"a.b", b"b"]
+
+
+def test_registries_that_share_a_directory_do_not_share_keys(tmp_path: Path) -> None:
+    EmbeddedKeys(tmp_path, registry="one").put("orders", b"one")
+    assert EmbeddedKeys(tmp_path, registry="two").get("orders") is None
+
+
+def test_nothing_but_keys_is_left_behind(tmp_path: Path) -> None:
+    """Also of a key that could not be put."""
+    keys = EmbeddedKeys(tmp_path)
+    keys.put("orders", b"one")
+    with pytest.raises(KeyTaken):
+        keys.put("orders", b"two")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["orders.json"]
+
+
+def test_what_cannot_be_read_is_a_failure_and_no_absence(tmp_path: Path) -> None:
+    """A wrong secret and a broken disk are two things."""
+    keys = EmbeddedKeys(tmp_path)
+    keys.put("orders", b"one")
+    folder = tmp_path / "default" / "keys"
+    (folder / "broken.json").mkdir()
+    with pytest.raises(StoreError):
+        keys.get("broken")
+    with pytest.raises(StoreError):
+        keys.remove("broken")
+    with pytest.raises(StoreError):
+        list(keys.list())
+    folder.rename(tmp_path / "elsewhere")
+    folder.write_text("a file")
+    with pytest.raises(StoreError):
+        keys.put("more", b"one")

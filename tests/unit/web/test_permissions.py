@@ -1,0 +1,214 @@
+"""Every route × everybody, through every door: who may, who may not, what they see."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from sigla.embedded.keys import EmbeddedKeys
+from sigla.model import SchemaId
+from sigla.web.routes import ROUTES
+from tests.unit.auth.guarded import DOORS, WHO, Guarded, Reply, cut, guarded
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is asked, and what everybody is answered, in the order of WHO.
+
+    sees: what a success tells the unrestricted, those of `a-` and those of `z-`.
+    """
+
+    route: str
+    target: str
+    outcomes: tuple[int, ...]
+    body: Any = None
+    sees: tuple[Any, Any, Any] | None = None
+
+    @property
+    def method(self) -> str:
+        return self.route.partition(" ")[0]
+
+
+#              -    bad  read write admin  a: read write admin  z: read write admin
+EVERYBODY = (200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200)
+LIST      = (401, 401, 200, 200, 200, 200, 200, 200, 200, 200, 200)  # fmt: skip
+READ_A    = (401, 401, 200, 200, 200, 200, 200, 200, 403, 403, 403)  # fmt: skip
+READ_B    = (401, 401, 200, 200, 200, 403, 403, 403, 403, 403, 403)  # fmt: skip
+ID_OF_A   = (401, 401, 200, 200, 200, 200, 200, 200, 404, 404, 404)  # fmt: skip
+ID_OF_B   = (401, 401, 200, 200, 200, 404, 404, 404, 404, 404, 404)  # fmt: skip
+WRITE_A   = (401, 401, 403, 200, 200, 403, 200, 200, 403, 403, 403)  # fmt: skip
+ADMIN_A   = (401, 401, 403, 403, 200, 403, 403, 200, 403, 403, 403)  # fmt: skip
+ADMIN_ALL = (401, 401, 403, 403, 200, 403, 403, 403, 403, 403, 403)  # fmt: skip
+DROP_ALL  = (401, 401, 403, 403, 204, 403, 403, 403, 403, 403, 403)  # fmt: skip
+
+A = {"schema": '{"type":"record","name":"A","fields":[]}'}
+B = {"schema": '{"type":"record","name":"B","fields":[]}'}
+NEW_A = {"schema": '{"type":"record","name":"A","fields":[{"name":"f","type":"int","default":0}]}'}
+NOTED = {"metadata": {"properties": {"owner": "Ada"}}}
+EVERY = ["A-low", "a-low", "a-noted", "a-one", "a-ref", "a-shared", "b-one", "b-ref", "b-shared"]
+OWN = ["a-low", "a-noted", "a-one", "a-ref", "a-shared"]
+GUID_A, GUID_B = "{guid of A}", "{guid of B}"
+
+
+def versions_of(subjects: list[str]) -> list[dict[str, Any]]:
+    return [{"subject": subject, "version": 1} for subject in subjects]
+
+
+ROWS = (
+    Row("GET /", "/", EVERYBODY),
+    Row("POST /", "/", EVERYBODY, {}),
+    Row("GET /v1/metadata/id", "/v1/metadata/id", EVERYBODY),
+    Row("GET /v1/metadata/version", "/v1/metadata/version", EVERYBODY),
+    Row("GET /v1/metadata/deployment", "/v1/metadata/deployment", EVERYBODY),
+    Row("GET /contexts", "/contexts", LIST, sees=([".", ".team"], ["."], ["."])),
+    Row("DELETE /contexts/{context}", "/contexts/.none", DROP_ALL),
+    Row("GET /schemas", "/schemas", LIST, sees=(EVERY, OWN, [])),
+    Row("GET /schemas/types", "/schemas/types", EVERYBODY),
+    Row("GET /schemas/ids/{id}", "/schemas/ids/1", ID_OF_A),
+    Row("GET /schemas/ids/{id}", "/schemas/ids/2", ID_OF_B),
+    Row("GET /schemas/ids/{id}", "/schemas/ids/2?subject=b-one", READ_B),
+    Row("GET /schemas/ids/{id}", "/schemas/ids/1?subject=:.team:", ID_OF_B),
+    Row("GET /schemas/ids/{id}/schema", "/schemas/ids/1/schema", ID_OF_A),
+    Row("GET /schemas/ids/{id}/schema", "/schemas/ids/2/schema", ID_OF_B),
+    Row("GET /schemas/ids/{id}/subjects", "/schemas/ids/3/subjects", ID_OF_A,
+        sees=(["a-shared", "b-shared"], ["a-shared"], None)),
+    Row("GET /schemas/ids/{id}/versions", "/schemas/ids/3/versions", ID_OF_A,
+        sees=(versions_of(["a-shared", "b-shared"]), versions_of(["a-shared"]), None)),
+    Row("GET /schemas/ids/{id}/versions", "/schemas/ids/2/versions", ID_OF_B),
+    Row("GET /schemas/guids/{guid}", f"/schemas/guids/{GUID_A}", ID_OF_A),
+    Row("GET /schemas/guids/{guid}", f"/schemas/guids/{GUID_B}", ID_OF_B),
+    Row("GET /schemas/guids/{guid}/ids", f"/schemas/guids/{GUID_A}/ids", LIST,
+        sees=([{"context": ".", "id": 1}], [{"context": ".", "id": 1}], [])),
+    Row("GET /subjects", "/subjects?subjectPrefix=", LIST, sees=(EVERY, OWN, [])),
+    Row("GET /subjects", "/subjects", LIST, sees=([":.team:a-team", *EVERY], OWN, [])),
+    Row("GET /subjects", "/subjects?offset=1&limit=2", LIST, sees=(["A-low", "a-low"], ["a-noted", "a-one"], [])),
+    Row("GET /subjects", "/subjects?subjectPrefix=b", LIST, sees=(["b-one", "b-ref", "b-shared"], [], [])),
+    Row("POST /subjects/{subject}", "/subjects/a-one", READ_A, A),
+    Row("POST /subjects/{subject}", "/subjects/b-one", READ_B, B),
+    Row("DELETE /subjects/{subject}", "/subjects/a-shared", WRITE_A),
+    Row("DELETE /subjects/{subject}", "/subjects/a-gone?permanent=true", ADMIN_A),
+    Row("GET /subjects/{subject}/metadata", "/subjects/a-noted/metadata?key=owner&value=Ada", READ_A),
+    Row("GET /subjects/{subject}/versions", "/subjects/a-one/versions", READ_A),
+    Row("GET /subjects/{subject}/versions", "/subjects/b-one/versions", READ_B),
+    Row("GET /subjects/{subject}/versions", "/subjects/a-alias/versions", READ_A),
+    Row("GET /subjects/{subject}/versions", "/subjects/a-out/versions", READ_B),
+    Row("POST /subjects/{subject}/versions", "/subjects/a-new/versions", WRITE_A, A),
+    Row("POST /subjects/{subject}/versions", "/subjects/a-new/versions?force=true", ADMIN_A, A),
+    Row("GET /subjects/{subject}/versions/{version}", "/subjects/a-one/versions/1", READ_A),
+    Row("GET /subjects/{subject}/versions/{version}", "/subjects/b-one/versions/latest", READ_B),
+    Row("DELETE /subjects/{subject}/versions/{version}", "/subjects/a-shared/versions/1", WRITE_A),
+    Row("DELETE /subjects/{subject}/versions/{version}", "/subjects/a-gone/versions/1?permanent=true", ADMIN_A),
+    Row("GET /subjects/{subject}/versions/{version}/schema", "/subjects/a-one/versions/1/schema", READ_A),
+    Row("GET /subjects/{subject}/versions/{version}/schema", "/subjects/b-one/versions/1/schema", READ_B),
+    Row("GET /subjects/{subject}/versions/{version}/referencedby", "/subjects/a-one/versions/1/referencedby", READ_A,
+        sees=([6, 7], [6], None)),
+    Row("POST /subjects/{subject}/versions/{version}/tags", "/subjects/a-shared/versions/1/tags", WRITE_A, NOTED),
+    Row("POST /compatibility/subjects/{subject}/versions", "/compatibility/subjects/a-one/versions", READ_A, NEW_A),
+    Row("POST /compatibility/subjects/{subject}/versions", "/compatibility/subjects/b-one/versions", READ_B, B),
+    Row("POST /compatibility/subjects/{subject}/versions/{version}", "/compatibility/subjects/a-one/versions/1", READ_A,
+        NEW_A),
+    Row("GET /config", "/config", LIST),
+    Row("PUT /config", "/config", ADMIN_ALL, {"compatibility": "FULL"}),
+    Row("DELETE /config", "/config", ADMIN_ALL),
+    Row("GET /config/{subject}", "/config/a-one", READ_A),
+    Row("GET /config/{subject}", "/config/b-one?defaultToGlobal=true", READ_B),
+    Row("GET /config/{subject}", "/config/:.__GLOBAL:", LIST),
+    Row("GET /config/{subject}", "/config/:.team:?defaultToGlobal=true", READ_B),
+    Row("PUT /config/{subject}", "/config/a-one", ADMIN_A, {"compatibility": "NONE"}),
+    Row("PUT /config/{subject}", "/config/a-more", ADMIN_A, {"alias": "a-one"}),
+    Row("PUT /config/{subject}", "/config/a-more", ADMIN_ALL, {"alias": "b-one"}),
+    Row("PUT /config/{subject}", "/config/:.__GLOBAL:", ADMIN_ALL, {"compatibility": "NONE"}),
+    Row("PUT /config/{subject}", "/config/:.team:", ADMIN_ALL, {"compatibility": "NONE"}),
+    Row("DELETE /config/{subject}", "/config/a-one", ADMIN_A),
+    Row("GET /mode", "/mode", LIST),
+    Row("PUT /mode", "/mode", ADMIN_ALL, {"mode": "READONLY"}),
+    Row("DELETE /mode", "/mode", ADMIN_ALL),
+    Row("GET /mode/{subject}", "/mode/a-one", READ_A),
+    Row("GET /mode/{subject}", "/mode/b-one?defaultToGlobal=true", READ_B),
+    Row("PUT /mode/{subject}", "/mode/a-one", ADMIN_A, {"mode": "READONLY"}),
+    Row("DELETE /mode/{subject}", "/mode/a-one", ADMIN_A),
+    Row("DELETE /mode/{subject}", "/mode/:.team:?recursive=true", ADMIN_ALL),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[EmbeddedKeys, Mapping[str, str]]:
+    return cut(tmp_path_factory.mktemp("keys"))
+
+
+@pytest.fixture(params=DOORS)
+def door(request: pytest.FixtureRequest) -> Any:
+    return DOORS[request.param]
+
+
+@pytest.fixture
+def world(keys: tuple[EmbeddedKeys, Mapping[str, str]]) -> Iterator[Guarded]:
+    with guarded(*keys) as world:
+        yield world
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.target}")
+def test_who_may_who_may_not_and_what_they_see(
+    door: Any, keys: tuple[EmbeddedKeys, Mapping[str, str]], row: Row
+) -> None:
+    """A success changes things for the next one: then the world is made anew."""
+    left = list(zip(WHO, row.outcomes, strict=True))
+    while left:
+        with guarded(*keys) as world, door(world) as ask:
+            target = prepared(world, row.target)
+            changed = False
+            while left and not changed:
+                who, outcome = left.pop(0)
+                before = world.commits
+                reply = ask(who, row.method, target, row.body)
+                assert reply.status == outcome, (who, reply)
+                changed = world.commits != before
+                assert outcome < 400 or not changed, f"{who} was refused, and changed something"
+                judge(row, who, reply)
+
+
+def prepared(world: Guarded, target: str) -> str:
+    """The target with the GUIDs filled in."""
+    for guid, id in ((GUID_A, SchemaId(1)), (GUID_B, SchemaId(2))):
+        target = target.replace(guid, str(world.registry.schema_by_id(id).guid))
+    return target
+
+
+def judge(row: Row, who: str, reply: Reply) -> None:
+    """A refusal is JSON with a number and a sentence; of a list everybody sees his own part."""
+    if reply.status == 401:
+        assert reply.json == {"error_code": 401, "message": "Unauthorized"}
+        assert reply.headers["www-authenticate"] == 'Basic realm="schema registry"'
+    elif reply.status == 403:
+        assert reply.json["error_code"] == 40301
+        assert reply.json["message"].startswith("User is denied operation ")
+    elif reply.status == 404:
+        assert reply.json["error_code"] == 40403
+    elif row.sees:
+        seen = reply.json
+        if row.route == "GET /schemas":
+            seen = [schema["subject"] for schema in seen]
+        assert seen == row.sees[("a", "z").index(who[-1]) + 1 if "-of-" in who else 0], who
+    if reply.status >= 400:
+        assert reply.headers["content-type"] == "application/vnd.schemaregistry.v1+json"
+
+
+def test_every_route_has_its_row() -> None:
+    """A new route without one would be a route about which nobody has decided."""
+    assert {row.route for row in ROWS} == {route.name for route in ROUTES}
+
+
+def test_every_flag_that_asks_for_more_has_its_row() -> None:
+    for route in ROUTES:
+        for query in route.query:
+            if query.access is not None:
+                assert any(row.route == route.name and f"{query.name}=true" in row.target for row in ROWS), query
+
+
+def test_a_wrong_path_is_wrong_for_everybody(door: Any, world: Guarded) -> None:
+    """What is not there needs no key; what is there tells nobody else what it is."""
+    with door(world) as ask:
+        assert ask("nobody", "GET", "/nope").status == 404
+        assert ask("nobody", "PATCH", "/subjects").status == 405
+        assert ask("nobody", "POST", "/subjects/a-one/versions", "no object").status == 401
