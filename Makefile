@@ -17,7 +17,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench soak localstack layer lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench soak localstack dynamodb layer synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -63,11 +63,16 @@ soak: setup ## the long attacks: crash matrices, 100,000 operations
 localstack: setup ## LocalStack on this machine, without Docker, until Ctrl-C
 	@$(bin)/python -m localstack.up $(ARGS)
 
-layer: setup ## the third-party layer for Lambda, in layers/vendor/python
-	@rm -rf layers/vendor/python
-	@$(bin)/uv pip install --quiet --require-hashes -r requirements/aws.txt --target layers/vendor/python \
-		--python-version 3.13 --python-platform aarch64-manylinux2014 --only-binary :all:
-	@du -sh layers/vendor/python
+dynamodb: setup ## DynamoDB's own engine on this machine (Java, Maven), until Ctrl-C
+	@$(bin)/python -m localstack.dynamodb $(ARGS)
+
+layer: setup ## the third-party layer for Lambda, in build/; ARGS=x86_64 for that processor
+	@$(bin)/python -m infra.packages $(ARGS)
+
+synth: setup ## the CloudFormation templates, in cdk.out; ARGS="-c stage=local" changes settings
+	@command -v node >/dev/null || { echo "CDK needs Node.js, 20 or newer, on the PATH." >&2; exit 1; }
+	@$(bin)/python -m infra.app --output cdk.out $(ARGS)
+	@ls cdk.out/*.template.json
 
 format: setup ## rewrite the code as `make lint` wants it
 	@$(bin)/ruff format --quiet . && $(bin)/ruff check --quiet --fix .
@@ -76,4 +81,4 @@ lock: setup ## resolve the dependencies anew; ARGS="--upgrade" moves them
 	@requirements/lock.sh $(ARGS)
 
 clean: ## forget the environments and what tools remember (never the data)
-	rm -rf $(VENV) .localstack .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage cdk.out
+	rm -rf $(VENV) .localstack .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage cdk.out build

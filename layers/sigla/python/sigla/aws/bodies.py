@@ -1,0 +1,133 @@
+"""What ids mean, in S3: an object for each id, an empty pointer for each way from a guid to an id.
+
+A pointer is written beside its body, in the same moment, and nothing is ever removed. So one may point to a body that
+was never written, or that means something else because another writer won the id; `named` reads before it believes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from urllib.parse import unquote
+
+from sigla import keys, records
+from sigla.aws.objects import PAGE, Objects, Stored
+from sigla.errors import SchemaNamedNotFound, StoreError, Taken
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
+
+_HIGHEST_ID = 2**31 - 1
+
+
+class AwsBodies:
+    """A `ports.Bodies`."""
+
+    def __init__(self, objects: Objects, *, registry: str = "default") -> None:
+        self._objects = objects
+        self._registry = registry
+
+    def put(self, key: BodyKey, body: Body) -> None:
+        standing = self._place(key, body)
+        if standing and standing.nonce != body.nonce:
+            raise Taken(standing)
+
+    def get(self, key: BodyKey) -> Body:
+        return self._find(key) or _missing(key)
+
+    def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
+        found = self._find_many(keys)
+        return [found[key] or _missing(key) for key in keys]
+
+    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+        prefix = keys.guid_prefix(self._registry, guid)
+        found = self._find_many([_pointed(name.removeprefix(prefix)) for name in self._objects.names(prefix)])
+        return tuple(sorted((key for key, body in found.items() if body and body.guid == guid), key=_order))
+
+    def last(self, context: str) -> SchemaId:
+        """S3 lists upwards only: ever longer leaps while there is something above, then halving.
+
+        One listing for up to 1,000 bodies, some 20 for a million, 45 at most.
+        """
+        last, end, leap = 0, _HIGHEST_ID, 0
+        # There are bodies up to `last` at least and up to `end` at most.
+        while last < end:
+            probe = last + (min(leap, (end - last) // 2) if end - last > PAGE else 0)
+            ids, more = self._ids_after(context, probe)
+            if ids and not more:
+                return SchemaId(ids[-1])
+            last, end = (ids[-1], end) if ids else (last, probe)
+            leap = 2 * leap or PAGE
+        return SchemaId(last)
+
+    def bury(self, key: BodyKey) -> None:
+        self._replace(key, lambda standing: None if standing.gone else replace(standing, gone=True))
+
+    def revive(self, key: BodyKey, body: Body) -> None:
+        def living(standing: Body) -> Body | None:
+            if standing.schema != body.schema:
+                raise Taken(standing)
+            return body if standing.gone else None
+
+        if self._place(key, body):
+            self._replace(key, living)
+
+    def _place(self, key: BodyKey, body: Body) -> Body | None:
+        """What stands in the way, or None. The pointer is there in any case: who adopts the standing body has it."""
+        keys.check_length(Subject(key.context, ""))
+        name, pointer = self._name(key), keys.guid_object(self._registry, body.guid, key)
+        made = self._objects.create_all({name: records.body_bytes(body), pointer: b""})
+        return None if made[name] else self.get(key)
+
+    def _replace(self, key: BodyKey, change: Callable[[Body], Body | None]) -> None:
+        """Puts what `change` makes of the standing body, if there is one, in its place; None leaves it as it is.
+
+        After an unknown outcome the next look finds it changed, and there is nothing left to do.
+        """
+        name = self._name(key)
+
+        def attempt() -> bool | None:
+            stored = self._objects.read(name)
+            changed = change(_body(key, stored)) if stored else None
+            if stored is None or changed is None:
+                return True
+            return self._objects.replace(name, records.body_bytes(changed), stored) or None
+
+        self._objects.insist(f"replacing {name}", attempt)
+
+    def _find(self, key: BodyKey) -> Body | None:
+        stored = self._objects.read(self._name(key))
+        return _body(key, stored) if stored else None
+
+    def _find_many(self, wanted: Sequence[BodyKey]) -> dict[BodyKey, Body | None]:
+        """Each once, side by side."""
+        once = list(dict.fromkeys(wanted))
+        found = zip(once, self._objects.read_many([self._name(key) for key in once]), strict=True)
+        return {key: _body(key, stored) if stored else None for key, stored in found}
+
+    def _ids_after(self, context: str, id: int) -> tuple[list[int], bool]:
+        """The next ids with a body, ascending, and whether there are more; the first of all if none is given (0)."""
+        start = self._name(BodyKey(context, SchemaId(id)))
+        prefix = start[: start.rindex("/") + 1]
+        page = self._objects.page(prefix, after=start if id else "")
+        return [int(name.removeprefix(prefix).removesuffix(".json")) for name in page.names], page.more
+
+    def _name(self, key: BodyKey) -> str:
+        return keys.body_object(self._registry, key)
+
+
+def _body(key: BodyKey, stored: Stored) -> Body:
+    try:
+        return records.body(stored.content)
+    except (ValueError, KeyError, TypeError) as failure:
+        raise StoreError(f"the body of id {key.id} in context {key.context} cannot be read") from failure
+
+
+def _missing(key: BodyKey) -> Body:
+    raise SchemaNamedNotFound(key=key.id)
+
+
+def _pointed(pointer: str) -> BodyKey:
+    """The key that the end of a pointer's name stands for."""
+    context, id = pointer.split("/")
+    return BodyKey(DEFAULT_CONTEXT if context == "_" else unquote(context), SchemaId(int(id)))
+
+
+def _order(key: BodyKey) -> tuple[bool, bytes, int]:
+    return key.context != DEFAULT_CONTEXT, keys.utf16(key.context), key.id

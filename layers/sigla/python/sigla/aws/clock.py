@@ -1,0 +1,13 @@
+"""The time of the machine that a function runs on."""
+
+import time
+
+
+class SystemClock:
+    """A `ports.Clock`."""
+
+    def now(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)

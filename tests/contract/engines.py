@@ -1,0 +1,57 @@
+"""What the adapters of AWS are run on: S3 and DynamoDB in this process (moto), and DynamoDB's own engine."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from localstack import dynamodb
+from localstack.up import Unavailable
+from sigla.aws.clients import Clients
+
+REGION = "us-east-1"
+BUCKET = "bodies"
+
+
+class OneAtATime:
+    """A client whose calls wait for each other: moto copies and restores its tables without a lock."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._lock = threading.RLock()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._client, name)
+        return self._locked(found) if callable(found) else found
+
+    def _locked(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def locked(*args: Any, **parameters: Any) -> Any:
+            with self._lock:
+                return call(*args, **parameters)
+
+        return locked
+
+
+@contextmanager
+def in_process(*, dynamodb_endpoint: str | None = None) -> Iterator[Clients]:
+    """Clients of an account in this process, with an empty bucket; with an endpoint, DynamoDB is the one there."""
+    with mock_aws():
+        clients = Clients(region=REGION, dynamodb_endpoint=dynamodb_endpoint)
+        try:
+            clients.s3.create_bucket(Bucket=BUCKET)
+            yield clients
+        finally:
+            clients.close()
+
+
+@pytest.fixture(scope="session")
+def dynamodb_local() -> Iterator[str]:
+    """The endpoint of one engine for all tests of this process: each makes a table of its own name."""
+    try:
+        with dynamodb.running() as endpoint:
+            yield endpoint
+    except Unavailable as reason:
+        pytest.skip(str(reason))
