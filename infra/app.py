@@ -1,16 +1,30 @@
-"""The CDK app: one stack per registry. cdk.json points here; `python -m infra.app` synthesises by itself."""
+"""The CDK app: one stack per registry. cdk.json points here; `python -m infra.app` synthesises by itself.
 
+python -m infra.app -c stage=local     with settings, as `cdk synth` takes them
+"""
+
+import argparse
+import json
 import os
+from typing import Any
 
 import aws_cdk as cdk
-from cdk_nag import AwsSolutionsChecks
+from aws_cdk import aws_lambda as lambda_
 
+from infra import packages
+from infra.parts import checklist
+from infra.parts.front_door import STAGE, RestApi
+from infra.parts.watch import Watch
+from infra.service import Placed, Service
 from infra.settings import Settings
 from infra.storage import Storage
 
 
-def build(app: cdk.App) -> cdk.Stack:
-    """The stack that the app's context describes, with AWS's checklist run over it: a finding fails the synthesis."""
+def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
+    """The stack that the app's context describes; what AWS's checklist finds fails the synthesis.
+
+    placed: where packages lie, built if need be. Raises InvalidSetting.
+    """
     settings = Settings.read(app.node.get_all_context())
     # Account and region are the deployer's credentials', so that the template is the same for everybody.
     environment = cdk.Environment(
@@ -23,19 +37,47 @@ def build(app: cdk.App) -> cdk.Stack:
         env=environment,
     )
     storage = Storage(stack, "Storage", settings=settings)
-    cdk.CfnOutput(stack, "BucketName", value=storage.bucket.bucket_name, description="Schema bodies and the journal")
-    cdk.CfnOutput(stack, "TableName", value=storage.table.table_name, description="Ids, versions, settings")
-    cdk.Validations.of(storage.bucket).acknowledge(
-        cdk.Acknowledgment(
-            id="AwsSolutions::AwsSolutions-S1",
-            reason="Every body is versioned and cannot be deleted; a log bucket would cost more than what it watches.",
-        )
+    service = Service(stack, "Service", settings=settings, storage=storage, placed=placed)
+    rest = RestApi(stack, "Rest", settings=settings, target=service.alias)
+    Watch(
+        stack,
+        "Watch",
+        settings=settings,
+        function=service.alias,
+        stage=rest.api.deployment_stage,
+        log_group=service.log_group,
     )
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks())
+    outputs = {
+        "RestUrl": (rest.url, "What clients are given; the stage is part of it"),
+        "RestApiId": (rest.api.rest_api_id, "The REST API"),
+        "RestStage": (STAGE, "The REST API's stage, the first segment of its URL"),
+        "FunctionName": (service.function.function_name, "The registry"),
+        "BucketName": (storage.bucket.bucket_name, "Schema bodies and the journal"),
+        "TableName": (storage.table.table_name, "Ids, versions, settings"),
+    }
+    if settings.front_door.function_url:
+        url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
+        outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
+    if rest.domain:
+        target = "Where the DNS record of front_door.domain_name has to point"
+        outputs["DomainTarget"] = (rest.domain.domain_name_alias_domain_name, target)
+    for name, (value, description) in outputs.items():
+        cdk.CfnOutput(stack, name, value=value, description=description)
+    checklist.check(app)
     return stack
 
 
+def context(given: list[str]) -> dict[str, Any]:
+    """cdk.json's, and over it what is given as in `name=value`."""
+    defaults: dict[str, Any] = json.loads((packages.ROOT / "cdk.json").read_text())["context"]
+    return defaults | dict(pair.split("=", 1) for pair in given)
+
+
 if __name__ == "__main__":
-    application = cdk.App()
+    parser = argparse.ArgumentParser(prog="python -m infra.app")
+    parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
+    parser.add_argument("-o", "--output", help="where templates go; cdk says it by CDK_OUTDIR")
+    arguments = parser.parse_args()
+    application = cdk.App(context=context(arguments.context), outdir=arguments.output, analytics_reporting=False)
     build(application)
     application.synth()

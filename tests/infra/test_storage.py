@@ -1,48 +1,28 @@
-"""What must never be lost is not lost by the template either. Synthesised once, then read."""
+"""What must never be lost is not lost by the template either."""
 
-import json
-import shutil
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from infra.settings import Settings
-
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="CDK needs Node.js on the PATH")
-
-CDK_JSON = Path(__file__).parents[2] / "cdk.json"
+from tests.infra.reading import Template, kinds, only
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The template of a deployment with all defaults; AWS's checklist has passed when this is there."""
-    import aws_cdk as cdk
-
-    from infra.app import build
-
-    app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=json.loads(CDK_JSON.read_text())["context"])
-    stack = build(app)
-    return dict(app.synth().get_stack_by_name(stack.stack_name).template)
-
-
-def only(template: dict[str, Any], kind: str) -> dict[str, Any]:
-    """The one resource of a type."""
-    (found,) = [resource for resource in template["Resources"].values() if resource["Type"] == kind]
-    return dict(found)
-
-
-def test_bucket_and_table_outlive_the_stack(template: dict[str, Any]) -> None:
+def test_bucket_and_table_outlive_the_stack(template: Template) -> None:
     """`cdk destroy`, or a rename that replaces a resource, must not take the schemas along."""
-    for kind in ("AWS::S3::Bucket", "AWS::DynamoDB::Table"):
-        resource = only(template, kind)
-        assert resource["DeletionPolicy"] == "Retain"
-        assert resource["UpdateReplacePolicy"] == "Retain"
+    retained = {each["Type"] for each in template["Resources"].values() if each.get("DeletionPolicy") == "Retain"}
+    replaced = {each["Type"] for each in template["Resources"].values() if each.get("UpdateReplacePolicy") == "Retain"}
+    assert {"AWS::S3::Bucket", "AWS::DynamoDB::Table"} <= retained & replaced
 
 
-def test_the_bucket_is_versioned_encrypted_and_private(template: dict[str, Any]) -> None:
+def test_nothing_else_stays_but_the_accounts_own_role(template: Template) -> None:
+    """What is left over has a reason: other APIs of the account may write their logs through it."""
+    retained = {each["Type"] for each in template["Resources"].values() if each.get("DeletionPolicy") == "Retain"}
+    assert retained == {"AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::IAM::Role", "AWS::ApiGateway::Account"}
+    kept = [name for name, each in template["Resources"].items() if each.get("DeletionPolicy") == "Retain"]
+    assert [name for name in kept if "Role" in name and "Logs" not in name] == []
+
+
+def test_the_bucket_is_versioned_encrypted_and_private(template: Template) -> None:
     """An overwritten body can be brought back, and nobody outside reads one."""
-    bucket = only(template, "AWS::S3::Bucket")["Properties"]
+    bucket = only(template, "AWS::S3::Bucket")
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
     (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert rule["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
@@ -50,38 +30,39 @@ def test_the_bucket_is_versioned_encrypted_and_private(template: dict[str, Any])
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
 
 
-def statements(template: dict[str, Any]) -> list[dict[str, Any]]:
-    return list(only(template, "AWS::S3::BucketPolicy")["Properties"]["PolicyDocument"]["Statement"])
+def statements(template: Template) -> list[dict[str, Any]]:
+    return list(only(template, "AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"])
 
 
-def test_the_bucket_refuses_what_is_not_encrypted_on_the_way(template: dict[str, Any]) -> None:
+def test_the_bucket_refuses_what_is_not_encrypted_on_the_way(template: Template) -> None:
     """TLS, and a recent one."""
     conditions = [statement.get("Condition") for statement in statements(template) if statement["Action"] == "s3:*"]
     assert {"Bool": {"aws:SecureTransport": "false"}} in conditions
     assert {"NumericLessThan": {"s3:TlsVersion": 1.2}} in conditions
 
 
-def test_a_put_must_say_what_it_expects_to_find(template: dict[str, Any]) -> None:
+def test_a_put_must_say_what_it_expects_to_find(every_template: list[Template]) -> None:
     """Write-once is the bucket's rule: a put with neither If-None-Match nor If-Match is denied, whoever sends it."""
-    (put,) = [statement for statement in statements(template) if statement["Action"] == "s3:PutObject"]
-    assert put["Effect"] == "Deny"
-    assert put["Principal"] == {"AWS": "*"}
-    assert put["Condition"] == {
-        "Null": {"s3:if-none-match": "true", "s3:if-match": "true"},
-        "Bool": {"s3:ObjectCreationOperation": "true"},
-    }
+    for template in (each for each in every_template if "AWS::S3::Bucket" in kinds(each)):
+        (put,) = [statement for statement in statements(template) if statement["Action"] == "s3:PutObject"]
+        assert put["Effect"] == "Deny"
+        assert put["Principal"] == {"AWS": "*"}
+        assert put["Condition"] == {
+            "Null": {"s3:if-none-match": "true", "s3:if-match": "true"},
+            "Bool": {"s3:ObjectCreationOperation": "true"},
+        }
 
 
-def test_nobody_deletes_a_body(template: dict[str, Any]) -> None:
+def test_nobody_deletes_a_body(template: Template) -> None:
     """Not the functions, not a person with admin rights in a hurry, not one version of an object."""
     denied = [statement for statement in statements(template) if "s3:DeleteObject" in statement["Action"]]
     assert [statement["Effect"] for statement in denied] == ["Deny"]
     assert set(denied[0]["Action"]) == {"s3:DeleteObject", "s3:DeleteObjectVersion"}
 
 
-def test_the_table_costs_nothing_idle_and_can_be_brought_back(template: dict[str, Any]) -> None:
+def test_the_table_costs_nothing_idle_and_can_be_brought_back(template: Template) -> None:
     """On demand, restorable to any second of 35 days, and not deletable by one wrong click."""
-    table = only(template, "AWS::DynamoDB::Table")["Properties"]
+    table = only(template, "AWS::DynamoDB::Table")
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["PointInTimeRecoverySpecification"] == {
         "PointInTimeRecoveryEnabled": True,
@@ -90,37 +71,27 @@ def test_the_table_costs_nothing_idle_and_can_be_brought_back(template: dict[str
     assert table["DeletionProtectionEnabled"] is True
 
 
-def test_the_table_has_the_keys_of_the_catalog_and_a_stream(template: dict[str, Any]) -> None:
-    """`pk` and `sk`, and the stream that feeds the journal."""
-    table = only(template, "AWS::DynamoDB::Table")["Properties"]
+def test_the_table_has_the_keys_of_the_catalog_and_a_stream(template: Template) -> None:
+    """`pk` and `sk`, the stream that feeds the journal, and an end for journal rows."""
+    table = only(template, "AWS::DynamoDB::Table")
     assert table["KeySchema"] == [
         {"AttributeName": "pk", "KeyType": "HASH"},
         {"AttributeName": "sk", "KeyType": "RANGE"},
     ]
     assert table["StreamSpecification"] == {"StreamViewType": "NEW_IMAGE"}
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
 
 
-def test_the_template_runs_no_code_of_its_own(template: dict[str, Any]) -> None:
-    """A custom resource would be a function that can delete what this page protects."""
-    assert [kind for kind in {r["Type"] for r in template["Resources"].values()} if kind.startswith("Custom::")] == []
+def test_a_stack_can_be_given_a_bucket_and_a_table_that_are_there(other: Template) -> None:
+    """After a teardown, of a restored table, or shared by registries: they are used, and nothing is done to them."""
+    assert not kinds(other) & {"AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::DynamoDB::Table"}
+    told = only(other, "AWS::Lambda::Function")["Environment"]["Variables"]
+    assert (told["SIGLA_BUCKET"], told["SIGLA_TABLE"]) == ("kept-bodies", "kept-catalog")
 
 
-def test_cdk_json_holds_the_defaults() -> None:
-    """A deployer reads them there; the record and the file say the same."""
-    context = json.loads(CDK_JSON.read_text())["context"]
-    assert Settings.read(context) == Settings()
-    assert context == {name: getattr(Settings(), name) for name in Settings.__slots__}
-
-
-def test_a_setting_with_a_typo_is_refused_by_name() -> None:
-    """It must not become a default; what CDK keeps in the context is not ours to judge."""
-    assert Settings.read({"@aws-cdk/core:anything": True, "aws:cdk:x": 1}) == Settings()
-    with pytest.raises(ValueError, match="registry_nam"):
-        Settings.read({"registry_nam": "payments"})
-
-
-@pytest.mark.parametrize("name", ["", "-a", "A", "a/b", "a#b", "x" * 64])
-def test_a_registry_name_fits_every_stored_name(name: str) -> None:
-    """It is the first component of keys in S3 and DynamoDB."""
-    with pytest.raises(ValueError, match="registry_name"):
-        Settings(registry_name=name)
+def test_on_localstack_a_stack_goes_as_a_whole(local: Template) -> None:
+    """What is retained there would only be in the next one's way."""
+    assert "Retain" not in {each.get("DeletionPolicy") for each in local["Resources"].values()}
+    table = only(local, "AWS::DynamoDB::Table")
+    assert table["DeletionProtectionEnabled"] is False
+    assert "StreamSpecification" not in table

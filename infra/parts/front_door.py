@@ -1,0 +1,120 @@
+"""The ways in: a REST API that hands every path over as it was sent, and, where a setting says so, a function URL.
+
+Never an HTTP API (v2): it decodes `%2F`, refuses `%25` and cuts at `%3F`, and subjects may be called so.
+"""
+
+import json
+
+from aws_cdk import RemovalPolicy, Size
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_certificatemanager as acm
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.parts.checklist import acknowledge
+from infra.parts.gateway_responses import rewrite
+from infra.parts.logs import log_group
+from infra.settings import FrontDoor, Settings
+
+STAGE = "v1"
+"""The first segment of every URL of the REST API; the registry never sees it."""
+
+# Facts about a request, none of what it carries. The gateway's own answers say of which kind they are.
+LINE = {
+    "event": "access",
+    "request_id": "$context.requestId",
+    "ts": "$context.requestTimeEpoch",
+    "ip": "$context.identity.sourceIp",
+    "method": "$context.httpMethod",
+    "path": "$context.path",
+    "status": "$context.status",
+    "bytes": "$context.responseLength",
+    "took_ms": "$context.responseLatency",
+    "function_ms": "$context.integration.latency",
+    "gateway_response": "$context.error.responseType",
+}
+
+
+class RestApi(Construct):
+    """A regional REST API: ANY on the root and on every path below it, answered by the function."""
+
+    def __init__(self, scope: Construct, name: str, *, settings: Settings, target: lambda_.IFunction) -> None:
+        super().__init__(scope, name)
+        door = settings.front_door
+        # LocalStack keeps no access logs.
+        self.log_group = log_group(self, "Log", settings) if door.access_logs and not settings.local else None
+        self.api = apigateway.RestApi(
+            self,
+            "Api",
+            rest_api_name=settings.stack_name,
+            description=f"Sigla, the registry {settings.registry_name}",
+            endpoint_types=[apigateway.EndpointType.REGIONAL],
+            # No binary types: what the registry sends is text, and with a binary type requests would arrive in base64.
+            # Answers are compressed however small they are (HTTP-10); below is nothing that could.
+            min_compression_size=Size.bytes(0),
+            cloud_watch_role=False,
+            deploy_options=apigateway.StageOptions(
+                stage_name=STAGE,
+                throttling_rate_limit=door.requests_per_second,
+                throttling_burst_limit=door.burst,
+                access_log_destination=self.log_group and apigateway.LogGroupLogDestination(self.log_group),
+                access_log_format=self.log_group and apigateway.AccessLogFormat.custom(json.dumps(LINE)),
+                metrics_enabled=False,  # those by path and method have a price each; those of the stage are free
+                tracing_enabled=settings.function.tracing,
+            ),
+        )
+        if self.log_group and door.logs_role:
+            self.api.deployment_stage.node.add_dependency(self.logs_role())
+        self.api.node.try_remove_child("Endpoint")  # CDK's own output; ours says what it is
+        everything = apigateway.LambdaIntegration(target, allow_test_invoke=False)
+        self.api.root.add_method("ANY", everything)
+        self.api.root.add_resource("{proxy+}").add_method("ANY", everything)
+        rewrite(self.api)
+        self.domain = self.own_domain(door) if door.domain_name else None
+        for rule, reason in ACKNOWLEDGED.items():
+            acknowledge(self.api, rule, reason)
+
+    def own_domain(self, door: FrontDoor) -> apigateway.DomainName:
+        """Without a path, so that it does for every client. Its DNS record is for the deployer to make."""
+        domain = apigateway.DomainName(
+            self,
+            "Domain",
+            domain_name=door.domain_name,
+            certificate=acm.Certificate.from_certificate_arn(self, "Certificate", door.certificate_arn),
+            endpoint_type=apigateway.EndpointType.REGIONAL,
+            security_policy=apigateway.SecurityPolicy.TLS_1_2,
+        )
+        domain.add_base_path_mapping(self.api, stage=self.api.deployment_stage)
+        return domain
+
+    def logs_role(self) -> apigateway.CfnAccount:
+        """The account's, for API Gateway in this region; it stays when the stack goes, since others may rely on it."""
+        policy = iam.ManagedPolicy.from_aws_managed_policy_name("service-role/AmazonAPIGatewayPushToCloudWatchLogs")
+        role = iam.Role(
+            self,
+            "LogsRole",
+            assumed_by=iam.ServicePrincipal("apigateway.amazonaws.com"),
+            managed_policies=[policy],
+        )
+        role.apply_removal_policy(RemovalPolicy.RETAIN)
+        reason = "The policy that AWS made for this role, which is the account's and not of one API."
+        acknowledge(role, "IAM4", reason, policy=policy.managed_policy_arn)
+        account = apigateway.CfnAccount(self, "Account", cloud_watch_role_arn=role.role_arn)
+        account.apply_removal_policy(RemovalPolicy.RETAIN)
+        return account
+
+    @property
+    def url(self) -> str:
+        """Without a slash at its end."""
+        return str(self.api.url_for_path("/")).removesuffix("/")
+
+
+ACKNOWLEDGED = {
+    "APIG1": "Access logs are a setting; the function writes a line for each request it answers.",
+    "APIG2": "The registry reads and refuses requests itself, in its own words.",
+    "APIG3": "A firewall is the account's to choose; it has a price by the month.",
+    "APIG4": "The registry asks for credentials itself, in the same way behind every front door.",
+    "APIG6": "The gateway's own logs repeat requests and answers; the access log and the function's have the facts.",
+    "COG4": "The registry asks for credentials itself, in the same way behind every front door.",
+}

@@ -1,0 +1,135 @@
+"""Who looks after it: alarms, each with the sentence that a person reads at night, and a dashboard."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.settings import Settings
+
+PERIOD = Duration.minutes(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """threshold: at this value and above it rings. periods: of PERIOD, so many in a row. meaning: what to think."""
+
+    name: str
+    metric: cloudwatch.IMetric
+    threshold: float
+    periods: int
+    meaning: str
+
+
+class Watch(Construct):
+    """The alarms and the dashboard that settings ask for."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        function: lambda_.Alias,
+        stage: apigateway.Stage,
+        log_group: logs.ILogGroup,
+    ) -> None:
+        super().__init__(scope, name)
+        if settings.local:
+            return
+        watched = list(_watched(settings, function, stage))
+        if settings.watch.alarms:
+            self.alarms(watched, settings)
+        if settings.watch.dashboard:
+            self.dashboard(watched, function, stage, log_group)
+
+    def alarms(self, watched: list[Watched], settings: Settings) -> None:
+        arn = settings.watch.topic_arn
+        tell = actions.SnsAction(sns.Topic.from_topic_arn(self, "Topic", arn)) if arn else None
+        for each in watched:
+            alarm = cloudwatch.Alarm(
+                self,
+                each.name,
+                metric=each.metric,
+                threshold=each.threshold,
+                comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+                evaluation_periods=each.periods,
+                alarm_description=f"Sigla, the registry {settings.registry_name}: {each.meaning}",
+                treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,  # nobody asked: nothing is wrong
+            )
+            if tell:
+                alarm.add_alarm_action(tell)
+                alarm.add_ok_action(tell)
+
+    def dashboard(
+        self, watched: list[Watched], function: lambda_.Alias, stage: apigateway.Stage, log_group: logs.ILogGroup
+    ) -> None:
+        times = [
+            function.metric_duration(statistic="p50", period=PERIOD),
+            function.metric_duration(statistic="p99", period=PERIOD),
+        ]
+        slow = ["fields route, status, took_ms", "filter event = 'request'", "sort took_ms desc", "limit 20"]
+        board = cloudwatch.Dashboard(self, "Dashboard")
+        board.add_widgets(
+            cloudwatch.GraphWidget(
+                title="Requests",
+                width=12,
+                left=[stage.metric_count(period=PERIOD), function.metric_invocations(period=PERIOD)],
+            ),
+            cloudwatch.GraphWidget(title="Milliseconds in the function", width=12, left=times),
+        )
+        board.add_widgets(
+            *(cloudwatch.GraphWidget(title=each.name, width=24 // len(watched), left=[each.metric]) for each in watched)
+        )
+        board.add_widgets(
+            cloudwatch.LogQueryWidget(
+                title="The slowest requests", width=24, log_group_names=[log_group.log_group_name], query_lines=slow
+            )
+        )
+
+
+def _watched(settings: Settings, function: lambda_.Alias, stage: apigateway.Stage) -> Iterator[Watched]:
+    """A row for each alarm."""
+    yield Watched(
+        "Errors",
+        function.metric_errors(period=PERIOD),
+        1,
+        1,
+        "the function crashed, ran out of time or could not start; its log says where.",
+    )
+    yield Watched(
+        "Throttles",
+        function.metric_throttles(period=PERIOD),
+        1,
+        1,
+        "more requests at once than function.reserved_concurrency, or the account, lets through.",
+    )
+    yield Watched(
+        "RestServerErrors",
+        stage.metric_server_error(period=PERIOD),
+        1,
+        1,
+        "clients of the REST API were answered 5xx; the function's log has the failures.",
+    )
+    yield Watched(
+        "RestLatency",
+        stage.metric_latency(period=PERIOD, statistic="p99"),
+        settings.watch.p99_ms,
+        3,
+        "one request in a hundred to the REST API takes longer than watch.p99_ms.",
+    )
+    if settings.front_door.function_url:
+        yield Watched(
+            "UrlServerErrors",
+            function.metric("Url5xxCount", period=PERIOD, statistic="Sum"),
+            1,
+            1,
+            "clients of the function URL were answered 5xx; the function's log has the failures.",
+        )

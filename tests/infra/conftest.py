@@ -1,0 +1,98 @@
+"""Stacks as they would be deployed, synthesised once each. Packages are not built: a template names them by content."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra import packages
+from infra.packages import Package
+
+Template = dict[str, Any]
+Synthesise = Callable[..., Template]
+
+CDK_JSON = Path(__file__).parents[2] / "cdk.json"
+CONTEXT: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
+
+# Everything that costs or opens something, at once.
+ALL_ON = (
+    ("front_door.function_url", True),
+    ("front_door.domain_name", "registry.example.com"),
+    ("front_door.certificate_arn", "arn:aws:acm:eu-west-1:111122223333:certificate/1"),
+    ("function.tracing", True),
+    ("function.platform_logs", True),
+    ("watch.dashboard", True),
+    ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
+)
+
+
+# What is chosen otherwise, where one choice does not hide another.
+OTHER = (
+    ("registry_name", "payments"),
+    ("bucket_name", "kept-bodies"),
+    ("table_name", "kept-catalog"),
+    ("auth", "none"),
+    ("front_door.logs_role", False),
+    ("watch.alarms", False),
+)
+
+
+@pytest.fixture(scope="session")
+def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synthesise]:
+    """The template for settings given as pairs; AWS's checklist has passed when it is there. Asked twice, made once."""
+    if shutil.which("node") is None:
+        pytest.skip("CDK needs Node.js on the PATH")
+    import aws_cdk as cdk
+
+    from infra.app import build
+
+    # Read once: somebody may be writing code while this runs.
+    code = cache(packages.code)
+
+    def placed(package: Package) -> Path:
+        folder = tmp_path_factory.mktemp(package.name)
+        (folder / "built").write_text("not here")
+        return folder
+
+    @cache
+    def made(*settings: tuple[str, Any]) -> Template:
+        app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=CONTEXT | dict(settings))
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(packages, "code", code)
+            stack = build(app, placed=placed)
+        return dict(app.synth().get_stack_by_name(stack.stack_name).template)
+
+    yield made
+    made.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def template(synthesise: Synthesise) -> Template:
+    """Of a deployment with all defaults."""
+    return synthesise()
+
+
+@pytest.fixture(scope="session")
+def all_on(synthesise: Synthesise) -> Template:
+    return synthesise(*ALL_ON)
+
+
+@pytest.fixture(scope="session")
+def local(synthesise: Synthesise) -> Template:
+    """For LocalStack."""
+    return synthesise(("stage", "local"), ("front_door.function_url", True))
+
+
+@pytest.fixture(scope="session")
+def other(synthesise: Synthesise) -> Template:
+    """Of a second registry in a bucket and a table that are there, open and unwatched."""
+    return synthesise(*OTHER)
+
+
+@pytest.fixture(scope="session")
+def every_template(template: Template, all_on: Template, local: Template, other: Template) -> list[Template]:
+    return [template, all_on, local, other]

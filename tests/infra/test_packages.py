@@ -1,0 +1,102 @@
+"""What Lambda unpacks is named by what it is made from, and holds what it must."""
+
+from pathlib import Path
+
+import pytest
+
+from infra import packages
+from infra.packages import Package
+from tests.infra.conftest import Synthesise
+from tests.infra.reading import Template, all_of, only
+
+
+def test_two_syntheses_name_the_same_packages(template: Template, synthesise: Synthesise) -> None:
+    """From other folders, at another time: what has not changed is not deployed again."""
+    again = synthesise(("log_requests", True))
+    assert only(again, "AWS::Lambda::LayerVersion")["Content"] == only(template, "AWS::Lambda::LayerVersion")["Content"]
+    assert again == template
+
+
+def test_the_layer_is_named_by_its_lock_and_its_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One package more, or another processor, is another layer."""
+    before = packages.layer("arm64")
+    assert packages.layer("arm64").digest == before.digest != packages.layer("x86_64").digest
+    lock = tmp_path / "aws.txt"
+    lock.write_text(packages.LOCK.read_text() + "left-pad==1.0\n")
+    monkeypatch.setattr(packages, "LOCK", lock)
+    assert packages.layer("arm64").digest != before.digest
+
+
+def test_the_code_is_named_by_every_one_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte more, or the same bytes under another name, is other code; what Python leaves behind is not."""
+    handler = tmp_path / "functions" / "registry" / "handler.py"
+    handler.parent.mkdir(parents=True)
+    handler.write_text("handler = 1\n")
+    monkeypatch.setattr(packages, "ROOT", tmp_path)
+    first = packages.code("registry").digest
+    (handler.parent / "__pycache__").mkdir()
+    (handler.parent / "__pycache__" / "handler.pyc").write_bytes(b"left behind")
+    assert packages.code("registry").digest == first
+    handler.write_text("handler = 2\n")
+    second = packages.code("registry").digest
+    handler.rename(handler.with_name("handlers.py"))
+    assert len({first, second, packages.code("registry").digest}) == 3
+
+
+def test_parts_cannot_run_into_each_other() -> None:
+    """`ab` and `c` are not `a` and `bc`."""
+    assert packages.digest([b"ab", b"c"]) != packages.digest([b"a", b"bc"])
+
+
+def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path) -> None:
+    """With bytecode that never looks at its source: nothing can be compiled where nothing can be written."""
+    packages.code("registry").fill(tmp_path)
+    assert (tmp_path / "handler.py").exists()
+    assert (tmp_path / "sigla" / "web" / "gateway.py").exists()
+    for source in tmp_path.rglob("*.py"):
+        found = source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc"
+        assert found.exists() == bool(packages.compiler())  # a machine may have no Python 3.13
+        if found.exists():
+            assert int.from_bytes(found.read_bytes()[4:8], "little") == 0b01, "PEP 552: a hash that is not checked"
+
+
+def test_a_build_that_breaks_off_leaves_nothing_that_looks_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a layer would be deployed under the name of a whole one."""
+    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
+
+    def broken(folder: Path) -> None:
+        (folder / "half").write_text("of it")
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        packages.built(Package("layer", "0" * 64, broken))
+    assert list((tmp_path / "build").iterdir()) == []
+
+
+def test_what_is_built_is_not_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A synthesis must not cost more than it has to."""
+    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
+    built = []
+    package = Package("layer", "0" * 64, lambda folder: built.append(folder.name))
+    assert packages.built(package) == packages.built(package)
+    assert built == ["layer"]
+
+
+def test_what_was_built_before_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder for each edit would fill the disk of who develops; other packages stay."""
+    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
+    for name, digest in (("layer", "0"), ("registry", "1"), ("layer", "2")):
+        packages.built(Package(name, digest * 64, lambda _: None))
+    assert {path.name.split("-")[0] for path in (tmp_path / "build").iterdir()} == {"layer", "registry"}
+    assert len(list((tmp_path / "build").iterdir())) == 2
+
+
+def test_the_layer_is_hash_locked(template: Template) -> None:
+    """What was tested is what runs: every line of the lock that names a package has its hashes."""
+    lines = packages.LOCK.read_text().splitlines()
+    pins = [at for at, line in enumerate(lines) if "==" in line]
+    assert pins
+    assert all("--hash=sha256:" in lines[at + 1] for at in pins)
+    assert len(all_of(template, "AWS::Lambda::LayerVersion")) == 1
