@@ -8,6 +8,17 @@ import pytest
 
 from sigla.embedded.store import EmbeddedStore
 from sigla.ports import Bodies, Catalog, Journal
+from tests.contract.aws import Account, account
+from tests.contract.engines import dynamodb_local
+
+__all__ = ["dynamodb_local"]
+
+# Moto copies the table in each transaction, and here are a thousand; DynamoDB's own engine does them.
+TOO_MUCH_FOR_MOTO = "test_a_list_longer_than_a_page_is_whole[aws-moto]"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if item.name != TOO_MUCH_FOR_MOTO]
 
 
 class Stores(Protocol):
@@ -21,22 +32,49 @@ class Stores(Protocol):
     def journal(self) -> Journal: ...
 
 
-def on_disk(folder: Path) -> Iterator[Stores]:
+@pytest.fixture(scope="module")
+def moto() -> Iterator[Account]:
+    with account() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def engine(dynamodb_local: str) -> Iterator[Account]:
+    with account(dynamodb_local) as made:
+        yield made
+
+
+def on_disk(folder: Path, _: pytest.FixtureRequest) -> Iterator[Stores]:
     with EmbeddedStore(folder / "data") as store:
         yield store
 
 
-def in_memory(folder: Path) -> Iterator[Stores]:
+def in_memory(_: Path, __: pytest.FixtureRequest) -> Iterator[Stores]:
     with EmbeddedStore() as store:
         yield store
 
 
-ADAPTERS: dict[str, Callable[[Path], Iterator[Stores]]] = {"embedded-disk": on_disk, "embedded-memory": in_memory}
+def on_moto(_: Path, request: pytest.FixtureRequest) -> Iterator[Stores]:
+    with request.getfixturevalue("moto").stores() as stores:
+        yield stores
+
+
+def on_engine(_: Path, request: pytest.FixtureRequest) -> Iterator[Stores]:
+    with request.getfixturevalue("engine").stores() as stores:
+        yield stores
+
+
+ADAPTERS: dict[str, Callable[[Path, pytest.FixtureRequest], Iterator[Stores]]] = {
+    "embedded-disk": on_disk,
+    "embedded-memory": in_memory,
+    "aws-moto": on_moto,
+    "aws-dynamodb": on_engine,
+}
 
 
 @pytest.fixture(params=ADAPTERS)
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
-    yield from ADAPTERS[request.param](tmp_path)
+    yield from ADAPTERS[request.param](tmp_path, request)
 
 
 @pytest.fixture

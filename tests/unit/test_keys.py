@@ -44,12 +44,18 @@ FILES = [
     st.tuples(st.just(keys.pending_file), REGISTRIES, BODY_KEYS, NUMBERS, st.sampled_from(["new", "old"])),
 ]
 SORT_KEYS = [
+    [st.tuples(st.just(keys.version_sk), NUMBERS, VERSIONS)],
     [
-        st.tuples(st.just(keys.version_sk), NUMBERS, VERSIONS),
-        st.tuples(st.just(keys.digest_sk), NUMBERS, TEXTS, VERSIONS),
+        st.tuples(
+            st.just(lambda name, version, generation: keys.holder_sk(Subject(".", name), version, generation)),
+            TEXTS,
+            VERSIONS,
+            NUMBERS,
+        )
     ],
-    [st.tuples(st.just(lambda name, version: keys.holder_sk(Subject(".", name), version)), TEXTS, VERSIONS)],
-    [st.tuples(st.just(keys.referrer_sk), VERSIONS, SUBJECTS, NUMBERS.map(SchemaId), VERSIONS)],
+    [st.tuples(st.just(keys.referrer_sk), VERSIONS, SUBJECTS, NUMBERS.map(SchemaId), VERSIONS, TEXTS)],
+    [st.tuples(st.just(keys.settings_sk), SUBJECTS.map(lambda scope: Subject(scope.context, scope.name)))],
+    [st.tuples(st.just(keys.context_sk), CONTEXTS)],
     [st.tuples(st.just(keys.journal_sk), NUMBERS, TEXTS)],
 ]
 
@@ -72,6 +78,16 @@ def test_listed_names_sort_by_utf16_code_units(one: Subject, other: Subject) -> 
     order = one.qualified.encode("utf-16-be") < other.qualified.encode("utf-16-be")
     assert (keys.list_sk(one).encode() < keys.list_sk(other).encode()) == order
     assert (keys.utf16(one.qualified) < keys.utf16(other.qualified)) == order
+
+
+@given(st.text(st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"])), st.text(min_size=1), VERSIONS)
+def test_holders_sort_by_name_then_version(name: str, more: str, version: Version) -> None:
+    """A shorter name before what it begins; and a query for one name meets no other."""
+    one, other = Subject(".", name), Subject(".", name + " " + more)
+    assert keys.holder_sk(one, version, 0).encode() < keys.holder_sk(other, Version(1), 0).encode()
+    assert keys.holder_sk(one, version, 0).startswith(keys.holder_prefix(one))
+    assert not keys.holder_sk(other, version, 0).startswith(keys.holder_prefix(one))
+    assert keys.holder_sk(other, version, 0) < keys.HOLDERS
 
 
 def test_the_order_of_code_units_is_not_that_of_code_points() -> None:
@@ -116,10 +132,11 @@ def test_names_look_as_they_are_documented() -> None:
     assert keys.context_pk("r", ".") == "r#x#_"
     assert keys.subject_pk("r", orders) == "r#s#.eu#orders"
     assert keys.version_sk(2, Version(3)) == "V#2#0000000003"
-    assert keys.digest_sk(2, "d", Version(3)) == "E#2#d#0000000003"
+    assert keys.holder_sk(orders, Version(3), 2) == "@orders\t0000000003#0000000002"
+    assert keys.settings_sk(Subject(".", "")) == "="
     assert keys.id_pk("r", key) == "r#i#_#42"
-    assert keys.referrer_sk(Version(1), orders, SchemaId(2), Version(3)) == (
-        "0000000001#.eu#0000000002#orders#0000000003"
+    assert keys.referrer_sk(Version(1), orders, SchemaId(2), Version(3), "n") == (
+        "0000000001#.eu#0000000002#orders#0000000003#n"
     )
 
 

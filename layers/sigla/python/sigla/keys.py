@@ -103,6 +103,11 @@ def guid_object(registry: str, guid: Guid, key: BodyKey) -> str:
     return f"{guid_prefix(registry, guid)}{context_component(key.context)}/{key.id:010}"
 
 
+def api_keys_prefix(registry: str) -> str:
+    """What stands before the name of an API key; such a name needs no encoding."""
+    return f"{component(registry)}/keys/"
+
+
 def journal_object(registry: str, year: int, month: int, day: int, sequence: int) -> str:
     return f"{component(registry)}/journal/{year:04}/{month:02}/{day:02}/{sequence:010}.jsonl"
 
@@ -133,7 +138,11 @@ def pending_file(registry: str, key: BodyKey, group: int, kind: str) -> str:
 
 # --- rows in DynamoDB ------------------------------------------------------------------------------------------------
 
-CONFIG, MODE, CONTEXT, HEAD, NEXT, ID, HOLDERS = "CONFIG", "MODE", "CONTEXT", "HEAD", "NEXT", "ID", "HOLDERS"
+HEAD, SETTINGS, NEXT, ID, HOLDERS = "HEAD", "SETTINGS", "NEXT", "ID", "HOLDERS"
+"""Sort keys of which a partition has one. Of a subject's, HEAD comes before every version, and SETTINGS between."""
+
+HOLDER = "@"
+"""What every holder row begins with, so that a query passes by HOLDERS."""
 
 
 def context_pk(registry: str, context: str) -> str:
@@ -148,12 +157,13 @@ def version_sk(generation: int, version: Version) -> str:
     return f"V#{generation}#{version:010}"
 
 
-def digest_sk(generation: int, digest: str, version: Version) -> str:
-    return f"E#{generation}#{component(digest)}#{version:010}"
-
-
 def settings_pk(registry: str) -> str:
     return f"{component(registry)}#settings"
+
+
+def settings_sk(scope: Subject) -> str:
+    """The global entry's name is empty, and no key may be."""
+    return f"={sortable(scope.qualified)}"
 
 
 def content_pk(registry: str, context: str, fingerprint: str) -> str:
@@ -164,17 +174,28 @@ def id_pk(registry: str, key: BodyKey) -> str:
     return f"{component(registry)}#i#{context_component(key.context)}#{key.id}"
 
 
-def holder_sk(subject: Subject, version: Version) -> str:
-    return f"{component(subject.name)}#{version:010}"
+def holder_sk(subject: Subject, version: Version, generation: int) -> str:
+    """Sorts by the name's UTF-16 code units: no name that can be registered has a character below the space."""
+    return f"{holder_prefix(subject)}{version:010}#{generation:010}"
+
+
+def holder_prefix(subject: Subject) -> str:
+    """What the holder rows of one subject begin with, and of no other."""
+    return f"{HOLDER}{sortable(subject.name)}\t"
 
 
 def referrers_pk(registry: str, subject: Subject) -> str:
     return f"{component(registry)}#r#{_full_name(subject)}"
 
 
-def referrer_sk(referenced: Version, referrer: Subject, id: SchemaId, version: Version) -> str:
+def referrer_sk(referenced: Version, referrer: Subject, id: SchemaId, version: Version, nonce: str) -> str:
+    """nonce: of the registration, so that a claim that came to nothing stands in nobody's place."""
     context = context_component(referrer.context)
-    return f"{referenced:010}#{context}#{id:010}#{component(referrer.name)}#{version:010}"
+    return f"{referenced:010}#{context}#{id:010}#{component(referrer.name)}#{version:010}#{component(nonce)}"
+
+
+def referrer_prefix(referenced: Version) -> str:
+    return f"{referenced:010}#"
 
 
 def name_pk(registry: str, name: str) -> str:
@@ -191,6 +212,10 @@ def list_sk(subject: Subject) -> str:
 
 def contexts_pk(registry: str) -> str:
     return f"{component(registry)}#c"
+
+
+def context_sk(context: str) -> str:
+    return sortable(context)
 
 
 def registry_wide_pk(registry: str) -> str:

@@ -24,7 +24,8 @@ class Settings:
     """Every setting with its default; the environment variable is the name in capitals after `SIGLA_`.
 
     registry_name: the metadata space that is served; several may share a store.
-    data: the directory where a function keeps its data; without one it keeps nothing. `sigla serve` has an option.
+    table, bucket: where a function keeps its data in AWS: a DynamoDB table and an S3 bucket, both or neither.
+    data: a directory for it instead; without any of them it keeps nothing. `sigla serve` has an option.
     default_level: of subjects without a level of their own or an inherited one.
     mode_mutability: whether modes may be changed.
     strict_reference_versions: refuse a schema that reaches two versions of one subject under one reference name.
@@ -36,6 +37,8 @@ class Settings:
     """
 
     registry_name: str = "default"
+    table: str = ""
+    bucket: str = ""
     data: str = ""
     default_level: str = "BACKWARD"
     mode_mutability: bool = True
@@ -60,6 +63,8 @@ class Settings:
                 raise InvalidSetting(f"{variable} is no setting; the settings are {_names(known)}.")
             given[name] = _value(variable, text, type(known[name].default))
         settings = cls(**given)
+        if bool(settings.table) != bool(settings.bucket):
+            raise InvalidSetting(f"{PREFIX}TABLE and {PREFIX}BUCKET belong together: set both, or neither.")
         if settings.default_level.upper() not in LEVELS:
             raise InvalidSetting(
                 f"{PREFIX}DEFAULT_LEVEL is {settings.default_level}; it must be one of {', '.join(LEVELS)}."

@@ -3,7 +3,7 @@
 import ipaddress
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,22 @@ def embedded(settings: Settings, data: Path | None) -> Iterator[tuple[Registry, 
         yield Registry(store.catalog, bodies, SystemClock(), _options(settings)), store
 
 
+@contextmanager
+def aws(settings: Settings) -> Iterator[tuple[Registry, Keys]]:
+    """A registry in a DynamoDB table and an S3 bucket, and its keys. Any number of instances may share them."""
+    from sigla.aws.api_keys import AwsKeys
+    from sigla.aws.bodies import AwsBodies
+    from sigla.aws.catalog import AwsCatalog
+    from sigla.aws.clients import Clients
+    from sigla.aws.objects import Objects
+
+    clock, name = SystemClock(), settings.registry_name
+    with closing(Clients()) as clients, closing(Objects(clients.s3, settings.bucket, clock=clock)) as objects:
+        bodies = Tiers(Memory(settings.memory_bytes), AwsBodies(objects, registry=name))
+        with closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name)) as catalog:
+            yield Registry(catalog, bodies, clock, _options(settings)), AwsKeys(objects, registry=name)
+
+
 def serve(
     data: Path | None,
     host: str,
@@ -92,19 +108,33 @@ def lambda_handler() -> Callable[[Any, Any], dict[str, Any]]:
     from sigla.web import gateway  # Mangum is no business of the local server
 
     settings = Settings.read(os.environ)
-    data = Path(settings.data) if settings.data else None
-    registry, store = _KEPT_OPEN.enter_context(embedded(settings, data))
+    registry, keys = _KEPT_OPEN.enter_context(aws(settings) if settings.table else _in_a_directory(settings))
     auth = KEYS if settings.auth == AUTO else settings.auth
     if auth == NONE:
         _tell_open("the function")
-    return gateway.handler(
-        registry, options=_web_options(settings, _authenticator(auth, _keys(settings, store.path)), gateway.OPTIONS)
-    )
+    return gateway.handler(registry, options=_web_options(settings, _authenticator(auth, keys), gateway.OPTIONS))
 
 
-def keys(data: Path) -> tuple[Keys, Clock]:
-    """Where keys are kept, and what dates them. Raises InvalidSetting."""
-    return _keys(Settings.read(os.environ), data), SystemClock()
+@contextmanager
+def _in_a_directory(settings: Settings) -> Iterator[tuple[Registry, Keys]]:
+    """As `aws`, on this machine; in memory without a directory."""
+    with embedded(settings, Path(settings.data) if settings.data else None) as (registry, store):
+        yield registry, _keys(settings, store.path)
+
+
+@contextmanager
+def keys(data: Path, bucket: str = "") -> Iterator[tuple[Keys, Clock]]:
+    """Where keys are kept, in the bucket if one is named, and what dates them. Raises InvalidSetting, ImportError."""
+    settings = Settings.read(os.environ)
+    if not bucket:
+        yield _keys(settings, data), SystemClock()
+        return
+    from sigla.aws.api_keys import AwsKeys
+    from sigla.aws.clients import Clients
+    from sigla.aws.objects import Objects
+
+    with closing(Clients()) as clients, closing(Objects(clients.s3, bucket, clock=SystemClock())) as objects:
+        yield AwsKeys(objects, registry=settings.registry_name), SystemClock()
 
 
 def _keys(settings: Settings, data: Path) -> Keys:

@@ -13,8 +13,8 @@ from sigla.cli.misuse import Misuse, Refused
 from sigla.ports import Clock
 
 DESCRIPTION = """\
-API keys for a registry that was started with --auth. They are kept beside its data, without their secrets, and are
-made and revoked while it runs.
+API keys for a registry that was started with --auth, or that is deployed in AWS. They are kept beside its data, without
+their secrets, and are made and revoked while it runs. With --bucket your own AWS credentials are used.
 """
 
 ROLES = """\
@@ -52,14 +52,16 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     revoked.add_argument("name", metavar="NAME")
     revoked.set_defaults(run=revoke)
     for action in (made, listed, revoked):
-        action.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
+        where = action.add_mutually_exclusive_group()
+        where.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
+        where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS")
         action.add_argument("--json", action="store_true", help="tell it as JSON")
 
 
 def create(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
 
-    with _kept_in(args.data) as (keys, clock):
+    with _kept_in(args) as (keys, clock):
         try:
             key, secret = api_keys.create(keys, args.name, args.role, args.subjects, now=clock.now())
         except api_keys.NotAKey as problem:
@@ -77,7 +79,7 @@ def create(args: argparse.Namespace) -> int:
 def show(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
 
-    with _kept_in(args.data) as (keys, _):
+    with _kept_in(args) as (keys, _):
         listed = [api_keys.read(record) for record in keys.list()]
     if args.json:
         print(json.dumps([{"key": key.name, **_told(key)} for key in listed]))
@@ -87,9 +89,9 @@ def show(args: argparse.Namespace) -> int:
 
 
 def revoke(args: argparse.Namespace) -> int:
-    with _kept_in(args.data) as (keys, _):
+    with _kept_in(args) as (keys, _):
         if not keys.remove(args.name):
-            raise Refused(f"There is no key {args.name} in {args.data}; `sigla keys list` tells which there are.")
+            raise Refused(f"There is no key {args.name} in {_place(args)}; `sigla keys list` tells which there are.")
     if args.json:
         print(json.dumps({"key": args.name, "revoked": True}))
     print(A_MINUTE.format(name=args.name), file=sys.stderr)
@@ -97,17 +99,26 @@ def revoke(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _kept_in(data: Path) -> Iterator[tuple[Keys, Clock]]:
+def _kept_in(args: argparse.Namespace) -> Iterator[tuple[Keys, Clock]]:
     from sigla import wiring
     from sigla.errors import StoreError
     from sigla.settings import InvalidSetting
 
     try:
-        yield wiring.keys(data)
+        with wiring.keys(args.data, args.bucket) as kept:
+            yield kept
     except InvalidSetting as problem:
         raise Misuse(str(problem)) from None
+    except ImportError as missing:
+        raise Misuse(
+            f"--bucket needs the AWS client, and {missing.name} is not installed: pip install boto3."
+        ) from None
     except StoreError as failure:
-        raise Refused(f"In {data} {failure} ({failure.__cause__}).") from None
+        raise Refused(f"In {_place(args)} {failure} ({failure.__cause__}).") from None
+
+
+def _place(args: argparse.Namespace) -> str:
+    return f"the bucket {args.bucket}" if args.bucket else str(args.data)
 
 
 def _told(key: ApiKey) -> Mapping[str, object]:

@@ -1,0 +1,100 @@
+"""What a transaction consists of: puts, updates, deletes and checks, each with its condition.
+
+Expressions name attributes as `#name` and values as `:name`, so that no reserved word is ever in the way.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sigla.aws.values import Item, written, written_item
+
+Key = tuple[str, str]
+"""Partition and sort key."""
+
+_ATTRIBUTE = re.compile(r"#(\w+)")
+_VALUE = re.compile(r":(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must be so about the item as it stands; `text` is DynamoDB's."""
+
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __and__(self, other: "Condition") -> "Condition":
+        return Condition(f"({self.text}) AND ({other.text})", {**self.values, **other.values})
+
+
+ABSENT = Condition("attribute_not_exists(#pk)")
+PRESENT = Condition("attribute_exists(#pk)")
+
+
+def equals(**attributes: Any) -> Condition:
+    """Each attribute has this value; None: it is not there."""
+    clauses = [
+        f"attribute_not_exists(#{name})" if value is None else f"#{name} = :seen_{name}"
+        for name, value in attributes.items()
+    ]
+    seen = {f"seen_{name}": value for name, value in attributes.items() if value is not None}
+    return Condition(" AND ".join(clauses), seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One of a transaction's; `arguments` are in DynamoDB's form, without the table's name."""
+
+    kind: str
+    key: Key
+    arguments: Mapping[str, Any]
+
+
+def put(key: Key, attributes: Item, when: Condition | None = None) -> Action:
+    """Replaces the whole item. An attribute of None is left out."""
+    return Action("Put", key, {"Item": _key(key) | written_item(attributes), **_conditioned(when)})
+
+
+def delete(key: Key, when: Condition | None = None) -> Action:
+    return Action("Delete", key, {"Key": _key(key), **_conditioned(when)})
+
+
+def check(key: Key, when: Condition) -> Action:
+    return Action("ConditionCheck", key, {"Key": _key(key), **_conditioned(when)})
+
+
+def update(
+    key: Key, attributes: Item, add: Mapping[str, int] | None = None, when: Condition | None = None, *, keep: str = ""
+) -> Action:
+    """Sets attributes (None: removes), adds to numbers. keep: an attribute that is set only where there is none."""
+    given = {name: value for name, value in attributes.items() if value is not None}
+    removed = [f"#{name}" for name, value in attributes.items() if value is None]
+    parts = {
+        "SET": [f"#{n} = if_not_exists(#{n}, :{n})" if n == keep else f"#{n} = :{n}" for n in given],
+        "REMOVE": removed,
+        "ADD": [f"#{name} :{name}" for name in add or {}],
+    }
+    text = " ".join(f"{word} {', '.join(clauses)}" for word, clauses in parts.items() if clauses)
+    values = {**given, **(add or {})}
+    arguments = {"Key": _key(key), "UpdateExpression": text, **_conditioned(when, text, values)}
+    return Action("Update", key, arguments)
+
+
+def _key(key: Key) -> dict[str, Any]:
+    return {"pk": {"S": key[0]}, "sk": {"S": key[1]}}
+
+
+def _conditioned(when: Condition | None, text: str = "", values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    values = dict(values or {})
+    if when is not None:
+        text += " " + when.text
+        values |= when.values
+        arguments["ConditionExpression"] = when.text
+        arguments["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    if names := set(_ATTRIBUTE.findall(text)):
+        arguments["ExpressionAttributeNames"] = {f"#{name}": name for name in names}
+    if used := set(_VALUE.findall(text)):
+        arguments["ExpressionAttributeValues"] = {f":{name}": written(values[name]) for name in used}
+    return arguments

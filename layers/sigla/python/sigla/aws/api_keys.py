@@ -1,0 +1,57 @@
+"""API keys in S3, an object each: `<registry>/keys/<name>`.
+
+Nobody may delete objects of the bucket, so a removed key leaves an empty object. The next key of its name replaces it.
+"""
+
+from collections.abc import Iterator
+
+from sigla import keys as stored
+from sigla.auth.api_keys import KeyTaken
+from sigla.aws.objects import Objects, Stored
+
+REMOVED = b""
+
+
+class AwsKeys:
+    """A `Keys` in a bucket."""
+
+    def __init__(self, objects: Objects, *, registry: str = "default") -> None:
+        self._objects = objects
+        self._prefix = stored.api_keys_prefix(registry)
+
+    def put(self, name: str, record: bytes) -> None:
+        def attempt() -> bool | None:
+            if self._objects.create(self._prefix + name, record):
+                return True
+            standing = self._objects.read(self._prefix + name)
+            if standing is None:
+                return None
+            if standing.content == record:  # our own, whose answer was lost
+                return True
+            if standing.content != REMOVED:
+                raise KeyTaken(name)
+            return self._objects.replace(self._prefix + name, record, standing) or None
+
+        self._objects.insist(f"writing the key {name}", attempt)
+
+    def get(self, name: str) -> bytes | None:
+        return _content(self._objects.read(self._prefix + name))
+
+    def list(self) -> Iterator[bytes]:
+        for name in self._objects.names(self._prefix):
+            record = _content(self._objects.read(name))
+            if record is not None:
+                yield record
+
+    def remove(self, name: str) -> bool:
+        def attempt() -> bool | None:
+            standing = self._objects.read(self._prefix + name)
+            if standing is None or standing.content == REMOVED:
+                return False
+            return self._objects.replace(self._prefix + name, REMOVED, standing) or None
+
+        return self._objects.insist(f"removing the key {name}", attempt)
+
+
+def _content(found: Stored | None) -> bytes | None:
+    return None if found is None or found.content == REMOVED else found.content

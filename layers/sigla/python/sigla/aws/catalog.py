@@ -1,0 +1,129 @@
+"""Ids, versions and settings in one DynamoDB table: every question a query or a BatchGet, every change one transaction.
+
+How rows are laid out: docs/architecture.md and `items`; where they stand: `places`.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from sigla.aws import holders, items, reading, sweeping
+from sigla.aws.actions import Condition, update
+from sigla.aws.changes import Tools
+from sigla.aws.commits import Commits
+from sigla.aws.imports import Imports
+from sigla.aws.lists import Lists
+from sigla.aws.places import Places
+from sigla.aws.snapshot import Snapshots
+from sigla.aws.table import Cancelled, Table
+from sigla.errors import IdsExhausted
+from sigla.keys import LIST_SHARDS
+from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
+from sigla.ports import Change, Clock, ImportBegun, Snapshot, VersionKey
+
+HIGHEST_ID = 2**31 - 1
+
+
+class AwsCatalog:
+    """A `ports.Catalog`. Any thread may use it; several registries may share a table.
+
+    client: a low-level DynamoDB client. Raises StoreError where DynamoDB does not answer.
+    """
+
+    def __init__(self, client: Any, table: str, clock: Clock, *, registry: str = "default") -> None:
+        self._tools = Tools(Table(client, table, clock), Places(registry))
+        self._snapshots = Snapshots(self._tools.table, self._tools.places)
+        self._commits = Commits(self._tools)
+
+    @cached_property
+    def _lists(self) -> Lists:
+        """Threads only for those who list."""
+        return Lists(self._tools, ThreadPoolExecutor(LIST_SHARDS, thread_name_prefix="lists"))
+
+    def close(self) -> None:
+        """Waits for what is under way; nothing may be listed afterwards."""
+        if "_lists" in self.__dict__:
+            self._lists.close()
+
+    # --- one subject -------------------------------------------------------------------------------------------------
+
+    def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        return self._snapshots.ask(subject, wanted, guess)
+
+    def history(self, subject: Subject) -> tuple[Row, ...]:
+        return reading.life(self._tools.table, self._tools.places, subject).rows
+
+    def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
+        found = reading.life(self._tools.table, self._tools.places, subject)
+        wanted = set(digests)
+        hits = [found.state.shown(stored.row) for stored in found.stored if wanted.intersection(stored.digests)]
+        return tuple(reversed(hits))
+
+    # --- one id ------------------------------------------------------------------------------------------------------
+
+    def id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        found = items.ids(self._tools.table.get(self._tools.places.content(context, guid)))
+        return found[0] if found else None
+
+    def speaker(self, key: BodyKey) -> Holder | None:
+        return holders.speaker(self._tools, key)
+
+    def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
+        return holders.holders(self._tools, key, by)
+
+    def next_id(self, context: str) -> SchemaId:
+        """An answer that got lost leaves a gap."""
+        free = Condition("attribute_not_exists(#next) OR #next < :highest", {"highest": HIGHEST_ID})
+        try:
+            written = self._tools.table.update(
+                update(self._tools.places.counter(context), {}, add={"next": 1}, when=free)
+            )
+        except Cancelled as exhausted:
+            raise IdsExhausted(context=context) from exhausted
+        return SchemaId(written["next"])
+
+    def raise_counter(self, context: str, to: SchemaId) -> None:
+        lower = Condition("attribute_not_exists(#next) OR #next < :next", {"next": to})
+        try:
+            self._tools.table.update(update(self._tools.places.counter(context), {"next": to}, when=lower))
+        except Cancelled:
+            return
+
+    def max_id(self, context: str) -> SchemaId:
+        found = self._tools.table.get(self._tools.places.counter(context))
+        return SchemaId(found["next"] if found else 0)
+
+    # --- lists -------------------------------------------------------------------------------------------------------
+
+    def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:
+        return self._lists.referrers(subject, version)
+
+    def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:
+        return islice(self._lists.subjects(search, show), skip, None)
+
+    def versions(
+        self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
+    ) -> Iterator[tuple[Subject, Row]]:
+        return islice(self._lists.versions(search, deleted=deleted, latest_only=latest_only), skip, None)
+
+    def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
+        return self._lists.settings(search)
+
+    def contexts(self) -> tuple[str, ...]:
+        return self._lists.contexts()
+
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        return self._lists.contexts_of(name)
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        if isinstance(change, ImportBegun):
+            return Imports(self._commits, self._lists).begin(change)
+        return self._commits.commit(change)
+
+    def sweep(self, subject: Subject) -> tuple[BodyKey, ...]:
+        """Removes what permanent deletes of the subject left behind; the ids it buried. May be repeated."""
+        return sweeping.sweep(self._tools, subject)

@@ -1,0 +1,109 @@
+"""Commits: plan, write with a journal row, and find out what happened when that is not plain."""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sigla import journal
+from sigla.aws import changes, sweeping
+from sigla.aws.actions import Action, put
+from sigla.aws.changes import Plan, Tools, TooManyPurged
+from sigla.aws.reading import states
+from sigla.aws.table import Cancelled
+from sigla.aws.values import Item, packed
+from sigla.errors import Conflict, StoreError
+from sigla.journal import Effects
+from sigla.model import BodyKey, Row
+from sigla.ports import Change, Registered, VersionPurged
+
+TRIES = 8
+JOURNAL_KEPT_S = 35 * 86_400
+SWEPT_AT_ONCE = 20
+"""Transactions by which a commit tidies up after itself, a second or less; the rest is left to others."""
+
+
+class HybridTime:
+    """Milliseconds that never go back: the clock's where it is ahead, else one more than the last."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def next(self, now: int) -> int:
+        with self._lock:
+            self._last = max(now, self._last + 1)
+            return self._last
+
+    def observe(self, at: int) -> None:
+        """From now on later than this."""
+        with self._lock:
+            self._last = max(self._last, at)
+
+
+class Commits:
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self._time = HybridTime()
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        """Raises Conflict, OutcomeUnknown, InvalidSubject, SchemaTooLarge."""
+        try:
+            done = self.write(change, lambda at: changes.plan(self.tools, change, at))
+        except TooManyPurged as excess:
+            self._purge_before(change, excess.rows)
+            raise Conflict from excess
+        return done.buried + self._tidy(done)
+
+    def write(self, change: Change, plan: Callable[[int], Plan], *, journaled: bool = True) -> Plan:
+        """Carries out a plan with its journal row; it is planned anew when its time turns out to be too early."""
+        for _ in range(TRIES):
+            at = self._time.next(change.ts)
+            planned = plan(at)
+            if planned.claims:
+                self.tools.table.write_all(planned.claims)
+            try:
+                rows = [self._journal(change, planned.effects, at)] if journaled else []
+                self.tools.table.transact(planned.actions + rows)
+            except Cancelled as cancelled:
+                if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
+                    return planned
+                ahead = max((item.get("at", 0) for item in cancelled.items), default=0)
+                if ahead < at or _has_moved(change, planned, cancelled.items):
+                    raise Conflict from cancelled
+                self._time.observe(ahead)
+            else:
+                return planned
+        raise Conflict
+
+    def _journal(self, change: Change, effects: Effects, at: int) -> Action:
+        form = packed(journal.row(change, effects))
+        return put(self.tools.places.journal(at, change.nonce), {"form": form, "expires": at // 1000 + JOURNAL_KEPT_S})
+
+    def _tidy(self, done: Plan) -> tuple[BodyKey, ...]:
+        """What can also be done later, and is then: by whoever follows the journal."""
+        try:
+            self.tools.table.write_all(done.garbage)
+            return sweeping.sweep(self.tools, done.swept, parts=SWEPT_AT_ONCE) if done.swept else ()
+        except StoreError:
+            return ()
+
+    def _purge_before(self, change: Any, rows: Sequence[Row]) -> None:
+        """Purges what is superseded, version by version, as long as nobody else touches the subject."""
+        seen: Registered = change
+        for done, row in enumerate(rows):
+            head = states(self.tools.table, self.tools.places, [seen.head.subject])[seen.head.subject].head
+            if (head.revision, head.referred) != (seen.head.revision + done, seen.head.referred):
+                raise Conflict
+            self.commit(VersionPurged(head, row, seen.ts, f"{seen.nonce}-{done}"))
+
+
+def _has_moved(change: Change, planned: Plan, items: Sequence[Item]) -> bool:
+    """Whether what the change is about, which its first action touches, is at another revision than was seen."""
+    seen = getattr(change, "head", None) or getattr(change, "seen", None)
+    pk, sk = planned.actions[0].key
+    about = [item for item in items if (item["pk"], item["sk"]) == (pk, sk)]
+    return seen is not None and any(item.get("revision") != seen.revision for item in about)
+
+
+def _is_of(item: Item, nonce: str) -> bool:
+    return nonce in (item.get("nonce"), item.get("revision"))

@@ -1,0 +1,107 @@
+"""Which ids are held and which content they stand for, as one transaction leaves them.
+
+An id is buried in the transaction that takes its last holder, and its content then forgets it: so what the ID row of a
+content says is always held, and a question needs that one row.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sigla.aws import items
+from sigla.aws.actions import ABSENT, Action, Condition, check, delete, equals, put, update
+from sigla.aws.places import Places
+from sigla.aws.table import Table
+from sigla.aws.values import Item
+from sigla.errors import Conflict
+from sigla.model import BodyKey, Guid, Row, SchemaId
+
+
+def held_once_more(places: Places, key: BodyKey, guid: Guid) -> list[Action]:
+    """One holder more, without having looked.
+
+    It fails if the content has another id, or if the id is buried.
+    """
+    same = Condition("attribute_not_exists(#pk) OR #ids[0] = :id", {"id": key.id})
+    return [
+        update(places.content(key.context, guid), {"ids": [key.id]}, when=same, keep="ids"),
+        update(places.holders(key), {}, add={"count": 1}, when=equals(buried=None)),
+    ]
+
+
+@dataclass(slots=True)
+class _Held:
+    seen: Item | None
+    count: int
+    buried: bool
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Counts in memory what a transaction adds and removes, from rows that it has read; then says it in actions."""
+
+    table: Table
+    places: Places
+    context: str
+    _held: dict[SchemaId, _Held] = field(default_factory=dict)
+    _seen: dict[Guid, list[SchemaId]] = field(default_factory=dict)
+    _contents: dict[Guid, list[SchemaId]] = field(default_factory=dict)
+    _guids: dict[SchemaId, Guid] = field(default_factory=dict)
+
+    def read(self, rows: Iterable[Row]) -> None:
+        """To be told first of all rows that are added or removed."""
+        rows = list(rows)
+        of_id = {row.id: self.places.holders(BodyKey(self.context, row.id)) for row in rows}
+        of_guid = {row.guid: self.places.content(self.context, row.guid) for row in rows}
+        found = self.table.get_many([*of_id.values(), *of_guid.values()])
+        for id, key in of_id.items():
+            item = found.get(key)
+            self._held[id] = _Held(item, item["count"] if item else 0, buried=bool(item and item.get("buried")))
+        for guid, key in of_guid.items():
+            self._seen[guid] = list(items.ids(found.get(key)))
+            self._contents[guid] = list(self._seen[guid])
+
+    def add(self, row: Row, *, imported: bool) -> None:
+        """Raises Conflict where only an import may go on."""
+        held, content = self._held[row.id], self._contents[row.guid]
+        if not imported and (held.buried or content[:1] not in ([], [row.id])):
+            raise Conflict
+        held.count += 1
+        self._guids[row.id] = row.guid
+        self._contents[row.guid] = [row.id, *(id for id in content if id != row.id)]
+
+    def remove(self, row: Row) -> None:
+        self._held[row.id].count -= 1
+        self._guids.setdefault(row.id, row.guid)
+
+    def settle(self) -> tuple[BodyKey, ...]:
+        """The ids that lost their last holder; to be called once, before `actions`."""
+        lost = []
+        for id, held in self._held.items():
+            if held.count <= 0 and not held.buried:
+                lost.append(BodyKey(self.context, id))
+                content = self._contents[self._guids[id]]
+                self._contents[self._guids[id]] = [each for each in content if each != id]
+            held.buried = held.count <= 0
+        return tuple(sorted(lost))
+
+    def actions(self) -> list[Action]:
+        return [
+            *(self._hold(id, held) for id, held in self._held.items()),
+            *(self._mean(guid, ids) for guid, ids in self._contents.items()),
+        ]
+
+    def _hold(self, id: SchemaId, held: _Held) -> Action:
+        key = self.places.holders(BodyKey(self.context, id))
+        seen = held.seen
+        when = equals(count=seen["count"], buried=seen.get("buried")) if seen else ABSENT
+        after: Item = {"count": held.count, "buried": held.buried or None}
+        if seen and (seen["count"], seen.get("buried")) == (held.count, held.buried or None):
+            return check(key, when)
+        return put(key, after, when)
+
+    def _mean(self, guid: Guid, ids: list[SchemaId]) -> Action:
+        key, seen = self.places.content(self.context, guid), self._seen[guid]
+        when = equals(ids=list(seen)) if seen else ABSENT
+        if ids == seen:
+            return check(key, when)
+        return put(key, {"ids": list(ids)}, when) if ids else delete(key, when)

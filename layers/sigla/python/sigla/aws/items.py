@@ -1,0 +1,164 @@
+"""Rows of the table ↔ our nouns: for each kind of row one function that writes it and one that reads it.
+
+    HEAD          context, name, revision, nonce, at, generation, highest, newest, hidden, referred
+    V#…           row, nonce, targets, digests
+    SETTINGS      config, mode, revision, at, clearing       and its copy in the list: context, name, config, mode, …
+    ID            ids: every id that stands for the content, the one last written first
+    HOLDERS       count, buried
+    @… (holder)   context, name, version, generation, deleted, ts, revision
+    referrer      context, name, generation, version, id, referenced, nonce
+    name, context, list     context, name; the list also active, a context also count
+    journal       form, expires
+
+hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sigla import records
+from sigla.aws.values import Item, packed, unpacked
+from sigla.model import Config, Holder, Referrer, Row, SchemaId, Settings, Subject, Version
+from sigla.ports import Head
+
+NO_SETTINGS = Settings()
+
+
+# --- heads -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A head with what only this store knows of a subject. hidden, at: as in the table above."""
+
+    head: Head
+    hidden: int = 0
+    at: int = 0
+
+    def shown(self, row: Row) -> Row:
+        """The row with the mark of a soft delete of the whole subject."""
+        return replace(row, deleted=True) if row.revision < self.hidden and not row.deleted else row
+
+
+def state(subject: Subject, item: Item | None) -> State:
+    if item is None:
+        return State(Head(subject))
+    head = Head(
+        subject,
+        item.get("revision", 0),
+        item.get("referred", 0),
+        item.get("generation", 0),
+        item.get("highest", 0),
+        records.row(unpacked(item["newest"])) if "newest" in item else None,
+        item.get("nonce", ""),
+    )
+    return State(head, item.get("hidden", 0), item.get("at", 0))
+
+
+# --- versions --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A version's row with what its removal has to know. targets: what it references, as (subject, version)."""
+
+    row: Row
+    nonce: str
+    targets: tuple[tuple[Subject, Version], ...] = ()
+    digests: tuple[str, ...] = ()
+
+
+def version_item(stored: Stored) -> Item:
+    targets = [[target.context, target.name, version] for target, version in stored.targets]
+    return {
+        "row": row_value(stored.row),
+        "nonce": stored.nonce,
+        "targets": packed(targets) if targets else None,
+        "digests": list(stored.digests),
+    }
+
+
+def version(item: Item) -> Stored:
+    targets = unpacked(item["targets"]) if "targets" in item else ()
+    return Stored(
+        records.row(unpacked(item["row"])),
+        item["nonce"],
+        tuple((Subject(context, name), Version(number)) for context, name, number in targets),
+        tuple(item["digests"]),
+    )
+
+
+def row_value(row: Row | None) -> str | bytes | None:
+    return packed(records.row_json(row)) if row else None
+
+
+# --- settings --------------------------------------------------------------------------------------------------------
+
+
+def settings_item(settings: Settings) -> Item:
+    return {
+        "config": packed(records.config_json(settings.config)) if settings.config is not None else None,
+        "mode": settings.mode,
+        "revision": settings.revision,
+    }
+
+
+def settings(item: Item | None) -> Settings:
+    if item is None:
+        return NO_SETTINGS
+    config: Config | None = records.config(unpacked(item["config"])) if "config" in item else None
+    return Settings(config, item.get("mode"), item["revision"])
+
+
+# --- who holds, who refers -------------------------------------------------------------------------------------------
+
+
+def named_item(subject: Subject) -> Item:
+    return {"context": subject.context, "name": subject.name}
+
+
+def subject_of(item: Mapping[str, Any]) -> Subject:
+    return Subject(item["context"], item["name"])
+
+
+def holder_item(subject: Subject, row: Row, generation: int) -> Item:
+    return named_item(subject) | {
+        "version": row.version,
+        "generation": generation,
+        "deleted": row.deleted,
+        "ts": row.ts,
+        "revision": row.revision,
+    }
+
+
+def holder(item: Item, of: State) -> Holder | None:
+    """None if the subject has begun a new generation since."""
+    if item["generation"] != of.head.generation:
+        return None
+    deleted = item["deleted"] or item["revision"] < of.hidden
+    return Holder(of.head.subject, Version(item["version"]), deleted, item["ts"], item["revision"])
+
+
+def referrer_item(referrer: Subject, generation: int, row: Row, referenced: Version, nonce: str) -> Item:
+    return named_item(referrer) | {
+        "generation": generation,
+        "version": row.version,
+        "id": row.id,
+        "referenced": referenced,
+        "nonce": nonce,
+    }
+
+
+def referrer(item: Item, of: State, stored: Item | None) -> tuple[Version, Referrer] | None:
+    """None if the version that claimed to refer was never committed, or is gone. stored: its row."""
+    if stored is None or stored["nonce"] != item["nonce"] or item["generation"] != of.head.generation:
+        return None
+    row = of.shown(version(stored).row)
+    found = Referrer(of.head.subject, row.version, SchemaId(item["id"]), row.deleted)
+    return Version(item["referenced"]), found
+
+
+def ids(item: Item | None) -> Sequence[SchemaId]:
+    """The ids that stand for a content, the one last written first."""
+    return [SchemaId(number) for number in item["ids"]] if item else []

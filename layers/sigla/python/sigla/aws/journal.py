@@ -1,0 +1,48 @@
+"""The journal as rows of the table, each written by the transaction that it tells of; they are kept for 35 days."""
+
+from collections.abc import Iterator, Mapping
+from heapq import merge
+from typing import Any
+from zlib import crc32
+
+from sigla import keys
+from sigla.aws.actions import Condition
+from sigla.aws.places import JOURNAL_SHARDS
+from sigla.aws.table import Table
+from sigla.aws.values import Item, unpacked
+from sigla.ports import Clock
+
+_TIES = 4096
+"""Positions of one millisecond: its commits are told apart by their nonces."""
+
+
+class AwsJournal:
+    """A `ports.Journal`.
+
+    Positions are times: of what is still being written, a row may yet come before one that was read; whoever goes on
+    reading from a position begins a little earlier and skips what he knows by its nonce.
+    """
+
+    def __init__(self, client: Any, table: str, clock: Clock, *, registry: str = "default") -> None:
+        self._table = Table(client, table, clock)
+        self._registry = registry
+
+    def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
+        where = Condition("#sk >= :sk", {"sk": keys.journal_sk(after // _TIES, "")})
+        shards = [self._shard(shard, where) for shard in range(JOURNAL_SHARDS)]
+        for position, item in merge(*shards, key=_position):
+            if position > after:
+                yield position, unpacked(item["form"])
+
+    def _shard(self, shard: int, where: Condition) -> Iterator[tuple[int, Item]]:
+        found = self._table.query(keys.journal_pk(self._registry, shard), where)
+        return ((_number(item["sk"]), item) for item in found)
+
+
+def _position(each: tuple[int, Item]) -> int:
+    return each[0]
+
+
+def _number(sk: str) -> int:
+    at, _, nonce = sk.partition("#")
+    return int(at) * _TIES + crc32(nonce.encode()) % _TIES

@@ -1,0 +1,144 @@
+"""The lists: shards read side by side and merged, each a range of sort keys; pages are asked for when they are wanted.
+
+A name stands in one shard, so a list costs one call for each shard at least, however short it is.
+"""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
+
+from sigla import keys
+from sigla.aws import items, reading
+from sigla.aws.actions import Condition
+from sigla.aws.changes import Tools
+from sigla.aws.values import Item
+from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
+
+AT_ONCE = 64
+"""Subjects whose versions are read side by side."""
+
+_HIGHEST = "\U0010ffff"
+"""Greater than every character that a sort key goes on with: `keys.sortable` puts U+E000 before the great ones."""
+
+_NAMED, _BEYOND_NAMED = ":.", ":/"
+"""Names in named contexts begin with `:.`; the default context lies around them."""
+
+
+class Lists:
+    """executor: where calls run that do not wait for each other."""
+
+    def __init__(self, tools: Tools, executor: Executor) -> None:
+        self._tools = tools
+        self._executor = executor
+
+    def close(self) -> None:
+        self._executor.shutdown()
+
+    # --- subjects ----------------------------------------------------------------------------------------------------
+
+    def subjects(self, search: Search, show: Show) -> Iterator[Subject]:
+        for subject, active in self.listed(search):
+            if show is Show.ALL or active == (show is Show.ACTIVE):
+                yield subject
+
+    def listed(self, search: Search) -> Iterator[tuple[Subject, bool]]:
+        """Subjects with a stored version, and whether one is active."""
+        for low, high in _ranges(search):
+            where = Condition("#sk BETWEEN :low AND :high", {"low": low, "high": high})
+            shards = [self._items(shard, where) for shard in range(keys.LIST_SHARDS)]
+            firsts = self._executor.map(lambda shard: next(shard, None), shards)
+            found = [_followed(first, shard) for first, shard in zip(firsts, shards, strict=True) if first is not None]
+            for item in merge(*found, key=itemgetter("sk")):
+                subject = items.subject_of(item)
+                if search.matches(subject):
+                    yield subject, item["active"]
+
+    def _items(self, shard: int, where: Condition) -> Iterator[Item]:
+        return self._tools.table.query(keys.list_pk(self._tools.places.registry, shard), where)
+
+    # --- versions ----------------------------------------------------------------------------------------------------
+
+    def versions(self, search: Search, *, deleted: bool, latest_only: bool) -> Iterator[tuple[Subject, Row]]:
+        subjects = self.subjects(search, Show.ALL if deleted else Show.ACTIVE)
+        while part := list(islice(subjects, AT_ONCE)):
+            if latest_only and not deleted:
+                states = reading.states(self._tools.table, self._tools.places, part)
+                heads = [states[subject].head for subject in part]
+                yield from ((head.subject, head.newest) for head in heads if head.newest)
+                continue
+            for subject, rows in zip(part, self._executor.map(self.history, part), strict=True):
+                shown = [row for row in rows if deleted or not row.deleted]
+                yield from ((subject, row) for row in (shown[-1:] if latest_only else shown))
+
+    def history(self, subject: Subject) -> tuple[Row, ...]:
+        return reading.life(self._tools.table, self._tools.places, subject).rows
+
+    def lives(self, subjects: Iterable[Subject]) -> Iterator[reading.Life]:
+        """All that is stored of each of these subjects."""
+        return self._executor.map(lambda each: reading.life(self._tools.table, self._tools.places, each), subjects)
+
+    # --- settings and contexts ---------------------------------------------------------------------------------------
+
+    def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
+        for item in self._tools.table.query(keys.settings_pk(self._tools.places.registry)):
+            scope = items.subject_of(item)
+            settings = items.settings(item)
+            if search.matches(scope) and not (settings.config is None and settings.mode is None):
+                yield scope, settings
+
+    def contexts(self) -> tuple[str, ...]:
+        found = self._tools.table.query(keys.contexts_pk(self._tools.places.registry))
+        return tuple(item["context"] for item in found)
+
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        found = self._tools.table.query(keys.name_pk(self._tools.places.registry, name))
+        return tuple(item["context"] for item in found)
+
+    # --- references --------------------------------------------------------------------------------------------------
+
+    def referrers(self, subject: Subject, version: Version | None) -> Iterator[tuple[Version, Referrer]]:
+        """Read whole before the first is told: the table knows them by version, the order is that of ids."""
+        table, places = self._tools.table, self._tools.places
+        where = None
+        if version is not None:
+            where = Condition("begins_with(#sk, :sk)", {"sk": keys.referrer_prefix(version)})
+        claims = list(table.query(keys.referrers_pk(places.registry, subject), where))
+        of = {claim["sk"]: items.subject_of(claim) for claim in claims}
+        rows = {
+            claim["sk"]: places.version(of[claim["sk"]], claim["generation"], Version(claim["version"]))
+            for claim in claims
+        }
+        heads = {referrer: places.head(referrer) for referrer in of.values()}
+        found = table.get_many([*heads.values(), *rows.values()]) if claims else {}
+        states = {referrer: items.state(referrer, found.get(place)) for referrer, place in heads.items()}
+        told = (items.referrer(claim, states[of[claim["sk"]]], found.get(rows[claim["sk"]])) for claim in claims)
+        yield from sorted((each for each in told if each is not None), key=_referrer_order)
+
+
+def _referrer_order(each: tuple[Version, Referrer]) -> tuple[bool, bytes, int, bytes, int, int]:
+    referenced, referrer = each
+    context = referrer.subject.context
+    name = keys.utf16(referrer.subject.name)
+    return context != DEFAULT_CONTEXT, keys.utf16(context), referrer.id, name, referrer.version, referenced
+
+
+def _followed(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
+    yield first
+    yield from rest
+
+
+def _ranges(search: Search) -> Iterable[tuple[str, str]]:
+    """Ranges of sort keys that hold all that the search finds, ascending; the name counts in one context only."""
+    if search.context and search.exact:
+        only = keys.list_sk(Subject(search.context, search.name_prefix))
+        return [(only, only)]
+    if search.context:
+        low = keys.list_sk(Subject(search.context, search.name_prefix))
+    else:
+        low = keys.sortable(":" + search.context_prefix) if search.context_prefix.strip(".") else ""
+    if search.context == DEFAULT_CONTEXT and _NAMED.startswith(low):
+        return [(low or " ", _NAMED), (_BEYOND_NAMED, low + _HIGHEST)]
+    # An empty key is no key; nothing that can be registered begins below the space.
+    return [(low or " ", low + _HIGHEST)]

@@ -1,0 +1,68 @@
+"""Where each row stands: partition and sort key, for one registry."""
+
+from dataclasses import dataclass
+from zlib import crc32
+
+from sigla import keys
+from sigla.aws.actions import Key
+from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Guid, Row, Subject, Version
+
+JOURNAL_SHARDS = 16
+"""A partition takes 1,000 writes a second; for life, as those of the lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    registry: str
+
+    def head(self, subject: Subject) -> Key:
+        return keys.subject_pk(self.registry, subject), keys.HEAD
+
+    def version(self, subject: Subject, generation: int, version: Version) -> Key:
+        return keys.subject_pk(self.registry, subject), keys.version_sk(generation, version)
+
+    def settings(self, scope: Subject) -> Key:
+        """A subject's beside its head, a context's beside its counter."""
+        if scope == REGISTRY_WIDE:
+            return keys.registry_wide_pk(self.registry), keys.SETTINGS
+        if not scope.name:
+            return keys.context_pk(self.registry, scope.context), keys.SETTINGS
+        return keys.subject_pk(self.registry, scope), keys.SETTINGS
+
+    def inherited(self, subject: Subject) -> tuple[Key, Key, Key, Key]:
+        """The settings of a chain, nearest first."""
+        own, context = self.settings(subject), self.settings(Subject(subject.context, ""))
+        return own, context, self.settings(GLOBAL), self.settings(REGISTRY_WIDE)
+
+    def listed_settings(self, scope: Subject) -> Key:
+        return keys.settings_pk(self.registry), keys.settings_sk(scope)
+
+    def content(self, context: str, guid: Guid) -> Key:
+        return keys.content_pk(self.registry, context, guid), keys.ID
+
+    def holders(self, key: BodyKey) -> Key:
+        return keys.id_pk(self.registry, key), keys.HOLDERS
+
+    def holder(self, key: BodyKey, subject: Subject, version: Version, generation: int) -> Key:
+        return keys.id_pk(self.registry, key), keys.holder_sk(subject, version, generation)
+
+    def referrer(self, target: Subject, referenced: Version, subject: Subject, row: Row, nonce: str) -> Key:
+        """subject, row: who refers to it."""
+        sk = keys.referrer_sk(referenced, subject, row.id, row.version, nonce)
+        return keys.referrers_pk(self.registry, target), sk
+
+    def name(self, subject: Subject) -> Key:
+        return keys.name_pk(self.registry, subject.name), keys.context_sk(subject.context)
+
+    def listed(self, subject: Subject) -> Key:
+        shard = crc32(subject.qualified.encode()) % keys.LIST_SHARDS
+        return keys.list_pk(self.registry, shard), keys.list_sk(subject)
+
+    def context(self, context: str) -> Key:
+        return keys.contexts_pk(self.registry), keys.context_sk(context)
+
+    def counter(self, context: str) -> Key:
+        return keys.context_pk(self.registry, context), keys.NEXT
+
+    def journal(self, at: int, nonce: str) -> Key:
+        return keys.journal_pk(self.registry, crc32(nonce.encode()) % JOURNAL_SHARDS), keys.journal_sk(at, nonce)

@@ -1,0 +1,63 @@
+"""The question that every decision begins with: one BatchGet.
+
+Where a version stands depends on its subject's generation, which only the head tells: the one last met is taken for
+granted (0 for nearly every subject, for ever), and where that was wrong, the versions are asked for once more.
+"""
+
+from collections.abc import Sequence
+
+from sigla.aws import items
+from sigla.aws.items import State
+from sigla.aws.places import Places
+from sigla.aws.table import Table
+from sigla.model import LATEST, Chain, Guid, Subject
+from sigla.ports import Snapshot, VersionKey
+
+REMEMBERED = 10_000
+"""Subjects whose generation is not 0; beyond it all are forgotten, which costs each a trip."""
+
+
+class Snapshots:
+    def __init__(self, table: Table, places: Places) -> None:
+        self._table = table
+        self._places = places
+        self._generations: dict[Subject, int] = {}
+
+    def ask(self, subject: Subject, wanted: Sequence[VersionKey], guess: Guid | None) -> Snapshot:
+        places = self._places
+        chain = places.inherited(subject)
+        subjects = list(dict.fromkeys([subject, *(key.subject for key in wanted)]))
+        numbered = [key for key in wanted if key.version != LATEST]
+        guessed = {key: self._generations.get(key.subject, 0) for key in numbered}
+        keys = [*map(places.head, subjects), *chain]
+        keys += [places.version(key.subject, generation, key.version) for key, generation in guessed.items()]
+        if guess is not None:
+            keys.append(places.content(subject.context, guess))
+        found = self._table.get_many(keys)
+        states = {each: items.state(each, found.get(places.head(each))) for each in subjects}
+        self._learn(states)
+        wrong = [key for key in numbered if states[key.subject].head.generation != guessed[key]]
+        if wrong:
+            found |= self._table.get_many([self._place(key, states) for key in wrong])
+        rows = {key: states[key.subject].head.newest for key in wanted if key.version == LATEST}
+        for key in numbered:
+            if (item := found.get(self._place(key, states))) is not None:
+                rows[key] = states[key.subject].shown(items.version(item).row)
+        known = items.ids(found.get(places.content(subject.context, guess))) if guess is not None else []
+        return Snapshot(
+            head=states[subject].head,
+            chain=Chain(*(items.settings(found.get(key)) for key in chain)),
+            rows={key: row for key, row in rows.items() if row is not None},
+            heads={each: state.head for each, state in states.items()},
+            known=known[0] if known else None,
+        )
+
+    def _place(self, key: VersionKey, states: dict[Subject, State]) -> tuple[str, str]:
+        return self._places.version(key.subject, states[key.subject].head.generation, key.version)
+
+    def _learn(self, states: dict[Subject, State]) -> None:
+        for subject, state in states.items():
+            if state.head.generation:
+                if len(self._generations) >= REMEMBERED:
+                    self._generations.clear()
+                self._generations[subject] = state.head.generation

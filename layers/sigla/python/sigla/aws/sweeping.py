@@ -1,0 +1,55 @@
+"""Removing what a permanent delete of a subject left behind, and burying the ids that lost their last holder with it.
+
+Nobody believes these rows any more; until they are gone they only keep their ids from being buried.
+"""
+
+import sys
+
+from sigla.aws.actions import PRESENT, delete
+from sigla.aws.changes import Tools
+from sigla.aws.reading import life
+from sigla.aws.table import Cancelled
+from sigla.model import BodyKey, Subject
+
+AT_ONCE = 20
+"""Versions of one transaction: up to four actions each."""
+TRIES = 8
+
+
+def sweep(tools: Tools, subject: Subject, *, parts: int = sys.maxsize) -> tuple[BodyKey, ...]:
+    """The ids it buried. May be repeated, cut off, and done by several at once.
+
+    parts: how many transactions at most.
+    """
+    buried: list[BodyKey] = []
+    lost = 0
+    while left := life(tools.table, tools.places, subject).left:
+        for at in range(0, len(left), AT_ONCE):
+            if not parts:
+                return tuple(buried)
+            parts -= 1
+            part = left[at : at + AT_ONCE]
+            ledger = tools.ledger(subject.context)
+            ledger.read(stored.row for _, stored in part)
+            actions, garbage = [], []
+            for generation, stored in part:
+                row = stored.row
+                ledger.remove(row)
+                key = BodyKey(subject.context, row.id)
+                actions.append(delete(tools.places.version(subject, generation, row.version), PRESENT))
+                actions.append(delete(tools.places.holder(key, subject, row.version, generation)))
+                garbage += [
+                    delete(tools.places.referrer(target, version, subject, row, stored.nonce))
+                    for target, version in stored.targets
+                ]
+            found = ledger.settle()
+            tools.table.write_all(garbage)
+            try:
+                tools.table.transact(actions + ledger.actions())
+            except Cancelled:
+                lost += 1
+                break
+            buried += found
+        if lost == TRIES:
+            break
+    return tuple(buried)

@@ -1,0 +1,217 @@
+"""The table, one call a method: strongly consistent, whole (pages, unprocessed keys), and tried again where that helps.
+
+What DynamoDB says and what it becomes:
+
+    a condition does not hold                            Cancelled, with the items as they stand
+    too fast, or another transaction on the same items   tried again with full jitter, then StoreError
+    no answer, or a fault of the service                 of a read StoreError; of a transaction tried again under the
+                                                         same token, then OutcomeUnknown
+    an item or a transaction that is too large           SchemaTooLarge
+"""
+
+import random
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sigla.aws.actions import Action, Condition, Key
+from sigla.aws.values import Item, read_item, written
+from sigla.errors import OutcomeUnknown, SchemaTooLarge, StoreError
+from sigla.ports import Clock
+
+TRIES = 8
+FIRST_PAUSE_S = 0.02
+LONGEST_PAUSE_S = 1.0
+PATIENCE_MS = 5_000
+"""A transaction that has taken longer is not tried again: the client has waited for each answer as long as it may."""
+MOST_ACTIONS = 100
+MOST_READ = 100
+MOST_WRITTEN = 25
+
+# No snapshot of a process repeats what the operating system draws.
+_jitter = random.SystemRandom()
+
+_LATER = frozenset(
+    {
+        "ProvisionedThroughputExceeded",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "ThrottlingError",
+        "ThrottlingException",
+        "TransactionConflict",
+        "TransactionConflictException",
+        "TransactionInProgressException",
+    }
+)
+_UNMET = frozenset({"ConditionalCheckFailed", "ConditionalCheckFailedException"})
+
+
+class Cancelled(Exception):  # noqa: N818 - DynamoDB's own word
+    """A condition did not hold, and nothing was written.
+
+    items: as they stand, of the actions whose condition failed. repeated: an earlier try may have written it all.
+    """
+
+    def __init__(self, items: Sequence[Item], *, repeated: bool = False) -> None:
+        super().__init__("a condition does not hold")
+        self.items = items
+        self.repeated = repeated
+
+
+class Table:
+    """client: a low-level DynamoDB client."""
+
+    def __init__(self, client: Any, name: str, clock: Clock) -> None:
+        self._client = client
+        self._name = name
+        self._clock = clock
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def get(self, key: Key) -> Item | None:
+        return self.get_many([key]).get(key)
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+        """The items that are there, by key: one call for each hundred keys."""
+        distinct = list(dict.fromkeys(keys))
+        found: dict[Key, Item] = {}
+        for at in range(0, len(distinct), MOST_READ):
+            self._get_page(distinct[at : at + MOST_READ], found)
+        return found
+
+    def _get_page(self, keys: Sequence[Key], found: dict[Key, Item]) -> None:
+        wanted: list[dict[str, Any]] = [{"pk": {"S": pk}, "sk": {"S": sk}} for pk, sk in keys]
+        for lost in range(TRIES):
+            request = {self._name: {"Keys": wanted, "ConsistentRead": True}}
+            answer = self._call("batch_get_item", RequestItems=request)
+            for raw in answer["Responses"].get(self._name, ()):
+                item = read_item(raw)
+                found[item["pk"], item["sk"]] = item
+            wanted = answer.get("UnprocessedKeys", {}).get(self._name, {}).get("Keys", [])
+            if not wanted:
+                return
+            self._pause(lost)
+        raise StoreError("DynamoDB left keys unread, again and again")
+
+    def query(
+        self, pk: str, where: Condition | None = None, *, descending: bool = False, page: int | None = None
+    ) -> Iterator[Item]:
+        """The items of a partition by sort key; a page is asked for when it is wanted.
+
+        where: a condition on `#sk`. page: items of the first page; of the next ones four times as many.
+        """
+        text = "#pk = :pk" + (f" AND {where.text}" if where else "")
+        values = {"pk": pk, **(where.values if where else {})}
+        arguments: dict[str, Any] = {
+            "ConsistentRead": True,
+            "ScanIndexForward": not descending,
+            "KeyConditionExpression": text,
+            "ExpressionAttributeNames": {"#pk": "pk"} | ({"#sk": "sk"} if where else {}),
+            "ExpressionAttributeValues": {f":{name}": written(value) for name, value in values.items()},
+        }
+        while True:
+            if page is not None:
+                arguments["Limit"] = page
+                page = min(page * 4, 1000)
+            answer = self._call("query", TableName=self._name, **arguments)
+            yield from map(read_item, answer["Items"])
+            if "LastEvaluatedKey" not in answer:
+                return
+            arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def update(self, action: Action) -> Item:
+        """One update, outside any transaction; the attributes it wrote. Raises Cancelled."""
+        arguments = {name: value for name, value in action.arguments.items() if not name.startswith("ReturnValues")}
+        try:
+            answer = self._call("update_item", TableName=self._name, ReturnValues="UPDATED_NEW", **arguments)
+        except ClientError as refused:
+            raise Cancelled(()) from refused
+        return read_item(answer.get("Attributes", {}))
+
+    def write_all(self, actions: Sequence[Action]) -> None:
+        """Puts and deletes without conditions, each on its own."""
+        requests = [{f"{each.kind}Request": each.arguments} for each in actions]
+        for at in range(0, len(requests), MOST_WRITTEN):
+            self._write_page(requests[at : at + MOST_WRITTEN])
+
+    def _write_page(self, requests: list[dict[str, Any]]) -> None:
+        for lost in range(TRIES):
+            answer = self._call("batch_write_item", RequestItems={self._name: requests})
+            requests = answer.get("UnprocessedItems", {}).get(self._name, [])
+            if not requests:
+                return
+            self._pause(lost)
+        raise StoreError("DynamoDB left items unwritten, again and again")
+
+    def transact(self, actions: Sequence[Action]) -> None:
+        """All or nothing. Raises Cancelled, OutcomeUnknown, SchemaTooLarge."""
+        items = [{each.kind: {"TableName": self._name, **each.arguments}} for each in actions]
+        token = secrets.token_hex(16)
+        unknown: Exception | None = None
+        until = self._clock.now() + PATIENCE_MS
+        for lost in range(TRIES):
+            try:
+                self._client.transact_write_items(TransactItems=items, ClientRequestToken=token)
+            except ClientError as refused:
+                if (cancelled := _cancelled(refused, repeated=unknown is not None)) is not None:
+                    raise cancelled from refused
+                if _is_fault(refused):
+                    unknown = refused
+            except BotoCoreError as silent:
+                unknown = silent
+            else:
+                return
+            if self._clock.now() >= until:
+                break
+            self._pause(lost)
+        if unknown is not None:
+            raise OutcomeUnknown("DynamoDB did not say whether it committed") from unknown
+        raise StoreError("DynamoDB is busy: too many requests, or too many writers of the same rows")
+
+    # --- calling -----------------------------------------------------------------------------------------------------
+
+    def _call(self, operation: str, **arguments: Any) -> Mapping[str, Any]:
+        """The answer. Raises StoreError, and ClientError only where a condition does not hold."""
+        for lost in range(TRIES):
+            try:
+                answer: Mapping[str, Any] = getattr(self._client, operation)(**arguments)
+            except ClientError as refused:
+                code = refused.response["Error"]["Code"]
+                if code in _UNMET:
+                    raise
+                if code not in _LATER:
+                    raise StoreError(f"DynamoDB refused {operation}: {refused}") from refused
+            except BotoCoreError as silent:
+                raise StoreError(f"DynamoDB did not answer {operation}: {silent}") from silent
+            else:
+                return answer
+            self._pause(lost)
+        raise StoreError(f"DynamoDB is busy: {operation}")
+
+    def _pause(self, lost: int) -> None:
+        longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**lost)
+        self._clock.sleep(_jitter.uniform(0, longest))
+
+
+def _cancelled(refused: ClientError, *, repeated: bool) -> Exception | None:
+    """What a refused transaction raises; None if it is to be tried again."""
+    code, message = refused.response["Error"]["Code"], refused.response["Error"].get("Message", "")
+    reasons = refused.response.get("CancellationReasons", ())
+    codes = {reason.get("Code") for reason in reasons} | {code}
+    if codes & _UNMET:
+        items = [read_item(reason["Item"]) for reason in reasons if reason.get("Item")]
+        tried = refused.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+        return Cancelled(items, repeated=repeated or tried > 0)
+    if codes & _LATER or _is_fault(refused):
+        return None
+    if "size" in message.lower() or any("size" in reason.get("Message", "").lower() for reason in reasons):
+        return SchemaTooLarge()
+    return StoreError(f"DynamoDB refused a transaction: {refused}")
+
+
+def _is_fault(refused: ClientError) -> bool:
+    return int(refused.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) >= 500

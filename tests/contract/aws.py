@@ -1,0 +1,107 @@
+"""The stores of AWS as the suites want them: a fresh table for each test, in moto or in DynamoDB's own engine."""
+
+import copy
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from moto.dynamodb import models
+from moto.dynamodb.models.table import Table
+
+from sigla.aws.bodies import AwsBodies
+from sigla.aws.catalog import AwsCatalog
+from sigla.aws.clients import Clients
+from sigla.aws.clock import SystemClock
+from sigla.aws.journal import AwsJournal
+from sigla.aws.objects import Objects
+from tests.contract.engines import BUCKET, OneAtATime, in_process
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class AwsStores:
+    """One registry in a table and a bucket; `dynamodb` is the client that reads and writes the table."""
+
+    catalog: AwsCatalog
+    bodies: AwsBodies
+    journal: AwsJournal
+    clients: Clients
+    dynamodb: Any
+    table: str
+    registry: str
+
+    @contextmanager
+    def another_catalog(self) -> Iterator[AwsCatalog]:
+        """Of another instance, which remembers nothing."""
+        catalog = AwsCatalog(self.dynamodb, self.table, SystemClock(), registry=self.registry)
+        yield catalog
+        catalog.close()
+
+
+def make_table(dynamodb: Any) -> str:
+    """An empty table, as infra/ makes it."""
+    name = f"sigla-{next(_numbers)}"
+    dynamodb.create_table(
+        TableName=name,
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    return name
+
+
+@contextmanager
+def _copied_once() -> Iterator[None]:
+    """Moto copies the whole table for each action of a transaction, before any of them: the first copy does for all."""
+    carry_out = models.DynamoDBBackend.transact_write_items
+
+    def transact(backend: models.DynamoDBBackend, actions: list[dict[str, Any]]) -> None:
+        copies: dict[int, Table] = {}
+
+        def deepcopy(value: Any) -> Any:
+            if not isinstance(value, Table):
+                return copy.deepcopy(value)
+            if id(value) not in copies:
+                copies[id(value)] = copy.deepcopy(value)
+            return copies[id(value)]
+
+        with patch.object(models, "copy", SimpleNamespace(deepcopy=deepcopy)):
+            carry_out(backend, actions)
+
+    with patch.object(models.DynamoDBBackend, "transact_write_items", transact):
+        yield
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where registries live; making clients takes longer than most tests, so that many share one."""
+
+    clients: Clients
+    dynamodb: Any
+    objects: Objects
+
+    @contextmanager
+    def stores(self) -> Iterator[AwsStores]:
+        """A fresh registry, in a table of its own."""
+        table, clock, registry = make_table(self.dynamodb), SystemClock(), f"r{next(_numbers)}"
+        catalog = AwsCatalog(self.dynamodb, table, clock, registry=registry)
+        journal = AwsJournal(self.dynamodb, table, clock, registry=registry)
+        bodies = AwsBodies(self.objects, registry=registry)
+        yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, table, registry)
+        catalog.close()
+        self.dynamodb.delete_table(TableName=table)
+
+
+@contextmanager
+def account(dynamodb_endpoint: str | None = None) -> Iterator[Account]:
+    """With an endpoint, DynamoDB is the engine there; else moto's, in this process."""
+    with in_process(dynamodb_endpoint=dynamodb_endpoint) as clients, _copied_once():
+        dynamodb = clients.dynamodb if dynamodb_endpoint else OneAtATime(clients.dynamodb)
+        objects = Objects(OneAtATime(clients.s3), BUCKET, clock=SystemClock())
+        yield Account(clients, dynamodb, objects)
+        objects.close()

@@ -1,0 +1,171 @@
+"""More than one transaction takes: what DynamoDB's hundred actions would refuse is done all the same, and soundly."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from sigla.errors import Conflict, SchemaTooLarge, StoreError
+from sigla.model import GLOBAL, BodyKey, Config, Metadata, SchemaId, Search, Settings, Subject, Version
+from sigla.ports import ConfigChanged, Head, ImportBegun, SubjectDeleted, SubjectPurged
+from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, a_target, registered
+from tests.contract.aws import Account, AwsStores, account
+from tests.contract.engines import dynamodb_local
+from tests.unit.aws.faults import Fault, Faults
+
+__all__ = ["dynamodb_local"]
+
+ORDERS = a_subject()
+
+
+@pytest.fixture(scope="module")
+def engine(dynamodb_local: str) -> Iterator[Account]:
+    with account(dynamodb_local) as made:
+        yield made
+
+
+@pytest.fixture
+def stores(engine: Account) -> Iterator[AwsStores]:
+    with engine.stores() as made:
+        yield made
+
+
+def hide(stores: AwsStores, subject: Subject = ORDERS) -> Head:
+    head = stores.catalog.snapshot(subject).head
+    stores.catalog.commit(SubjectDeleted(head, Version(head.highest), NOW, a_nonce()))
+    return stores.catalog.snapshot(subject).head
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_a_schema_may_reference_eighty_subjects(stores: AwsStores, each: int) -> None:
+    """Also several versions of each: then the rows that say so go before, and count once the version is there."""
+    catalog = stores.catalog
+    bases = [a_subject(f"base-{number:02}") for number in range(80)]
+    rows = [(base, registered(catalog, base, id=1, text="t")) for base in bases for _ in range(each)]
+    seen = tuple(catalog.snapshot(base).head for base in bases)
+    targets = tuple(a_target(base, row) for base, row in rows)
+    change = a_registered(Head(ORDERS), id=2, text="u", targets=targets, seen=seen)
+    registered(catalog, bases[79], id=3, text="moved")
+    with pytest.raises(Conflict):
+        catalog.commit(change)
+    assert [list(catalog.referrers(base)) for base in bases] == [[]] * 80
+    catalog.commit(replace(change, seen=tuple(catalog.snapshot(base).head for base in bases), nonce=a_nonce()))
+    assert [len(list(catalog.referrers(base))) for base in bases] == [each] * 80
+
+
+def test_a_large_subject_goes_with_one_write_and_is_swept(stores: AwsStores) -> None:
+    """Its ids are buried, but for those that somebody else holds."""
+    catalog = stores.catalog
+    for id in range(1, 61):
+        registered(catalog, ORDERS, id=id)
+    registered(catalog, a_subject("other"), id=60)
+    head = hide(stores)
+    buried = catalog.commit(SubjectPurged(head, catalog.history(ORDERS), NOW, a_nonce()))
+    assert sorted(key.id for key in buried) == list(range(1, 60))
+    assert catalog.id_of(".", a_guid("text 1")) is None
+    assert catalog.id_of(".", a_guid("text 60")) == 60
+    assert catalog.sweep(ORDERS) == ()
+
+
+def test_a_sweep_that_was_cut_off_is_finished_later(stores: AwsStores) -> None:
+    """Until then the subject is gone all the same, its numbers are free, and its content may take its id again."""
+    catalog, key = stores.catalog, BodyKey(".", SchemaId(1))
+    for id in (1, 2):
+        registered(catalog, ORDERS, id=id)
+    head = hide(stores)
+    faults = Faults(stores.clients.dynamodb)
+    faults.plan = lambda call: Fault.UNREACHED if call.number > 1 else None
+    rows = catalog.history(ORDERS)
+    faults.calls.clear()
+    assert catalog.commit(SubjectPurged(head, rows, NOW, a_nonce())) == ()
+    faults.plan = lambda _: None
+    assert catalog.history(ORDERS) == ()
+    assert catalog.holders(key) == ()
+    assert list(catalog.subjects(Search())) == []
+    assert registered(catalog, ORDERS, id=1).version == 1
+    assert catalog.sweep(ORDERS) == (BodyKey(".", SchemaId(2)),)
+    assert [holder.version for holder in catalog.holders(key)] == [1]
+    assert catalog.id_of(".", a_guid("text 1")) == 1
+
+
+def test_what_is_superseded_many_times_over_goes_first(stores: AwsStores) -> None:
+    """More old versions of one content than a transaction takes: the writer has to ask again, and then wins."""
+    catalog = stores.catalog
+    for _ in range(40):
+        registered(catalog, ORDERS, id=1, text="t")
+    old = (hide(stores), catalog.history(ORDERS))
+    with pytest.raises(Conflict):
+        catalog.commit(a_registered(old[0], id=1, text="t", purged=old[1]))
+    left = catalog.history(ORDERS)
+    assert 0 < len(left) < 40
+    change = a_registered(catalog.snapshot(ORDERS).head, id=1, text="t", purged=left)
+    assert catalog.commit(change) == ()
+    assert catalog.history(ORDERS) == (change.row,)
+    assert len(catalog.holders(BodyKey(".", SchemaId(1)))) == 1
+
+
+def test_an_import_clears_many_subjects(stores: AwsStores) -> None:
+    """Part by part, in two contexts; the journal tells each part."""
+    catalog = stores.catalog
+    subjects = [a_subject(f"s{number}", ".eu" if number % 2 else ".") for number in range(50)]
+    for id, subject in enumerate(subjects, 1):
+        registered(catalog, subject, id=id)
+        hide(stores, subject)
+    before = len(list(stores.journal.read()))
+    buried = catalog.commit(ImportBegun(GLOBAL, Search(context=None), Settings(), NOW, "n"))
+    assert len(buried) == 50
+    assert list(catalog.subjects(Search(context=None))) == []
+    assert catalog.snapshot(ORDERS).chain.default == Settings(None, "IMPORT", "n")
+    told = [row for _, row in stores.journal.read()][before:]
+    assert [row["change"] for row in told] == ["ImportBegun"] * 3
+
+
+@pytest.mark.parametrize("seen", ["nothing", "settings"])
+def test_an_import_is_taken_back_when_something_was_registered_meanwhile(stores: AwsStores, seen: str) -> None:
+    """By one who had asked before the mode was written."""
+    catalog = stores.catalog
+    settings = Settings()
+    if seen == "settings":
+        catalog.commit(ConfigChanged(GLOBAL, Settings(), Config(level="FULL"), NOW, "n1"))
+        settings = catalog.snapshot(GLOBAL).chain.own
+    registered(catalog, a_subject("hidden"), id=1)
+    hide(stores, a_subject("hidden"))
+    with stores.another_catalog() as other:
+        faults = Faults(stores.clients.dynamodb)
+
+        def meanwhile(_: object) -> None:
+            if faults.calls[-1].operation == "TransactWriteItems":
+                faults.plan = lambda _: None
+                registered(other, ORDERS, id=2)
+
+        faults.plan = meanwhile
+        with pytest.raises(Conflict):
+            catalog.commit(ImportBegun(GLOBAL, Search(context=None), settings, NOW, "n"))
+    assert catalog.snapshot(GLOBAL).chain.own == settings
+    assert dict(catalog.settings(Search())) == ({GLOBAL: settings} if seen == "settings" else {})
+    assert len(catalog.history(a_subject("hidden"))) == 1
+    assert "ImportBegun" not in {row["change"] for _, row in stores.journal.read()}
+
+
+def test_a_large_configuration_is_kept_small_and_one_too_large_is_refused(stores: AwsStores) -> None:
+    """DynamoDB's items end at 400 KB."""
+    large = Config(override_metadata=Metadata(properties={f"key-{n}": "v" * 90 for n in range(5_000)}))
+    stores.catalog.commit(ConfigChanged(ORDERS, Settings(), large, NOW, "n"))
+    assert stores.catalog.snapshot(ORDERS).chain.own == Settings(large, None, "n")
+    draw = random.Random(1)
+    noise = Config(override_metadata=Metadata(properties={str(n): draw.randbytes(60).hex() for n in range(9_000)}))
+    with pytest.raises(SchemaTooLarge):
+        stores.catalog.commit(ConfigChanged(ORDERS, stores.catalog.snapshot(ORDERS).chain.own, noise, NOW, "n2"))
+
+
+def test_a_registry_that_does_not_answer_says_so(stores: AwsStores) -> None:
+    """Every read and every write, as a failure of the store."""
+    faults = Faults(stores.clients.dynamodb, lambda _: Fault.UNREACHED)
+    with pytest.raises(StoreError):
+        stores.catalog.snapshot(ORDERS)
+    with pytest.raises(StoreError):
+        list(stores.catalog.subjects(Search()))
+    with pytest.raises(StoreError):
+        stores.catalog.next_id(".")
+    faults.plan = lambda _: None

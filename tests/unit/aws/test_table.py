@@ -1,0 +1,157 @@
+"""The table: whole answers, patience, and a time for each transaction that puts the journal in order."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from sigla.aws.actions import ABSENT, delete, put, update
+from sigla.aws.catalog import AwsCatalog
+from sigla.aws.table import TRIES, Cancelled, Table
+from sigla.aws.values import packed, unpacked
+from sigla.errors import OutcomeUnknown, StoreError
+from sigla.model import BodyKey, SchemaId
+from tests.build import NOW, FixedClock, a_registered, a_subject, registered
+from tests.contract.aws import Account, AwsStores, account
+from tests.unit.aws.faults import Fault, Faults, no_fault, once
+
+ORDERS = a_subject()
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[Account]:
+    with account() as made:
+        yield made
+
+
+@pytest.fixture
+def stores(moto: Account) -> Iterator[AwsStores]:
+    with moto.stores() as made:
+        yield made
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def table(stores: AwsStores, clock: FixedClock) -> Table:
+    return Table(stores.dynamodb, stores.table, clock)
+
+
+class HalfAnswering:
+    """A client that leaves the second half of every batch undone."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def batch_get_item(self, *, RequestItems: dict[str, Any]) -> Any:  # noqa: N803 - DynamoDB's name
+        ((table, asked),) = RequestItems.items()
+        half = (len(asked["Keys"]) + 1) // 2
+        answer = self._client.batch_get_item(RequestItems={table: asked | {"Keys": asked["Keys"][:half]}})
+        left = asked["Keys"][half:]
+        return answer | {"UnprocessedKeys": {table: asked | {"Keys": left}} if left else {}}
+
+    def batch_write_item(self, *, RequestItems: dict[str, Any]) -> Any:  # noqa: N803 - DynamoDB's name
+        ((table, asked),) = RequestItems.items()
+        half = (len(asked) + 1) // 2
+        self._client.batch_write_item(RequestItems={table: asked[:half]})
+        return {"UnprocessedItems": {table: asked[half:]} if asked[half:] else {}}
+
+
+def test_what_a_batch_leaves_undone_is_asked_for_again(stores: AwsStores, clock: FixedClock) -> None:
+    """More than a hundred keys, more than twenty-five writes, and a service that does half of each."""
+    table = Table(HalfAnswering(stores.dynamodb), stores.table, clock)
+    keys = [("p", f"{number:03}") for number in range(150)]
+    table.write_all([put(key, {"number": number}) for number, key in enumerate(keys)])
+    found = table.get_many(keys)
+    assert [found[key]["number"] for key in keys] == list(range(150))
+    assert clock.slept
+
+
+def test_a_query_reads_page_after_page_as_they_are_wanted(stores: AwsStores, table: Table) -> None:
+    """A small page first, then larger ones; none that nobody asks for."""
+    table.write_all([put(("p", f"{number:03}"), {"number": number}) for number in range(50)])
+    before = stores.clients.calls.read()["Query"]
+    rows = table.query("p", page=4)
+    assert [next(rows)["number"] for _ in range(4)] == [0, 1, 2, 3]
+    assert stores.clients.calls.read()["Query"] == before + 1
+    assert [row["number"] for row in rows] == list(range(4, 50))
+    assert stores.clients.calls.read()["Query"] == before + 3
+    assert [row["number"] for row in table.query("p", descending=True)][:2] == [49, 48]
+
+
+@pytest.mark.parametrize("fault", [Fault.THROTTLED, Fault.UNDECIDED])
+def test_a_busy_service_is_asked_again_with_pauses_and_then_given_up(
+    stores: AwsStores, table: Table, clock: FixedClock, fault: Fault
+) -> None:
+    """Nothing is written then, and that is known."""
+    faults = Faults(stores.clients.dynamodb, lambda _: fault)
+    with pytest.raises(StoreError, match="busy"):
+        table.transact([put(("p", "s"), {})])
+    assert len(clock.slept) == TRIES
+    faults.plan = once(lambda _: True, fault)
+    table.transact([put(("p", "s"), {})])
+    faults.plan = no_fault
+    assert table.get(("p", "s")) == {"pk": "p", "sk": "s"}
+
+
+def test_a_transaction_without_an_answer_has_an_unknown_outcome(stores: AwsStores, table: Table) -> None:
+    """After all tries; a condition that fails in a later try may be the work of an earlier one."""
+    faults = Faults(stores.clients.dynamodb, lambda _: Fault.SILENT)
+    with pytest.raises(OutcomeUnknown):
+        table.transact([put(("p", "s"), {})])
+    faults.plan = once(lambda _: True, Fault.LOST)
+    with pytest.raises(Cancelled) as cancelled:
+        table.transact([put(("p", "s"), {"number": 1}, ABSENT)])
+    faults.plan = no_fault
+    assert cancelled.value.repeated
+    assert list(cancelled.value.items) == [{"pk": "p", "sk": "s", "number": 1}]
+
+
+def test_an_update_sets_removes_and_adds(table: Table) -> None:
+    """Whatever the attribute is called."""
+    table.transact([put(("p", "s"), {"at": 1, "name": "n", "count": 2})])
+    table.transact([update(("p", "s"), {"at": 5, "name": None}, add={"count": -1})])
+    assert table.get(("p", "s")) == {"pk": "p", "sk": "s", "at": 5, "count": 1}
+    table.transact([delete(("p", "s"))])
+    assert table.get(("p", "s")) is None
+
+
+@pytest.mark.parametrize("text", ["short", "é" * 3_000, "x" * 100_000])
+def test_what_is_packed_comes_back(text: str) -> None:
+    """Long forms are compressed."""
+    value = packed({"text": text})
+    assert unpacked(value) == {"text": text}
+    assert len(value) < 5_000
+
+
+def by_the_clock_of(catalog: AwsCatalog, ts: int) -> Callable[[int], None]:
+    def write(id: int) -> None:
+        head = catalog.snapshot(ORDERS).head
+        catalog.commit(a_registered(head, id=id, text=f"text {id}", ts=ts))
+
+    return write
+
+
+def test_the_journal_is_in_order_though_clocks_are_not(stores: AwsStores) -> None:
+    """An instance whose clock is an hour behind writes after one whose clock is right."""
+    with stores.another_catalog() as other:
+        right, behind = by_the_clock_of(stores.catalog, NOW + 3_600_000), by_the_clock_of(other, NOW)
+        for id in range(1, 7):
+            (right if id % 2 else behind)(id)
+    told = [row["entries"][0]["id"] for _, row in stores.journal.read()]  # type: ignore[index]  # a JSON-able mapping
+    assert told == [1, 2, 3, 4, 5, 6]
+
+
+def test_registries_in_one_table_do_not_see_each_other(stores: AwsStores) -> None:
+    """A stack may share a table with others."""
+    registered(stores.catalog, ORDERS, id=1)
+    stranger = AwsCatalog(stores.dynamodb, stores.table, FixedClock(), registry=stores.registry + "x")
+    assert stranger.history(ORDERS) == ()
+    assert stranger.speaker(BodyKey(".", SchemaId(1))) is None
+    assert stranger.max_id(".") == 0
