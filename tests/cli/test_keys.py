@@ -7,6 +7,7 @@ from sigla.auth.api_keys import read, verifier_of
 from sigla.cli import main
 from sigla.embedded.keys import EmbeddedKeys
 from sigla.settings import PREFIX
+from tests.contract.engines import BUCKET, REGION, in_process
 
 
 @pytest.fixture(autouse=True)
@@ -123,3 +124,27 @@ def test_keys_belong_to_the_registry_of_the_settings(data: str, monkeypatch: pyt
     main(["keys", "create", "orders", "--data", data])
     assert EmbeddedKeys(Path(data), registry="other").get("orders")
     assert EmbeddedKeys(Path(data)).get("orders") is None
+
+
+def test_a_key_for_a_registry_in_aws_is_made_in_its_bucket(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """With the credentials of who may write there: the first key needs no other."""
+    with in_process() as clients:
+        monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+        assert main(["keys", "create", "deployer", "--role", "admin", "--bucket", BUCKET]) == 0
+        capsys.readouterr()
+        assert main(["keys", "list", "--bucket", BUCKET, "--json"]) == 0
+        assert [each["key"] for each in json.loads(capsys.readouterr().out)] == ["deployer"]
+        listed = clients.s3.list_objects_v2(Bucket=BUCKET)["Contents"]
+        assert [each["Key"] for each in listed] == ["default/keys/deployer"]
+        assert main(["keys", "revoke", "deployer", "--bucket", BUCKET]) == 0
+        assert main(["keys", "revoke", "deployer", "--bucket", BUCKET]) == 1
+        assert f"There is no key deployer in the bucket {BUCKET}" in capsys.readouterr().err
+
+
+def test_a_bucket_that_is_not_there_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    with in_process():
+        monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+        assert main(["keys", "list", "--bucket", "nowhere"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("sigla: In the bucket nowhere ")
+    assert "Traceback" not in told

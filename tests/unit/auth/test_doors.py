@@ -43,8 +43,8 @@ def test_a_function_is_closed_unless_somebody_says_otherwise(event: Any, tmp_pat
     handler = wiring.lambda_handler()
     refused = handler(event("GET", "/subjects"), None)
     assert (refused["statusCode"], json.loads(refused["body"])["error_code"]) == (401, 401)
-    keys, clock = wiring.keys(tmp_path)
-    _, secret = api_keys.create(keys, "orders", "reader", (), now=clock.now())
+    with wiring.keys(tmp_path) as (keys, clock):
+        _, secret = api_keys.create(keys, "orders", "reader", (), now=clock.now())
     basic = "Basic " + base64.b64encode(f"orders:{secret}".encode()).decode()
     headers = {"headers": {"authorization": basic}, "multiValueHeaders": {"Authorization": [basic]}}
     assert handler(event("GET", "/subjects", **headers), None)["statusCode"] == 200

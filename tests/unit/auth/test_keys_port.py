@@ -1,20 +1,41 @@
 """What every place for keys promises (`sigla.auth.api_keys.Keys`). A new adapter is a row of ADAPTERS."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from sigla.auth.api_keys import Keys, KeyTaken
+from sigla.aws.api_keys import AwsKeys
+from sigla.aws.clock import SystemClock
+from sigla.aws.objects import Objects
 from sigla.embedded.keys import EmbeddedKeys
 from sigla.errors import StoreError
+from tests.contract.engines import BUCKET, in_process
 
-ADAPTERS: Mapping[str, Callable[[Path], Keys]] = {"embedded": EmbeddedKeys}
+
+@contextmanager
+def in_a_directory(folder: Path) -> Iterator[Keys]:
+    yield EmbeddedKeys(folder)
+
+
+@contextmanager
+def in_a_bucket(_folder: Path) -> Iterator[Keys]:
+    with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=SystemClock())) as objects:
+        yield AwsKeys(objects)
+
+
+ADAPTERS: Mapping[str, Callable[[Path], AbstractContextManager[Keys]]] = {
+    "embedded": in_a_directory,
+    "s3": in_a_bucket,
+}
 
 
 @pytest.fixture(params=ADAPTERS)
-def keys(request: pytest.FixtureRequest, tmp_path: Path) -> Keys:
-    return ADAPTERS[request.param](tmp_path)
+def keys(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Keys]:
+    with ADAPTERS[request.param](tmp_path) as keys:
+        yield keys
 
 
 def test_a_key_is_kept_as_it_was_put(keys: Keys) -> None:
@@ -82,3 +103,19 @@ def test_what_cannot_be_read_is_a_failure_and_no_absence(tmp_path: Path) -> None
     folder.write_text("a file")
     with pytest.raises(StoreError):
         keys.put("more", b"one")
+
+
+def test_a_key_in_s3_is_never_deleted_and_its_name_can_be_given_again() -> None:
+    """The bucket's policy lets nobody delete; what was removed is an empty object."""
+    with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=SystemClock())) as objects:
+        keys = AwsKeys(objects, registry="one")
+        keys.put("orders", b"one")
+        keys.put("orders", b"one")  # the answer of the first was lost
+        keys.remove("orders")
+        assert objects.names("one/keys/").__next__() == "one/keys/orders"
+        assert list(keys.list()) == []
+        assert keys.remove("orders") is False
+        keys.put("orders", b"two")
+        assert list(keys.list()) == [b"two"]
+        assert AwsKeys(objects, registry="two").get("orders") is None
+        assert clients.calls.read()["DeleteObject"] == 0
