@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,6 +164,21 @@ def per_call(work: Callable[[], object], calls: int) -> Callable[[], float]:
         return (time.perf_counter() - begun) / calls
 
     return timed
+
+
+def per_piece(rounds: int, works: Mapping[int, Callable[[], float]], piece: str) -> Lines:
+    """What a check costs for each field of a schema, beside the size before. works: by the number of pieces.
+
+    Of a few pieces most is what every check costs, so the first two sizes are there for orientation.
+    """
+    sizes = [*works]
+    figures = [figure / size for figure, size in zip(best_of(rounds, *works.values()), sizes, strict=True)]
+    for n, size in enumerate(sizes):
+        what = f"check, per {piece}, of {size:,}"
+        if n < 2:
+            yield Line(what, figures[n], "s")
+        else:
+            yield Line(what, figures[n], "s", figures[n - 1], f"of {sizes[n - 1]:,}", Goal(1.2))
 
 
 # --- servers ----------------------------------------------------------------------------------------------------------

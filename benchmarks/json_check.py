@@ -18,7 +18,7 @@ import jsonschema
 from avro.compatibility import ReaderWriterCompatibilityChecker
 
 from benchmarks import avro_check
-from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
+from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call, per_piece
 from sigla.languages.json_schema import LANGUAGE
 from sigla.model import Parsed
 
@@ -78,19 +78,11 @@ def lines(*, quick: bool = False) -> Lines:
 
 
 def curve(sizes: tuple[int, ...], rounds: int) -> Lines:
-    """Time per property, beside that of the size before."""
-    pairs = [(parsed(text(size, evolved=True)), parsed(text(size))) for size in sizes]
-    works = [
-        per_call(partial(checked, reader, writer), max(1, 5_000 // size))
-        for size, (reader, writer) in zip(sizes, pairs, strict=True)
-    ]
-    figures = [figure / size for figure, size in zip(best_of(rounds, *works), sizes, strict=True)]
-    for n, size in enumerate(sizes):
-        what = f"check, per property, of {size:,} properties"
-        if n < 2:  # of a few properties most is what every check costs
-            yield Line(what, figures[n], "s")
-        else:
-            yield Line(what, figures[n], "s", figures[n - 1], f"{sizes[n - 1]:,} properties", Goal(1.2))
+    works = {}
+    for size in sizes:
+        reader, writer = parsed(text(size, evolved=True)), parsed(text(size))
+        works[size] = per_call(partial(checked, reader, writer), max(1, 5_000 // size))
+    return per_piece(rounds, works, "property")
 
 
 def parsed(schema: str) -> Parsed:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grpc_tools import protoc
 
-from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
+from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call, per_piece
 from sigla.languages.protobuf import LANGUAGE
 from sigla.model import Parsed
 
@@ -77,19 +77,11 @@ def lines(*, quick: bool = False) -> Lines:
 
 
 def curve(sizes: tuple[int, ...], rounds: int) -> Lines:
-    """Time per field, beside that of the size before."""
-    pairs = [(parsed(text(size, evolved=True)), parsed(text(size))) for size in sizes]
-    works = [
-        per_call(partial(checked, reader, writer), max(1, 5_000 // size))
-        for size, (reader, writer) in zip(sizes, pairs, strict=True)
-    ]
-    figures = [figure / size for figure, size in zip(best_of(rounds, *works), sizes, strict=True)]
-    for n, size in enumerate(sizes):
-        what = f"check, per field, of {size:,} fields"
-        if n < 2:  # of a few fields most is what every check costs
-            yield Line(what, figures[n], "s")
-        else:
-            yield Line(what, figures[n], "s", figures[n - 1], f"{sizes[n - 1]:,} fields", Goal(1.2))
+    works = {}
+    for size in sizes:
+        reader, writer = parsed(text(size, evolved=True)), parsed(text(size))
+        works[size] = per_call(partial(checked, reader, writer), max(1, 5_000 // size))
+    return per_piece(rounds, works, "field")
 
 
 @contextmanager

@@ -213,7 +213,7 @@ def test_the_time_is_asked_of_the_clock_alone() -> None:
         for line, use in dotted_uses(path)
         if use in clocks
     ]
-    assert not found, f"only embedded/clock.py and aws/clock.py ask the machine: {found}"
+    assert not found, f"only embedded/clock.py asks the machine: {found}"
 
 
 def test_the_core_knows_no_machine() -> None:

@@ -15,9 +15,9 @@ from moto.dynamodb.models.table import Table
 from sigla.aws.bodies import AwsBodies
 from sigla.aws.catalog import AwsCatalog
 from sigla.aws.clients import Clients
-from sigla.aws.clock import SystemClock
 from sigla.aws.journal import AwsJournal
 from sigla.aws.objects import Objects
+from sigla.embedded.clock import SystemClock
 from tests.contract.engines import BUCKET, OneAtATime, in_process
 
 _numbers = itertools.count(1)

@@ -12,8 +12,8 @@ import pytest
 from sigla import wiring
 from sigla.auth import api_keys
 from sigla.aws.api_keys import AwsKeys
-from sigla.aws.clock import SystemClock
 from sigla.aws.objects import Objects
+from sigla.embedded.clock import SystemClock
 from sigla.settings import InvalidSetting
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process

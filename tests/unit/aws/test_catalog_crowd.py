@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from sigla.aws.clock import SystemClock
+from sigla.embedded.clock import SystemClock
 from sigla.errors import Refusal
 from sigla.model import LATEST, Record
 from sigla.registry import Options, Registry

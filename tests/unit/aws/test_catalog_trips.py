@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sigla.aws.clock import SystemClock
+from sigla.embedded.clock import SystemClock
 from sigla.model import LATEST, BodyKey, Config, SchemaId, Search, Settings, Version
 from sigla.ports import (
     ConfigChanged,

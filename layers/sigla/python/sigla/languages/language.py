@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from sigla.errors import CheckAbandoned
+from sigla.errors import CheckAbandoned, Malformed
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 MAX_STEPS: Final = 1_000_000
@@ -30,6 +30,14 @@ class Budget:
 
 def abandoned(reason: str) -> CheckAbandoned:
     return CheckAbandoned(f"Unexpected exception during compatibility check: {reason}")
+
+
+def check_unicode(text: str) -> None:
+    """Half a surrogate pair cannot be stored or hashed: it has no UTF-8. Raises Malformed."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Malformed("The schema contains half of a surrogate pair") from None
 
 
 class Compare(Protocol):

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
-from sigla.errors import Malformed
 from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, tags
 from sigla.languages.avro.tree import Document, Record
-from sigla.languages.language import STRICT, Budget, Language
+from sigla.languages.language import STRICT, Budget, Language, check_unicode
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "AVRO"
@@ -19,16 +18,8 @@ def _tree(parsed: Parsed) -> Document:
 def _parsed(document: Document) -> Parsed:
     text = canonical.canonical(document)
     if not text.isascii():
-        _check_unicode(text)
+        check_unicode(text)
     return Parsed(NAME, text, document)
-
-
-def _check_unicode(text: str) -> None:
-    """Half a surrogate pair cannot be stored or hashed: it has no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise Malformed("The schema contains half of a surrogate pair") from None
 
 
 def _parse(text: str, references: Sequence[Resolved], strict: bool) -> Parsed:  # noqa: FBT001 - Language's signature

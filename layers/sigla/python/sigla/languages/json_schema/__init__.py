@@ -7,7 +7,7 @@ from sigla.errors import Malformed
 from sigla.languages.json_schema import compare, load, normalise, sentences, tags, text
 from sigla.languages.json_schema.load import Document
 from sigla.languages.json_schema.nodes import Object, Schema
-from sigla.languages.language import STRICT, Budget, Language, abandoned
+from sigla.languages.language import STRICT, Budget, Language, abandoned, check_unicode
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "JSON"
@@ -20,16 +20,8 @@ def _document(parsed: Parsed) -> Document:
 def _parsed(document: Document) -> Parsed:
     canonical = text.written(document.value)
     if not canonical.isascii():
-        _check_unicode(canonical)
+        check_unicode(canonical)
     return Parsed(NAME, canonical, document)
-
-
-def _check_unicode(canonical: str) -> None:
-    """Half a surrogate pair cannot be stored or hashed: it has no UTF-8."""
-    try:
-        canonical.encode()
-    except UnicodeEncodeError:
-        raise Malformed("The schema contains half of a surrogate pair") from None
 
 
 def _parse(given: str, references: Sequence[Resolved], _strict: bool) -> Parsed:  # noqa: FBT001 - Language's signature

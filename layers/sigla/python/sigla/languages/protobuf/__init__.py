@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Final, cast
 
 from sigla.errors import Malformed
-from sigla.languages.language import STRICT, Budget, Language
+from sigla.languages.language import STRICT, Budget, Language, check_unicode
 from sigla.languages.protobuf import canonical, compare, descriptors, normalise, parse, resolve, rules, sentences, tags
 from sigla.languages.protobuf.tree import Document, File
 from sigla.model import Finding, Parsed, Resolved, Tagged
@@ -21,16 +21,8 @@ def _tree(parsed: Parsed) -> Document:
 def _parsed(document: Document) -> Parsed:
     text = canonical.written(document.file)
     if not text.isascii():
-        _check_unicode(text)
+        check_unicode(text)
     return Parsed(NAME, text, document)
-
-
-def _check_unicode(text: str) -> None:
-    """Half a surrogate pair cannot be stored or hashed: it has no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise Malformed("The schema contains half of a surrogate pair") from None
 
 
 def _file(text: str) -> File:
