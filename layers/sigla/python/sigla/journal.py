@@ -40,12 +40,13 @@ Entry = dict[str, Any]
 class Effects:
     """What a commit found and a change alone does not tell.
 
-    listed: the context of a registration was not listed before. purged: versions an IMPORT removed. config, mode: a
-    purge removed such an entry.
+    listed: the context of a registration was not listed before. purged: versions an IMPORT removed. partial: it goes
+    on. config, mode: a purge removed such an entry.
     """
 
     listed: bool = False
     purged: Sequence[tuple[Subject, Version]] = ()
+    partial: bool = False
     config: bool = False
     mode: bool = False
 
@@ -92,8 +93,9 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield _of("MODE", scope) | {"mode": mode}
         case ImportBegun(scope=scope):
             yield from (_schema(subject, version, None) for subject, version in effects.purged)
-            yield _of("CLEAR_SUBJECT", scope)
-            yield _of("MODE", scope) | {"mode": "IMPORT"}
+            if not effects.partial:
+                yield _of("CLEAR_SUBJECT", scope)
+                yield _of("MODE", scope) | {"mode": "IMPORT"}
         case _:
             yield {"type": "CONTEXT", "context": change.context, "listed": False}
 

@@ -7,7 +7,7 @@ made.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, NewType
+from typing import NamedTuple, NewType, Self
 
 SchemaId = NewType("SchemaId", int)
 """Numbers a content within one context, from 1; 0 only by import."""
@@ -345,6 +345,13 @@ class Search:
     context: str | None = DEFAULT_CONTEXT
     context_prefix: str = ""
     exact: bool = False
+
+    @classmethod
+    def under(cls, scope: Subject) -> Self:
+        """What a scope's settings are about: one subject, one context, or for the two global scopes everything."""
+        if scope in (GLOBAL, REGISTRY_WIDE):
+            return cls(context=None)
+        return cls(scope.name, scope.context, exact=bool(scope.name))
 
     def matches(self, subject: Subject) -> bool:
         in_context = (

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from sigla.aws import holders, items, reading, sweeping
+from sigla.aws import holders, imports, items, reading, sweeping
 from sigla.aws.actions import Condition, update
 from sigla.aws.changes import Tools
 from sigla.aws.commits import Commits
@@ -21,7 +21,7 @@ from sigla.aws.table import Cancelled, Table
 from sigla.errors import IdsExhausted
 from sigla.keys import LIST_SHARDS
 from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
-from sigla.ports import Change, Clock, ImportBegun, Snapshot, VersionKey
+from sigla.ports import Change, Clock, Snapshot, VersionKey
 
 HIGHEST_ID = 2**31 - 1
 
@@ -33,6 +33,7 @@ class AwsCatalog:
     """
 
     def __init__(self, client: Any, table: str, clock: Clock, *, registry: str = "default") -> None:
+        self._clock = clock
         self._tools = Tools(Table(client, table, clock), Places(registry))
         self._snapshots = Snapshots(self._tools.table, self._tools.places)
         self._commits = Commits(self._tools)
@@ -120,9 +121,16 @@ class AwsCatalog:
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
-        if isinstance(change, ImportBegun):
-            return Imports(self._commits, self._lists).begin(change)
+        if importing := imports.begun_by(change):
+            return Imports(self._commits, self._lists).begin(importing)
         return self._commits.commit(change)
+
+    def resume_imports(self, before: int) -> tuple[BodyKey, ...]:
+        """Finishes imports that were cut off while their scope was being cleared; the ids that were buried.
+
+        before: milliseconds since the epoch; younger ones may still be under way.
+        """
+        return Imports(self._commits, self._lists).resume(before=before, now=self._clock.now())
 
     def sweep(self, subject: Subject) -> tuple[BodyKey, ...]:
         """Removes what permanent deletes of the subject left behind; the ids it buried. May be repeated."""

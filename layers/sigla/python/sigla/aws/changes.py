@@ -36,6 +36,9 @@ _FIXED = 12
 """Actions of a registration that do not depend on what it references or purges, its journal row included."""
 _PER_PURGED = 4
 
+_CLEARING = "~"
+"""In a revision: no other has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -336,11 +339,27 @@ def _change_mode(tools: Tools, change: ModeChanged, at: int) -> Plan:
     return Plan(settled(tools.places, change.scope, form, seen=change.seen.revision))
 
 
+def marked(nonce: str, *, before: str | None) -> str:
+    """The revision of settings while their scope is being cleared for an import. before: the mode that it had."""
+    return f"{nonce}{_CLEARING}{before or ''}"
+
+
+def is_marked(revision: str) -> bool:
+    return _CLEARING in revision
+
+
+def mode_before(revision: str) -> str | None:
+    """Of a marked revision."""
+    return revision.partition(_CLEARING)[2] or None
+
+
 def settled(places: Places, scope: Subject, form: Item, *, seen: str) -> list[Action]:
     """The settings of a scope and their copy in the list. What the form does not name stays; what it says None goes.
 
-    seen: the revision that it rests on.
+    seen: the revision that it rests on; of one that was marked the mode before comes back.
     """
+    if is_marked(seen):
+        form = {"mode": mode_before(seen)} | form
     when = equals(revision=seen or None)
     if "at" in form:
         when &= earlier(form["at"])

@@ -1,11 +1,15 @@
 """A scope goes into IMPORT: more subjects may be in it than one transaction takes.
 
-First the mode, with a mark that the scope is being cleared: whoever asks from now on sees it. Then the list is read
-once more, for those who had asked before; if something active is found, the mode is taken back. Then what is
-soft-deleted is purged, part by part, each part with a journal row that says so and the mode; the last one takes the
-mark away. If it never comes that far, the mark stays: the scope is in IMPORT then, with soft-deleted versions left.
+First the mode, with a mark in its revision that the scope is being cleared: whoever asks from now on sees it. Then the
+list is read once more, for those who had asked before; if something active is found, the mode is taken back. Then what
+is soft-deleted is purged, part by part, each with a journal row that says so; the last one sets the revision.
+
+Who changes the settings of a scope with a mark ends the clearing: the mode is the one before again, unless he says
+another (`changes.settled`). Who wants IMPORT himself takes the clearing over, so one that was cut off is finished by
+whoever asks again, or by `resume`.
 """
 
+import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +17,29 @@ from dataclasses import dataclass
 from sigla import keys
 from sigla.aws import sweeping
 from sigla.aws.actions import Action, delete, equals, update
-from sigla.aws.changes import Plan, anew, settled, unmoved
+from sigla.aws.changes import Plan, anew, is_marked, marked, mode_before, settled, unmoved
 from sigla.aws.commits import Commits
 from sigla.aws.lists import Lists
 from sigla.aws.table import Cancelled
 from sigla.aws.values import Item
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Subject
-from sigla.ports import ImportBegun
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Search, Settings, Subject
+from sigla.ports import Change, ImportBegun, ModeChanged
 
 AT_ONCE = 20
 """Subjects of one transaction: up to four actions each, and one for each context."""
 
 IMPORT = "IMPORT"
+
+
+def begun_by(change: Change) -> ImportBegun | None:
+    """A change that begins an import: itself, or where a scope is wanted in IMPORT whose clearing was cut off."""
+    if isinstance(change, ImportBegun):
+        return change
+    if isinstance(change, ModeChanged) and change.mode == IMPORT and is_marked(change.seen.revision):
+        return ImportBegun(change.scope, Search.under(change.scope), change.seen, change.ts, change.nonce)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +50,32 @@ class Imports:
     def begin(self, change: ImportBegun) -> tuple[BodyKey, ...]:
         """The ids that were buried. Raises Conflict, OutcomeUnknown."""
         keys.check_length(change.scope)
-        self._cleared(change)
-        self._mark(change)
+        mark = marked(change.nonce, before=_before(change.seen))
+        # Over a mark the mode is already seen by all; what is found then has to be taken back.
+        if not is_marked(change.seen.revision):
+            self._cleared(change)
+        self._mark(change, mark)
         try:
             subjects = self._cleared(change)
             for at in range(0, max(len(subjects), 1), AT_ONCE):
-                self._purge(change, subjects[at : at + AT_ONCE], last=at + AT_ONCE >= len(subjects))
+                last = at + AT_ONCE >= len(subjects)
+                self._purge(change, subjects[at : at + AT_ONCE], mark=mark if last else None)
         except Conflict:
-            self._take_back(change)
+            self._take_back(change, mark)
             raise
         return self._sweep(subjects)
+
+    def resume(self, *, before: int, now: int) -> tuple[BodyKey, ...]:
+        """Finishes what was cut off before a time, or takes it back where it cannot be any more."""
+        buried: list[BodyKey] = []
+        for scope, settings, at in list(self.lists.marked()):
+            if at < before:
+                change = ImportBegun(scope, Search.under(scope), settings, now, secrets.token_hex(8))
+                try:
+                    buried += self.begin(change)
+                except (Conflict, OutcomeUnknown):
+                    continue
+        return tuple(buried)
 
     def _cleared(self, change: ImportBegun) -> list[Subject]:
         """What is soft-deleted in scope. Conflict if anything is active or referenced."""
@@ -57,44 +86,46 @@ class Imports:
             subjects.append(subject)
         return subjects
 
-    def _mark(self, change: ImportBegun) -> None:
-        tools, provisional = self.commits.tools, _provisional(change)
+    def _mark(self, change: ImportBegun, mark: str) -> None:
+        tools = self.commits.tools
 
         def plan(at: int) -> Plan:
-            form: Item = {"mode": IMPORT, "revision": provisional, "at": at, "clearing": True}
+            form: Item = {"mode": IMPORT, "revision": mark, "at": at}
             return Plan(settled(tools.places, change.scope, form, seen=change.seen.revision))
 
         try:
             self.commits.write(change, plan, journaled=False)
         except OutcomeUnknown:
             found = tools.table.get(tools.places.settings(change.scope))
-            if found is None or found["revision"] != provisional:
+            if found is None or found["revision"] != mark:
                 raise Conflict from None
 
-    def _take_back(self, change: ImportBegun) -> None:
+    def _take_back(self, change: ImportBegun, mark: str) -> None:
         """As if nothing had been, unless somebody has changed the settings since."""
-        tools, seen, provisional = self.commits.tools, change.seen, _provisional(change)
-        if seen.revision:
-            form: Item = {"mode": seen.mode, "revision": seen.revision, "clearing": None}
-            actions = settled(tools.places, change.scope, form, seen=provisional)
+        tools, seen = self.commits.tools, change.seen.revision
+        if seen:
+            revision = f"{change.nonce}-" if is_marked(seen) else seen
+            form: Item = {"mode": _before(change.seen), "revision": revision}
+            actions = settled(tools.places, change.scope, form, seen=mark)
         else:
             place, listed = tools.places.settings(change.scope), tools.places.listed_settings(change.scope)
-            actions = [delete(place, equals(revision=provisional)), delete(listed)]
+            actions = [delete(place, equals(revision=mark)), delete(listed)]
         try:
             tools.table.transact(actions)
         except Cancelled:
             return
 
-    def _purge(self, change: ImportBegun, subjects: Sequence[Subject], *, last: bool) -> None:
+    def _purge(self, change: ImportBegun, subjects: Sequence[Subject], *, mark: str | None) -> None:
+        """mark: that of the clearing, which ends with this part; None if more parts follow."""
         tools = self.commits.tools
 
         def plan(at: int) -> Plan:
             actions: list[Action] = []
             purged = []
             contexts: Counter[str] = Counter()
-            if last:
-                form: Item = {"revision": change.nonce, "at": at, "clearing": None}
-                actions += settled(tools.places, change.scope, form, seen=_provisional(change))
+            if mark:
+                form: Item = {"mode": IMPORT, "revision": change.nonce, "at": at}
+                actions += settled(tools.places, change.scope, form, seen=mark)
             for life in self.lists.lives(subjects):
                 head = life.state.head
                 if head.newest is not None:
@@ -111,7 +142,7 @@ class Imports:
                 purged += [(subject, row.version) for row in life.rows]
             for context, count in contexts.items():
                 actions.append(update(tools.places.context(context), {}, add={"count": count}))
-            return Plan(actions, Effects(purged=purged))
+            return Plan(actions, Effects(purged=purged, partial=mark is None))
 
         self.commits.write(change, plan)
 
@@ -125,6 +156,6 @@ class Imports:
         return tuple(buried)
 
 
-def _provisional(change: ImportBegun) -> str:
-    """The revision while the scope is being cleared: not yet the one by which a writer knows its commit."""
-    return f"{change.nonce}~"
+def _before(seen: Settings) -> str | None:
+    """The mode that the scope had before anybody began to clear it."""
+    return mode_before(seen.revision) if is_marked(seen.revision) else seen.mode

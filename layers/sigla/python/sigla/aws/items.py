@@ -2,7 +2,7 @@
 
     HEAD          context, name, revision, nonce, at, generation, highest, newest, hidden, referred
     V#…           row, nonce, targets, digests
-    SETTINGS      config, mode, revision, at, clearing       and its copy in the list: context, name, config, mode, …
+    SETTINGS      config, mode, revision, at    and its copy in the list: context, name, config, mode, …
     ID            ids: every id that stands for the content, the one last written first
     HOLDERS       count, buried
     @… (holder)   context, name, version, generation, deleted, ts, revision

@@ -12,7 +12,7 @@ from operator import itemgetter
 from sigla import keys
 from sigla.aws import items, reading
 from sigla.aws.actions import Condition
-from sigla.aws.changes import Tools
+from sigla.aws.changes import Tools, is_marked
 from sigla.aws.values import Item
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
 
@@ -87,6 +87,12 @@ class Lists:
             settings = items.settings(item)
             if search.matches(scope) and not (settings.config is None and settings.mode is None):
                 yield scope, settings
+
+    def marked(self) -> Iterator[tuple[Subject, Settings, int]]:
+        """Scopes that are being cleared for an import, with the time of their marks."""
+        for item in self._tools.table.query(keys.settings_pk(self._tools.places.registry)):
+            if is_marked(item["revision"]):
+                yield items.subject_of(item), items.settings(item), item["at"]
 
     def contexts(self) -> tuple[str, ...]:
         found = self._tools.table.query(keys.contexts_pk(self._tools.places.registry))

@@ -180,17 +180,10 @@ def _check_mutable(stores: Stores) -> None:
 
 def _begin_import(stores: Stores, view: View) -> None:
     """MODE-5 and MODE-6. The store judges again, in the same commit; here a refusal gets its sentence."""
-    search = _scope(view.subject)
+    search = Search.under(view.subject)
     if next(stores.catalog.subjects(search, Show.ACTIVE), None) is not None:
         raise ImportIntoExisting
     for subject in stores.catalog.subjects(search):
         for version, _ in stores.catalog.referrers(subject):
             raise Referenced(subject=subject, version=version)
     commit(stores, ImportBegun(view.subject, search, view.chain.own, stores.clock.now(), nonce()))
-
-
-def _scope(scope: Subject) -> Search:
-    """What a mode is about: one subject, one context, or for the two global entries everything."""
-    if scope in ALWAYS_ANSWERED:
-        return Search(context=None)
-    return Search(name_prefix=scope.name, context=scope.context, exact=bool(scope.name))
