@@ -44,24 +44,25 @@ def equals(**attributes: Any) -> Condition:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One of a transaction's; `arguments` are in DynamoDB's form, without the table's name."""
+    """One of a transaction's; `arguments` are in DynamoDB's form, without the table's name. when: what it rests on."""
 
     kind: str
     key: Key
     arguments: Mapping[str, Any]
+    when: Condition | None = None
 
 
 def put(key: Key, attributes: Item, when: Condition | None = None) -> Action:
     """Replaces the whole item. An attribute of None is left out."""
-    return Action("Put", key, {"Item": _key(key) | written_item(attributes), **_conditioned(when)})
+    return Action("Put", key, {"Item": _key(key) | written_item(attributes), **_conditioned(when)}, when)
 
 
 def delete(key: Key, when: Condition | None = None) -> Action:
-    return Action("Delete", key, {"Key": _key(key), **_conditioned(when)})
+    return Action("Delete", key, {"Key": _key(key), **_conditioned(when)}, when)
 
 
 def check(key: Key, when: Condition) -> Action:
-    return Action("ConditionCheck", key, {"Key": _key(key), **_conditioned(when)})
+    return Action("ConditionCheck", key, {"Key": _key(key), **_conditioned(when)}, when)
 
 
 def update(
@@ -78,7 +79,14 @@ def update(
     text = " ".join(f"{word} {', '.join(clauses)}" for word, clauses in parts.items() if clauses)
     values = {**given, **(add or {})}
     arguments = {"Key": _key(key), "UpdateExpression": text, **_conditioned(when, text, values)}
-    return Action("Update", key, arguments)
+    return Action("Update", key, arguments, when)
+
+
+def rests_on_another(action: Action, item: Item) -> bool:
+    """Whether an item has another revision than the action was planned with (`equals(revision=…)`)."""
+    if action.when is None or "#revision" not in action.when.text:
+        return False
+    return bool(item.get("revision") != action.when.values.get("seen_revision"))
 
 
 def _key(key: Key) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sigla import journal
 from sigla.aws import changes, sweeping
-from sigla.aws.actions import Action, put
+from sigla.aws.actions import Action, put, rests_on_another
 from sigla.aws.changes import Plan, Tools, TooManyPurged
 from sigla.aws.reading import states
 from sigla.aws.table import Cancelled
@@ -68,7 +68,7 @@ class Commits:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
                     return planned
                 ahead = max((item.get("at", 0) for item in cancelled.items), default=0)
-                if ahead < at or _has_moved(change, planned, cancelled.items):
+                if ahead < at or _has_moved(planned, cancelled.items):
                     raise Conflict from cancelled
                 self._time.observe(ahead)
             else:
@@ -97,12 +97,10 @@ class Commits:
             self.commit(VersionPurged(head, row, seen.ts, f"{seen.nonce}-{done}"))
 
 
-def _has_moved(change: Change, planned: Plan, items: Sequence[Item]) -> bool:
-    """Whether what the change is about, which its first action touches, is at another revision than was seen."""
-    seen = getattr(change, "head", None) or getattr(change, "seen", None)
-    pk, sk = planned.actions[0].key
-    about = [item for item in items if (item["pk"], item["sk"]) == (pk, sk)]
-    return seen is not None and any(item.get("revision") != seen.revision for item in about)
+def _has_moved(planned: Plan, items: Sequence[Item]) -> bool:
+    """Whether something is at another revision than was seen: then a later time does not help."""
+    found = {(item["pk"], item["sk"]): item for item in items}
+    return any(rests_on_another(each, found[each.key]) for each in planned.actions if each.key in found)
 
 
 def _is_of(item: Item, nonce: str) -> bool:
