@@ -17,11 +17,11 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench soak localstack dynamodb layer synth lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench soak localstack localstack-down dynamodb layer synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  \033[1mmake %-11s\033[0m %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1mmake %-15s\033[0m %s\n", $$1, $$2 }' Makefile
 	@printf '\nSettings: PORT=8081 HOST=127.0.0.1 DATA=data (playground), PYTHON=/path/to/python (setup), ARGS="-k word" (test, soak, bench).\n'
 
 setup: ## everything a developer needs, in .venv
@@ -60,8 +60,11 @@ bench: setup ## every benchmark, a table row each
 soak: setup ## the long attacks: crash matrices, 100,000 operations
 	$(bin)/python -m pytest -m soak $(ARGS)
 
-localstack: setup ## LocalStack on this machine, without Docker, until Ctrl-C
+localstack: setup ## the deployed stack on this machine, without AWS and Docker; again: new code
 	@$(bin)/python -m localstack.up $(ARGS)
+
+localstack-down: setup ## stop it, and forget what it held
+	@$(bin)/python -m localstack.down $(ARGS)
 
 dynamodb: setup ## DynamoDB's own engine on this machine (Java, Maven), until Ctrl-C
 	@$(bin)/python -m localstack.dynamodb $(ARGS)
@@ -81,4 +84,5 @@ lock: setup ## resolve the dependencies anew; ARGS="--upgrade" moves them
 	@requirements/lock.sh $(ARGS)
 
 clean: ## forget the environments and what tools remember (never the data)
+	@[ ! -x $(bin)/python ] || $(bin)/python -m localstack.down
 	rm -rf $(VENV) .localstack .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage cdk.out build

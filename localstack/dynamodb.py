@@ -24,8 +24,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from localstack.up import HOME as LOCALSTACK
-from localstack.up import Unavailable
+from localstack.installation import HOME as LOCALSTACK
+from localstack.installation import Unavailable
 
 POM = Path(__file__).parent / "dynamodb-local" / "pom.xml"
 HOME = LOCALSTACK / "dynamodb-local"

@@ -1,182 +1,199 @@
-"""AWS without AWS: LocalStack on this machine, without Docker.
+"""The whole deployed stack on this machine, without AWS and without Docker: `make localstack`.
 
-    make localstack                      install it if need be, start it, print its endpoint, stop it with Ctrl-C
-    python -m localstack.up --install    install it only
-    python -m localstack.up --port 4600
+    make localstack             starts LocalStack behind your back, deploys, makes a key, says where the registry is
+    make localstack             once more: deploys what has changed since
+    make localstack-down        stops it; what it held is gone then
+    AWS_ENDPOINT_URL=http://127.0.0.1:4566 make localstack      into a LocalStack that is there already
 
-It lives in an environment of its own, .localstack/, because its pins are not ours, and needs Python 3.13, which need
-not be the Python of .venv: its modules are written for 3.13, and its pins have no solution for 3.14. S3, CloudFormation
-and IAM answer in this mode. DynamoDB and Lambda do not: LocalStack runs those by Docker or by downloads.
+What is deployed is what `cdk deploy` deploys, with the settings stage=local and front_door.function_url=true.
 """
 
 import argparse
-import contextlib
-import hashlib
+import json
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 
-HERE = Path(__file__).parent
-HOME = HERE.parent / ".localstack"
-LOCK = HERE / "requirements.txt"
+from localstack.assembly import Assembly, Changed, NotDeployed, deploy
+from localstack.installation import Unavailable
+from localstack.server import CREDENTIALS, PORT, Server
 
-READY_WITHIN_S = 60.0
-# Its own thread pools take up to ten seconds to end.
-STOPS_WITHIN_S = 25.0
+ROOT = Path(__file__).parents[1]
+CONTEXT = ("stage=local", "front_door.function_url=true")
+ADMINISTRATOR = "admin"
+"""What the first key is called."""
 
-Command = list[str]
-
-
-class Unavailable(Exception):  # noqa: N818 - it is what LocalStack is on this machine
-    """LocalStack cannot run here; the message says what is missing and what to do."""
+Tell = Callable[[str], None]
 
 
-def candidates(environ: Mapping[str, str]) -> Iterator[str]:
-    """Where a Python 3.13 may be, likeliest first."""
-    if chosen := environ.get("LOCALSTACK_PYTHON"):
-        yield chosen
-    yield from (sys.executable, "python3.13", "python3")
-    versions = Path(environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    yield from (str(python) for python in sorted(versions.glob("3.13.*/bin/python"), reverse=True))
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """One that is deployed. rest, function: its two doors, without a slash at the end. key, secret: may do all."""
+
+    rest: str
+    function: str
+    key: str
+    secret: str
+
+    def facts(self) -> str:
+        """On lines of their own, for people and for `sed`."""
+        return f"rest: {self.rest}\nfunction: {self.function}\nkey: {self.key}\nsecret: {self.secret}"
 
 
-def find_python(tried: Iterable[str]) -> str:
-    """The first candidate that runs and is a 3.13. It has to be run: version managers leave shims that only fail.
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where to deploy. endpoint: of AWS there. environ: what commands need to reach it. folder: for what we write.
 
-    Raises Unavailable.
+    function_url: the function URL's address, if it has one beside its name.
     """
-    asked = "import sys; sys.exit(sys.version_info[:2] != (3, 13))"
-    for python in tried:
-        with contextlib.suppress(OSError):
-            if subprocess.run([python, "-c", asked], capture_output=True, check=False).returncode == 0:
-                return python
-    message = "LocalStack needs Python 3.13, and there is none here: install it, or say where with LOCALSTACK_PYTHON"
-    raise Unavailable(message)
+
+    endpoint: str
+    environ: Mapping[str, str]
+    folder: Path
+    function_url: str = ""
+
+    @classmethod
+    def of(cls, server: Server, environ: Mapping[str, str]) -> "Account":
+        """The one that a LocalStack of ours has, whatever other account the environment is about."""
+        others = {name: value for name, value in environ.items() if not name.startswith("AWS_")}
+        ours = {**others, **CREDENTIALS, "AWS_ENDPOINT_URL": server.endpoint}
+        return cls(server.endpoint, ours, server.folder, server.function_url)
+
+    @classmethod
+    def given(cls, server: Server, environ: Mapping[str, str]) -> "Account":
+        """The one at AWS_ENDPOINT_URL."""
+        return cls(environ["AWS_ENDPOINT_URL"].rstrip("/"), {**CREDENTIALS, **environ}, server.folder)
+
+    def bring_up(self, tell: Tell, starting: Callable[[], object] = lambda: None) -> Registry:
+        """starting: makes the endpoint answer, beside the synthesis. Raises Unavailable, NotDeployed, Changed."""
+        tell("Synthesising the stack …")
+        with ThreadPoolExecutor(1) as beside:
+            started = beside.submit(starting)
+            try:
+                assembly = synthesise(self.folder / "cdk.out", self.environ)
+            finally:
+                started.result()
+        tell(f"Deploying it to {self.endpoint} …")
+        outputs = deploy(assembly, endpoint=self.endpoint, credentials=self.environ)
+        rest = f"{self.endpoint}/_aws/execute-api/{outputs['RestApiId']}/{outputs['RestStage']}"
+        tell("Asking it for an answer …")
+        secret = self.secret(rest, outputs["BucketName"])
+        function = self.function_url or outputs["FunctionUrl"].rstrip("/")
+        return Registry(rest, function, ADMINISTRATOR, secret)
+
+    def secret(self, rest: str, bucket: str) -> str:
+        """Of the administrator's key: the one made before, if it still opens; else of a new one."""
+        note = self.folder / "secret"
+        if note.exists() and opens(rest, note.read_text()):
+            return note.read_text()
+        # One whose secret nobody knows any more is in the way.
+        self.keys("revoke", ADMINISTRATOR, "--bucket", bucket)
+        created = self.keys("create", ADMINISTRATOR, "--role", "admin", "--bucket", bucket, "--json")
+        if created.returncode:
+            raise NotDeployed(f"The key could not be made: {created.stderr}")
+        secret: str = json.loads(created.stdout)["secret"]
+        if not opens(rest, secret):
+            raise NotDeployed(f"{rest} does not know the key that was just made")
+        note.touch(mode=0o600)
+        note.write_text(secret)
+        return secret
+
+    def keys(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """`sigla keys`, as a deployer runs it."""
+        registry_name = json.loads((ROOT / "cdk.json").read_text())["context"]["registry_name"]
+        command = [str(Path(sys.executable).with_name("sigla")), "keys", *arguments]
+        environ = {**self.environ, "SIGLA_REGISTRY_NAME": registry_name}
+        return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 
 
-def installed() -> bool:
-    """Whether the environment holds what the lock says."""
-    stamp = HOME / "lock"
-    return stamp.exists() and stamp.read_text() == hashlib.sha256(LOCK.read_bytes()).hexdigest()
+def synthesise(into: Path, environ: Mapping[str, str]) -> Assembly:
+    """The stack as `cdk deploy` has it, with a layer for this machine's processor. Raises NotDeployed."""
+    shutil.rmtree(into, ignore_errors=True)
+    settings = [word for setting in CONTEXT for word in ("-c", setting)]
+    command = [sys.executable, "-m", "infra.app", *settings, "--output", str(into)]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotDeployed(f"The stack cannot be synthesised:\n{done.stdout}{done.stderr}")
+    return Assembly(into)
 
 
-def install(environ: Mapping[str, str]) -> None:
-    """The environment as locked, with hashes; nothing to do when it is there. Raises Unavailable."""
-    if installed():
-        return
-    python = find_python(candidates(environ))
-    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
-    if uv is None:
-        message = "LocalStack is installed by uv, and there is none here: make setup"
-        raise Unavailable(message)
-    print(f"Installing LocalStack in {HOME} …", file=sys.stderr)
-    subprocess.run([uv, "venv", "--quiet", "--clear", "--python", python, str(HOME / "venv")], check=True)
-    within = {**environ, "VIRTUAL_ENV": str(HOME / "venv"), "UV_NO_CONFIG": "1"}
-    subprocess.run([uv, "pip", "sync", "--quiet", "--require-hashes", str(LOCK)], check=True, env=within)
-    (HOME / "lock").write_text(hashlib.sha256(LOCK.read_bytes()).hexdigest())
-
-
-def surroundings(environ: Mapping[str, str], port: int) -> dict[str, str]:
-    """The environment that makes LocalStack stay at home: no telemetry, no downloads at start, no files elsewhere."""
-    return {
-        **environ,
-        "DISABLE_EVENTS": "1",
-        "DNS_ADDRESS": "0",
-        "FILESYSTEM_ROOT": str(HOME / "root"),
-        "GATEWAY_LISTEN": f"127.0.0.1:{port}",
-        "LOCALSTACK_HOST": f"localhost.localstack.cloud:{port}",
-        "OVERRIDE_IN_DOCKER": "0",
-        "SKIP_SSL_CERT_DOWNLOAD": "1",
-        # Plug-ins found once are remembered for ever in the user's cache; a newer environment would not see its own.
-        "XDG_CACHE_HOME": str(HOME / "cache"),
-    }
-
-
-def taken(port: int) -> bool:
-    """Whether somebody listens there already; LocalStack would say `Ready.` all the same, and hear nothing."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@contextlib.contextmanager
-def running(environ: Mapping[str, str], *, port: int = 4566, log: Path | None = None) -> Iterator[str]:
-    """A LocalStack that answers, as its endpoint's URL; it ends with the block. Raises Unavailable."""
-    if taken(port):
-        message = f"port {port} of 127.0.0.1 is taken; choose another with --port"
-        raise Unavailable(message)
-    install(environ)
-    command: Command = [str(HOME / "venv" / "bin" / "python"), "-P", str(HERE / "loopback.py")]
-    where = log or HOME / "localstack.log"
-    with where.open("wb") as output:
-        # A session of its own: Ctrl-C is ours to hear, and what LocalStack starts ends with it.
-        server = subprocess.Popen(
-            command, env=surroundings(environ, port), cwd=HOME, stdout=output, stderr=output, start_new_session=True
-        )
+def opens(rest: str, secret: str) -> bool:
+    """Whether the registry lets the administrator in. Raises NotDeployed if it has nothing to say to that."""
+    shown = b64encode(f"{ADMINISTRATOR}:{secret}".encode()).decode()
+    request = urllib.request.Request(f"{rest}/subjects", headers={"Authorization": f"Basic {shown}"})  # noqa: S310 - the endpoint that we deployed to
     try:
-        endpoint = f"http://127.0.0.1:{port}"
-        wait_until_ready(server, endpoint, where)
-        yield endpoint
-    finally:
-        stop(server)
+        urllib.request.urlopen(request, timeout=60).close()  # noqa: S310 - as above
+    except urllib.error.HTTPError as refused:
+        with refused:
+            if refused.code != HTTPStatus.UNAUTHORIZED:
+                raise NotDeployed(f"{rest} answers {refused.code}; LocalStack's log says why") from None
+        return False
+    return True
 
 
-def wait_until_ready(server: "subprocess.Popen[bytes]", endpoint: str, log: Path) -> None:
-    """Back when the health page answers. Raises Unavailable with the end of the log."""
-    deadline = time.monotonic() + READY_WITHIN_S
-    while server.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(urllib.error.URLError, OSError):
-            urllib.request.urlopen(f"{endpoint}/_localstack/health", timeout=5).close()  # noqa: S310 - our own server
-            return
-        time.sleep(0.1)
-    last = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-    message = f"LocalStack did not come up; its log is {log}, and ends\n{last}"
-    raise Unavailable(message)
+def need_node() -> None:
+    """Raises Unavailable. Before anything is begun that would have to be ended."""
+    if not shutil.which("node"):
+        raise Unavailable("CDK needs Node.js 20 or newer, and there is no node on the PATH: install it")
 
 
-def stop(server: "subprocess.Popen[bytes]") -> None:
-    """Ended politely, or else; with everything it started."""
-    if server.poll() is None:
-        server.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            server.wait(STOPS_WITHIN_S)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(server.pid, signal.SIGKILL)
-    server.wait()
+def start(server: Server, tell: Tell) -> Registry:
+    """The registry in a LocalStack of ours, which is started if need be. Raises Unavailable, NotDeployed."""
+    account = Account.of(server, os.environ)
+    if server.process():
+        tell(f"LocalStack is there already, on {server.endpoint}")
+        try:
+            return account.bring_up(tell)
+        except Changed:
+            print("More than code has changed: beginning anew, with nothing in it.", file=sys.stderr)
+            server.stop()
+    tell("Starting LocalStack …")
+    return account.bring_up(tell, partial(server.start, os.environ))
+
+
+def report(registry: Registry, stops_by: str) -> None:
+    """The facts on stdout, what to do with them on stderr."""
+    print(registry.facts(), flush=True)
+    words = ["", "Try it:", f"  curl -u {registry.key}:{registry.secret} {registry.rest}/subjects"]
+    print("\n".join([*words, "", stops_by]), file=sys.stderr)
 
 
 def main() -> int:
-    """The command: 0 after Ctrl-C or SIGTERM, 1 if LocalStack cannot run here."""
-    options = argparse.ArgumentParser(prog="python -m localstack.up", description="LocalStack without Docker")
-    options.add_argument("--port", type=int, default=4566)
-    options.add_argument("--install", action="store_true", help="install it and stop")
-    chosen = options.parse_args()
+    """The command: 0 when the registry answers, 2 if something is missing here, 1 if it cannot be deployed."""
+    options = argparse.ArgumentParser(prog="python -m localstack.up", description="The deployed stack, without AWS")
+    options.add_argument("--port", type=int, default=PORT, help="of LocalStack; the function URL has the next one")
+    server = Server.on(options.parse_args().port)
 
-    def asked_to_stop(*_: object) -> None:
-        raise KeyboardInterrupt
+    def tell(step: str) -> None:
+        if sys.stderr.isatty():
+            print(step, file=sys.stderr)
 
-    signal.signal(signal.SIGTERM, asked_to_stop)
     try:
-        if chosen.install:
-            install(os.environ)
-            return 0
-        with running(os.environ, port=chosen.port) as endpoint:
-            print(f"LocalStack answers on {endpoint}\n")
-            print(f"  export AWS_ENDPOINT_URL={endpoint} AWS_REGION=us-east-1")
-            print("  export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test\n")
-            print("Ctrl-C stops it; what it held is gone then.", flush=True)
-            signal.pause()
+        need_node()
+        if os.environ.get("AWS_ENDPOINT_URL"):
+            report(Account.given(server, os.environ).bring_up(tell), "It ends with the LocalStack that it is in.")
+        else:
+            report(start(server, tell), f"make localstack-down stops it. Its log: {server.log}")
     except KeyboardInterrupt:
-        return 0
+        return 130
     except Unavailable as reason:
         print(reason, file=sys.stderr)
+        return 2
+    except NotDeployed as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    except Changed:
+        print("More than code has changed: delete the stack, LocalStack cannot update it.", file=sys.stderr)
         return 1
     return 0
 

@@ -18,6 +18,8 @@ compile runtime pyproject.toml --constraint requirements/dev.txt "$@"
 compile aws --group aws --constraint requirements/dev.txt "$@"
 compile infra --group infra --constraint requirements/dev.txt "$@"
 
-# LocalStack has an environment of its own, and pins that only Python 3.13 satisfies.
-"$uv" pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command 'make lock' \
-    --output-file localstack/requirements.txt localstack/requirements.in "$@"
+# LocalStack has an environment of its own, and pins that only Python 3.13 satisfies. So has the runtime of functions.
+for set in requirements runtime; do
+    "$uv" pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command 'make lock' \
+        --output-file "localstack/$set.txt" "localstack/$set.in" "$@"
+done

@@ -1,0 +1,153 @@
+"""Lambda's Runtime API: where a function's runtime fetches its next event and leaves its answer.
+
+One server per environment, on a port of its own, because the runtime is told a host and a port and no path. Source:
+AWS Lambda Developer Guide, "Using the Lambda runtime API for custom runtimes" (2018-06-01).
+"""
+
+import json
+import threading
+import time
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import SimpleQueue
+from typing import Any
+
+PREFIX = "/2018-06-01/runtime"
+ANSWER_BYTES = 6_291_556
+"""The most that Lambda hands on of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an invocation came to. failed: the body tells of an error, as JSON."""
+
+    body: bytes
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """An event on its way through the function. timeout: seconds it may take from when the runtime has it."""
+
+    request_id: str
+    event: bytes
+    arn: str
+    timeout: float
+    answer: "Future[Answer]" = field(default_factory=Future)
+
+
+def error(kind: str, message: str) -> Answer:
+    """A failure in the form that Lambda gives it."""
+    return Answer(json.dumps({"errorType": kind, "errorMessage": message}).encode(), failed=True)
+
+
+class RuntimeApi(ThreadingHTTPServer):
+    """The API for one process of a runtime; it takes one event at a time.
+
+    ready: has nothing in it when the runtime asks for its first event; an Answer when it could not begin.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.ready: Future[Answer | None] = Future()
+        self._waiting: SimpleQueue[Invocation | None] = SimpleQueue()
+        self._current: Invocation | None = None
+        threading.Thread(target=self.serve_forever, args=(0.05,), name="runtime-api", daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """As AWS_LAMBDA_RUNTIME_API has it."""
+        return f"127.0.0.1:{self.server_port}"
+
+    def submit(self, invocation: Invocation) -> None:
+        self._waiting.put(invocation)
+
+    def next(self) -> Invocation | None:
+        """Waits for an event; None when there will be none any more."""
+        with suppress(InvalidStateError):
+            self.ready.set_result(None)
+        self._current = self._waiting.get()
+        return self._current
+
+    def settle(self, answer: Answer, request_id: str | None = None) -> bool:
+        """Whether there was somebody to tell. Without a request id the process speaks of itself: it failed."""
+        with suppress(InvalidStateError):
+            if request_id is None:
+                self.ready.set_result(answer)
+        current = self._current
+        if current is None or request_id not in (None, current.request_id):
+            return False
+        with suppress(InvalidStateError):
+            current.answer.set_result(answer)
+            return True
+        return False
+
+    def close(self) -> None:
+        """Whoever waits for an event is sent away."""
+        self._waiting.put(None)
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A runtime that is killed resets its connection: no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: RuntimeApi
+
+    def do_GET(self) -> None:
+        if self.path != f"{PREFIX}/invocation/next":
+            self._send(404)
+            return
+        invocation = self.server.next()
+        if invocation is None:
+            self._send(410)
+            return
+        headers = {
+            "Lambda-Runtime-Aws-Request-Id": invocation.request_id,
+            "Lambda-Runtime-Deadline-Ms": str(round((time.time() + invocation.timeout) * 1000)),
+            "Lambda-Runtime-Invoked-Function-Arn": invocation.arn,
+        }
+        self._send(200, invocation.event, headers)
+
+    def do_POST(self) -> None:
+        body = self._body()
+        if self.path == f"{PREFIX}/init/error":
+            self.server.settle(Answer(body, failed=True))
+            self._send(202)
+            return
+        request_id, _, what = self.path.removeprefix(f"{PREFIX}/invocation/").partition("/")
+        if len(body) > ANSWER_BYTES:
+            told = f"Response payload size ({len(body)} bytes) exceeded maximum allowed payload size."
+            self.server.settle(error("Function.ResponseSizeTooLarge", told), request_id)
+            self._send(413)
+            return
+        self._send(202 if self.server.settle(Answer(body, failed=what == "error"), request_id) else 400)
+
+    def _body(self) -> bytes:
+        """However it is framed: answers come in chunks."""
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = bytearray()
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return bytes(body)
+
+    def _send(self, status: int, body: bytes = b"{}", headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: LocalStack's log tells of requests."""

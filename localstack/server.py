@@ -1,0 +1,159 @@
+"""LocalStack as a process of this machine: started, waited for, found again, ended.
+
+It runs in host mode, without Docker, with our plug-in (localstack/plugin/), and listens on this machine alone: on one
+port for AWS, and on the next for the function URL. All it holds is in memory and in one folder, and goes with it.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from localstack.installation import HERE, HOME, PYTHON, Unavailable, install, runtime_client
+
+PORT = 4566
+"""Where LocalStack is by custom."""
+
+READY_WITHIN_S = 180.0
+STOPS_WITHIN_S = 10.0
+
+CREDENTIALS = {
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+}
+"""Those of the account that LocalStack makes for whoever says `test`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One LocalStack. port: of AWS; the next one is the function URL's. folder: what belongs to it, the log first."""
+
+    port: int
+    folder: Path
+
+    @classmethod
+    def on(cls, port: int) -> "Server":
+        """The one that `make localstack` starts there."""
+        return cls(port, HOME / "run" / str(port))
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def function_url(self) -> str:
+        """Where the first function URL is answered that was made."""
+        return f"http://127.0.0.1:{self.port + 1}"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "localstack.log"
+
+    def process(self) -> psutil.Process | None:
+        """Its process, if it runs. A number alone would not do: some day it is somebody else's."""
+        with contextlib.suppress(OSError, ValueError, psutil.NoSuchProcess):
+            told = json.loads(self._note.read_text())
+            process = psutil.Process(told["pid"])
+            if process.create_time() == told["since"] and process.status() != psutil.STATUS_ZOMBIE:
+                return process
+        return None
+
+    def start(self, environ: Mapping[str, str], *, tied: bool = False) -> "subprocess.Popen[bytes]":
+        """Back when it answers; it goes on when we end, unless tied to us. Raises Unavailable."""
+        for port in (self.port, self.port + 1):
+            if taken(port):
+                raise Unavailable(f"port {port} of 127.0.0.1 is taken; choose another with --port")
+        install(environ)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.log.open("wb") as output:
+            # A session of its own: Ctrl-C is ours to hear, and what LocalStack starts can be ended with it.
+            process = subprocess.Popen(
+                [str(PYTHON), "-P", "-m", "plugin"],
+                env={**self.surroundings(environ), "SIGLA_TIED": "yes" if tied else ""},
+                stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        self._note.write_text(json.dumps({"pid": process.pid, "since": psutil.Process(process.pid).create_time()}))
+        try:
+            self._wait_until_ready(process)
+        except BaseException:
+            with process:
+                self.stop()
+            raise
+        return process
+
+    def stop(self) -> bool:
+        """Whether there was one to stop. It is not asked: it would take ten seconds to keep nothing."""
+        process = self.process()
+        if process:
+            os.killpg(process.pid, signal.SIGKILL)
+            # Where nobody collects what has ended, as in some containers, it stays in the list of processes.
+            with contextlib.suppress(psutil.TimeoutExpired):
+                process.wait(STOPS_WITHIN_S)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return process is not None
+
+    def surroundings(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """What makes LocalStack stay at home: no telemetry, no downloads at start, no files elsewhere."""
+        return {
+            **environ,
+            # Browsers are answered by the registry, as its settings say.
+            "DISABLE_CORS_CHECKS": "1",
+            "DISABLE_CORS_HEADERS": "1",
+            "DISABLE_EVENTS": "1",
+            "DNS_ADDRESS": "0",
+            "FILESYSTEM_ROOT": str(self.folder / "root"),
+            "GATEWAY_LISTEN": f"127.0.0.1:{self.port},127.0.0.1:{self.port + 1}",
+            "LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT": "60",
+            "LOCALSTACK_HOST": f"localhost.localstack.cloud:{self.port}",
+            "OVERRIDE_IN_DOCKER": "0",
+            "PYTHONPATH": str(HERE),
+            "SIGLA_RUNTIME_CLIENT": str(runtime_client(environ)),
+            "SKIP_SSL_CERT_DOWNLOAD": "1",
+            "XDG_CACHE_HOME": str(HOME / "cache"),
+        }
+
+    @property
+    def _note(self) -> Path:
+        return self.folder / "server.json"
+
+    def _wait_until_ready(self, process: "subprocess.Popen[bytes]") -> None:
+        """Raises Unavailable with the end of the log."""
+        deadline = time.monotonic() + READY_WITHIN_S
+        while process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(urllib.error.URLError, OSError):
+                urllib.request.urlopen(f"{self.endpoint}/_localstack/health", timeout=5).close()  # noqa: S310 - our own
+                return
+            time.sleep(0.1)
+        last = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
+        raise Unavailable(f"LocalStack did not come up; its log ends\n{last}")
+
+
+def taken(port: int) -> bool:
+    """Whether somebody listens there already; LocalStack would say `Ready.` all the same, and hear nothing."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextlib.contextmanager
+def running(environ: Mapping[str, str], server: Server) -> Iterator[str]:
+    """Its endpoint's URL; it ends with the block, or with this process, however that ends. Raises Unavailable."""
+    with server.start(environ, tied=True):
+        try:
+            yield server.endpoint
+        finally:
+            server.stop()

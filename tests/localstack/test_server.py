@@ -1,0 +1,181 @@
+"""LocalStack in host mode: closed doors, a bucket and a table that keep their promises, and a clean end."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import boto3
+import psutil
+import pytest
+from botocore.exceptions import ClientError
+
+from localstack import server as module
+from localstack.installation import Unavailable
+from localstack.server import CREDENTIALS, Server, running, taken
+from tests.contract.engines import two_free_ports
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def server(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(port, tmp_path_factory.mktemp("localstack") / "run")
+    with running(os.environ, server):
+        process = server.process()
+        yield server
+    assert process is not None
+    assert not process.is_running()
+    assert not taken(port)
+    assert not server.folder.exists()
+
+
+def client(server: Server, service: str) -> Any:
+    session = boto3.Session("test", "test", region_name=CREDENTIALS["AWS_DEFAULT_REGION"])
+    return closing(session.client(service, endpoint_url=server.endpoint))
+
+
+@pytest.fixture(scope="module")
+def dynamodb(server: Server) -> Iterator[Any]:
+    """A client of a table called `table`."""
+    with client(server, "dynamodb") as dynamodb:
+        dynamodb.create_table(
+            TableName="table",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        yield dynamodb
+
+
+def row(name: str) -> dict[str, Any]:
+    return {"TableName": "table", "Key": {"pk": {"S": name}, "sk": {"S": "row"}}}
+
+
+def one_more(name: str) -> dict[str, Any]:
+    """What adds one to the number of a row."""
+    return {**row(name), "UpdateExpression": "ADD n :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
+
+
+def number(dynamodb: Any, name: str) -> int:
+    return int(dynamodb.get_item(**row(name), ConsistentRead=True).get("Item", {}).get("n", {"N": "0"})["N"])
+
+
+def test_a_taken_port_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    """LocalStack itself would report `Ready.` and hear nothing. The second port is the function URL's."""
+    port = two_free_ports()
+    server = Server(port, tmp_path / "run")
+    for number in (port, port + 1):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", number))
+            other.listen()
+            with pytest.raises(Unavailable, match=f"port {number} of 127.0.0.1 is taken"):
+                server.start(os.environ)
+    assert not server.folder.exists()
+
+
+def test_a_localstack_that_does_not_come_up_tells_why(
+    port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its own words; and it leaves nothing behind. Where it is not installed, this is left out: it would be."""
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho out of order\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(module, "PYTHON", broken)
+    server = Server(two_free_ports(), tmp_path / "run")
+    with pytest.raises(Unavailable, match="out of order"):
+        server.start(os.environ)
+    assert server.process() is None
+    assert not server.folder.exists()
+
+
+def test_it_keeps_its_files_to_itself(tmp_path: Path) -> None:
+    """Nothing under /var, nothing in the user's cache, no telemetry."""
+    settings = Server(4566, tmp_path / "run").surroundings({"HOME": "kept"})
+    assert settings["HOME"] == "kept"
+    assert settings["DISABLE_EVENTS"] == "1"
+    assert settings["FILESYSTEM_ROOT"].startswith(str(tmp_path))
+    assert ".localstack" in settings["XDG_CACHE_HOME"]
+
+
+def test_it_is_found_again_by_whoever_knows_its_port(server: Server) -> None:
+    """Another command stops what one command has started. A number that somebody else has now is not it."""
+    process = Server(server.port, server.folder).process()
+    assert process is not None
+    assert process.is_running()
+    elsewhere = Server(server.port, server.folder.with_name("elsewhere"))
+    assert elsewhere.process() is None
+    elsewhere.folder.mkdir()
+    (elsewhere.folder / "server.json").write_text(f'{{"pid": {process.pid}, "since": 1.0}}')
+    assert elsewhere.process() is None
+    assert not elsewhere.stop()
+    assert psutil.pid_exists(process.pid)
+
+
+def test_it_answers_on_this_machine_alone(server: Server) -> None:
+    """Another address of this machine stands for every other machine."""
+    for number in (server.port, server.port + 1):
+        with socket.socket() as elsewhere, pytest.raises(ConnectionRefusedError):
+            elsewhere.connect(("127.0.0.2", number))
+
+
+def test_objects_are_kept_write_once(server: Server) -> None:
+    """A conditional put is what bodies rely on."""
+    with client(server, "s3") as s3:
+        s3.create_bucket(Bucket="bodies")
+        s3.put_object(Bucket="bodies", Key="1", Body=b"first", IfNoneMatch="*")
+        with pytest.raises(ClientError, match="PreconditionFailed"):
+            s3.put_object(Bucket="bodies", Key="1", Body=b"second", IfNoneMatch="*")
+        assert s3.get_object(Bucket="bodies", Key="1")["Body"].read() == b"first"
+
+
+def test_writers_at_the_same_time_lose_nothing(dynamodb: Any) -> None:
+    """Moto alone takes calls side by side and loses some."""
+    with ThreadPoolExecutor(8) as writers:
+        list(writers.map(lambda _: dynamodb.update_item(**one_more("crowd")), range(80)))
+    assert number(dynamodb, "crowd") == 80
+
+
+def test_a_transaction_that_fails_has_done_nothing(dynamodb: Any) -> None:
+    """Neither to rows that are there nor to those that are not; an update changes a row where it stands."""
+    dynamodb.update_item(**one_more("there"))
+    never = {**row("condition"), "ConditionExpression": "attribute_exists(pk)"}
+    actions = [{"Update": one_more(name)} for name in ("there", "new")]
+    with pytest.raises(ClientError, match="ConditionalCheckFailed"):
+        dynamodb.transact_write_items(TransactItems=[*actions, {"ConditionCheck": never}])
+    assert (number(dynamodb, "there"), number(dynamodb, "new")) == (1, 0)
+    dynamodb.transact_write_items(TransactItems=actions)
+    assert (number(dynamodb, "there"), number(dynamodb, "new")) == (2, 1)
+
+
+def test_a_transaction_whose_answer_was_lost_can_be_sent_again(dynamodb: Any) -> None:
+    """Its token says that it is the same. With other actions it is refused."""
+    for _ in range(2):
+        dynamodb.transact_write_items(TransactItems=[{"Update": one_more("token")}], ClientRequestToken="token")
+    assert number(dynamodb, "token") == 1
+    with pytest.raises(dynamodb.exceptions.IdempotentParameterMismatchException):
+        dynamodb.transact_write_items(TransactItems=[{"Update": one_more("other")}], ClientRequestToken="token")
+    assert number(dynamodb, "other") == 0
+
+
+def test_it_does_not_outlive_whoever_it_is_tied_to(server: Server, tmp_path: Path) -> None:
+    """A test run that is killed leaves no half gigabyte behind."""
+    another = Server(two_free_ports(), tmp_path / "run")
+    program = f"""
+import os, pathlib
+from localstack.server import Server
+Server({another.port}, pathlib.Path({str(another.folder)!r})).start(os.environ, tied=True)
+os._exit(9)
+"""
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 9
+    deadline = time.monotonic() + 20
+    while taken(another.port) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not taken(another.port)
+    assert another.process() is None
