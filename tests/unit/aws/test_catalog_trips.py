@@ -1,4 +1,4 @@
-"""How often the catalog asks DynamoDB: each verb as budgeted, whatever the size."""
+"""How often the catalog asks DynamoDB, question by question, whatever the size. Whole verbs: test_trips.py."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from sigla.embedded.clock import SystemClock
 from sigla.model import LATEST, BodyKey, Config, SchemaId, Search, Settings, Version
 from sigla.ports import (
     ConfigChanged,
@@ -18,8 +17,6 @@ from sigla.ports import (
     VersionKey,
     VersionPurged,
 )
-from sigla.registry import Registry
-from tests.attack.stories import ONE, TWO, config, register
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, a_target, registered
 from tests.contract.aws import Account, AwsStores, account
 
@@ -125,6 +122,14 @@ def test_who_speaks_for_an_id_costs_the_same_for_hundreds(stores: AwsStores) -> 
     assert speaker.subject == a_subject("s000")
 
 
+def test_whether_one_subject_speaks_costs_no_more_than_that(stores: AwsStores) -> None:
+    """Its rows of the id, then its head, and beside that whether it is only another name; one call if it has none."""
+    registered(stores.catalog, ORDERS)
+    key = BodyKey(".", SchemaId(1))
+    assert calls(stores, lambda: stores.catalog.speaker(key, ORDERS)) == {"Query": 1, "BatchGetItem": 1}
+    assert calls(stores, lambda: stores.catalog.speaker(key, BASE)) == {"Query": 1}
+
+
 def test_who_speaks_is_found_behind_many_deleted_ones(stores: AwsStores) -> None:
     """Also where a page ends in the middle of a subject: its version written last."""
     catalog, key = stores.catalog, BodyKey(".", SchemaId(1))
@@ -152,16 +157,3 @@ def test_counters_are_one_call(stores: AwsStores) -> None:
     assert calls(stores, lambda: stores.catalog.next_id(".")) == {"UpdateItem": 1}
     assert calls(stores, lambda: stores.catalog.raise_counter(".", SchemaId(5))) == {"UpdateItem": 1}
     assert calls(stores, lambda: stores.catalog.max_id(".")) == {"BatchGetItem": 1}
-
-
-def test_a_registration_is_as_many_calls_as_budgeted(stores: AwsStores) -> None:
-    """A new schema: ask, counter, body with its pointer, commit. A known one: ask. By an alias: one more."""
-    registry = Registry(stores.catalog, stores.bodies, SystemClock())
-    first = {"BatchGetItem": 1, "UpdateItem": 1, "PutObject": 2, "TransactWriteItems": 1}
-    assert calls(stores, lambda: register("a", ONE)(registry)) == first
-    assert calls(stores, lambda: register("a", ONE)(registry)) == {"BatchGetItem": 1}
-    config("alias", alias="a")(registry)
-    assert calls(stores, lambda: register("alias", ONE)(registry)) == {"BatchGetItem": 2}
-    second = calls(stores, lambda: register("a", TWO)(registry))
-    del second["GetObject"]  # no memory stands before these bodies: what to compare with is read from S3
-    assert second == first | {"Query": 1}

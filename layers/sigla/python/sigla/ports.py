@@ -230,10 +230,15 @@ class Catalog(Protocol):
         """The id that stands for this content in a context: the one last written, of those a stored version holds."""
         ...
 
-    def speaker(self, key: BodyKey) -> Holder | None:
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """Who answers for an id; None if nobody holds it. Costs the same for one holder and for thousands.
 
         The smallest subject in which the id is active, or else the smallest; of it the version written last.
+        by: only this subject may answer. None then says that it does not hold the id, or that it is only another name:
+        its config has an alias, and who answers is to be found out in another way.
+
+        What it tells may be a minute old, and where nothing else is to be had, the first registrant of the body: a
+        holder that is not `catalogued`.
         """
         ...
 

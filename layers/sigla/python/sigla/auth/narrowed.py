@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 from sigla.auth.permissions import READ, Access, Reach
-from sigla.errors import Denied, StoreError, StoreFailed
+from sigla.errors import Denied, StoreError
 from sigla.keys import utf16
 from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
 from sigla.ports import (
@@ -68,16 +68,16 @@ class Narrowed:
 
     # --- ids: what others hold is not there --------------------------------------------------------------------------
 
-    def speaker(self, key: BodyKey) -> Holder | None:
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """The one who speaks to everybody, if that is his; else asked once more, for one of his own."""
-        try:
-            speaker = self._catalog.speaker(key)
-            if speaker is None or self._reach.includes(speaker.subject):
-                return speaker
-            return _spokesman(self.holders(key))
-        except StoreError as silent:
-            # Not a StoreError: a body alone does not tell whose it is, so it must not answer for a silent catalog.
-            raise StoreFailed(operation="The request") from silent
+        if by is not None:
+            return self._catalog.speaker(key, by) if self._reach.includes(by) else None
+        speaker = self._catalog.speaker(key)
+        if speaker is None or self._reach.includes(speaker.subject):
+            return speaker
+        if not speaker.catalogued:
+            raise StoreError("the catalog, which alone could tell whose the id is, does not answer")
+        return _spokesman(self.holders(key))
 
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         return tuple(holder for holder in self._catalog.holders(key, by) if self._reach.includes(holder.subject))

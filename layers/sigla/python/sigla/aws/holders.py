@@ -22,11 +22,14 @@ def holders(tools: Tools, key: BodyKey, by: Subject | None = None) -> tuple[Hold
     return tuple(_believed(tools, list(_rows(tools, key, begins))))
 
 
-def speaker(tools: Tools, key: BodyKey) -> Holder | None:
+def speaker(tools: Tools, key: BodyKey, by: Subject | None = None) -> Holder | None:
     """The smallest subject in which the id is active, or else the smallest; of it the version written last.
 
-    Reads on, in ever larger pages, only while all it has met is deleted or gone.
+    Reads on, in ever larger pages, only while all it has met is deleted or gone. by: only this subject, if it has no
+    alias.
     """
+    if by is not None:
+        return _own(tools, key, by)
     rows = _rows(tools, key, keys.HOLDER, page=FIRST_PAGE)
     size, smallest = FIRST_PAGE, None
     while page := list(islice(rows, size)):
@@ -41,6 +44,19 @@ def speaker(tools: Tools, key: BodyKey) -> Holder | None:
             smallest = smallest or _last(whole)
         size = min(size * 4, LARGEST_PAGE)
     return smallest
+
+
+def _own(tools: Tools, key: BodyKey, by: Subject) -> Holder | None:
+    """Whether the subject has an alias stands beside its head: it costs no trip more."""
+    rows = list(_rows(tools, key, keys.holder_prefix(by)))
+    if not rows:
+        return None
+    head, settings = tools.places.head(by), tools.places.settings(by)
+    found = tools.table.get_many([head, settings])
+    config, state = items.settings(found.get(settings)).config, items.state(by, found.get(head))
+    if config is not None and config.alias:
+        return None
+    return _last(holder for row in rows if (holder := items.holder(row, state)) is not None)
 
 
 def _rows(tools: Tools, key: BodyKey, begins: str, page: int | None = None) -> Iterator[Item]:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 
 import orjson
 
@@ -61,9 +62,14 @@ class EmbeddedCatalog:
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         return rows.id_of(self._unit.connection, context, guid)
 
-    def speaker(self, key: BodyKey) -> Holder | None:
-        """The same object as long as nothing changed and the answer is remembered."""
-        return self._speakers.of(key)
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        """Of an id alone the same object as long as nothing changed and the answer is remembered."""
+        if by is None:
+            return self._speakers.of(key)
+        own = rows.chain(self._unit.connection, by).own.config
+        if own is not None and own.alias:
+            return None
+        return max(self.holders(key, by), key=attrgetter("revision"), default=None)
 
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         one = "" if by is None else " AND v.deleted IN (0, 1) AND v.holder = ?"

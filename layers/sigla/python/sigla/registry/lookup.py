@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from sigla.errors import InvalidSchema, SchemaNamedNotFound, SchemaNotFound, SubjectNotFound, VersionNotFound
+from sigla.errors import (
+    InvalidSchema,
+    SchemaNamedNotFound,
+    SchemaNotFound,
+    StoreError,
+    SubjectNotFound,
+    VersionNotFound,
+)
 from sigla.keys import utf16
 from sigla.model import (
     DEFAULT_CONTEXT,
@@ -54,13 +61,15 @@ def schema_by_id(
     key, holder = found
     record = record_of(key, stores.bodies.get(key), holder)
     if with_max_id:
+        _check_catalogued(holder)
         record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
     return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
 
 
 def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
-    """An id's meaning joined with one who uses it."""
-    return Record(body.schema, body.guid, holder.subject, holder.version, key.id, holder.ts, deleted=holder.deleted)
+    """An id's meaning joined with one who uses it. Whether he has deleted it, only the catalog can tell."""
+    deleted = holder.deleted if holder.catalogued else None
+    return Record(body.schema, body.guid, holder.subject, holder.version, key.id, holder.ts, deleted=deleted)
 
 
 def holders_of(
@@ -73,7 +82,8 @@ def holders_of(
     found = _interpret(stores, schema_id, subject)
     if found is None:
         raise SchemaNotFound
-    key, _ = found
+    key, holder = found
+    _check_catalogued(holder)
     last: dict[Subject, Holder] = {}
     for holder in _same_content(stores, key):
         if (deleted or not holder.deleted) and holder.revision >= getattr(last.get(holder.subject), "revision", 0):
@@ -91,17 +101,20 @@ def subjects_of(
 
 def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
     """The schema with this content hash: in the default context first, in each the last id written that is live."""
-    key = next(_live(stores, _guid(text)), None)
-    if key is None:
+    found = next(_live(stores, _guid(text)), None)
+    if found is None:
         raise SchemaNamedNotFound(key=text)
-    body, speaker = meaning(stores, key)
-    record = record_of(key, body, speaker)
+    key, speaker = found
+    record = record_of(key, stores.bodies.get(key), speaker)
     return replace(rendered(stores, record, form), subject=None, version=None, id=None)
 
 
 def ids_of(stores: Stores, text: str) -> list[BodyKey]:
     """Every live id of this content, by context, then number."""
-    return sorted(_live(stores, _guid(text)), key=lambda key: (key.context, key.id))
+    found = dict(_live(stores, _guid(text)))
+    for speaker in found.values():
+        _check_catalogued(speaker)
+    return sorted(found, key=lambda key: (key.context, key.id))
 
 
 def version(
@@ -203,6 +216,8 @@ def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> 
     """Where an id is to be read, and the holder that answers for it (ID-RES)."""
     if subject is None or not subject.name:
         return _spoken_for(stores, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
+    if found := _spoken_for(stores, BodyKey(subject.context, schema_id), subject):
+        return found
     subject = stores.ask(subject).subject
     if found := _held(stores, BodyKey(subject.context, schema_id), subject):
         return found
@@ -214,8 +229,8 @@ def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> 
     return _spoken_for(stores, BodyKey(DEFAULT_CONTEXT, schema_id))
 
 
-def _spoken_for(stores: Stores, key: BodyKey) -> tuple[BodyKey, Holder] | None:
-    speaker = stores.catalog.speaker(key)
+def _spoken_for(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Holder] | None:
+    speaker = stores.catalog.speaker(key, by)
     return None if speaker is None else (key, speaker)
 
 
@@ -225,6 +240,12 @@ def _held(stores: Stores, key: BodyKey, by: Subject) -> tuple[BodyKey, Holder] |
     return (key, max(holders, key=lambda holder: holder.revision)) if holders else None
 
 
+def _check_catalogued(holder: Holder) -> None:
+    """Raises StoreError where only a body spoke, and the question is about more than what the id means."""
+    if not holder.catalogued:
+        raise StoreError("the catalog does not answer")
+
+
 def _same_content(stores: Stores, key: BodyKey) -> list[Holder]:
     """The holders of every id that this content has in the context: imports may have given it several (REG-13)."""
     keys = [same for same in stores.bodies.named(stores.bodies.get(key).guid) if same.context == key.context]
@@ -232,15 +253,15 @@ def _same_content(stores: Stores, key: BodyKey) -> list[Holder]:
     return sorted(holders, key=lambda holder: utf16(holder.subject.qualified))
 
 
-def _live(stores: Stores, guid: Guid | None) -> Iterator[BodyKey]:
-    """Context by context, the default one first; the last id written first."""
+def _live(stores: Stores, guid: Guid | None) -> Iterator[tuple[BodyKey, Holder]]:
+    """With who speaks for each. Context by context, the default one first; the last id written first."""
     if guid is None:
         return
     named = stores.bodies.named(guid)
     for context in dict.fromkeys(key.context for key in named):
         for key in reversed([key for key in named if key.context == context]):
-            if stores.catalog.speaker(key):
-                yield key
+            if found := _spoken_for(stores, key):
+                yield found
 
 
 def _guid(text: str) -> Guid | None:

@@ -1,7 +1,7 @@
 """Answers by id, kept as the bytes that were sent: most requests of a registry ask what the same few ids mean.
 
-An answer is good only for the very objects it was made of, whoever asks. The verb is asked each time, of the registry
-as the one who asks sees it, and decides what may be told.
+An answer is good only for what it was made of, the very body and an equal speaker, whoever asks. The verb is asked each
+time, of the registry as the one who asks sees it, and decides what may be told.
 """
 
 from collections import OrderedDict
@@ -43,16 +43,11 @@ class Rendered:
     def by_id(self, registry: Meanings, context: str, number: int) -> Answer:
         """What an id means, with its ETag. Raises what `Registry.meaning` raises."""
         kept = self._kept.get((context, number))
-        if kept is None:
-            return self._render(registry, BodyKey(context, number))  # type: ignore[arg-type] # a number asked for is an id by trial
-        body, speaker = registry.meaning(kept.key)
-        if kept.body is body and kept.speaker is speaker:
+        key = kept.key if kept else BodyKey(context, number)  # type: ignore[arg-type] # a number asked for is an id by trial
+        body, speaker = registry.meaning(key)
+        if kept and kept.body is body and (kept.speaker is speaker or kept.speaker == speaker):
             self._kept.move_to_end((context, number))
             return kept.answer
-        return self._render(registry, kept.key)
-
-    def _render(self, registry: Meanings, key: BodyKey) -> Answer:
-        body, speaker = registry.meaning(key)
         answer = told(answers.by_id(record_of(key, body, speaker)))
         answer.etag = etag(answer.body)
         self._keep(Kept(key, body, speaker, answer))

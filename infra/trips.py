@@ -1,0 +1,93 @@
+"""What each verb asks of AWS, as the function is wired: its calls, round by round, and the units of DynamoDB they take.
+
+The calls of a round are under way at the same time, so rounds are what a client waits for. Schemas of some hundred
+bytes. `tests/unit/aws/test_trips.py` holds the registry to this table, and costs are computed from it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Rounds = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Trips:
+    """read, write: request units of DynamoDB."""
+
+    rounds: Rounds = ()
+    read: int = 0
+    write: int = 0
+
+    @property
+    def serial(self) -> int:
+        """Round trips that wait for each other."""
+        return len(self.rounds)
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        """How many of each operation: {"GetObject": 1, …}."""
+        return Counter(operation for each in self.rounds for operation in each)
+
+
+BATCH, QUERY, DRAW, COMMIT = "BatchGetItem", "Query", "UpdateItem", "TransactWriteItems"
+GET, PUT, LIST = "GetObject", "PutObject", "ListObjectsV2"
+
+ASK: Rounds = ((BATCH,),)
+"""Heads, settings, versions, the id of a content: whatever is wanted by its key."""
+BODY: Rounds = ((GET,),)
+HOLDERS: Rounds = ((QUERY,), (BATCH,))
+"""The rows of an id, then the heads of their subjects."""
+COLD: Rounds = ((GET, QUERY), (BATCH,))
+"""A body, and who holds its id beside it."""
+HISTORY: Rounds = ((QUERY,),)
+NEW: Rounds = ((DRAW,), (PUT, PUT), (COMMIT,))
+"""A number, the body with its pointer, the commit."""
+SHARDS: Rounds = ((QUERY,) * 16,)
+BURY: Rounds = ((GET,), (PUT,))
+"""A tombstone in the place of a body."""
+
+TRIPS: Mapping[str, Trips] = {
+    # By id; "again" within a minute, by the same instance.
+    "read by id": Trips(COLD, read=2),
+    "read by id again": Trips(),
+    "read by id after a minute": Trips(HOLDERS, read=2),
+    "read an id that nobody has": Trips(((GET, QUERY),), read=1),
+    "read by id for a subject": Trips(COLD, read=3),
+    "read by id for a subject again": Trips(),
+    "read by id for a subject that has not got it": Trips(((GET, QUERY), *ASK, (QUERY,), (QUERY,), *HOLDERS), read=9),
+    "read by guid": Trips(((LIST,), (GET,), *COLD), read=2),
+    # By subject and version.
+    "read the latest version": Trips((*ASK, *BODY), read=4),
+    "read the latest version again": Trips(ASK, read=4),
+    "read a version": Trips((*ASK, *BODY), read=5),
+    "look a schema up": Trips((*ASK, *ASK), read=5),
+    "list the versions of a subject": Trips((*ASK, *HISTORY), read=5),
+    "read a config": Trips(ASK, read=4),
+    # Registering; bodies of older versions and of references are read once by each instance.
+    "register a known schema": Trips(ASK, read=5),
+    "register a known schema, spelled otherwise": Trips((*ASK, *ASK), read=6),
+    "register a known schema by an alias": Trips((*ASK, *ASK), read=10),
+    "register a first version": Trips((*ASK, *NEW), read=5, write=15),
+    "register a first version in a named context": Trips((*ASK, *NEW[:2], *ASK, (COMMIT,)), read=7, write=19),
+    "register a next version": Trips((*ASK, *HISTORY, *NEW), read=6, write=13),
+    "register a next version, cold": Trips((*ASK, *HISTORY, *BODY, *NEW), read=6, write=13),
+    "register a schema with a reference": Trips((*ASK, *ASK, *NEW), read=7, write=19),
+    "register a schema with a reference, cold": Trips((*ASK, *BODY, *ASK, *NEW), read=7, write=19),
+    "register a schema that another subject has": Trips((*ASK, *BODY, *HISTORY, (COMMIT,)), read=6, write=14),
+    "check a schema against the latest version": Trips((*ASK, *BODY), read=4),
+    # Lists.
+    "list subjects": Trips((*SHARDS, *SHARDS), read=32),
+    "list subjects by a prefix": Trips(SHARDS, read=16),
+    "list schemas by a prefix": Trips((*SHARDS, *HISTORY, *BODY), read=17),
+    "list who uses an id": Trips((*COLD, (LIST,), (GET,), *HOLDERS), read=4),
+    # Settings and deletes.
+    "change a config": Trips((*ASK, (COMMIT,)), read=4, write=6),
+    "delete a version": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=7, write=10),
+    "delete a version for good": Trips((*ASK, *HISTORY, *HISTORY, *ASK, (COMMIT,), *BURY), read=9, write=14),
+    "delete a subject": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=6, write=6),
+    "delete a subject for good": Trips(
+        (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=11, write=14
+    ),
+}
+"""Each by an instance that has just begun, unless it says otherwise."""

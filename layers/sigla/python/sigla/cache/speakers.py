@@ -1,0 +1,173 @@
+"""Who speaks for an id: remembered for a while, asked beside the body, told by the body where the catalog is silent.
+
+What an id means needs no catalog. So a read by id waits `PATIENCE_S` for it at most, and then for a moment not at all.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sigla.errors import SchemaNotFound, StoreError
+from sigla.model import Body, BodyKey, Holder, Subject
+from sigla.ports import (
+    Bodies,
+    Catalog,
+    Change,
+    Clock,
+    ConfigChanged,
+    ContextDropped,
+    ImportBegun,
+    ModeChanged,
+    Registered,
+)
+
+REMEMBERED = 10_000
+"""Answers; beyond it the first remembered goes first. A few hundred bytes each."""
+
+PATIENCE_S = 1.0
+"""A healthy catalog answers in 5 to 50 ms, the first question of a process, with its handshakes, in 300."""
+
+REST_MS = 5_000
+"""For so long a catalog that kept somebody waiting is not waited for, unless it is heard of."""
+
+SIDE_BY_SIDE = 8
+"""Questions, with those that nobody waits for any more: each ends by its client's own time-outs."""
+
+Question = tuple[BodyKey, Subject | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """until: in ms, counted from when the question was asked."""
+
+    holder: Holder
+    until: int
+
+
+class Speakers:
+    """A `ports.Catalog` in front of a `Catalog`: but for `speaker` it is the one behind. Any thread may use it.
+
+    bodies: where whoever asks who speaks for an id goes on to read what it means; it should remember.
+    remembered_ms: how long an answer is good for; what this process commits is seen at once all the same.
+    """
+
+    def __init__(self, catalog: Catalog, bodies: Bodies, clock: Clock, *, remembered_ms: int = 0) -> None:
+        self._catalog = catalog
+        self._bodies = bodies
+        self._clock = clock
+        self._remembered_ms = remembered_ms
+        self._pool = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="speakers")
+        self._answers: dict[Question, Answer] = {}
+        self._silent_until = 0
+        self._changes = 0
+        self._lock = threading.Lock()
+        self.snapshot = catalog.snapshot
+        self.history = catalog.history
+        self.candidates = catalog.candidates
+        self.id_of = catalog.id_of
+        self.holders = catalog.holders
+        self.referrers = catalog.referrers
+        self.subjects = catalog.subjects
+        self.versions = catalog.versions
+        self.settings = catalog.settings
+        self.contexts = catalog.contexts
+        self.contexts_of = catalog.contexts_of
+        self.next_id = catalog.next_id
+        self.raise_counter = catalog.raise_counter
+        self.max_id = catalog.max_id
+
+    def close(self) -> None:
+        """Waits for what is under way."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        """The same object as long as the answer does not change and is remembered."""
+        known = self._answers.get((key, by))
+        if known is not None and self._clock.now() < known.until:
+            return known.holder
+        return self._ask(key, by)
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        try:
+            return self._catalog.commit(change)
+        finally:
+            # Also after a failure: its outcome may be unknown.
+            self._forget(_touched(change))
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    def _ask(self, key: BodyKey, by: Subject | None) -> Holder | None:
+        asked_at, seen = self._clock.now(), self._changes
+        if asked_at < self._silent_until:
+            return self._born(key, by)
+        asked = self._pool.submit(self._catalog.speaker, key, by)
+        # The body is read while the catalog thinks; what is wrong with it is told to whoever asks for the body itself.
+        with suppress(SchemaNotFound, StoreError):
+            self._bodies.get(key)
+        try:
+            found = asked.result(PATIENCE_S)
+        except TimeoutError:
+            self._silent_until = self._clock.now() + REST_MS
+            asked.add_done_callback(self._heard)
+            return self._born(key, by)
+        except StoreError as failure:
+            return self._born(key, by, failure)
+        return found and self._remember((key, by), found, asked_at, seen)
+
+    def _heard(self, late: Future[Holder | None]) -> None:
+        if not late.cancelled() and late.exception() is None:
+            self._silent_until = 0
+
+    def _born(self, key: BodyKey, by: Subject | None, failure: StoreError | None = None) -> Holder | None:
+        """Who registered the id first, if somebody may still hold it.
+
+        Raises StoreError where that is not `by`: by what it is named instead may mean another schema (ID-RES).
+        """
+        body = self._living(key)
+        if by is not None and (body is None or body.subject != by):
+            raise StoreError("the catalog, which alone could tell which schema is meant, does not answer") from failure
+        if body is None:
+            return None
+        return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=0)
+
+    def _living(self, key: BodyKey) -> Body | None:
+        try:
+            body = self._bodies.get(key)
+        except SchemaNotFound:
+            return None
+        return None if body.gone else body
+
+    # --- remembering -------------------------------------------------------------------------------------------------
+
+    def _remember(self, question: Question, found: Holder, asked_at: int, seen: int) -> Holder:
+        with self._lock:
+            # An answer from before a commit must not be remembered after it.
+            if not self._remembered_ms or seen != self._changes:
+                return found
+            known = self._answers.pop(question, None)
+            holder = known.holder if known is not None and known.holder == found else found
+            if len(self._answers) >= REMEMBERED:
+                del self._answers[next(iter(self._answers))]
+            self._answers[question] = Answer(holder, asked_at + self._remembered_ms)
+            return holder
+
+    def _forget(self, touched: Callable[[BodyKey, Holder], bool]) -> None:
+        with self._lock:
+            self._changes += 1
+            kept = {each: known for each, known in self._answers.items() if not touched(each[0], known.holder)}
+            self._answers = kept
+
+
+def _touched(change: Change) -> Callable[[BodyKey, Holder], bool]:
+    """Whether a change may have another speak for an id than the one who did."""
+    if isinstance(change, ConfigChanged):
+        return lambda _, holder: holder.subject == change.scope
+    if isinstance(change, ModeChanged | ContextDropped):
+        return lambda _, __: False
+    if isinstance(change, ImportBegun):
+        return lambda _, __: True
+    subject = change.head.subject
+    registered = BodyKey(subject.context, change.row.id) if isinstance(change, Registered) else None
+    return lambda key, holder: holder.subject == subject or key == registered

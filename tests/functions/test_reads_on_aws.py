@@ -1,0 +1,145 @@
+"""Reads by id while DynamoDB is unwell: what an id means needs S3 and nothing else (promise 5)."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from sigla.cache import speakers
+from tests.functions.deployed import ENDPOINT, Client, Deployment, deployed
+from tests.functions.test_registry import loop
+from tests.functions.unwell import HANGING, WAYS, Unwell, unwell
+
+__all__ = ["loop"]
+DOORS = ("rest", "function_url")
+ORDERS, CUSTOMERS, GONE = (
+    {"schema": f'{{"type":"record","name":"{name}","fields":[]}}'} for name in ("Order", "Customer", "Gone")
+)
+READS, PATIENCE_S, SLACK_S = 20, 0.2, 5.0
+"""How often one id is read; how long it may wait for the catalog; how slow this machine may be."""
+TRIES = 3
+"""Of the SDK, for each question."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Id 1 is of `orders-value`, then also of `payments-value`; 2 of `customers`; 3 was deleted for good; 1 in `.eu`.
+
+    guid, ts: of id 1.
+    """
+
+    deployment: Deployment
+    guid: str
+    ts: int
+
+
+@pytest.fixture(scope="module")
+def registered(loop: None) -> Iterator[Registered]:
+    with pytest.MonkeyPatch.context() as patched, deployed(patched) as deployment:
+        patched.setattr(speakers, "PATIENCE_S", PATIENCE_S)
+        patched.setattr(speakers, "REST_MS", 600_000)  # longer than any test takes
+        ask = Client(deployment.instance())
+        for subject, schema in (
+            ("orders-value", ORDERS),
+            ("payments-value", ORDERS),
+            ("customers", CUSTOMERS),
+            ("gone", GONE),
+            (":.eu:customers", CUSTOMERS),
+        ):
+            assert ask("POST", f"/subjects/{subject}/versions", schema).status == 200
+        for query in ("", "?permanent=true"):
+            assert ask("DELETE", f"/subjects/gone{query}").status == 200
+        told = ask.get("/schemas/ids/1").body
+        yield Registered(deployment, told["guid"], told["ts"])
+
+
+@pytest.fixture(params=WAYS)
+def dynamodb(request: pytest.FixtureRequest) -> Iterator[Unwell]:
+    with unwell(request.param) as patient:
+        yield patient
+
+
+def cut_off(registered: Registered, dynamodb: Unwell, **settings: str) -> Any:
+    """An instance that has nothing but S3."""
+    return registered.deployment.instance(**{ENDPOINT: dynamodb.endpoint, **settings})
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_an_id_means_is_told_without_the_catalog(registered: Registered, dynamodb: Unwell, door: str) -> None:
+    """By its first registrant. Whether he has deleted it is not claimed; what was deleted for good is gone."""
+    ask = Client(cut_off(registered, dynamodb), door)
+    read = ask.get("/schemas/ids/1")
+    assert read.status == 200
+    assert (read.body["subject"], read.body["version"]) == ("orders-value", 1)
+    assert 0 <= registered.ts - read.body["ts"] < 60_000, "of the body, a moment before the version's"
+    assert read.body["schema"] == ORDERS["schema"]
+    assert "deleted" not in read.body
+    assert read.headers["etag"]
+    assert ask.get("/schemas/ids/1/schema").body == {"type": "record", "name": "Order", "fields": []}
+    assert ask.get("/schemas/ids/1?subject=:.eu:").body["subject"] == ":.eu:customers"
+    for subject in ("orders-value", ":.eu:customers"):
+        assert ask.get(f"/schemas/ids/1?fetchMaxId=false&subject={subject}").body["subject"] == subject
+    assert ask.get(f"/schemas/guids/{registered.guid}").body["schema"] == ORDERS["schema"]
+    for missing in ("/schemas/ids/3", "/schemas/ids/4", "/schemas/ids/1?subject=:.nowhere:"):
+        assert ask.get(missing).code == 40403
+
+
+def test_what_only_the_catalog_knows_is_refused(registered: Registered) -> None:
+    """Who uses an id, the highest one, which of several a subject means: 50001, rather than a guess; at once."""
+    with unwell(HANGING) as dynamodb:
+        ask = Client(cut_off(registered, dynamodb))
+        begun = time.monotonic()
+        for target in (
+            "/schemas/ids/1/subjects",
+            "/schemas/ids/1/versions",
+            "/schemas/ids/1?fetchMaxId=true",
+            "/schemas/ids/1?subject=payments-value",
+            "/schemas/ids/3?subject=gone",
+            "/schemas/ids/1?subject=:.eu:orders-value",
+            f"/schemas/guids/{registered.guid}/ids",
+        ):
+            refused = ask.get(target)
+            assert (refused.status, refused.code) == (500, 50001), target
+            assert refused.body["message"].endswith("failed while talking to the store")
+        assert time.monotonic() - begun < PATIENCE_S + SLACK_S
+
+
+def test_silence_costs_one_read_its_patience_and_no_other_anything(registered: Registered) -> None:
+    """A catalog that never answers is asked once in a while, and not waited for as long as the SDK would."""
+    with unwell(HANGING) as dynamodb:
+        ask = Client(cut_off(registered, dynamodb))
+        begun = time.monotonic()
+        assert all(ask.get("/schemas/ids/1").status == 200 for _ in range(READS))
+        took = time.monotonic() - begun
+        assert dynamodb.asked <= TRIES
+    assert took < PATIENCE_S + SLACK_S
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_read_is_answered_within_a_bound(registered: Registered, way: str) -> None:
+    """However the catalog fails: what fails at once may be asked again, and nothing is waited for longer."""
+    with unwell(way) as dynamodb:
+        ask = Client(cut_off(registered, dynamodb))
+        begun = time.monotonic()
+        assert all(ask.get("/schemas/ids/2").body["subject"] == "customers" for _ in range(READS))
+        took = time.monotonic() - begun
+        assert dynamodb.asked <= TRIES * READS
+    assert took < READS * PATIENCE_S + SLACK_S
+
+
+def test_a_restricted_key_reads_what_was_born_his_and_nothing_else(registered: Registered) -> None:
+    """Id 1 is held by `payments-value` as well, but only the catalog knows. He is told so at once."""
+    secrets = {prefix: registered.deployment.key(f"of-{prefix}", "reader", prefix) for prefix in ("orders", "payments")}
+    healthy = registered.deployment.instance(SIGLA_AUTH="keys")
+    with unwell(HANGING) as dynamodb:
+        alone = cut_off(registered, dynamodb, SIGLA_AUTH="keys")
+        for prefix, status in (("orders", 200), ("payments", 500)):
+            ask, ask_healthy = (Client(one, "rest", f"of-{prefix}", secrets[prefix]) for one in (alone, healthy))
+            assert ask_healthy.get("/schemas/ids/1").body["subject"] == f"{prefix}-value"
+            assert ask_healthy.get("/schemas/ids/2").code == 40403
+            begun = time.monotonic()
+            assert ask.get("/schemas/ids/1").status == status
+            assert ask.get("/schemas/ids/2").code == 50001
+            assert time.monotonic() - begun < PATIENCE_S + SLACK_S

@@ -1,0 +1,179 @@
+"""Round trips are counted: each verb, on an instance as the function is wired, asks AWS what the table says, and when.
+
+Moto answers in this process, one call at a time or several: nothing here writes twice in the same moment.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from infra.trips import TRIPS
+from sigla.aws.objects import Objects
+from sigla.cache.memory import Memory
+from sigla.cache.speakers import Speakers
+from sigla.cache.tiers import Tiers
+from sigla.errors import SchemaNotFound
+from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
+from sigla.registry import Registry
+from sigla.rules import names
+from tests.attack.stories import BASE, ONE, TWO, USING, config, register
+from tests.attack.world import Verb
+from tests.build import FixedClock
+from tests.contract.aws import Account, AwsStores
+from tests.contract.engines import BUCKET, in_process
+from tests.unit.aws import metering
+from tests.unit.aws.metering import metered
+
+A, ALL = names.subject("a"), Page()
+GUID = "4b77c730-6bf0-4b39-46f6-8f30c367cb3f"
+"""Of ONE, by the recipe of rules/guid.py."""
+A_MINUTE_S = 60
+PAGE = Path(__file__).parents[3] / "docs" / "architecture.md"
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[Account]:
+    """Without the locks of others: calls that are made side by side have to be so here."""
+    with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=FixedClock())) as objects:
+        yield Account(clients, clients.dynamodb, clients.s3, objects)
+
+
+@contextmanager
+def instance(stores: AwsStores, clock: FixedClock) -> Iterator[Registry]:
+    """One that has just begun."""
+    with stores.another_catalog() as catalog:
+        tiers = Tiers(Memory(10**6), stores.bodies)
+        with closing(Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)) as speakers:
+            yield Registry(speakers, tiers, clock)
+
+
+@dataclass(frozen=True)
+class Case:
+    """before: what others have done. warm: what the same instance was asked before. later: seconds in between."""
+
+    verb: Verb
+    before: tuple[Verb, ...] = ()
+    warm: tuple[Verb, ...] = ()
+    later: float = 0
+
+
+def by_id(id: int = 1, subject: str | None = None) -> Verb:
+    scope = None if subject is None else names.subject(subject)
+    return lambda registry: registry.schema_by_id(SchemaId(id), subject=scope)
+
+
+def version(number: Version) -> Verb:
+    return lambda registry: registry.version(A, number)
+
+
+def subjects(prefix: str = "") -> Verb:
+    return lambda registry: registry.subjects(Search(name_prefix=prefix), show=Show.ACTIVE, page=ALL)
+
+
+def delete_version(*, permanent: bool = False) -> Verb:
+    return lambda registry: registry.delete_version(A, Version(1), permanent=permanent)
+
+
+def delete_subject(*, permanent: bool = False) -> Verb:
+    return lambda registry: registry.delete_subject(A, permanent=permanent)
+
+
+ORDERS = register("a", ONE)
+KNOWN = (ORDERS,)
+BASED = (register("base", BASE),)
+
+CASES: dict[str, Case] = {
+    "read by id": Case(by_id(), KNOWN),
+    "read by id again": Case(by_id(), KNOWN, (by_id(),)),
+    "read by id after a minute": Case(by_id(), KNOWN, (by_id(),), later=A_MINUTE_S),
+    "read an id that nobody has": Case(by_id(9), KNOWN),
+    "read by id for a subject": Case(by_id(1, "a"), KNOWN),
+    "read by id for a subject again": Case(by_id(1, "a"), KNOWN, (by_id(1, "a"),)),
+    "read by id for a subject that has not got it": Case(by_id(1, "b"), KNOWN),
+    "read by guid": Case(lambda registry: registry.schema_by_guid(GUID), KNOWN),
+    "read the latest version": Case(version(LATEST), KNOWN),
+    "read the latest version again": Case(version(LATEST), KNOWN, (version(LATEST),)),
+    "read a version": Case(version(Version(1)), KNOWN),
+    "look a schema up": Case(lambda registry: registry.lookup(A, Draft(ONE)), KNOWN),
+    "list the versions of a subject": Case(lambda registry: registry.versions(A, page=ALL), KNOWN),
+    "read a config": Case(lambda registry: registry.config(A, default_to_global=True)),
+    "register a known schema": Case(ORDERS, KNOWN),
+    "register a known schema, spelled otherwise": Case(register("a", f" {ONE}"), KNOWN),
+    "register a known schema by an alias": Case(register("b", ONE), (ORDERS, config("b", alias="a"))),
+    "register a first version": Case(ORDERS),
+    "register a first version in a named context": Case(register(":.c:a", ONE)),
+    "register a next version": Case(register("a", TWO), KNOWN, (by_id(),)),
+    "register a next version, cold": Case(register("a", TWO), KNOWN),
+    "register a schema with a reference": Case(register("using", USING, "base"), BASED, (by_id(),)),
+    "register a schema with a reference, cold": Case(register("using", USING, "base"), BASED),
+    "register a schema that another subject has": Case(register("b", ONE), KNOWN),
+    "check a schema against the latest version": Case(lambda registry: registry.check(A, Draft(TWO)), KNOWN),
+    "list subjects": Case(subjects(), KNOWN),
+    "list subjects by a prefix": Case(subjects("a"), KNOWN),
+    "list schemas by a prefix": Case(lambda registry: registry.schemas(Search(name_prefix="a"), page=ALL), KNOWN),
+    "list who uses an id": Case(
+        lambda registry: registry.holders_of(SchemaId(1), subject=None, deleted=False, page=ALL), KNOWN
+    ),
+    "change a config": Case(config("a", level="FULL")),
+    "delete a version": Case(delete_version(), KNOWN),
+    "delete a version for good": Case(delete_version(permanent=True), (ORDERS, delete_version())),
+    "delete a subject": Case(delete_subject(), KNOWN),
+    "delete a subject for good": Case(delete_subject(permanent=True), (ORDERS, delete_subject())),
+}
+
+
+def test_every_row_of_the_table_is_counted() -> None:
+    assert CASES.keys() == TRIPS.keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_verb_asks_what_the_table_says(moto: Account, name: str) -> None:
+    """Round by round: what is told to be side by side is under way at the same time."""
+    case, told, clock = CASES[name], TRIPS[name], FixedClock()
+    with ExitStack() as opened:
+        stores = opened.enter_context(moto.stores())
+        for verb in case.before:
+            clock.sleep(1)  # a commit in the same millisecond as another instance's would have to be tried twice
+            verb(opened.enter_context(instance(stores, clock)))
+        registry = opened.enter_context(instance(stores, clock))
+        for verb in case.warm:
+            verb(registry)
+        clock.sleep(1 + case.later)
+        with metered(moto.clients, told.rounds) as meter, suppress(SchemaNotFound):
+            case.verb(registry)
+    assert meter.seen == tuple(tuple(sorted(each)) for each in told.rounds)
+    assert (meter.read, meter.write) == (told.read, told.write)
+
+
+def test_calls_that_wait_for_each_other_are_not_taken_for_one_round(
+    moto: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meter would tell: nothing comes together that is not under way at the same time."""
+    monkeypatch.setattr(metering, "PATIENCE_S", 0.01)
+    together = (("BatchGetItem", "Query"),)
+    with moto.stores() as stores, instance(stores, FixedClock()) as registry:
+        ORDERS(registry)
+        with metered(moto.clients, together) as meter:
+            registry.versions(A, page=ALL)
+    assert meter.seen != together
+
+
+def listed(calls: Mapping[str, int], *, s3: bool) -> str:
+    wanted = {name: number for name, number in calls.items() if ("Object" in name) == s3}
+    return ", ".join(name if number == 1 else f"{number} {name}" for name, number in wanted.items())
+
+
+def test_the_page_tells_what_is_counted() -> None:
+    """A part of the table is in docs/architecture.md, for those who reckon with latency or costs."""
+    page = PAGE.read_text(encoding="utf-8")
+    table = page[page.index("\n## What AWS is asked\n") :].split("\n## ")[1]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    for row in rows:
+        name = row.split(" | ")[0].removeprefix("| ")
+        told = TRIPS[name]
+        dynamodb, s3 = listed(told.calls, s3=False), listed(told.calls, s3=True)
+        assert row == f"| {name} | {dynamodb} | {s3} | {told.read} + {told.write} | {told.serial} |"
+    assert len(rows) > 10
