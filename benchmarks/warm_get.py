@@ -1,18 +1,21 @@
 """A warm `GET /schemas/ids/{id}` through the Lambda handler, as a REST API and as a function URL hand it over.
 
 Beside it stands bare Mangum with a bare Starlette application that returns a constant of the same size; both handle
-the same event in one process, in turns. Once without log and metrics, and once with both: the line of each request,
-which is the metric too, goes to a file; on Lambda the runtime takes it.
+the same event in one process, in turns. Once without log and metrics; once with both as they are deployed, where each
+request is a line of metrics, and one of a hundred such reads a line of the log; and once with a line for each. They are
+written to nowhere; on Lambda the runtime takes them.
 
 It may mislead: stores and memory are those of one machine; a warm answer asks them the same questions as on AWS, but an
 id whose holders have not been asked for within a minute costs a query there.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from mangum import Mangum
@@ -20,9 +23,11 @@ from mangum import Mangum
 from benchmarks import filled
 from benchmarks.bare import MEDIA, starlette
 from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
-from sigla import __version__, observe, wiring
-from sigla.embedded.clock import SystemClock
+from sigla import __version__, wiring
+from sigla.aws.clients import Calls
+from sigla.aws.telemetry import RequestLog, RequestMetrics
 from sigla.model import Draft
+from sigla.registry import Registry
 from sigla.settings import Settings
 from sigla.web import gateway
 
@@ -81,34 +86,43 @@ FUNCTION_URL = {
     },
     "isBase64Encoded": False,
 }
+CONTEXT = SimpleNamespace(aws_request_id="8f5d3c1e-0b1a-4c53-9f1d-3a9c8b7d6e5f")
 EVENTS: Mapping[str, Event] = {"REST API": REST, "function URL": FUNCTION_URL}
 
 
 def lines(*, quick: bool = False) -> Lines:
     rounds, calls = (2, 20) if quick else (30, 500)
-    with filled.workspace() as path, (path / "log").open("w") as log, redirect_stdout(log):
+    with filled.workspace() as path, Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         figures = list(_figures(path / "data", rounds, calls))
-    for door, (off, on, least) in zip(EVENTS, figures, strict=True):
-        what = f"warm GET by id, {door}, log and metrics"
-        yield Line(f"{what} off", off, "s", least, "bare Mangum + Starlette", Goal(1.5))
-        yield Line(f"{what} on", on, "s", least, "bare Mangum + Starlette", Goal(2.5))
+    for door, (off, on, every, least) in zip(EVENTS, figures, strict=True):
+        what = f"warm GET by id, {door}"
+        yield Line(f"{what}, log and metrics off", off, "s", least, "bare Mangum + Starlette", Goal(1.5))
+        yield Line(f"{what}, log and metrics on", on, "s", least, "bare Mangum + Starlette", Goal(2.5))
+        yield Line(f"{what}, metrics and every line", every, "s", least, "bare Mangum + Starlette")
 
 
 def _figures(data: Path, rounds: int, calls: int) -> Iterator[list[float]]:
-    """For each event: seconds without log and metrics, with both, and bare."""
+    """For each event: seconds without log and metrics, with both, with every line of the log, and bare."""
     with wiring.embedded(Settings(), data) as (registry, _):
         registry.register(filled.subject(1), Draft(filled.text(1)))
         silent = gateway.handler(registry)
-        log = observe.Log(release=__version__, metrics=observe.Metrics("Sigla", SystemClock()))
-        telling = gateway.handler(registry, options=replace(gateway.OPTIONS, watchers=(log,)))
+        telling = [_telling(registry, reads) for reads in (Settings().log_reads, 1.0)]
         for event in EVENTS.values():
             bare = Mangum(starlette(len(_answer(silent, event)["body"])), lifespan="off", text_mime_types=[MEDIA])
-            works = [per_call(partial(_answer, asked, event), calls) for asked in (silent, telling, bare)]
-            yield best_of(rounds, *works)
+            handlers: list[Handler] = [silent, *telling, bare]
+            yield best_of(rounds, *(per_call(partial(_answer, asked, event), calls) for asked in handlers))
+
+
+def _telling(registry: Registry, reads: float) -> Handler:
+    """As `wiring` makes it. reads: the share of reads by id whose line is written."""
+    calls = Calls()
+    log = RequestLog("sigla-default", calls, release=__version__, reads=reads)
+    watchers = (RequestMetrics("sigla-default", calls), log)
+    return log.following(gateway.handler(registry, options=replace(gateway.OPTIONS, watchers=watchers)))
 
 
 def _answer(handler: Handler, event: Event) -> dict[str, Any]:
-    answer = handler(event, None)
+    answer = handler(event, CONTEXT)
     if answer["statusCode"] != 200:
         raise RuntimeError(answer["body"])
     return answer

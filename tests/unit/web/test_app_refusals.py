@@ -1,9 +1,8 @@
-import json
 from typing import Any
 
 import pytest
 
-from sigla import errors
+from sigla import errors, observe
 from sigla.errors import Conflict
 from sigla.web import app
 from tests.unit.web.conftest import Client
@@ -80,8 +79,8 @@ class Broken:
         return fail
 
 
-def broken(error: Exception) -> tuple[Client, list[bytes]]:
-    told: list[bytes] = []
+def broken(error: Exception) -> tuple[Client, list[observe.Facts]]:
+    told: list[observe.Facts] = []
     registry: Any = Broken(error)
     return Client(app.build(registry, options=app.Options(log_failure=told.append))), told
 
@@ -98,4 +97,4 @@ def test_a_fault_of_ours_is_told_to_the_log_alone() -> None:
     client, told = broken(KeyError("secret"))
     response = client("GET", "/subjects", None, {"x-request-id": "mine"})
     assert response.refusal == (500, 500, "Internal Server Error")
-    assert json.loads(told[0])["request_id"] == "mine"
+    assert told[0]["request_id"] == "mine"

@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from sigla import observe
+from sigla.auth.permissions import READ, Principal
 from sigla.errors import StoreError
-from sigla.observe import Gathered, Metrics, Seen
+from sigla.observe import Gathered, Seen
+from sigla.registry import Registry
+from sigla.web import app
 from tests.build import FixedClock
+from tests.unit.web.conftest import Client
 
 
 def lines(log: observe.Log, written: list[bytes], *requests: Seen) -> list[dict[str, Any]]:
@@ -49,45 +53,70 @@ def test_a_line_is_dated_where_nobody_else_dates_it() -> None:
     assert told["ts"] == 7
 
 
+def test_a_line_names_the_key_that_asked() -> None:
+    """Who did that? Its name is no secret; the secret is nowhere."""
+    assert observe.request(Seen("GET", "/", 200, 1, b"id", 2, principal="orders"))["principal"] == "orders"
+    assert "principal" not in observe.request(Seen("GET", "/", 200, 1, b"id", 2)), "where no key was asked for"
+
+
 def test_a_failure_of_storage_says_its_reason() -> None:
     """Who has to find out why a disk refuses has nothing but this line; it quotes no schema."""
-    written: list[bytes] = []
     failed = StoreError("a group was not made durable")
     failed.__cause__ = OSError(28, "No space left on device")
-    observe.failure(failed, request_id="id", write=written.append)
-    observe.failure(StoreError("alone"), request_id="id", write=written.append)
-    reasons = [json.loads(line)["reason"] for line in written]
+    reasons = [observe.failure(each, request_id="id")["reason"] for each in (failed, StoreError("alone"))]
     assert reasons == ["a group was not made durable: [Errno 28] No space left on device", "alone"]
 
 
-def test_a_line_can_be_a_metric() -> None:
-    """CloudWatch reads it from the log: no call is made for it."""
-    written: list[bytes] = []
-    log = observe.Log(written.append, metrics=Metrics("Sigla", FixedClock(1500)))
-    [told] = lines(log, written, Seen("GET", "/", 200, 1000, b"id", 2))
-    assert told["_aws"]["Timestamp"] == 1500
-    directive = told["_aws"]["CloudWatchMetrics"][0]
-    assert directive["Namespace"] == "Sigla"
-    assert all(metric["Name"] in told for metric in directive["Metrics"])
-    assert all(name in told for names in directive["Dimensions"] for name in names)
+def test_the_application_tells_who_asked(registry: Registry) -> None:
+    """Also whom it denied what he asked; whoever shows no right key has no name."""
+    told: list[Seen] = []
+    looker = Principal("looker", (READ,))
+    options = app.Options(authenticate=lambda shown: looker if shown == b"right" else None, watchers=(told.append,))
+    client = Client(app.build(registry, options=options))
+    for method, target, shown in (
+        ("GET", "/subjects", "right"),
+        ("PUT", "/config", "right"),
+        ("GET", "/subjects", "wrong"),
+        ("GET", "/", "right"),
+    ):
+        client(method, target, None, {"authorization": shown})
+    assert [(seen.status, seen.principal) for seen in told] == [(200, "looker"), (403, "looker"), (401, ""), (200, "")]
+
+
+@pytest.mark.parametrize(
+    "method, route, status, is_one",
+    [
+        ("GET", "/schemas/ids/{id}", 200, True),
+        ("GET", "/schemas/ids/{id}/schema", 200, True),
+        ("HEAD", "/schemas/ids/{id}", 200, True),
+        ("GET", "/schemas/ids/{id}", 304, True),
+        ("GET", "/schemas/ids/{id}", 404, False),
+        ("GET", "/schemas/ids/{id}", 500, False),
+        ("POST", "/schemas/ids/{id}", 200, False),
+        ("GET", "/schemas", 200, False),
+        ("GET", "/subjects/{subject}/versions/{version}", 200, False),
+        ("GET", "", 400, False),
+    ],
+)
+def test_a_successful_read_by_id_is_known_by_its_route(method: str, route: str, status: int, *, is_one: bool) -> None:
+    """They are so many that a log may leave some out, and nothing else."""
+    assert observe.is_read_by_id(Seen(method, route, status, 1, b"id", 2)) is is_one
 
 
 def test_a_fault_is_told_with_its_place_and_without_its_words() -> None:
     """A message may quote a schema; the frames are enough to find the fault."""
-    written: list[bytes] = []
     with pytest.raises(KeyError) as raised:
         dict[str, int]()["a secret schema"]
-    observe.failure(raised.value, request_id="id", write=written.append)
-    told = json.loads(written[0])
-    assert told["error"] == "KeyError"
-    assert "test_observe.py" in told["trace"][-1]
-    assert b"secret" not in written[0]
+    told = observe.failure(raised.value, request_id="id")
+    assert (told["error"], told["request_id"]) == ("KeyError", "id")
+    assert "test_observe.py" in str(told["trace"])
+    assert b"secret" not in observe.as_line(told)
 
 
 def test_lines_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """Where Lambda and containers look for them."""
-    observe.to_stdout(b"line\n")
-    assert capfdbinary.readouterr().out == b"line\n"
+    observe.tell({"event": "open"})
+    assert capfdbinary.readouterr().out == b'{"event":"open"}\n'
 
 
 def test_a_busy_server_writes_many_lines_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """What a table of statuses cannot tell: what a restricted key sees and does not, and what it costs."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sigla import observe
 from sigla.auth.narrowed import Narrowed
 from sigla.auth.permissions import READ, ROLES, Principal, reach
 from sigla.embedded.keys import EmbeddedKeys
@@ -244,10 +244,10 @@ def test_a_silent_catalog_lets_no_restricted_key_read(world: Guarded) -> None:
             raise StoreError("silent")
 
     catalog: Any = Silent()
-    told: list[bytes] = []
+    told: list[observe.Facts] = []
     ask = asking(replace(world.registry, catalog=catalog), log_failure=told.append)
     assert ask("reader a-", "GET", "/schemas/ids/1").refusal[:2] == (500, 50001)
-    assert [json.loads(line)["reason"] for line in told] == ["silent"], "the log says why"
+    assert [facts["reason"] for facts in told] == ["silent"], "the log says why"
 
 
 def test_a_subject_of_nobody_is_refused_before_its_body_is_read(ask: Asks) -> None:

@@ -1,13 +1,12 @@
 """One line per request, in JSON, written at the edge: facts to query, never schema text or credentials.
 
-Where that is wanted, the line is a CloudWatch metric too (embedded metric format): counting then costs no call.
+What is told is here; how it is written, too, for a server on one machine. A function writes it by `aws.telemetry`.
 """
 
 import asyncio
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import orjson
@@ -21,7 +20,8 @@ NO_PARAMS: Mapping[str, str] = {}
 class Seen(NamedTuple):
     """A request as it is told afterwards.
 
-    route: the template, or empty where no route was found. sent: bytes of body. params: of the path.
+    route: the template, or empty where no route was found. sent: bytes of body. params: of the path. principal: the
+    name of the key that asked; empty where none was asked for, or none was right.
     """
 
     method: str
@@ -32,10 +32,65 @@ class Seen(NamedTuple):
     sent: int
     error_code: int | None = None
     params: Mapping[str, str] = NO_PARAMS
+    principal: str = ""
+
+    @property
+    def took_ms(self) -> float:
+        """To the microsecond."""
+        return self.took_ns // 1000 / 1000
 
 
 Watcher = Callable[[Seen], None]
 """What is told of every request: the log, the counters."""
+
+Facts = dict[str, object]
+"""A line before it is written; what happened is its `event`."""
+
+Teller = Callable[[Facts], None]
+
+_TOLD_PARAMS = ("subject", "id")
+
+BY_ID = "/schemas/ids/{id}"
+"""How the routes of reads by id begin."""
+
+
+def request(seen: Seen) -> Facts:
+    """Who asked what, and what became of it."""
+    facts: Facts = {
+        "event": "request",
+        "route": f"{seen.method} {seen.route}",
+        "status": seen.status,
+        "took_ms": seen.took_ms,
+        "bytes": seen.sent,
+        "request_id": seen.request_id.decode("latin-1"),
+    }
+    if seen.error_code is not None:
+        facts["error_code"] = seen.error_code
+    for name in _TOLD_PARAMS:
+        if name in seen.params:
+            facts[name] = seen.params[name]
+    if seen.principal:
+        facts["principal"] = seen.principal
+    return facts
+
+
+def failure(error: BaseException, *, request_id: str) -> Facts:
+    """A fault of ours, with where it happened. Of storage also the reason; other messages may quote a schema."""
+    frames = traceback.extract_tb(error.__traceback__)
+    facts: Facts = {
+        "event": "failure",
+        "request_id": request_id,
+        "error": type(error).__qualname__,
+        "trace": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
+    }
+    if isinstance(error, StoreError):
+        facts["reason"] = f"{error}: {error.__cause__}" if error.__cause__ else str(error)
+    return facts
+
+
+def is_read_by_id(seen: Seen) -> bool:
+    """What nearly all requests are once a registry is in use, when it goes well."""
+    return seen.route.startswith(BY_ID) and seen.method in ("GET", "HEAD") and seen.status < 400
 
 
 class Gathered:
@@ -68,9 +123,18 @@ class Gathered:
                 watcher(seen)
 
 
+def as_line(facts: Facts) -> bytes:
+    return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
+
+
 def to_stdout(line: bytes) -> None:
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
+
+
+def tell(facts: Facts) -> None:
+    """A line on standard output, now."""
+    to_stdout(as_line(facts))
 
 
 class Buffered:
@@ -94,77 +158,27 @@ class Buffered:
         sys.stdout.buffer.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """Under which name the lines are metrics, and the clock they are dated by."""
-
-    namespace: str
-    clock: Clock
-
-    def directive(self) -> dict[str, object]:
-        metrics = [{"Name": "took_ms", "Unit": "Milliseconds"}, {"Name": "bytes", "Unit": "Bytes"}]
-        directive = {"Namespace": self.namespace, "Dimensions": [["route"]], "Metrics": metrics}
-        return {"Timestamp": self.clock.now(), "CloudWatchMetrics": [directive]}
-
-
-_TOLD_PARAMS = ("subject", "id")
-
-
 class Log:
     """Writes the line of each request.
 
-    clock: dates the lines, by when they are written. release: of the code that runs. metrics: if lines are counted.
+    clock: dates the lines, by when they are written. release: of the code that runs.
     """
 
     def __init__(
-        self,
-        write: Callable[[bytes], None] = to_stdout,
-        *,
-        clock: Clock | None = None,
-        release: str = "",
-        metrics: Metrics | None = None,
+        self, write: Callable[[bytes], None] = to_stdout, *, clock: Clock | None = None, release: str = ""
     ) -> None:
         self._write = write
         self._clock = clock
         self._release = release
-        self._metrics = metrics
         self._cold = True
 
     def __call__(self, seen: Seen) -> None:
-        line: dict[str, object] = {
-            "event": "request",
-            "route": f"{seen.method} {seen.route}",
-            "status": seen.status,
-            "took_ms": seen.took_ns // 1000 / 1000,
-            "bytes": seen.sent,
-            "request_id": seen.request_id.decode("latin-1"),
-        }
+        facts = request(seen)
         if self._clock is not None:
-            line["ts"] = self._clock.now()
-        if seen.error_code is not None:
-            line["error_code"] = seen.error_code
-        for name in _TOLD_PARAMS:
-            if name in seen.params:
-                line[name] = seen.params[name]
+            facts["ts"] = self._clock.now()
         if self._cold:
             self._cold = False
-            line["cold"] = True
+            facts["cold"] = True
         if self._release:
-            line["release"] = self._release
-        if self._metrics:
-            line["_aws"] = self._metrics.directive()
-        self._write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-
-
-def failure(error: BaseException, *, request_id: str, write: Callable[[bytes], None] = to_stdout) -> None:
-    """A fault of ours, with where it happened. Of storage also the reason; other messages may quote a schema."""
-    frames = traceback.extract_tb(error.__traceback__)
-    line: dict[str, object] = {
-        "event": "failure",
-        "request_id": request_id,
-        "error": type(error).__qualname__,
-        "trace": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
-    }
-    if isinstance(error, StoreError):
-        line["reason"] = f"{error}: {error.__cause__}" if error.__cause__ else str(error)
-    write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            facts["release"] = self._release
+        self._write(as_line(facts))

@@ -32,7 +32,9 @@ class Settings:
     schema_bytes, request_bytes: longer texts and bodies are refused with 42209 and 413.
     auth: who may ask, one of `AUTO`, `KEYS` and `NONE`. `sigla serve --auth` means KEYS.
     memory_bytes: what schemas kept at hand may take.
+    holders_seconds: how long a function remembers who uses an id; 0: not at all.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
+    log_reads: the share of successful reads by id that a function logs; everything else it logs always.
     log_requests: one JSON line per request on standard output.
     """
 
@@ -46,8 +48,10 @@ class Settings:
     schema_bytes: int = 2**20
     request_bytes: int = 4_000_000
     memory_bytes: int = 16 * 2**20
+    holders_seconds: int = 60
     auth: str = AUTO
     cors_origins: str = ""
+    log_reads: float = 0.01
     log_requests: bool = True
 
     @classmethod
@@ -69,6 +73,8 @@ class Settings:
             raise InvalidSetting(
                 f"{PREFIX}DEFAULT_LEVEL is {settings.default_level}; it must be one of {', '.join(LEVELS)}."
             )
+        if not 0 <= settings.log_reads <= 1:
+            raise InvalidSetting(f"{PREFIX}LOG_READS is {settings.log_reads}; it must be between 0 and 1.")
         if settings.auth not in (AUTO, KEYS, NONE):
             raise InvalidSetting(f"{PREFIX}AUTH is {settings.auth}; it must be one of {AUTO}, {KEYS}, {NONE}.")
         return settings
@@ -99,6 +105,12 @@ _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "
 _READERS: Mapping[type, Callable[[str], object]] = {
     str: str,
     int: int,
+    float: float,
     bool: lambda text: _BOOLEANS[text.strip().lower()],
 }
-_EXPECTED = {str: "it must be text", int: "it must be a whole number", bool: "it must be true or false"}
+_EXPECTED = {
+    str: "it must be text",
+    int: "it must be a whole number",
+    float: "it must be a number",
+    bool: "it must be true or false",
+}

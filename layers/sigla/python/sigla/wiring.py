@@ -4,10 +4,9 @@ import ipaddress
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import orjson
+from typing import TYPE_CHECKING, NamedTuple
 
 from sigla import __version__, observe
 from sigla.auth.api_keys import Keys
@@ -15,13 +14,15 @@ from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.cache.memory import Memory
 from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
-from sigla.embedded.database import TooNew
-from sigla.embedded.keys import EmbeddedKeys
-from sigla.embedded.store import DataInUse, EmbeddedStore
 from sigla.ports import Clock
 from sigla.registry import Options, Registry
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
 from sigla.web import app
+
+if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
+    from sigla.aws.clients import Calls
+    from sigla.aws.lifecycle import Handler, Renewed
+    from sigla.embedded.store import EmbeddedStore
 
 
 class OpenToOthers(Exception):  # noqa: N818 - says what the registry would be
@@ -32,7 +33,11 @@ class NowhereForKeys(Exception):  # noqa: N818 - says what is missing
     """Keys are asked for where none can be kept; the sentence says what to change."""
 
 
-STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataInUse, TooNew, OSError)
+class DataNotOpened(Exception):  # noqa: N818 - says what is wrong with it
+    """Another process has it, or a newer release wrote it; the sentence says which."""
+
+
+STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataNotOpened, OSError)
 """What can be wrong before the first request, each with a sentence."""
 
 ACCESS = {KEYS: "with an API key", NONE: "open: whoever reaches it may do everything"}
@@ -40,33 +45,50 @@ ACCESS = {KEYS: "with an API key", NONE: "open: whoever reaches it may do everyt
 
 NO_KEY_YET = f"{ACCESS[KEYS]}; there is none yet: `sigla keys create`"
 
-_KEPT_OPEN = ExitStack()
-"""What a function opened at its start: nobody tells it when it ends."""
+
+class Opened(NamedTuple):
+    """What a function works with. calls: those to AWS."""
+
+    registry: Registry
+    keys: Keys
+    calls: "Calls"
 
 
 @contextmanager
-def embedded(settings: Settings, data: Path | None) -> Iterator[tuple[Registry, EmbeddedStore]]:
-    """A registry on this machine. data: a directory, made if need be; None for memory."""
-    with EmbeddedStore(data, registry=settings.registry_name) as store:
+def embedded(settings: Settings, data: Path | None) -> "Iterator[tuple[Registry, EmbeddedStore]]":
+    """A registry on this machine. data: a directory, made if need be; None for memory. Raises DataNotOpened."""
+    from sigla.embedded.database import TooNew
+    from sigla.embedded.store import DataInUse, EmbeddedStore
+
+    try:
+        opened = EmbeddedStore(data, registry=settings.registry_name)
+    except (DataInUse, TooNew) as problem:
+        raise DataNotOpened(str(problem)) from problem
+    with opened as store:
         bodies = Tiers(Memory(settings.memory_bytes), store.bodies, unsettled=store.bodies.unsettled)
         store.bodies.on_replaced(bodies.forget)
         yield Registry(store.catalog, bodies, SystemClock(), _options(settings)), store
 
 
 @contextmanager
-def aws(settings: Settings) -> Iterator[tuple[Registry, Keys]]:
-    """A registry in a DynamoDB table and an S3 bucket, and its keys. Any number of instances may share them."""
+def aws(settings: Settings) -> Iterator[Opened]:
+    """A registry in a DynamoDB table and an S3 bucket. Any number of instances may share them."""
     from sigla.aws.api_keys import AwsKeys
     from sigla.aws.bodies import AwsBodies
     from sigla.aws.catalog import AwsCatalog
     from sigla.aws.clients import Clients
     from sigla.aws.objects import Objects
+    from sigla.cache.speakers import Speakers
 
     clock, name = SystemClock(), settings.registry_name
     with closing(Clients()) as clients, closing(Objects(clients.s3, settings.bucket, clock=clock)) as objects:
         bodies = Tiers(Memory(settings.memory_bytes), AwsBodies(objects, registry=name))
-        with closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name)) as catalog:
-            yield Registry(catalog, bodies, clock, _options(settings)), AwsKeys(objects, registry=name)
+        with (
+            closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name)) as catalog,
+            closing(Speakers(catalog, bodies, clock, remembered_ms=1000 * settings.holders_seconds)) as speakers,
+        ):
+            registry = Registry(speakers, bodies, clock, _options(settings))
+            yield Opened(registry, AwsKeys(objects, registry=name), clients.calls)
 
 
 def serve(
@@ -89,37 +111,75 @@ def serve(
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
     with embedded(settings, data) as (registry, store):
         kept = _keys(settings, store.path)
+        log = observe.Log(observe.Buffered(), clock=SystemClock(), release=__version__)
+        watchers = (log,) if settings.log_requests else ()
         access = ACCESS[auth] if auth == NONE or any(kept.list()) else NO_KEY_YET
         application = local.application(
             registry,
             group=store.group,
             step=store.step,
-            options=_web_options(settings, _authenticator(auth, kept), write=observe.Buffered()),
+            options=_web_options(settings, _authenticator(auth, kept), app.Options(watchers=watchers)),
             stored=store.catalog.count,
             ready=lambda: store.writable,
         )
         if auth == NONE and not _is_loopback(host):
-            _tell_open(host)
+            observe.tell(_open(host))
         local.serve(application, host=host, port=port, started=lambda url: announce(url, access))
 
 
-def lambda_handler() -> Callable[[Any, Any], dict[str, Any]]:
-    """The API as a Lambda function, built once."""
-    from sigla.web import gateway  # Mangum is no business of the local server
+def lambda_handler() -> "Renewed":
+    """The API as a Lambda function, built once, and anew after its snapshot was restored."""
+    from sigla.aws.lifecycle import Renewed  # what only a function needs is no business of the local server
 
     settings = Settings.read(os.environ)
-    registry, keys = _KEPT_OPEN.enter_context(aws(settings) if settings.table else _in_a_directory(settings))
+    return Renewed(lambda opened: _function(settings, opened))
+
+
+def _function(settings: Settings, opened: ExitStack) -> "Handler":
+    """opened: takes what is to be closed at the end."""
+    from sigla.aws.telemetry import RequestLog, RequestMetrics
+    from sigla.web import gateway
+
+    registry, keys, calls = opened.enter_context(aws(settings) if settings.table else _in_a_directory(settings))
+    service = f"sigla-{settings.registry_name}"
+    log = RequestLog(service, calls, release=__version__, reads=settings.log_reads)
+    metrics = RequestMetrics(service, calls)
     auth = KEYS if settings.auth == AUTO else settings.auth
     if auth == NONE:
-        _tell_open("the function")
-    return gateway.handler(registry, options=_web_options(settings, _authenticator(auth, keys), gateway.OPTIONS))
+        log.tell(_open("the function"))
+    watchers = (metrics, log) if settings.log_requests else (metrics,)
+    door = replace(gateway.OPTIONS, watchers=watchers, log_failure=log.tell)
+    handler = gateway.handler(registry, options=_web_options(settings, _authenticator(auth, keys), door))
+    return log.following(handler)
+
+
+def journal_handler() -> "Renewed":
+    """What follows the registry's table, as a Lambda function: its stream and a schedule. Raises InvalidSetting."""
+    from sigla.aws.clients import Clients
+    from sigla.aws.following import following
+    from sigla.aws.lifecycle import Renewed
+    from sigla.aws.objects import Objects
+
+    settings, clock = Settings.read(os.environ), SystemClock()
+    if not settings.table:
+        raise InvalidSetting(f"The journal is that of a table, in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET.")
+
+    def build(opened: ExitStack) -> "Handler":
+        clients = opened.enter_context(closing(Clients()))
+        objects = opened.enter_context(closing(Objects(clients.s3, settings.bucket, clock=clock)))
+        name = settings.registry_name
+        return opened.enter_context(following(clients.dynamodb, settings.table, objects, clock, registry=name))
+
+    return Renewed(build)
 
 
 @contextmanager
-def _in_a_directory(settings: Settings) -> Iterator[tuple[Registry, Keys]]:
+def _in_a_directory(settings: Settings) -> Iterator[Opened]:
     """As `aws`, on this machine; in memory without a directory."""
+    from sigla.aws.clients import Calls
+
     with embedded(settings, Path(settings.data) if settings.data else None) as (registry, store):
-        yield registry, _keys(settings, store.path)
+        yield Opened(registry, _keys(settings, store.path), Calls())
 
 
 @contextmanager
@@ -138,6 +198,8 @@ def keys(data: Path, bucket: str = "") -> Iterator[tuple[Keys, Clock]]:
 
 
 def _keys(settings: Settings, data: Path) -> Keys:
+    from sigla.embedded.keys import EmbeddedKeys
+
     return EmbeddedKeys(data, registry=settings.registry_name)
 
 
@@ -166,10 +228,10 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _tell_open(where: str) -> None:
-    """Once per start: nobody may be able to say that he did not know."""
+def _open(where: str) -> observe.Facts:
+    """Told once per start: nobody may be able to say that he did not know."""
     told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
-    observe.to_stdout(orjson.dumps({"event": "open", "message": told}, option=orjson.OPT_APPEND_NEWLINE))
+    return {"event": "open", "message": told}
 
 
 def _options(settings: Settings) -> Options:
@@ -181,21 +243,11 @@ def _options(settings: Settings) -> Options:
     )
 
 
-def _web_options(
-    settings: Settings,
-    authenticate: Authenticator | None,
-    door: app.Options | None = None,
-    *,
-    write: Callable[[bytes], None] = observe.to_stdout,
-) -> app.Options:
-    """door: what the front door is like, if there is one before the application. write: takes the lines of the log."""
-    door = door or app.Options()
-    watchers = (observe.Log(write, clock=SystemClock(), release=__version__),) if settings.log_requests else ()
-    return app.Options(
+def _web_options(settings: Settings, authenticate: Authenticator | None, door: app.Options) -> app.Options:
+    """door: what the front door is like, the watchers behind it included."""
+    return replace(
+        door,
         body_bytes=settings.request_bytes,
-        answer_bytes=door.answer_bytes,
-        gzip=door.gzip,
         cors_origins=tuple(origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()),
-        watchers=watchers,
         authenticate=authenticate,
     )

@@ -6,12 +6,14 @@ Credentials, region and `AWS_ENDPOINT_URL` are found by botocore, as every tool 
 
 import threading
 from collections import Counter
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
 from typing import Any
 
 import botocore.session
 from botocore.config import Config
 from botocore.handlers import add_expect_header
+from botocore.loaders import create_loader
 
 CONNECTIONS = 32
 """Kept open per service; more than any adapter has threads."""
@@ -33,22 +35,67 @@ CONFIG = Config(
 )
 
 
+THROTTLED, LOST = "Throttles", "LostRaces"
+"""What may become of a try: AWS found it too fast; DynamoDB cancelled it, because others wrote the same rows."""
+
+_TROUBLES: Mapping[str, str] = {
+    "ConditionalCheckFailed": LOST,
+    "ProvisionedThroughputExceeded": THROTTLED,
+    "ProvisionedThroughputExceededException": THROTTLED,
+    "RequestLimitExceeded": THROTTLED,
+    "SlowDown": THROTTLED,
+    "ThrottlingError": THROTTLED,
+    "ThrottlingException": THROTTLED,
+    "TransactionConflict": LOST,
+    "TransactionConflictException": LOST,
+}
+"""By the code of an error, or of a reason why a transaction was cancelled."""
+
+
 class Calls:
-    """How often each operation was called; a call that the SDK tried three times is one."""
+    """How often each operation was called; a call that the SDK tried three times is one.
+
+    count: all together. troubles: as in {"Throttles": 1}, of every try. Both since the beginning, and only to be read.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counted: Counter[str] = Counter()
+        self.count = 0
+        self.troubles: Counter[str] = Counter()
 
     def __call__(self, model: Any, **_: object) -> None:
         """A handler of botocore's event `before-call`."""
         with self._lock:
             self._counted[model.name] += 1
+            self.count += 1
+
+    def tried(self, response: tuple[object, Mapping[str, Any]] | None, **_: object) -> None:
+        """A handler of botocore's event `needs-retry`. response: None where none came."""
+        found = set(_troubles(response[1])) if response else ()
+        if found:
+            with self._lock:
+                self.troubles.update(found)
 
     def read(self) -> Counter[str]:
         """As in {"GetObject": 3}, since the beginning; subtract an earlier reading for what was between."""
         with self._lock:
             return self._counted.copy()
+
+
+def _troubles(answer: Mapping[str, Any]) -> Iterator[str]:
+    codes = [answer.get("Error", {}).get("Code")]
+    codes += [reason.get("Code") for reason in answer.get("CancellationReasons", ())]
+    yield from (_TROUBLES[code] for code in codes if code in _TROUBLES)
+    # A batch of which something is left was too fast: ours are below its limits of size.
+    if answer.get("UnprocessedKeys") or answer.get("UnprocessedItems"):
+        yield THROTTLED
+
+
+@cache
+def _descriptions() -> Any:
+    """What botocore reads of its own files about services: a process needs it once, however often it makes clients."""
+    return create_loader()
 
 
 class Clients:
@@ -63,6 +110,7 @@ class Clients:
     ) -> None:
         self.calls = Calls()
         self._session = botocore.session.get_session()
+        self._session.register_component("data_loader", _descriptions())
         self._region = region
         self._endpoints = {"s3": s3_endpoint, "dynamodb": dynamodb_endpoint}
 
@@ -87,4 +135,5 @@ class Clients:
             service, region_name=self._region, endpoint_url=self._endpoints[service], config=CONFIG
         )
         client.meta.events.register("before-call", self.calls)
+        client.meta.events.register("needs-retry", self.calls.tried)
         return client

@@ -55,7 +55,7 @@ class Options:
     gzip: bool = True
     cors_origins: tuple[str, ...] = ()
     watchers: tuple[observe.Watcher, ...] = ()
-    log_failure: Callable[[bytes], None] = observe.to_stdout
+    log_failure: observe.Teller = observe.tell
     fresh_id: Callable[[], bytes] = headers.uuid
     service: Service = field(default_factory=Service)
     authenticate: Authenticator | None = None
@@ -169,6 +169,7 @@ class Table:
             principal = self._authenticate(sent.get(b"authorization"))
             if principal is None:
                 raise Unauthorized
+            call.principal = principal.name
             registry = admitted(registry, route, exchange, principal)
         call.media = negotiate(
             sent.get(b"accept", NONE), sent.get(b"content-type", NONE), reads_body=route.body is not None
@@ -191,7 +192,7 @@ class Table:
         """Refusals say what they say. Storage that fails is named; any other fault is told to the log alone."""
         fault = error.__cause__ if isinstance(error, Refusal) else error
         if fault is error or isinstance(fault, StoreError):
-            observe.failure(fault, request_id=call.request_id.decode("latin-1"), write=self._options.log_failure)
+            self._options.log_failure(observe.failure(fault, request_id=call.request_id.decode("latin-1")))
         if isinstance(error, Refusal):
             return refused(error)
         if isinstance(error, StoreError):

@@ -22,9 +22,24 @@ DRAINED = 64 * 2**20
 
 
 class Call:
-    """A request as it arrived. media: what to answer in, once that is negotiated."""
+    """A request as it arrived.
 
-    __slots__ = ("body_read", "found", "headers", "media", "method", "query", "raw_path", "request_id", "started")
+    found, principal: where it leads and the name of who asks, once that is known. media: what to answer in, once that
+    is negotiated.
+    """
+
+    __slots__ = (
+        "body_read",
+        "found",
+        "headers",
+        "media",
+        "method",
+        "principal",
+        "query",
+        "raw_path",
+        "request_id",
+        "started",
+    )
 
     def __init__(self, scope: Scope, fresh_id: Callable[[], bytes] = uuid) -> None:
         self.started = perf_counter_ns()
@@ -34,6 +49,7 @@ class Call:
         self.headers: Mapping[bytes, bytes] = picked(scope["headers"])
         self.request_id = request_id(self.headers, fresh_id)
         self.found: Found | None = None
+        self.principal = ""
         self.body_read = False
         self.media: bytes | None = None
 
@@ -42,7 +58,15 @@ class Call:
         if found is None:
             return observe.Seen(self.method, "", status, took_ns, self.request_id, sent, error_code)
         return observe.Seen(
-            self.method, found.route.path, status, took_ns, self.request_id, sent, error_code, found.params
+            self.method,
+            found.route.path,
+            status,
+            took_ns,
+            self.request_id,
+            sent,
+            error_code,
+            found.params,
+            self.principal,
         )
 
     def prepared(self, answer: Answer, *, gzip: bool) -> tuple[int, list[Header], bytes]:

@@ -1,0 +1,147 @@
+"""What an operator reads in the log of a deployed function."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigla import wiring
+from sigla.auth import api_keys
+from sigla.aws.table import Table
+from sigla.errors import StoreError
+from sigla.settings import InvalidSetting, Settings
+from tests.contract.engines import BUCKET
+from tests.functions.test_registry import loop, sent
+from tests.functions.test_registry_on_aws import SCHEMA, Caller, secret
+
+__all__ = ["loop", "secret"]
+
+Started = Callable[[], Any]
+Written = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def written(capsys: pytest.CaptureFixture[str]) -> Written:
+    """The lines since one last looked."""
+    return lambda: [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.fixture
+def start(secret: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started]:
+    """Starts the function, with its log; what is no part of the log is not written."""
+    monkeypatch.setenv("SIGLA_LOG_REQUESTS", "true")
+    monkeypatch.setenv("SIGLA_LOG_READS", "0")
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(wiring.lambda_handler()))
+
+
+def requests(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for line in lines if line.get("event") == "request"]
+
+
+def test_a_line_names_the_key_that_asked_and_tells_no_secret(
+    start: Started, secret: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor the text of a schema: logs are read by more people than schemas."""
+    caller = Caller(start(), "rest", secret)
+    assert caller.ask("POST", "/subjects/orders-value/versions", SCHEMA)[0] == 200
+    out = capsys.readouterr().out
+    (line,) = requests([json.loads(line) for line in out.splitlines()])
+    assert (line["principal"], line["subject"], line["status"]) == ("deployer", "orders-value", 200)
+    assert line["calls"] > 3
+    assert secret not in out
+    assert "Order" not in out
+
+
+def test_who_shows_no_key_or_a_wrong_one_has_no_name(start: Started, secret: str, written: Written) -> None:
+    """A name that nobody vouched for would accuse somebody."""
+    handler = start()
+    handler(sent("rest", "GET", "/subjects"), None)
+    Caller(handler, "rest", "wrong").ask("GET", "/subjects")
+    lines = requests(written())
+    assert [(line["status"], "principal" in line) for line in lines] == [(401, False)] * 2
+
+
+def test_whoever_is_denied_has_one(start: Started, secret: str, written: Written) -> None:
+    """His key was right, his request was not."""
+    handler = start()
+    with wiring.keys(Path(), BUCKET) as (keys, clock):
+        _, shown = api_keys.create(keys, "looker", "reader", (), now=clock.now())
+    looker = Caller(handler, "rest", shown, name="looker")
+    assert looker.ask("POST", "/subjects/a/versions", SCHEMA)[0] == 403
+    assert requests(written())[-1]["principal"] == "looker"
+
+
+def test_a_read_by_id_that_is_not_logged_is_counted(start: Started, secret: str, written: Written) -> None:
+    """By a line of metrics, one for each request; whatever is refused has a line of its own, too."""
+    caller = Caller(start(), "function_url", secret)
+    assert caller.ask("POST", "/subjects/orders-value/versions", SCHEMA)[0] == 200
+    written()
+    for id, status in ((1, 200), (1, 200), (9, 404)):
+        assert caller.ask("GET", f"/schemas/ids/{id}")[0] == status
+    lines = written()
+    assert [line["status"] for line in requests(lines)] == [404]
+    assert sum("ReadLatency" in line for line in lines) == 3
+    assert len(lines) == 4
+
+
+def test_one_in_a_hundred_is_logged_unless_somebody_says_otherwise() -> None:
+    """It is a setting, within its bounds."""
+    assert Settings.read({}).log_reads == 0.01
+    assert Settings.read({"SIGLA_LOG_READS": "1"}).log_reads == 1
+    for wrong in ("1.01", "-0.1", "nan", "often"):
+        with pytest.raises(InvalidSetting, match="SIGLA_LOG_READS"):
+            Settings.read({"SIGLA_LOG_READS": wrong})
+
+
+def test_metrics_stay_where_the_log_is_silenced(
+    start: Started, secret: str, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alarms must not depend on whether somebody wants to read."""
+    monkeypatch.setenv("SIGLA_LOG_REQUESTS", "false")
+    Caller(start(), "rest", secret).ask("GET", "/subjects")
+    lines = written()
+    assert not requests(lines)
+    assert ["ReadLatency" in line for line in lines] == [True]
+
+
+def test_storage_that_does_not_answer_is_a_line_and_a_server_error(
+    start: Started, secret: str, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the reason, under the id that the client was given."""
+    caller = Caller(start(), "rest", secret)
+    assert caller.ask("GET", "/subjects")[0] == 200
+    written()
+    monkeypatch.setattr(Table, "get_many", silent)
+    monkeypatch.setattr(Table, "query", silent)
+    assert caller.ask("GET", "/subjects/a/versions")[0] == 500
+    failure, metrics, request = written()
+    assert (failure["event"], failure["level"], failure["reason"]) == ("failure", "ERROR", "DynamoDB is silent")
+    assert metrics["ServerErrors"] == [1.0]
+    assert (request["status"], request["request_id"]) == (500, failure["request_id"])
+
+
+def silent(*_: object, **__: object) -> None:
+    raise StoreError("DynamoDB is silent")
+
+
+def test_an_open_function_says_so_at_its_start_and_after_each_restore(
+    start: Started, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once for each environment, and not for each request: nobody may be able to say that he did not know."""
+    monkeypatch.setenv("SIGLA_AUTH", "none")
+    handler = start()
+    handler(sent("rest", "GET", "/"), None)
+    assert opened(written()) == 1
+    handler.close()
+    handler.renew()
+    for _ in range(2):
+        handler(sent("rest", "GET", "/"), None)
+    assert opened(written()) == 1
+
+
+def opened(lines: list[dict[str, Any]]) -> int:
+    return sum(line.get("event") == "open" and "SIGLA_AUTH=none" in line["message"] for line in lines)

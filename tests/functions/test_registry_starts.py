@@ -1,0 +1,43 @@
+"""What a function imports before its first request: each import is a part of every cold start."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+# What only the other way to run the registry needs, or what waits until it is asked for.
+NOT_NEEDED = (
+    "sigla.embedded.database",
+    "sigla.embedded.store",
+    "sigla.embedded.keys",
+    "sigla.languages.avro",
+    "sigla.languages.json_schema",
+    "sigla.languages.protobuf",
+    "sigla.web.local",
+    "sqlite3",
+    "uvicorn",
+)
+DEPLOYED = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "SIGLA_TABLE": "table",
+    "SIGLA_BUCKET": "bucket",
+}
+
+
+def test_a_deployed_function_imports_no_embedded_store() -> None:
+    """Nor a server, nor a language before a schema of it is met; and it speaks to nobody before it is asked."""
+    asked = f"import sys, functions.registry.handler; print([each for each in {NOT_NEEDED} if each in sys.modules])"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SIGLA_"))}
+    ran = subprocess.run(
+        [sys.executable, "-c", asked],
+        cwd=ROOT,
+        env=environment | DEPLOYED | {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.strip() == "[]"

@@ -1,0 +1,237 @@
+"""What a function tells of each request: a line of the log, but of most reads by id, and a line of metrics always."""
+
+import json
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.awsrequest import AWSResponse
+
+from sigla import observe
+from sigla.aws.clients import Calls, Clients
+from sigla.aws.telemetry import METRICS, NAMESPACE, RequestLog, RequestMetrics
+from sigla.observe import Seen
+from tests.contract.aws import make_table
+from tests.contract.engines import in_process
+
+READ = Seen("GET", "/schemas/ids/{id}", 200, 1_234_567, b"id", 12, params={"id": "7"})
+WRITE = Seen("POST", "/subjects/{subject}/versions", 200, 9_000_000, b"id", 9, params={"subject": "orders"})
+LOST = Seen("GET", "/schemas/ids/{id}", 404, 1000, b"id", 51, 40403, {"id": "8"})
+SERVICE = "sigla-default"
+
+Written = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def written(capsys: pytest.CaptureFixture[str]) -> Written:
+    """The lines since one last looked."""
+    return lambda: [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def a_log(**options: Any) -> RequestLog:
+    return RequestLog(SERVICE, Calls(), release="1.0", **options)
+
+
+# --- the log ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_request_is_one_line_of_facts(written: Written) -> None:
+    """The names are those of every other log of Sigla, with those that Lambda and Powertools give their own."""
+    log = a_log()
+    log(Seen("GET", "/subjects/{subject}", 404, 1_234_567, b"id", 12, 40401, {"subject": "orders"}, "reader"))
+    (told,) = written()
+    assert told.pop("timestamp").endswith("+00:00")
+    assert told == {
+        "level": "INFO",
+        "service": SERVICE,
+        "event": "request",
+        "route": "GET /subjects/{subject}",
+        "status": 404,
+        "took_ms": 1.234,
+        "bytes": 12,
+        "request_id": "id",
+        "error_code": 40401,
+        "subject": "orders",
+        "principal": "reader",
+        "calls": 0,
+        "cold": True,
+        "release": "1.0",
+    }
+    log(WRITE)
+    assert [line["cold"] for line in written()] == [False]
+
+
+def test_a_failed_request_is_an_error(written: Written) -> None:
+    """Whoever keeps errors alone, by the level of the log, keeps it, and the failure before it."""
+    log = a_log()
+    log.tell(observe.failure(KeyError("x"), request_id="id"))
+    log(WRITE._replace(status=500))
+    log(WRITE)
+    log.tell({"event": "open", "message": "No key is asked for."})
+    assert [(line["event"], line["level"]) for line in written()] == [
+        ("failure", "ERROR"),
+        ("request", "ERROR"),
+        ("request", "INFO"),
+        ("open", "WARNING"),
+    ]
+
+
+def test_a_line_says_how_often_aws_was_called(written: Written) -> None:
+    """By this request: what it cost, and where its time went."""
+    calls = Calls()
+    log = RequestLog(SERVICE, calls, release="1.0")
+    for _ in range(3):
+        calls(SimpleNamespace(name="GetObject"))
+    log(WRITE)
+    log(WRITE)
+    assert [line["calls"] for line in written()] == [3, 0]
+
+
+def test_a_line_bears_the_id_that_lambda_gave_the_invocation(written: Written) -> None:
+    """A request that runs out of time is told by Lambda alone, under that id."""
+    log = a_log()
+
+    def handler(_: Any, __: Any) -> dict[str, Any]:
+        log(WRITE)
+        return {"statusCode": 200}
+
+    handle = log.following(handler)
+    for id in ("one", "two"):
+        assert handle({}, SimpleNamespace(aws_request_id=id)) == {"statusCode": 200}
+    assert [line["function_request_id"] for line in written()] == ["one", "two"]
+
+
+# --- what is left out ------------------------------------------------------------------------------------------------
+
+
+def test_of_successful_reads_by_id_a_share_is_written(written: Written) -> None:
+    """The share that was asked for: each line is drawn for by itself."""
+    draws = [number / 1000 for number in range(1000)]
+    log = a_log(reads=0.01, draw=iter(draws).__next__)
+    for _ in draws:
+        log(READ)
+    assert len(written()) == 10
+
+
+def test_everything_else_is_written_always(written: Written) -> None:
+    """Refusals, above all; nothing is drawn for them."""
+    log = a_log(reads=0.0, draw=lambda: 0.0)
+    seen = (LOST, READ._replace(status=500), WRITE, WRITE._replace(method="GET"))
+    for each in seen:
+        log(each)
+    assert [line["status"] for line in written()] == [each.status for each in seen]
+    log(READ)
+    assert not written()
+
+
+@pytest.mark.parametrize("share, count", [(0.0, 0), (1.0, 50)])
+def test_the_ends_of_the_share_are_none_and_all(written: Written, share: float, count: int) -> None:
+    log = a_log(reads=share)
+    for _ in range(50):
+        log(READ)
+    assert len(written()) == count
+
+
+def test_two_logs_draw_differently(written: Written) -> None:
+    """Instances that left out the same requests would hide the same clients."""
+
+    def drawn() -> list[bool]:
+        log, lines = a_log(reads=0.5), []
+        for _ in range(64):
+            log(READ)
+            lines.append(bool(written()))
+        return lines
+
+    assert drawn() != drawn()
+
+
+# --- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_request_is_a_metric(written: Written) -> None:
+    """CloudWatch reads it from the log; no call is made for it, and no route makes it dear."""
+    metrics = RequestMetrics(SERVICE, Calls())
+    metrics(READ)
+    metrics(READ)
+    cold, warm = written()
+    directive = warm["_aws"]["CloudWatchMetrics"][0]
+    assert (directive["Namespace"], directive["Dimensions"]) == (NAMESPACE, [["service"]])
+    assert directive["Metrics"] == [{"Name": "ReadLatency", "Unit": "Milliseconds"}]
+    assert (warm["service"], warm["ReadLatency"]) == (SERVICE, [1.234])
+    assert set(warm) == {"_aws", "service", "ReadLatency"}
+    assert cold["ColdStarts"] == [1.0]
+
+
+def test_there_are_few_metrics() -> None:
+    """Each costs $0.30 a month and dimension; a test against the eleventh."""
+    assert len({metric.name for metric in METRICS}) == len(METRICS) <= 10
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clients]:
+    """They do not pause before they try again."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with in_process() as made:
+        yield made
+
+
+def refused_as_too_fast(request: Any, **_: object) -> AWSResponse:
+    """DynamoDB finds a request too fast."""
+    content = b'{"__type":"com.amazon.coral.availability#ThrottlingException","message":"slow down"}'
+    raw = SimpleNamespace(stream=lambda **_: iter([content]))
+    return AWSResponse(request.url, 400, {"x-amzn-requestid": "id"}, raw)
+
+
+def throttled(clients: Clients) -> None:
+    clients.dynamodb.meta.events.register_first("before-send", refused_as_too_fast)
+    with pytest.raises(clients.dynamodb.exceptions.ClientError, match="slow down"):
+        clients.dynamodb.list_tables()
+
+
+def cancelled(clients: Clients) -> None:
+    table = make_table(clients.dynamodb)
+    put = {"TableName": table, "Item": {"pk": {"S": "a"}, "sk": {"S": "b"}}}
+    actions = [{"Put": put | {"ConditionExpression": "attribute_exists(pk)"}}]
+    with pytest.raises(clients.dynamodb.exceptions.TransactionCanceledException):
+        clients.dynamodb.transact_write_items(TransactItems=actions)
+
+
+def nothing(clients: Clients) -> None:
+    clients.dynamodb.list_tables()
+
+
+@pytest.mark.parametrize(
+    "seen, trouble, told",
+    [
+        (READ, nothing, {"ReadLatency": 1.234}),
+        (WRITE, nothing, {"WriteLatency": 9.0}),
+        (LOST, nothing, {"ReadLatency": 0.001, "ClientErrors": 1}),
+        (LOST._replace(status=401), nothing, {"ReadLatency": 0.001, "ClientErrors": 1, "Denied": 1}),
+        (LOST._replace(status=403), nothing, {"ReadLatency": 0.001, "ClientErrors": 1, "Denied": 1}),
+        (LOST._replace(status=503), nothing, {"ReadLatency": 0.001, "ServerErrors": 1}),
+        (WRITE, throttled, {"WriteLatency": 9.0, "Throttles": 3}),
+        (WRITE, cancelled, {"WriteLatency": 9.0, "LostRaces": 1}),
+    ],
+)
+def test_a_metric_tells_what_it_is_called_by(
+    clients: Clients, written: Written, seen: Seen, trouble: Any, told: dict[str, float]
+) -> None:
+    """Of this request alone, and every try of the SDK counts: what was tried again in vain is trouble, too."""
+    metrics = RequestMetrics(SERVICE, clients.calls)
+    metrics(READ)  # the cold one
+    trouble(clients)
+    metrics(seen)
+    metrics(READ)
+    _, line, after = written()
+    assert {name: sum(line[name]) for name in line.keys() - {"_aws", "service"}} == told
+    assert set(after) == {"_aws", "service", "ReadLatency"}
+
+
+def test_what_a_batch_left_undone_was_too_fast() -> None:
+    """DynamoDB refuses a part of a batch without an error."""
+    calls = Calls()
+    calls.tried((object(), {"UnprocessedKeys": {"table": {"Keys": []}}}))
+    calls.tried((object(), {"UnprocessedKeys": {}}))
+    calls.tried(None)
+    assert calls.troubles == {"Throttles": 1}
