@@ -5,6 +5,7 @@ nowhere. The default context is `_`, which no other context can be called (their
 """
 
 import re
+from urllib.parse import unquote
 
 from sigla.errors import InvalidSubject
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject, Version
@@ -141,6 +142,9 @@ def pending_file(registry: str, key: BodyKey, group: int, kind: str) -> str:
 HEAD, SETTINGS, NEXT, ID, HOLDERS = "HEAD", "SETTINGS", "NEXT", "ID", "HOLDERS"
 """Sort keys of which a partition has one. Of a subject's, HEAD comes before every version, and SETTINGS between."""
 
+LAST, CAUGHT_UP = "LAST", "CAUGHT_UP"
+"""Beside each other: the last segment of the journal, and how far the journal's rows have been looked through."""
+
 HOLDER = "@"
 """What every holder row begins with, so that a query passes by HOLDERS."""
 
@@ -172,6 +176,12 @@ def content_pk(registry: str, context: str, fingerprint: str) -> str:
 
 def id_pk(registry: str, key: BodyKey) -> str:
     return f"{component(registry)}#i#{context_component(key.context)}#{key.id}"
+
+
+def id_of(pk: str) -> BodyKey:
+    """What `id_pk` made the key of."""
+    _, _, context, id = pk.split("#")
+    return BodyKey(DEFAULT_CONTEXT if context == "_" else unquote(context), SchemaId(int(id)))
 
 
 def holder_sk(subject: Subject, version: Version, generation: int) -> str:
@@ -229,6 +239,15 @@ def journal_pk(registry: str, shard: int) -> str:
 def journal_sk(at: int, nonce: str) -> str:
     """at: the hybrid time in milliseconds, padded to sort as text until the year 2286."""
     return f"{at:013}#{component(nonce)}"
+
+
+def journal_at(sk: str) -> int:
+    """The time in the key of a journal row."""
+    return int(sk.partition("#")[0])
+
+
+def segments_pk(registry: str) -> str:
+    return f"{component(registry)}#segments"
 
 
 def _full_name(subject: Subject) -> str:

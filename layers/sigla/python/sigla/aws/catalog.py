@@ -3,7 +3,7 @@
 How rows are laid out: docs/architecture.md and `items`; where they stand: `places`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
@@ -19,7 +19,7 @@ from sigla.aws.places import Places
 from sigla.aws.snapshot import Snapshots
 from sigla.aws.table import Cancelled, Table
 from sigla.errors import IdsExhausted
-from sigla.keys import LIST_SHARDS
+from sigla.keys import LIST_SHARDS, check_length
 from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
 from sigla.ports import Change, Clock, Snapshot, VersionKey
 
@@ -68,14 +68,21 @@ class AwsCatalog:
         found = items.ids(self._tools.table.get(self._tools.places.content(context, guid)))
         return found[0] if found else None
 
-    def speaker(self, key: BodyKey) -> Holder | None:
-        return holders.speaker(self._tools, key)
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        return holders.speaker(self._tools, key, by)
 
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         return holders.holders(self._tools, key, by)
 
+    def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
+        """Those of the ids that have lost their last holder."""
+        places = {key: self._tools.places.holders(key) for key in ids}
+        found = self._tools.table.get_many(list(places.values()))
+        return frozenset(key for key, place in places.items() if found.get(place, {}).get("buried"))
+
     def next_id(self, context: str) -> SchemaId:
         """An answer that got lost leaves a gap."""
+        check_length(Subject(context, ""))
         free = Condition("attribute_not_exists(#next) OR #next < :highest", {"highest": HIGHEST_ID})
         try:
             written = self._tools.table.update(
@@ -86,6 +93,7 @@ class AwsCatalog:
         return SchemaId(written["next"])
 
     def raise_counter(self, context: str, to: SchemaId) -> None:
+        check_length(Subject(context, ""))
         lower = Condition("attribute_not_exists(#next) OR #next < :next", {"next": to})
         try:
             self._tools.table.update(update(self._tools.places.counter(context), {"next": to}, when=lower))

@@ -8,7 +8,9 @@
     @… (holder)   context, name, version, generation, deleted, ts, revision
     referrer      context, name, generation, version, id, referenced, nonce
     name, context, list     context, name; the list also active, a context also count
-    journal       form, expires
+    journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
+    LAST          number, rows, open: the last segment of the journal, open while its object may not be there
+    CAUGHT_UP     at: every journal row before it has a segment
 
 hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.
 """
