@@ -12,10 +12,12 @@ import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 
 from infra import packages
+from infra.journal import Journal
 from infra.parts import checklist
 from infra.parts.front_door import STAGE, RestApi
+from infra.parts.functions import Functions, Placed
 from infra.parts.watch import Watch
-from infra.service import Placed, Service
+from infra.service import Service
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -37,34 +39,47 @@ def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
         env=environment,
     )
     storage = Storage(stack, "Storage", settings=settings)
-    service = Service(stack, "Service", settings=settings, storage=storage, placed=placed)
+    functions = Functions(stack, "Functions", settings=settings, placed=placed)
+    service = Service(stack, "Service", settings=settings, storage=storage, functions=functions)
     rest = RestApi(stack, "Rest", settings=settings, target=service.alias)
-    Watch(
-        stack,
-        "Watch",
-        settings=settings,
-        function=service.alias,
-        stage=rest.api.deployment_stage,
-        log_group=service.log_group,
-    )
+    outputs = _outputs(storage, service, rest)
+    if not settings.local:  # a table there has no stream to follow, and nobody is to be woken
+        journal = Journal(stack, "Journal", settings=settings, storage=storage, functions=functions)
+        Watch(
+            stack,
+            "Watch",
+            settings=settings,
+            function=service.alias,
+            stage=rest.api.deployment_stage,
+            log_group=service.log_group,
+            journal=journal.function,
+            aside=journal.aside,
+        )
+        outputs["JournalName"] = (journal.function.function_name, "What writes the journal to the bucket")
+    if settings.front_door.function_url:
+        url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
+        outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
+    for name, (value, description) in outputs.items():
+        cdk.CfnOutput(stack, name, value=value, description=description)
+    checklist.check(app)
+    return stack
+
+
+def _outputs(storage: Storage, service: Service, rest: RestApi) -> dict[str, tuple[str, str]]:
+    """What a deployer is told: values, and what they are."""
     outputs = {
         "RestUrl": (rest.url, "What clients are given; the stage is part of it"),
         "RestApiId": (rest.api.rest_api_id, "The REST API"),
         "RestStage": (STAGE, "The REST API's stage, the first segment of its URL"),
         "FunctionName": (service.function.function_name, "The registry"),
+        "LogGroupName": (service.log_group.log_group_name, "The registry's lines"),
         "BucketName": (storage.bucket.bucket_name, "Schema bodies and the journal"),
         "TableName": (storage.table.table_name, "Ids, versions, settings"),
     }
-    if settings.front_door.function_url:
-        url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
-        outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
     if rest.domain:
         target = "Where the DNS record of front_door.domain_name has to point"
         outputs["DomainTarget"] = (rest.domain.domain_name_alias_domain_name, target)
-    for name, (value, description) in outputs.items():
-        cdk.CfnOutput(stack, name, value=value, description=description)
-    checklist.check(app)
-    return stack
+    return outputs
 
 
 def context(given: list[str]) -> dict[str, Any]:

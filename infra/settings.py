@@ -58,6 +58,7 @@ class Function:
     reserved_concurrency: how many environments there may be at most; 0 leaves it to the account. A function URL
         answers ten times as many requests a second, and 429 beyond. It is taken from what the account has left.
     snap_start: start from a snapshot, which costs by the month and kept version.
+    holders_seconds: how long it remembers who uses an id; 0: not at all.
     tracing: X-Ray traces of the function and the REST API.
     platform_logs: Lambda's own START, END and REPORT lines, three for each request.
     """
@@ -65,15 +66,27 @@ class Function:
     memory_mb: int = 512
     reserved_concurrency: int = 100
     snap_start: bool = True
+    holders_seconds: int = 60
     tracing: bool = False
     platform_logs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The function that writes the journal to the bucket.
+
+    stream: follow the table's stream; else it looks at the table's rows every quarter of an hour, and only then. A
+        stream has two readers: of registries that share a table, two may follow it.
+    """
+
+    stream: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
     """Who looks after it.
 
-    alarms: on errors, throttles, 5xx and latency, each at a price by the month.
+    alarms: on errors, throttles, 5xx, latency and a journal that lags, each at a price by the month.
     topic_arn: of an SNS topic that alarms are sent to; empty: they only change colour.
     p99_ms: the 99th percentile of the REST API's latency that is still well, over five minutes.
     dashboard: one in CloudWatch; the account's first three are free.
@@ -95,10 +108,13 @@ class Settings:
     registry_name: the isolated metadata space this stack serves; the first component of every stored name.
     bucket_name, table_name: of a bucket and a table that are there already: shared by several registries, kept from an
         earlier stack, or restored from a backup. Empty: the stack makes its own.
+    table_stream_arn: of the stream of that table, which the journal follows.
     auth: who may ask: `keys`, those with an API key, or `none`, everybody who reaches it.
     default_level: compatibility where nothing else is set.
     cors_origins: origins whose browser pages may call, separated by commas.
     log_requests: one line per request from the function.
+    log_reads: the share of successful reads by id that have one, 0 to 1.
+    metrics: the function's own, eight, each at a price in a month in which anything is asked.
     log_days: how long logs are kept.
     """
 
@@ -107,13 +123,17 @@ class Settings:
     registry_name: str = "default"
     bucket_name: str = ""
     table_name: str = ""
+    table_stream_arn: str = ""
     auth: str = "keys"
     default_level: str = "BACKWARD"
     cors_origins: str = ""
     log_requests: bool = True
+    log_reads: float = 0.01
+    metrics: bool = True
     log_days: int = 30
     front_door: FrontDoor = field(default_factory=FrontDoor)
     function: Function = field(default_factory=Function)
+    journal: Journal = field(default_factory=Journal)
     watch: Watch = field(default_factory=Watch)
 
     def __post_init__(self) -> None:
@@ -122,9 +142,9 @@ class Settings:
             if name in _RULES and not _RULES[name][0](value):
                 message = f"{name} is {value!r}; {_RULES[name][1]}."
                 raise InvalidSetting(message)
-        if bool(self.front_door.domain_name) != bool(self.front_door.certificate_arn):
-            message = "front_door.domain_name and front_door.certificate_arn go together: give both or neither."
-            raise InvalidSetting(message)
+        for fits, sentence in _TOGETHER:
+            if not fits(self):
+                raise InvalidSetting(sentence)
 
     @property
     def local(self) -> bool:
@@ -186,13 +206,31 @@ def _value(name: str, value: object, kind: type) -> object:
 _READERS: Mapping[type, Callable[[str], object]] = {
     str: str,
     int: int,
+    float: float,
     bool: lambda text: {"true": True, "false": False}[text.lower()],
 }
 _EXPECTED: Mapping[type, str] = {
     str: "it must be text",
     int: "it must be a whole number",
+    float: "it must be a number",
     bool: "it must be true or false",
 }
+
+# What settings must be together.
+_TOGETHER: tuple[tuple[Callable[[Settings], object], str], ...] = (
+    (
+        lambda given: bool(given.front_door.domain_name) == bool(given.front_door.certificate_arn),
+        "front_door.domain_name and front_door.certificate_arn go together: give both or neither.",
+    ),
+    (
+        lambda given: given.table_name or not given.table_stream_arn,
+        "table_stream_arn is of the table that table_name names: give both, or table_name alone.",
+    ),
+    (
+        lambda given: given.local or not given.table_name or given.table_stream_arn or not given.journal.stream,
+        "table_name needs table_stream_arn, the ARN of that table's stream, or journal.stream=false.",
+    ),
+)
 
 # What a value must be: a test and how the sentence ends.
 _RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
@@ -205,10 +243,13 @@ _RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
     "auth": (lambda value: value in ("keys", "none"), "it must be keys or none"),
     "default_level": (lambda value: value in LEVELS, f"it must be one of {', '.join(LEVELS)}"),
     "log_days": (lambda value: value in RETENTIONS, f"it must be one of {', '.join(map(str, RETENTIONS))}"),
+    "log_reads": (lambda value: 0 <= value <= 1, "it must be between 0 and 1"),
+    "function.holders_seconds": (lambda value: value >= 0, "it must be 0 or more"),
     "front_door.requests_per_second": (lambda value: 1 <= value <= 10_000, "it must be 1 to 10000"),
     "front_door.burst": (lambda value: 1 <= value <= 5_000, "it must be 1 to 5000"),
     "function.memory_mb": (lambda value: 256 <= value <= 10_240, "it must be 256 to 10240"),
     "function.reserved_concurrency": (lambda value: value >= 0, "it must be 0 or more"),
     "watch.p99_ms": (lambda value: value >= 1, "it must be 1 or more"),
+    "table_stream_arn": (lambda value: not value or "/stream/" in value, "it must be the ARN of a stream, or empty"),
     "watch.topic_arn": (lambda value: not value or value.startswith("arn:"), "it must be an ARN, or empty"),
 }

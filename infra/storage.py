@@ -32,7 +32,12 @@ class Storage(Construct):
         else:
             self.bucket = self.new_bucket()
         if settings.table_name:
-            self.table = dynamodb.Table.from_table_name(self, "Catalog", settings.table_name)
+            self.table = dynamodb.Table.from_table_attributes(
+                self,
+                "Catalog",
+                table_name=settings.table_name,
+                table_stream_arn=settings.table_stream_arn or None,
+            )
         else:
             self.table = self.new_table(local=settings.local)
 
@@ -50,6 +55,8 @@ class Storage(Construct):
         )
         bucket.add_to_resource_policy(only_conditional_puts(bucket))
         bucket.add_to_resource_policy(no_deletes(bucket))
+        # What protects the bucket stays where the bucket does.
+        bucket.policy.apply_removal_policy(self.removal)
         acknowledge(
             bucket,
             "S1",

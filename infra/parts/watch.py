@@ -12,9 +12,11 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from infra.parts.dashboard import PERIOD, Dashboard
 from infra.settings import Settings
 
-PERIOD = Duration.minutes(5)
+LAG = Duration.hours(1)
+"""Of the journal, that somebody has to look into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,23 @@ class Watch(Construct):
         function: lambda_.Alias,
         stage: apigateway.Stage,
         log_group: logs.ILogGroup,
+        journal: lambda_.IFunction,
+        aside: cloudwatch.IMetric,
     ) -> None:
         super().__init__(scope, name)
-        if settings.local:
-            return
-        watched = list(_watched(settings, function, stage))
+        watched = list(_watched(settings, function, stage, journal, aside))
         if settings.watch.alarms:
             self.alarms(watched, settings)
         if settings.watch.dashboard:
-            self.dashboard(watched, function, stage, log_group)
+            Dashboard(
+                self,
+                "Dashboard",
+                settings=settings,
+                function=function,
+                stage=stage,
+                log_group=log_group,
+                watched=[(each.name, each.metric) for each in watched],
+            )
 
     def alarms(self, watched: list[Watched], settings: Settings) -> None:
         arn = settings.watch.topic_arn
@@ -68,34 +78,14 @@ class Watch(Construct):
                 alarm.add_alarm_action(tell)
                 alarm.add_ok_action(tell)
 
-    def dashboard(
-        self, watched: list[Watched], function: lambda_.Alias, stage: apigateway.Stage, log_group: logs.ILogGroup
-    ) -> None:
-        times = [
-            function.metric_duration(statistic="p50", period=PERIOD),
-            function.metric_duration(statistic="p99", period=PERIOD),
-        ]
-        slow = ["fields route, status, took_ms", "filter event = 'request'", "sort took_ms desc", "limit 20"]
-        board = cloudwatch.Dashboard(self, "Dashboard")
-        board.add_widgets(
-            cloudwatch.GraphWidget(
-                title="Requests",
-                width=12,
-                left=[stage.metric_count(period=PERIOD), function.metric_invocations(period=PERIOD)],
-            ),
-            cloudwatch.GraphWidget(title="Milliseconds in the function", width=12, left=times),
-        )
-        board.add_widgets(
-            *(cloudwatch.GraphWidget(title=each.name, width=24 // len(watched), left=[each.metric]) for each in watched)
-        )
-        board.add_widgets(
-            cloudwatch.LogQueryWidget(
-                title="The slowest requests", width=24, log_group_names=[log_group.log_group_name], query_lines=slow
-            )
-        )
 
-
-def _watched(settings: Settings, function: lambda_.Alias, stage: apigateway.Stage) -> Iterator[Watched]:
+def _watched(
+    settings: Settings,
+    function: lambda_.Alias,
+    stage: apigateway.Stage,
+    journal: lambda_.IFunction,
+    aside: cloudwatch.IMetric,
+) -> Iterator[Watched]:
     """A row for each alarm."""
     yield Watched(
         "Errors",
@@ -124,6 +114,28 @@ def _watched(settings: Settings, function: lambda_.Alias, stage: apigateway.Stag
         settings.watch.p99_ms,
         3,
         "one request in a hundred to the REST API takes longer than watch.p99_ms.",
+    )
+    yield Watched(
+        "JournalErrors",
+        journal.metric_errors(period=PERIOD),
+        1,
+        3,
+        "the journal's function fails again and again; its log says where. The table keeps its rows for 35 days.",
+    )
+    if settings.journal.stream:
+        yield Watched(
+            "JournalLag",
+            journal.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
+            LAG.to_milliseconds(),
+            1,
+            "the journal in the bucket is an hour behind the table.",
+        )
+    yield Watched(
+        "JournalAside",
+        aside,
+        1,
+        1,
+        "the journal's function met rows that it cannot read and left them aside; its log names them.",
     )
     if settings.front_door.function_url:
         yield Watched(

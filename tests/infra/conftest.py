@@ -35,9 +35,11 @@ OTHER = (
     ("registry_name", "payments"),
     ("bucket_name", "kept-bodies"),
     ("table_name", "kept-catalog"),
+    ("table_stream_arn", "arn:aws:dynamodb:eu-west-1:111122223333:table/kept-catalog/stream/2026-11-21T00:00:00.000"),
     ("auth", "none"),
     ("front_door.logs_role", False),
     ("watch.alarms", False),
+    ("metrics", False),
 )
 
 

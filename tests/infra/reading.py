@@ -16,6 +16,13 @@ def only(template: Template, kind: str) -> dict[str, Any]:
     return found
 
 
+def of(template: Template, part: str, kind: str) -> dict[str, Any]:
+    """The properties of the one resource of a type in a part of the stack, such as `Journal`."""
+    (found,) = [each for name, each in template["Resources"].items() if name.startswith(part) and each["Type"] == kind]
+    properties: dict[str, Any] = found.get("Properties", {})
+    return properties
+
+
 def kinds(template: Template) -> set[str]:
     return {each["Type"] for each in template["Resources"].values()}
 

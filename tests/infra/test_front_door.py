@@ -1,13 +1,16 @@
 """The ways in: paths as they were sent, refusals in the contract's envelope, and no more than was asked for."""
 
 import json
+from pathlib import Path
 
 import botocore.session
 
 from sigla import errors
 from sigla.settings import Settings
 from sigla.web import refusals
-from tests.infra.reading import Template, all_of, ids, kinds, only, written
+from tests.infra.reading import Template, all_of, ids, kinds, of, only, written
+
+PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
 
 
 def test_every_path_and_method_goes_to_the_registry(template: Template) -> None:
@@ -84,8 +87,8 @@ def test_the_stage_throttles_and_writes_who_asked(template: Template) -> None:
 
 def test_tracing_is_off_until_it_is_asked_for(template: Template, all_on: Template) -> None:
     assert only(template, "AWS::ApiGateway::Stage")["TracingEnabled"] is False
-    assert "TracingConfig" not in only(template, "AWS::Lambda::Function")
-    assert only(all_on, "AWS::Lambda::Function")["TracingConfig"] == {"Mode": "Active"}
+    assert "TracingConfig" not in of(template, "Service", "AWS::Lambda::Function")
+    assert of(all_on, "Service", "AWS::Lambda::Function")["TracingConfig"] == {"Mode": "Active"}
 
 
 def test_the_accounts_role_for_logs_can_be_left_alone(other: Template) -> None:
@@ -120,9 +123,11 @@ def test_a_name_of_ones_own_has_no_path_and_a_recent_tls(template: Template, all
 
 def test_outputs_say_where_everything_is(template: Template, all_on: Template) -> None:
     """For a person after a deployment, and for scripts."""
-    names = {"RestUrl", "RestApiId", "RestStage", "FunctionName", "BucketName", "TableName"}
+    names = {"RestUrl", "RestApiId", "RestStage", "FunctionName", "JournalName"}
+    names |= {"LogGroupName", "BucketName", "TableName"}
     assert template["Outputs"].keys() == names
     assert all_on["Outputs"].keys() == names | {"FunctionUrl", "DomainTarget"}
+    assert {name for name in all_on["Outputs"] if f"`{name}`" not in PAGE.read_text()} == set()
     url = written(template["Outputs"]["RestUrl"]["Value"])
     assert url.startswith("https://")
     assert not url.endswith("/")

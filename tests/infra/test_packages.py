@@ -48,9 +48,10 @@ def test_parts_cannot_run_into_each_other() -> None:
     assert packages.digest([b"ab", b"c"]) != packages.digest([b"a", b"bc"])
 
 
-def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path) -> None:
+@pytest.mark.parametrize("function", ["registry", "journal"])
+def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path, function: str) -> None:
     """With bytecode that never looks at its source: nothing can be compiled where nothing can be written."""
-    packages.code("registry").fill(tmp_path)
+    packages.code(function).fill(tmp_path)
     assert (tmp_path / "handler.py").exists()
     assert (tmp_path / "sigla" / "web" / "gateway.py").exists()
     for source in tmp_path.rglob("*.py"):

@@ -53,6 +53,8 @@ def test_what_the_command_line_gives_as_text_is_read_as_what_it_is() -> None:
         ("auth", "auto", "auth is 'auto'; it must be keys or none."),
         ("watch.alarms", "maybe", "watch.alarms is 'maybe'; it must be true or false."),
         ("function.memory_mb", "lots", "function.memory_mb is 'lots'; it must be a whole number."),
+        ("log_reads", "few", "log_reads is 'few'; it must be a number."),
+        ("log_reads", 2, "log_reads is 2.0; it must be between 0 and 1."),
         ("function.memory_mb", 100, "function.memory_mb is 100; it must be 256 to 10240."),
         ("front_door.burst", 0, "front_door.burst is 0; it must be 1 to 5000."),
         ("watch.topic_arn", "oncall", "watch.topic_arn is 'oncall'; it must be an ARN, or empty."),

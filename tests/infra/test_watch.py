@@ -1,23 +1,47 @@
 """Alarms that a person understands, and what the stack costs while nobody asks it anything."""
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from infra import prices
-from tests.infra.reading import Template, all_of, kinds
+from infra.parts.dashboard import NAMESPACE
+from sigla.aws.telemetry import METRICS
+from tests.infra.reading import Template, all_of, kinds, only, written
 
 PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
+OPERATIONS = PAGE.with_name("operations.md")
 
 
 def test_what_goes_wrong_rings(template: Template) -> None:
-    """Errors, throttles, refusals that are our fault, slowness; and silence is no alarm."""
+    """Errors, throttles, refusals that are our fault, slowness, a journal that lags; and silence is no alarm."""
     alarms = all_of(template, "AWS::CloudWatch::Alarm")
-    assert {each["MetricName"] for each in alarms} == {"Errors", "Throttles", "5XXError", "Latency"}
+    assert Counter(each["MetricName"] for each in alarms) == Counter(
+        ["Errors", "Throttles", "5XXError", "Latency", "Errors", "IteratorAge", "journal_aside"]
+    )
     assert {each["TreatMissingData"] for each in alarms} == {"notBreaching"}
     assert {each.get("ExtendedStatistic") for each in alarms if each["MetricName"] == "Latency"} == {"p99"}
     assert all(re.fullmatch(r"Sigla, the registry default: .+\.", each["AlarmDescription"]) for each in alarms)
+
+
+def test_a_journal_that_is_an_hour_behind_rings(template: Template) -> None:
+    """In milliseconds, as Lambda measures the age of what it hands over."""
+    (lag,) = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each["MetricName"] == "IteratorAge"]
+    assert (lag["Threshold"], lag["Statistic"], lag["EvaluationPeriods"]) == (3_600_000, "Maximum", 1)
+    assert written(lag["Dimensions"][0]["Value"]).startswith("<JournalFunction")
+
+
+def test_rows_that_the_journal_cannot_read_ring(template: Template) -> None:
+    """They are counted in its own line: {"event": "journal", "aside": 2, …}."""
+    (counted,) = only(template, "AWS::Logs::MetricFilter")["MetricTransformations"]
+    assert (counted["MetricName"], counted["MetricValue"]) == ("journal_aside", "$.aside")
+    assert only(template, "AWS::Logs::MetricFilter")["FilterPattern"] == "{ $.aside > 0 }"
+    (rings,) = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each["MetricName"] == "journal_aside"]
+    assert rings["Namespace"] == counted["MetricNamespace"] == "Sigla/sigla"
 
 
 def test_alarms_are_sent_where_a_setting_says(template: Template, all_on: Template) -> None:
@@ -35,10 +59,40 @@ def test_alarms_and_the_dashboard_are_choices(other: Template, all_on: Template,
     assert not {"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard"} & kinds(local)
 
 
+def widgets(template: Template) -> list[dict[str, Any]]:
+    body = written(only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"])
+    found: list[dict[str, Any]] = json.loads(re.sub(r"(?<!\\)<([^>]*)>", "reference", body))["widgets"]
+    return found
+
+
+def test_the_dashboard_shows_every_metric_of_the_function(all_on: Template) -> None:
+    """What has a price by the month is looked at."""
+    graphs = [each["properties"].get("metrics", []) for each in widgets(all_on)]
+    shown = {metric[1] for graph in graphs for metric in graph if metric[0] == NAMESPACE}
+    assert shown == {metric.name for metric in METRICS}
+    dimensions = {tuple(metric[2:4]) for graph in graphs for metric in graph if metric[0] == NAMESPACE}
+    assert dimensions == {("service", "sigla-default")}
+
+
+def test_queries_ask_for_fields_that_lines_have(all_on: Template) -> None:
+    """As docs/operations.md has them; a field that is not there would show an empty table."""
+    documented = set(
+        re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]+) \|", OPERATIONS.read_text(), re.MULTILINE)))
+    )
+    queries = [each["properties"]["query"] for each in widgets(all_on) if each["type"] == "log"]
+    assert len(queries) == 5
+    words = {"filter", "fields", "stats", "sort", "limit", "count", "pct", "max", "as", "by", "desc", "requests"}
+    words |= {"SOURCE", "reference", "request", "failure", "p50", "p99"}
+    documented |= {"error", "reason"}  # of failures, told in a sentence
+    for query in queries:
+        assert set(re.findall(r"[A-Za-z_]\w*", query)) - words <= documented, query
+
+
 def test_a_registry_that_nobody_asks_costs_less_than_three_dollars_fifty_a_month(template: Template) -> None:
-    """One snapshot and four alarms have a price of their own; a new priced resource fails here first."""
+    """One snapshot and seven alarms have a price of their own; a new priced resource fails here first."""
     counted = {item.what: item.count for item in prices.idle(template)}
-    assert counted == {"snapshots of the function (SnapStart)": 1, "alarms": 4}
+    catch_ups = {"catch-ups of the journal": 4 * 730}
+    assert counted == {"snapshots of the function (SnapStart)": 1, "alarms": 7} | catch_ups
     assert prices.total(template) <= 3.50
 
 

@@ -1,0 +1,100 @@
+"""One page in CloudWatch: what Lambda and API Gateway count, what the function counts itself, and what its lines tell.
+
+Metrics know no routes, since each would have a price by the month; queries over the log do.
+"""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.settings import Settings
+
+PERIOD = Duration.minutes(5)
+WIDTH = 24
+"""Of a row, in CloudWatch's columns."""
+
+NAMESPACE = "Sigla"
+LATENCIES = ("ReadLatency", "WriteLatency")
+COUNTS = ("ClientErrors", "Denied", "ServerErrors", "ColdStarts", "Throttles", "LostRaces")
+
+REQUESTS = "filter event = 'request'"
+QUERIES = {
+    "Requests by route": (
+        REQUESTS,
+        "stats count(*) as requests, pct(took_ms, 50) as p50, pct(took_ms, 99) as p99, max(calls) as calls by route",
+        "sort requests desc",
+    ),
+    "Refusals": (
+        REQUESTS,
+        "filter status >= 400",
+        "stats count(*) as requests by error_code, route",
+        "sort requests desc",
+    ),
+    "Who asks": (REQUESTS, "stats count(*) as requests by principal", "sort requests desc"),
+    "The slowest requests": (
+        REQUESTS,
+        "fields timestamp, route, status, took_ms, calls, cold, subject, request_id",
+        "sort took_ms desc",
+        "limit 20",
+    ),
+    "Failures": (
+        "filter event = 'failure'",
+        "fields timestamp, error, reason, request_id",
+        "sort timestamp desc",
+        "limit 20",
+    ),
+}
+"""Reads by id are in the log by the share of them that `log_reads` says."""
+
+
+class Dashboard(Construct):
+    """watched: titles and metrics that have an alarm."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        function: lambda_.Alias,
+        stage: apigateway.Stage,
+        log_group: logs.ILogGroup,
+        watched: Sequence[tuple[str, cloudwatch.IMetric]],
+    ) -> None:
+        super().__init__(scope, name)
+        self.service = f"sigla-{settings.registry_name}"
+        board = cloudwatch.Dashboard(self, "Board")
+        asked = [stage.metric_count(period=PERIOD), function.metric_invocations(period=PERIOD)]
+        times = [function.metric_duration(statistic=each, period=PERIOD) for each in ("p50", "p99")]
+        board.add_widgets(_graph("Requests", 2, asked), _graph("Milliseconds in the function", 2, times))
+        if settings.metrics:
+            latencies = [self.metric(each, statistic) for each in LATENCIES for statistic in ("p50", "p99")]
+            counts = [self.metric(each, "Sum") for each in COUNTS]
+            board.add_widgets(
+                _graph("Milliseconds of reads and writes", 2, latencies), _graph("Of requests", 2, counts)
+            )
+        board.add_widgets(*(_graph(title, len(watched), [metric]) for title, metric in watched))
+        for title, lines in QUERIES.items():
+            names = [log_group.log_group_name]
+            query = cloudwatch.LogQueryWidget(title=title, width=WIDTH, log_group_names=names, query_lines=list(lines))
+            board.add_widgets(query)
+
+    def metric(self, name: str, statistic: str) -> cloudwatch.Metric:
+        """One of the function's own."""
+        return cloudwatch.Metric(
+            namespace=NAMESPACE,
+            metric_name=name,
+            dimensions_map={"service": self.service},
+            statistic=statistic,
+            label=f"{name} {statistic}",
+            period=PERIOD,
+        )
+
+
+def _graph(title: str, in_a_row: int, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(title=title, width=WIDTH // in_a_row, left=list(metrics))

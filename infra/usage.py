@@ -1,0 +1,179 @@
+"""What requests cost: how often each asks AWS, times what AWS takes for it. docs/deploy.md shows it.
+
+Calls and units are counted: `TRIPS` is the table that tests/unit/aws/test_trips.py holds the registry to, and
+tests/infra/test_usage.py the rest, on the functions as they are deployed. Assumed are milliseconds, how often an
+environment has to start, and what clients ask for.
+
+Prices: us-east-1, list, November 2026, without free tiers; arm64.
+"""
+
+from dataclasses import astuple, dataclass
+from operator import add
+
+from infra.trips import TRIPS, Trips
+
+MILLION = 1_000_000
+GIGABYTE = 1_000_000_000
+SECONDS_A_MONTH = 730 * 3_600
+
+# --- prices ----------------------------------------------------------------------------------------------------------
+
+INVOCATION = 0.20 / MILLION
+GB_SECOND = 0.0000133334
+RESTORED_GB = 0.0001397998
+REST_REQUEST = 3.50 / MILLION
+READ_UNIT, WRITE_UNIT = 0.125 / MILLION, 0.625 / MILLION
+S3 = {"PutObject": 5.00 / MILLION, "ListObjectsV2": 5.00 / MILLION, "GetObject": 0.40 / MILLION}
+LOGGED_BYTE = 0.50 / GIGABYTE
+METRIC = 0.30
+STORED_ROWS_GB, STORED_OBJECTS_GB = 0.25 + 0.20, 0.023
+"""A month; of rows with what keeps them restorable."""
+
+# --- what is assumed -------------------------------------------------------------------------------------------------
+
+# In milliseconds by operation; those of one round are waited for together.
+WAIT_MS = {
+    "BatchGetItem": 5,
+    "GetObject": 20,
+    "PutObject": 30,
+    "Query": 5,
+    "TransactWriteItems": 15,
+    "UpdateItem": 5,
+}
+
+RESTORES = 1 / 1_000
+"""Of requests: those that need a new environment."""
+
+KEPT, NEW, LATEST = "a read by id, kept in memory", "a read by id, new to its environment", "the latest version"
+KNOWN, FIRST, NEXT = "a known schema, registered again", "the first schema of a subject", "a new version of a subject"
+MIX = {KEPT: 0.60, NEW: 0.25, LATEST: 0.05, KNOWN: 0.099, NEXT: 0.001}
+"""Requests of a month: clients keep what they know, so most reads are those of clients that start."""
+MONTHS = (0, MILLION, 10 * MILLION, 100 * MILLION)
+
+STREAM_SHARDS = 4
+"""Of the table's stream: as many as a new table has partitions."""
+
+# --- what is counted -------------------------------------------------------------------------------------------------
+
+MEMORY_GB = 0.5
+"""Of both functions."""
+OVERHEAD = 26
+"""Bytes that CloudWatch Logs adds to a line."""
+METRICS_LINE, REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE = 280, 400, 360, 140
+"""Bytes at most, of subjects with names of 40."""
+METRICS = 8
+"""Each has a price in a month in which anything is asked."""
+WINDOW_S, BATCH = 60, 96
+"""How long the stream gathers rows, and how many, before it wakes the journal."""
+ROWS_BYTES, OBJECTS_BYTES = 1_500, 800
+"""Stored of a version at most, its schema of 400 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one thing takes.
+
+    trips: to AWS. own_ms: in the function besides waiting for it. lines: bytes of its log, with what is
+    added to each line.
+    """
+
+    trips: Trips
+    own_ms: float = 5
+    lines: float = METRICS_LINE + REQUEST_LINE + 2 * OVERHEAD
+
+    @property
+    def ms(self) -> float:
+        return self.own_ms + sum(max(WAIT_MS[operation] for operation in each) for each in self.trips.rounds)
+
+
+# Of successful reads by id the function logs a share: the setting log_reads.
+_READ_LINES = METRICS_LINE + OVERHEAD + 0.01 * (REQUEST_LINE + OVERHEAD)
+
+REQUESTS = {
+    KEPT: Work(TRIPS["read by id for a subject again"], lines=_READ_LINES),
+    NEW: Work(TRIPS["read by id for a subject"], lines=_READ_LINES),
+    LATEST: Work(TRIPS["read the latest version again"]),
+    KNOWN: Work(TRIPS["register a known schema, spelled otherwise"], own_ms=10),
+    FIRST: Work(TRIPS["register a first version"], own_ms=20),
+    NEXT: Work(TRIPS["register a next version, cold"], own_ms=20),
+}
+"""Of subjects without references. Reads by id name a subject, as Confluent's clients do."""
+
+
+def batch(rows: int) -> Work:
+    """The journal's function, handed so many rows, each of one schema."""
+    rounds = (("BatchGetItem",), ("GetObject",) * rows, ("TransactWriteItems",), ("PutObject",), ("UpdateItem",))
+    trips = Trips(rounds, read=rows + 1, write=2 * rows + 3)
+    return Work(trips, own_ms=5 + 2 * rows, lines=JOURNAL_LINE + OVERHEAD)
+
+
+CATCH_UP = Work(
+    Trips((*[("BatchGetItem",)] * 2, *[("Query",)] * 16, ("UpdateItem",), ("Query",)), read=19, write=1),
+    own_ms=10,
+    lines=JOURNAL_LINE + OVERHEAD,
+)
+"""One that finds nothing to do."""
+
+# --- dollars ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """Dollars."""
+
+    function: float = 0.0
+    dynamodb: float = 0.0
+    s3: float = 0.0
+    logs: float = 0.0
+    gateway: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return float(sum(astuple(self)))
+
+    def __add__(self, other: "Bill") -> "Bill":
+        return Bill(*map(add, astuple(self), astuple(other)))
+
+    def __mul__(self, times: float) -> "Bill":
+        return Bill(*(each * times for each in astuple(self)))
+
+
+def bill(work: Work, *, restores: float = 0.0) -> Bill:
+    """Of one. restores: of the function's snapshot."""
+    return Bill(
+        function=INVOCATION + MEMORY_GB * (work.ms / 1_000 * GB_SECOND + restores * RESTORED_GB),
+        dynamodb=work.trips.read * READ_UNIT + work.trips.write * WRITE_UNIT,
+        s3=sum(S3.get(operation, 0.0) * count for operation, count in work.trips.calls.items()),
+        logs=work.lines * LOGGED_BYTE,
+    )
+
+
+def asked(request: str, *, rest: bool, registrations: float = MILLION) -> Bill:
+    """Of one of REQUESTS, through the REST API or through a function URL, with what the journal takes for it.
+
+    registrations: new schemas a month, evenly spread; the more there are, the more of them share a batch.
+    """
+    made = bill(REQUESTS[request], restores=RESTORES)
+    if rest:
+        made += Bill(gateway=REST_REQUEST, logs=(ACCESS_LINE + OVERHEAD) * LOGGED_BYTE)
+    if request in (FIRST, NEXT):
+        made += journaled(registrations)
+    return made
+
+
+def journaled(registrations: float) -> Bill:
+    """The journal's share of one registration."""
+    rows = together(registrations)
+    return bill(batch(rows)) * (1 / rows)
+
+
+def together(registrations: float) -> int:
+    """How many of them share a batch of the stream."""
+    return min(BATCH, max(1, round(registrations / SECONDS_A_MONTH * WINDOW_S / STREAM_SHARDS)))
+
+
+def month(requests: int, *, rest: bool) -> float:
+    """Dollars besides what the stack costs idle."""
+    registrations = requests * sum(share for request, share in MIX.items() if request in (FIRST, NEXT))
+    each = [asked(request, rest=rest, registrations=registrations) * share for request, share in MIX.items()]
+    return requests * sum(one.total for one in each) + (METRICS * METRIC if requests else 0.0)

@@ -1,0 +1,108 @@
+"""What wakes the journal's function, and what becomes of what it cannot do."""
+
+import json
+from typing import Any
+
+import pytest
+
+from infra.settings import InvalidSetting, Settings
+from sigla import keys
+from sigla.model import BodyKey, SchemaId
+from tests.infra.conftest import Synthesise
+from tests.infra.reading import Template, kinds, of, only, written
+
+STREAM = "AWS::Lambda::EventSourceMapping"
+
+
+def test_it_follows_the_tables_stream_in_order(template: Template) -> None:
+    """From the oldest record on, one batch of a shard at a time; few batches, since each is an object in the bucket."""
+    stream = only(template, STREAM)
+    assert written(stream["EventSourceArn"]).endswith(".StreamArn>")
+    assert (stream["StartingPosition"], stream["ParallelizationFactor"]) == ("TRIM_HORIZON", 1)
+    assert (stream["BatchSize"], stream["MaximumBatchingWindowInSeconds"]) == (96, 60)
+
+
+def matches(pattern: Any, value: Any) -> bool:
+    """Whether a record fits an event pattern, of the kinds that are used here."""
+    if isinstance(pattern, dict):
+        return isinstance(value, dict) and all(matches(rule, value.get(name)) for name, rule in pattern.items())
+    return any(
+        isinstance(value, str) and value.startswith(rule["prefix"]) if isinstance(rule, dict) else value == rule
+        for rule in pattern
+    )
+
+
+def wakes(template: Template, event: str, pk: str, sk: str = "", **attributes: Any) -> bool:
+    """Whether a row that was written is handed to the function. Patterns are joined by "or"."""
+    written = {"eventName": event, "dynamodb": {"NewImage": {"pk": {"S": pk}, "sk": {"S": sk}} | attributes}}
+    return any(
+        matches(json.loads(each["Pattern"]), written) for each in only(template, STREAM)["FilterCriteria"]["Filters"]
+    )
+
+
+def test_it_is_woken_by_what_it_writes_and_by_nothing_else(template: Template) -> None:
+    """New journal rows, ids just buried, ids held again: of the seven rows of a registration, one."""
+    id, one = keys.id_pk("default", BodyKey(".", SchemaId(7))), {"N": "1"}
+    assert wakes(template, "INSERT", keys.journal_pk("default", 3))
+    assert not wakes(template, "MODIFY", keys.journal_pk("default", 3))  # its own mark: it would wake itself for ever
+    assert wakes(template, "MODIFY", id, keys.HOLDERS, count={"N": "0"}, buried={"BOOL": True})
+    assert wakes(template, "MODIFY", id, keys.HOLDERS, count=one)
+    assert not wakes(template, "INSERT", id, keys.HOLDERS, count=one)
+    assert not wakes(template, "MODIFY", id, keys.HOLDERS, count={"N": "2"})
+    assert not wakes(template, "INSERT", keys.contexts_pk("default"))
+    assert not wakes(template, "INSERT", keys.journal_pk("default2", 3))
+
+
+def test_a_row_that_expires_wakes_nobody(template: Template) -> None:
+    """A removal has no new image."""
+    removed = {"eventName": "REMOVE", "dynamodb": {"Keys": {"pk": {"S": keys.journal_pk("default", 3)}}}}
+    for each in only(template, STREAM)["FilterCriteria"]["Filters"]:
+        assert not matches(json.loads(each["Pattern"]), removed)
+
+
+def test_a_batch_that_cannot_be_written_holds_up_nobody_for_ever(template: Template) -> None:
+    """It is halved, tried again, noted and left to the next catch-up."""
+    stream = only(template, STREAM)
+    assert stream["BisectBatchOnFunctionError"] is True
+    assert stream["MaximumRecordAgeInSeconds"] == 6 * 3_600
+    assert "MaximumRetryAttempts" not in stream
+    assert written(stream["DestinationConfig"]["OnFailure"]["Destination"]).startswith("<JournalGivenUp")
+    assert only(template, "AWS::SQS::Queue") == {"MessageRetentionPeriod": 14 * 86_400, "SqsManagedSseEnabled": True}
+
+
+def test_it_catches_up_every_quarter_of_an_hour(template: Template) -> None:
+    """Whatever the stream did not bring: the alarm is an hour away."""
+    rule = only(template, "AWS::Events::Rule")
+    assert (rule["ScheduleExpression"], rule["State"]) == ("rate(15 minutes)", "ENABLED")
+    (target,) = rule["Targets"]
+    assert written(target["Arn"]).startswith("<JournalFunction")
+
+
+def test_it_has_no_door_and_no_snapshot(template: Template) -> None:
+    """Nobody waits for it; and a snapshot costs by the month."""
+    function = of(template, "Journal", "AWS::Lambda::Function")
+    assert "SnapStart" not in function
+    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
+    assert function["Timeout"] == 300
+
+
+def test_a_table_that_is_given_comes_with_its_stream(other: Template) -> None:
+    assert "/stream/" in only(other, STREAM)["EventSourceArn"]
+    with pytest.raises(InvalidSetting, match=r"^table_name needs table_stream_arn, .*journal\.stream=false\.$"):
+        Settings(table_name="kept-catalog")
+    with pytest.raises(InvalidSetting, match=r"^table_stream_arn is of the table that table_name names"):
+        Settings(table_stream_arn="arn:aws:dynamodb:eu-west-1:111122223333:table/kept-catalog/stream/1")
+
+
+def test_without_a_stream_the_clock_alone_wakes_it(synthesise: Synthesise) -> None:
+    """A third registry in one table: a stream has two readers."""
+    shared = synthesise(("table_name", "kept-catalog"), ("journal.stream", False))
+    assert not {STREAM, "AWS::SQS::Queue"} & kinds(shared)
+    assert "AWS::Events::Rule" in kinds(shared)
+    granted = {each["Sid"] for each in of(shared, "Journal", "AWS::IAM::Policy")["PolicyDocument"]["Statement"]}
+    assert granted == {"Rows", "Reading", "Writing", "Finding", "Log"}
+
+
+def test_on_localstack_there_is_none(local: Template) -> None:
+    """Its tables have no stream that a function could follow."""
+    assert not {STREAM, "AWS::Events::Rule", "AWS::SQS::Queue"} & kinds(local)

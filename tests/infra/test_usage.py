@@ -1,0 +1,206 @@
+"""What is priced is what happens: calls, lines and bytes of the functions as they are deployed."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+
+from infra import usage
+from infra.parts.front_door import LINE
+from infra.usage import MILLION, Work
+from sigla.aws.following import Follower, following
+from sigla.aws.objects import Objects
+from sigla.aws.telemetry import METRICS
+from sigla.embedded.clock import SystemClock
+from sigla.registry import Registry
+from tests.attack.stories import register
+from tests.contract.aws import Account, AwsStores
+from tests.contract.engines import BUCKET, in_process
+from tests.functions.deployed import Client, deployed
+from tests.functions.test_registry import loop
+from tests.infra.reading import Template, all_of, only
+from tests.unit.aws.journaling import as_streamed, event_of, rows_of
+from tests.unit.aws.metering import _size, metered
+
+__all__ = ["loop"]
+
+SUBJECT = "payments.invoices.invoice-received-value"
+VERSIONS = f"/subjects/{SUBJECT}/versions"
+SCHEDULED = {"source": "aws.events"}
+
+
+def a_schema(fields: int) -> str:
+    """Canonical; each can read the others."""
+    listed = ",".join(f'{{"name":"amount_{number}","type":"int","default":0}}' for number in range(fields))
+    return f'{{"type":"record","name":"Invoice","fields":[{listed}]}}'
+
+
+# --- the registry's function -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[dict[str, list[str]]]:
+    """The lines of each of the requests that have a price, sent in environments that know their key."""
+    with deployed(monkeypatch, SIGLA_AUTH="keys", SIGLA_LOG_REQUESTS="true", SIGLA_LOG_READS="1") as deployment:
+        secret = deployment.key("billing-producer", "admin")
+        warm, other = (Client(deployment.instance(), "rest", "billing-producer", secret) for _ in range(2))
+        lines: dict[str, list[str]] = {}
+
+        def send(name: str, client: Client, method: str, path: str, schema: str = "") -> None:
+            assert client(method, path, {"schema": schema} if schema else None).status == 200
+            lines[name] = capsys.readouterr().out.splitlines()
+
+        for client in (warm, other):
+            send("", client, "GET", "/mode")
+        send(usage.FIRST, warm, "POST", VERSIONS, a_schema(1))
+        send(usage.NEXT, warm, "POST", VERSIONS, a_schema(2))
+        send(usage.KNOWN, warm, "POST", VERSIONS, f" {a_schema(2)}")
+        send("", warm, "GET", f"{VERSIONS}/latest")
+        send(usage.LATEST, warm, "GET", f"{VERSIONS}/latest")
+        send(usage.NEW, other, "GET", f"/schemas/ids/1?subject={SUBJECT}")
+        send(usage.KEPT, other, "GET", f"/schemas/ids/1?subject={SUBJECT}")
+        del lines[""]
+        yield lines
+
+
+def test_a_request_asks_aws_as_often_as_it_is_priced(told: dict[str, list[str]]) -> None:
+    """What a verb asks is counted elsewhere: through the whole function nothing is asked besides."""
+    assert told.keys() == usage.REQUESTS.keys() >= usage.MIX.keys()
+    asked = {name: json.loads(lines[1])["calls"] for name, lines in told.items()}
+    assert asked == {name: sum(work.trips.calls.values()) for name, work in usage.REQUESTS.items()}
+
+
+def test_lines_are_no_longer_than_they_are_priced(told: dict[str, list[str]]) -> None:
+    """And not much shorter: the metrics, and the request itself."""
+    for lines in told.values():
+        metrics, request = map(len, lines)
+        assert 0.7 * usage.METRICS_LINE <= metrics <= usage.METRICS_LINE
+        assert 0.7 * usage.REQUEST_LINE <= request <= usage.REQUEST_LINE
+
+
+def test_a_line_of_the_gateway_is_no_longer_than_it_is_priced() -> None:
+    """As API Gateway fills it in."""
+    filled = {"$context.requestId": "x" * 36, "$context.path": VERSIONS, "$context.requestTimeEpoch": "1" * 13}
+    length = len(json.dumps({name: filled.get(value, "x" * 10) for name, value in LINE.items()}))
+    assert 0.7 * usage.ACCESS_LINE <= length <= usage.ACCESS_LINE
+
+
+def test_metrics_are_as_many_as_are_priced() -> None:
+    """Ten at most: each costs $0.30 a month."""
+    assert len(METRICS) == usage.METRICS <= 10
+
+
+# --- the journal's function ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stores() -> Iterator[AwsStores]:
+    """Without the locks of others: calls that are made side by side have to be so here."""
+    with ExitStack() as opened:
+        clients = opened.enter_context(in_process())
+        objects = opened.enter_context(closing(Objects(clients.s3, BUCKET, clock=SystemClock())))
+        yield opened.enter_context(Account(clients, clients.dynamodb, clients.s3, objects).stores())
+
+
+@pytest.fixture
+def journal(stores: AwsStores) -> Iterator[Follower]:
+    """An instance that has caught up with an empty registry."""
+    lines: list[Any] = []
+    with closing(Objects(stores.s3, BUCKET, clock=SystemClock())) as objects:
+        told = following(
+            stores.dynamodb, stores.table, objects, SystemClock(), registry=stores.registry, tell=lines.append
+        )
+        with told as follower:
+            follower(SCHEDULED)
+            yield follower
+
+
+def registered(stores: AwsStores, count: int) -> None:
+    registry = Registry(stores.catalog, stores.bodies, SystemClock())
+    for number in range(count):
+        register(f"{SUBJECT}-{number}", a_schema(number))(registry)
+
+
+def same(stores: AwsStores, journal: Follower, event: dict[str, Any], stated: Work) -> None:
+    """Its calls, round by round, and units."""
+    with metered(stores.clients, stated.trips.rounds) as meter:
+        journal(event)
+    assert meter.seen == tuple(tuple(sorted(each)) for each in stated.trips.rounds)
+    assert (meter.read, meter.write) == (stated.trips.read, stated.trips.write)
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_a_batch_of_the_journal_asks_aws_as_often_as_it_is_priced(
+    stores: AwsStores, journal: Follower, rows: int
+) -> None:
+    """So much for the batch, and so much for each row in it."""
+    registered(stores, rows)
+    same(stores, journal, event_of(rows_of(as_streamed(stores))), usage.batch(rows))
+
+
+def test_a_catch_up_that_finds_nothing_asks_aws_as_often_as_it_is_priced(stores: AwsStores, journal: Follower) -> None:
+    """It is the one thing that is paid while nobody asks anything."""
+    same(stores, journal, SCHEDULED, usage.CATCH_UP)
+
+
+def test_a_line_of_the_journal_is_no_longer_than_it_is_priced(stores: AwsStores, journal: Follower) -> None:
+    registered(stores, 3)
+    length = len(json.dumps(journal(SCHEDULED), separators=(",", ":")))
+    assert 0.7 * usage.JOURNAL_LINE <= length <= usage.JOURNAL_LINE
+
+
+def test_functions_have_the_memory_that_is_priced(template: Template) -> None:
+    assert {each["MemorySize"] for each in all_of(template, "AWS::Lambda::Function")} == {1_024 * usage.MEMORY_GB}
+
+
+def test_batches_are_as_large_and_as_late_as_they_are_priced(template: Template) -> None:
+    stream = only(template, "AWS::Lambda::EventSourceMapping")
+    assert stream["BatchSize"] == usage.BATCH
+    assert stream["MaximumBatchingWindowInSeconds"] == usage.WINDOW_S
+
+
+def test_the_more_is_registered_the_less_the_journal_takes_of_each() -> None:
+    """Rows of one minute share a batch, up to a limit."""
+    alone, million, crowd = (usage.journaled(count).total for count in (1, 1e6, 1e9))
+    assert alone > million > crowd
+    assert usage.journaled(1e9) == usage.journaled(1e12)
+
+
+# --- what comes to it ------------------------------------------------------------------------------------------------
+
+
+def test_a_version_stores_no_more_than_is_priced(stores: AwsStores) -> None:
+    """Rows and objects, which are paid by the month; those of the journal go after 35 days, and are counted in.
+
+    DynamoDB adds 100 bytes to each item. Source: Amazon DynamoDB Developer Guide, "Item sizes and formats".
+    """
+
+    def stored() -> tuple[int, int]:
+        rows = stores.dynamodb.scan(TableName=stores.table)["Items"]
+        objects = stores.s3.list_objects_v2(Bucket=BUCKET).get("Contents", ())
+        return sum(100 + _size(row) for row in rows), sum(each["Size"] for each in objects)
+
+    registry = Registry(stores.catalog, stores.bodies, SystemClock())
+    register(SUBJECT, a_schema(1))(registry)
+    before = stored()
+    register(SUBJECT, a_schema(8))(registry)
+    rows, objects = (after - was for after, was in zip(stored(), before, strict=True))
+    assert 0.7 * usage.ROWS_BYTES <= rows <= usage.ROWS_BYTES
+    assert 0.7 * usage.OBJECTS_BYTES <= objects <= usage.OBJECTS_BYTES
+
+
+def test_a_month_is_made_of_the_requests_it_is_said_to_be() -> None:
+    assert sum(usage.MIX.values()) == pytest.approx(1)
+
+
+def test_a_million_reads_cost_what_they_should() -> None:
+    """The aim, for a function URL: half a dollar, all in. A REST API alone is seven times that."""
+    assert usage.asked(usage.KEPT, rest=False).total * MILLION <= 0.50
+
+
+@pytest.mark.parametrize("request_", [usage.FIRST, usage.NEXT])
+def test_a_million_registrations_cost_what_they_should(request_: str) -> None:
+    """The aim, for a function URL: $25, the journal included."""
+    assert usage.asked(request_, rest=False).total * MILLION <= 25
