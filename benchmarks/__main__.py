@@ -6,7 +6,7 @@ import time
 import traceback
 from collections.abc import Sequence
 
-from benchmarks.harness import LEGEND, Line, arguments, report
+from benchmarks.harness import LEGEND, Line, NotHere, arguments, report
 
 NAMES = (
     "avro_check",
@@ -16,6 +16,8 @@ NAMES = (
     "warm_get",
     "serve_cpu",
     "register",
+    "register_on_aws",
+    "cold_start",
     "start_up",
     "growth",
     "hostile",
@@ -44,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             module = importlib.import_module(f"benchmarks.{name}")
             lines += report(module.lines(quick=args.quick), as_json=args.json)
+        except NotHere as reason:
+            print(f"  not measured: {reason}", file=sys.stderr)
         except Exception:  # noqa: BLE001 - the others are worth running
             traceback.print_exc()
             broken.append(name)

@@ -127,10 +127,18 @@ def report(lines: Iterable[Line], *, as_json: bool) -> list[Line]:
     return printed
 
 
+class NotHere(Exception):  # noqa: N818 - says where what it needs is
+    """A benchmark needs something that this machine has not; the sentence says what."""
+
+
 def main(lines: Callable[..., Lines], description: str | None) -> None:
     """One benchmark as a command."""
     args = arguments(description).parse_args()
-    report(lines(quick=args.quick), as_json=args.json)
+    try:
+        report(lines(quick=args.quick), as_json=args.json)
+    except NotHere as reason:
+        print(reason, file=sys.stderr)
+        sys.exit(2)
 
 
 # --- measuring --------------------------------------------------------------------------------------------------------

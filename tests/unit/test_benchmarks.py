@@ -20,6 +20,8 @@ def test_a_benchmark_runs_with_small_sizes_and_prints_its_lines(name: str) -> No
     """What is measured has to go on working while nobody looks at the figures."""
     command = [sys.executable, "-m", f"benchmarks.{name}", "--quick", "--json"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if ran.returncode == 2:
+        pytest.skip(ran.stderr)
     assert ran.returncode == 0, ran.stderr
     lines = [json.loads(line) for line in ran.stdout.splitlines()]
     assert lines
