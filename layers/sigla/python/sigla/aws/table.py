@@ -30,6 +30,9 @@ MOST_ACTIONS = 100
 MOST_READ = 100
 MOST_WRITTEN = 25
 
+LONGEST_PK, LONGEST_SK = 2_048, 1_024
+"""Bytes of a key. Nothing that is longer can be there, and DynamoDB refuses the question."""
+
 # No snapshot of a process repeats what the operating system draws.
 _jitter = random.SystemRandom()
 
@@ -75,7 +78,7 @@ class Table:
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
         """The items that are there, by key: one call for each hundred keys."""
-        distinct = list(dict.fromkeys(keys))
+        distinct = [key for key in dict.fromkeys(keys) if _is_key(*key)]
         found: dict[Key, Item] = {}
         for at in range(0, len(distinct), MOST_READ):
             self._get_page(distinct[at : at + MOST_READ], found)
@@ -100,8 +103,11 @@ class Table:
     ) -> Iterator[Item]:
         """The items of a partition by sort key; a page is asked for when it is wanted.
 
-        where: a condition on `#sk`. page: items of the first page; of the next ones four times as many.
+        where: a condition on `#sk`; nothing meets one with a value that is too long for a key. page: items of the first
+        page; of the next ones four times as many.
         """
+        if not all(_is_key(pk, sk) for sk in (where.values.values() if where else [""])):
+            return
         text = "#pk = :pk" + (f" AND {where.text}" if where else "")
         values = {"pk": pk, **(where.values if where else {})}
         arguments: dict[str, Any] = {
@@ -195,6 +201,10 @@ class Table:
     def _pause(self, lost: int) -> None:
         longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**lost)
         self._clock.sleep(_jitter.uniform(0, longest))
+
+
+def _is_key(pk: str, sk: str) -> bool:
+    return len(pk.encode()) <= LONGEST_PK and len(sk.encode()) <= LONGEST_SK
 
 
 def _cancelled(refused: ClientError, *, repeated: bool) -> Exception | None:
