@@ -44,8 +44,8 @@ HISTORY: Rounds = ((QUERY,),)
 NEW: Rounds = ((DRAW,), (PUT, PUT), (COMMIT,))
 """A number, the body with its pointer, the commit."""
 SHARDS: Rounds = ((QUERY,) * 16,)
-BURY: Rounds = ((GET,), (PUT,))
-"""A tombstone in the place of a body."""
+BURY: Rounds = ((GET,), (PUT,), (QUERY,))
+"""A tombstone in the place of a body, and whether nobody holds the id still."""
 
 TRIPS: Mapping[str, Trips] = {
     # By id; "again" within a minute, by the same instance.
@@ -84,10 +84,10 @@ TRIPS: Mapping[str, Trips] = {
     # Settings and deletes.
     "change a config": Trips((*ASK, (COMMIT,)), read=4, write=6),
     "delete a version": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=7, write=10),
-    "delete a version for good": Trips((*ASK, *HISTORY, *HISTORY, *ASK, (COMMIT,), *BURY), read=9, write=14),
+    "delete a version for good": Trips((*ASK, *HISTORY, *HISTORY, *ASK, (COMMIT,), *BURY), read=10, write=14),
     "delete a subject": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=6, write=6),
     "delete a subject for good": Trips(
-        (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=11, write=14
+        (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=12, write=14
     ),
 }
 """Each by an instance that has just begun, unless it says otherwise."""

@@ -1,8 +1,10 @@
-"""Ports with somebody between them and the verb: he may count the calls, fail them, or let another verb go first.
+"""Somebody between a verb and what it calls: he may count the calls, fail them, or let another verb go first.
 
-He stands before any adapter: what is attacked here on embedded stores can be attacked on others in the same words.
+On the embedded stores he stands before the ports; before the AWS adapters would be too far away, for each of their
+calls is several: there he stands before the clients (`tests.attack.aws`).
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -12,14 +14,14 @@ from sigla.ports import Bodies, Catalog
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a port, by its name: `catalog.snapshot`."""
+    """One call of a port or a client, by its name: `catalog.snapshot`, `s3.put_object`."""
 
     name: str
     arguments: tuple[Any, ...] = field(compare=False)
 
     @property
     def is_commit(self) -> bool:
-        return self.name == "catalog.commit"
+        return self.name in {"catalog.commit", "dynamodb.transact_write_items"}
 
 
 Between = Callable[[Call, Callable[[], Any]], Any]
@@ -39,6 +41,11 @@ class _Watched:
             return self._between(Call(f"{self._label}.{name}", args), lambda: _settled(method(*args, **kwargs)))
 
         return call
+
+
+def client(label: str, client: Any, between: Between) -> Any:
+    """The same client with somebody between."""
+    return _Watched(label, client, between)
 
 
 def _settled(answer: Any) -> Any:
@@ -70,13 +77,17 @@ class At:
     """Lets all calls pass but one, the `number`-th from 0: that one `act` answers."""
 
     def __init__(self, number: int, act: Between) -> None:
-        self._before = number
+        self._number = number
         self._act = act
-        self.acted = False
+        self._begun = itertools.count()
+        self.call: Call | None = None
 
     def __call__(self, call: Call, carry_out: Callable[[], Any]) -> Any:
-        if self.acted or self._before > 0:
-            self._before -= 1
+        if next(self._begun) != self._number:  # drawn in one step: some calls are made side by side
             return carry_out()
-        self.acted = True
+        self.call = call
         return self._act(call, carry_out)
+
+    @property
+    def acted(self) -> bool:
+        return self.call is not None

@@ -4,14 +4,14 @@ Two verbs meet in every way in which one can run inside the other; what both ans
 must be what one after the other would have given, on a fresh registry, up to ids.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from sigla.errors import TimedOut
-from sigla.model import LATEST, Subject
+from sigla.errors import Refusal, TimedOut
+from sigla.model import LATEST, BodyKey, Draft, Subject
 from sigla.registry import Options, Registry
 from tests.attack.ports import At, Call, Recorder
 from tests.attack.stories import (
@@ -35,7 +35,7 @@ from tests.attack.stories import (
     said,
     tag,
 )
-from tests.attack.world import Verb, World, outcome
+from tests.attack.world import Embedded, Fresh, Verb, World, outcome
 from tests.build import NOW
 
 
@@ -150,6 +150,11 @@ PAIRS: dict[str, Pair] = {
         # The mode binds requests that begin after it was acknowledged.
         also=lambda registry: (register("orders")(registry), mode("orders", "IMPORT", force=True)(registry)),
     ),
+    "IMPORT of a context against its first registration": Pair(
+        mode(":.c:", "IMPORT"),
+        register(":.c:orders"),
+        also=lambda registry: (register(":.c:orders")(registry), mode(":.c:", "IMPORT", force=True)(registry)),
+    ),
     "IMPORT of all against a first registration": Pair(
         mode("", "IMPORT"),
         register("orders"),
@@ -176,6 +181,16 @@ PAIRS: dict[str, Pair] = {
         (mode(":.c:", "IMPORT"),),
         imported=True,
     ),
+    "an id taken again against its tombstone": Pair(
+        purge(":.c:a", 3),
+        register(":.c:b", ONE, id=7, version=1),
+        (mode(":.c:", "IMPORT"), register(":.c:a", ONE, id=7, version=3), delete(":.c:a", 3)),
+        imported=True,
+    ),
+    "an inherited level against a registration": Pair(
+        register("orders", ONE.replace('"int"', '"string"')), config("", level="NONE"), HISTORY[:1]
+    ),
+    "an inherited mode against a registration": Pair(register("orders", TWO), mode("", "READONLY"), HISTORY[:1]),
     "an alias against a registration through it": Pair(
         register("alias", TWO), config("alias", alias="orders"), HISTORY[:1]
     ),
@@ -227,33 +242,51 @@ def in_alone(pair: Pair, verb: Verb) -> Any:
         return without_ids(outcome(world, verb))
 
 
-def meetings(pair: Pair) -> list[tuple[str, tuple[Any, Any, Any]]]:
+Happened = tuple[Any, Any, Any]
+"""What `pair.one` and `pair.other` answered, and what can be read afterwards."""
+
+
+Points = Callable[[list[str]], Iterable[int]]
+"""Before which of these calls the other comes."""
+
+
+def every_point(calls: list[str]) -> Iterable[int]:
+    return range(len(calls))
+
+
+def meetings(pair: Pair, fresh: Fresh = Embedded, points: Points = every_point) -> list[tuple[str, Happened]]:
     """Every way in which one verb can run inside the other, with its outcome."""
     found = []
     for outer, inner, flipped in ((pair.one, pair.other, False), (pair.other, pair.one, True)):
         recorder = Recorder()
-        with World(*pair.before) as world:
+        with World(*pair.before, store=fresh()) as world:
             outcome(world, outer, world.registry_with(recorder))
-        for number, call in enumerate(recorder.names):
-            with World(*pair.before) as world:
+        for number in points(recorder.names):
+            with World(*pair.before, store=fresh()) as world:
                 meanings = world.meanings()
                 intruder = Intruder(world, inner)
                 answer = without_ids(outcome(world, outer, world.registry_with(At(number, intruder))))
                 world.check_sound(imported=pair.imported)
+                world.store.check()
                 assert meanings.items() <= world.meanings().items()
                 answers = (answer, without_ids(intruder.answer))
-                where = f"{'one' if flipped else 'other'} before call {number}, {call}, of {recorder.names}"
+                where = f"{'one' if flipped else 'other'} before call {number} of {recorder.names}"
                 found.append((where, (*(answers[::-1] if flipped else answers), world.picture())))
     return found
+
+
+def meet(name: str, fresh: Fresh = Embedded, points: Points = every_point) -> None:
+    """Raises AssertionError where a meeting ends as no order explains."""
+    pair = PAIRS[name]
+    explained = allowed(pair)
+    for where, happened in meetings(pair, fresh, points):
+        assert happened in explained, f"{name}: {where}"
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_two_verbs_at_once_end_as_if_one_had_been_first(name: str) -> None:
     """Whoever comes between any two calls of the other; no lost race is shown to a client."""
-    pair = PAIRS[name]
-    explained = allowed(pair)
-    for where, happened in meetings(pair):
-        assert happened in explained, f"{name}: {where}"
+    meet(name)
 
 
 def test_a_referenced_schema_replaced_meanwhile_is_not_confused_with_its_successor() -> None:
@@ -275,6 +308,27 @@ def test_a_referenced_schema_replaced_meanwhile_is_not_confused_with_its_success
             world.check_sound()
             using = world.registry.version(Subject(".", "using"), LATEST, form="resolved")
             assert '"type":"long"' in using.schema.text, (recorder.names[number], answer)
+
+
+@pytest.mark.parametrize("verb", [register("orders", ONE), on(Registry.lookup, "orders", Draft(ONE))])
+def test_a_number_given_anew_meanwhile_is_not_taken_for_the_version_that_was_known(verb: Verb) -> None:
+    """Whoever is answered with an id is answered with what it means."""
+
+    def replace_all(registry: Registry) -> None:
+        for each in (delete("orders"), purge("orders"), register("orders", THREE)):
+            each(registry)
+
+    recorder = Recorder()
+    with World(*HISTORY) as world:
+        outcome(world, verb, world.registry_with(recorder))
+    for number in range(len(recorder.calls)):
+        with World(*HISTORY) as world:
+            try:
+                answer = verb(world.registry_with(At(number, Intruder(world, replace_all))))
+            except Refusal:
+                continue
+            meaning = world.store.bodies.get(BodyKey(".", answer.id)).schema
+            assert meaning == answer.schema, recorder.names[number]
 
 
 def test_who_loses_every_race_gives_up_at_the_deadline() -> None:

@@ -1,7 +1,7 @@
 """A registry with everything that can be seen of it, in a form that two worlds can be compared by."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -9,6 +9,7 @@ from sigla import records
 from sigla.embedded.store import EmbeddedStore
 from sigla.errors import Refusal, SchemaNamedNotFound
 from sigla.model import (
+    Body,
     BodyKey,
     Draft,
     OfferedReference,
@@ -30,10 +31,15 @@ EVERYTHING = Search(context=None)
 EVERY_PAGE = Page()
 
 Verb = Callable[[Registry], Any]
+Rows = Sequence[tuple[Subject, Row]]
 
 
 class Store(Protocol):
-    """What an adapter brings: the ports over one fresh set of data."""
+    """What an adapter brings: the ports over one fresh set of data, and how somebody may stand in between.
+
+    watched: adapters that share nothing with the others but the data. check: that its own rows agree with each other,
+    once what may be done later is done.
+    """
 
     @property
     def catalog(self) -> Catalog: ...
@@ -41,23 +47,37 @@ class Store(Protocol):
     def bodies(self) -> Bodies: ...
     @property
     def journal(self) -> Journal: ...
+    def watched(self, between: Between) -> tuple[Catalog, Bodies]: ...
+    def check(self) -> None: ...
     def close(self) -> None: ...
+
+
+class Embedded(EmbeddedStore):
+    """In memory."""
+
+    def watched(self, between: Between) -> tuple[Catalog, Bodies]:
+        return watched(self.catalog, self.bodies, between)
+
+    def check(self) -> None:
+        """Nothing is left for later, and all of it can be seen."""
+
+
+Fresh = Callable[[], Store]
+"""Makes a store with nothing in it."""
 
 
 class World:
     """A fresh registry and its clock, in the state that some verbs left it in."""
 
     def __init__(self, *verbs: Verb, store: Store | None = None) -> None:
-        self.store: Store = store or EmbeddedStore()
+        self.store: Store = store or Embedded()
         self.clock = FixedClock()
         self.registry = self.registry_with()
         for verb in verbs:
             verb(self.registry)
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
-        catalog, bodies = self.store.catalog, self.store.bodies
-        if between is not None:
-            catalog, bodies = watched(catalog, bodies, between)
+        catalog, bodies = self.store.watched(between) if between else (self.store.catalog, self.store.bodies)
         return Registry(catalog, bodies, self.clock, options or Options())
 
     def __enter__(self) -> Self:
@@ -76,27 +96,28 @@ class World:
     def contexts(self) -> list[str]:
         return self.registry.contexts(page=EVERY_PAGE)
 
-    def ids(self) -> dict[BodyKey, int]:
+    def ids(self, rows: Rows | None = None) -> dict[BodyKey, int]:
         """Every id that is held, numbered as one meets it: who shares an id, and nothing about the numbers."""
         found: dict[BodyKey, int] = {}
-        for subject, row in self.rows():
+        for subject, row in self.rows() if rows is None else rows:
             found.setdefault(BodyKey(subject.context, row.id), len(found))
         return found
 
     def picture(self) -> dict[str, Any]:
         """All that clients can read, with ids as places (`ids`) and without times."""
-        catalog, ids = self.store.catalog, self.ids()
+        catalog, rows = self.store.catalog, self.rows()
+        ids = self.ids(rows)
         return {
             "contexts": self.contexts(),
             "settings": [(str(scope), s.config, s.mode) for scope, s in catalog.settings(EVERYTHING)],
             "versions": [
                 (str(s), row.version, ids[BodyKey(s.context, row.id)], row.guid, row.type, row.references, row.deleted)
-                for s, row in self.rows()
+                for s, row in rows
             ],
             "ids": [(key.context, place, self._meaning(key)) for key, place in ids.items()],
             "referrers": [
                 (str(s), version, str(referrer.subject), referrer.version, referrer.deleted)
-                for s in catalog.subjects(EVERYTHING)
+                for s in dict.fromkeys(subject for subject, _ in rows)
                 for version, referrer in catalog.referrers(s)
             ],
         }
@@ -122,40 +143,41 @@ class World:
 
     def check_sound(self, *, imported: bool = False) -> None:
         """Catalog, bodies and journal tell one story. imported: one content may have several ids."""
-        self._check_versions(imported=imported)
-        self._check_references()
-        assert self.replayed() == self.catalogued(), "the journal tells another story than the catalog"
+        rows = self.rows()
+        keys = list(dict.fromkeys(BodyKey(subject.context, row.id) for subject, row in rows))
+        bodies = dict(zip(keys, self.store.bodies.get_many(keys), strict=True))
+        self._check_versions(rows, bodies, imported=imported)
+        self._check_references(rows, bodies)
+        assert self.replayed() == self.catalogued(rows), "the journal tells another story than the catalog"
         if not imported:
-            self._check_one_id()
+            self._check_one_id(rows)
 
-    def _check_versions(self, *, imported: bool) -> None:
-        for subject, row in self.rows():
-            body = self.store.bodies.get(BodyKey(subject.context, row.id))
+    def _check_versions(self, rows: Rows, bodies: Mapping[BodyKey, Body], *, imported: bool) -> None:
+        for subject, row in rows:
+            body, snapshot = bodies[BodyKey(subject.context, row.id)], self.store.catalog.snapshot(subject)
             assert guid_of(body.schema) == body.guid == row.guid, f"{subject} {row} means something else: {body}"
             assert (body.schema.type, body.schema.references) == (row.type, row.references)
-            assert row.version <= self.store.catalog.snapshot(subject).head.highest
+            assert not body.gone, f"{subject} {row} is told by a tombstone"
+            assert row.version <= snapshot.head.highest
             assert self.store.catalog.id_of(subject.context, row.guid) is not None, f"{row} is not found by content"
             # An import may overwrite what a stored schema references, and an alias leads lookups elsewhere.
-            if not imported and not self._has_alias(subject):
+            own = snapshot.chain.own.config
+            if not imported and not (own and own.alias):
                 found = self.registry.lookup(subject, draft_of(body.schema), deleted=True)
                 assert found.version == row.version or not row.deleted or found.guid == row.guid
 
-    def _has_alias(self, subject: Subject) -> bool:
-        own = self.store.catalog.snapshot(subject).chain.own.config
-        return own is not None and bool(own.alias)
-
-    def _check_references(self) -> None:
+    def _check_references(self, rows: Rows, bodies: Mapping[BodyKey, Body]) -> None:
         catalog = self.store.catalog
-        for subject, row in self.rows():
-            body = self.store.bodies.get(BodyKey(subject.context, row.id))
+        for subject, row in rows:
+            body = bodies[BodyKey(subject.context, row.id)]
             for target in body.targets:
                 referred = catalog.referrers(Subject(target.context, target.subject), target.version)
                 holders = {(each.subject, each.version) for _, each in referred}
                 assert (subject, row.version) in holders, f"{target} does not know {subject} {row.version}"
 
-    def _check_one_id(self) -> None:
+    def _check_one_id(self, rows: Rows) -> None:
         held: dict[tuple[str, str], set[int]] = defaultdict(set)
-        for subject, row in self.rows():
+        for subject, row in rows:
             held[subject.context, row.guid].add(row.id)
         assert all(len(ids) == 1 for ids in held.values()), f"one content, several ids: {held}"
 
@@ -185,11 +207,11 @@ class World:
                         (contexts.add if entry["listed"] else contexts.discard)(entry["context"])
         return {"versions": versions, "configs": configs, "modes": modes, "contexts": contexts}
 
-    def catalogued(self) -> dict[str, Any]:
+    def catalogued(self, rows: Rows) -> dict[str, Any]:
         """The same of the catalog."""
         settings = list(self.store.catalog.settings(EVERYTHING))
         return {
-            "versions": {(str(subject), row.version): (row.id, row.deleted) for subject, row in self.rows()},
+            "versions": {(str(subject), row.version): (row.id, row.deleted) for subject, row in rows},
             "configs": {str(scope): s.config for scope, s in settings if s.config is not None},
             "modes": {str(scope): s.mode for scope, s in settings if s.mode is not None},
             "contexts": set(self.store.catalog.contexts()),

@@ -1,9 +1,9 @@
-"""The stores of AWS as the suites want them: a fresh table for each test, in moto or in DynamoDB's own engine."""
+"""The stores of AWS as the suites want them: a fresh table for each test, in one of tests/contract/engines.py."""
 
 import copy
 import itertools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -25,13 +25,14 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class AwsStores:
-    """One registry in a table and a bucket; `dynamodb` is the client that reads and writes the table."""
+    """One registry in a table and a bucket; `dynamodb` and `s3` are the clients that read and write them."""
 
     catalog: AwsCatalog
     bodies: AwsBodies
     journal: AwsJournal
     clients: Clients
     dynamodb: Any
+    s3: Any
     table: str
     registry: str
 
@@ -46,12 +47,14 @@ class AwsStores:
 def make_table(dynamodb: Any) -> str:
     """An empty table, as infra/ makes it."""
     name = f"sigla-{next(_numbers)}"
-    dynamodb.create_table(
-        TableName=name,
-        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    # Nobody else makes a table of this name: if it is there, it is ours, made by a call whose answer came too late.
+    with suppress(dynamodb.exceptions.ResourceInUseException):
+        dynamodb.create_table(
+            TableName=name,
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+            BillingMode="PAY_PER_REQUEST",
+        )
     return name
 
 
@@ -83,6 +86,7 @@ class Account:
 
     clients: Clients
     dynamodb: Any
+    s3: Any
     objects: Objects
 
     @contextmanager
@@ -92,7 +96,7 @@ class Account:
         catalog = AwsCatalog(self.dynamodb, table, clock, registry=registry)
         journal = AwsJournal(self.dynamodb, table, clock, registry=registry)
         bodies = AwsBodies(self.objects, registry=registry)
-        yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, table, registry)
+        yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, self.s3, table, registry)
         catalog.close()
         self.dynamodb.delete_table(TableName=table)
 
@@ -102,6 +106,16 @@ def account(dynamodb_endpoint: str | None = None) -> Iterator[Account]:
     """With an endpoint, DynamoDB is the engine there; else moto's, in this process."""
     with in_process(dynamodb_endpoint=dynamodb_endpoint) as clients, _copied_once():
         dynamodb = clients.dynamodb if dynamodb_endpoint else OneAtATime(clients.dynamodb)
-        objects = Objects(OneAtATime(clients.s3), BUCKET, clock=SystemClock())
-        yield Account(clients, dynamodb, objects)
+        s3 = OneAtATime(clients.s3)
+        objects = Objects(s3, BUCKET, clock=SystemClock())
+        yield Account(clients, dynamodb, s3, objects)
         objects.close()
+
+
+@contextmanager
+def account_of(endpoint: str) -> Iterator[Account]:
+    """Everything behind one endpoint, as in LocalStack."""
+    with closing(Clients(s3_endpoint=endpoint, dynamodb_endpoint=endpoint)) as clients:
+        clients.s3.create_bucket(Bucket=BUCKET)
+        with closing(Objects(clients.s3, BUCKET, clock=SystemClock())) as objects:
+            yield Account(clients, clients.dynamodb, clients.s3, objects)

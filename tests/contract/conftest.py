@@ -8,17 +8,23 @@ import pytest
 
 from sigla.embedded.store import EmbeddedStore
 from sigla.ports import Bodies, Catalog, Journal
-from tests.contract.aws import Account, account
-from tests.contract.engines import dynamodb_local
+from tests.contract.aws import Account, account, account_of
+from tests.contract.engines import dynamodb_local, localstack
 
-__all__ = ["dynamodb_local"]
+__all__ = ["dynamodb_local", "localstack"]
 
 # Moto copies the table in each transaction, and here are a thousand; DynamoDB's own engine does them.
 TOO_MUCH_FOR_MOTO = "test_a_list_longer_than_a_page_is_whole[aws-moto]"
+# LocalStack takes five times as long for a call, and its DynamoDB is moto too: it has one suite for each port.
+FOR_LOCALSTACK = {"test_bodies.py", "test_catalog.py", "test_journal.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items[:] = [item for item in items if item.name != TOO_MUCH_FOR_MOTO]
+    items[:] = [
+        item
+        for item in items
+        if item.name != TOO_MUCH_FOR_MOTO and ("aws-localstack" not in item.name or item.path.name in FOR_LOCALSTACK)
+    ]
 
 
 class Stores(Protocol):
@@ -44,6 +50,12 @@ def engine(dynamodb_local: str) -> Iterator[Account]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def localstack_account(localstack: str) -> Iterator[Account]:
+    with account_of(localstack) as made:
+        yield made
+
+
 def on_disk(folder: Path, _: pytest.FixtureRequest) -> Iterator[Stores]:
     with EmbeddedStore(folder / "data") as store:
         yield store
@@ -64,11 +76,17 @@ def on_engine(_: Path, request: pytest.FixtureRequest) -> Iterator[Stores]:
         yield stores
 
 
+def on_localstack(_: Path, request: pytest.FixtureRequest) -> Iterator[Stores]:
+    with request.getfixturevalue("localstack_account").stores() as stores:
+        yield stores
+
+
 ADAPTERS: dict[str, Callable[[Path, pytest.FixtureRequest], Iterator[Stores]]] = {
     "embedded-disk": on_disk,
     "embedded-memory": in_memory,
     "aws-moto": on_moto,
     "aws-dynamodb": on_engine,
+    "aws-localstack": on_localstack,
 }
 
 

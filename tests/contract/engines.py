@@ -1,5 +1,7 @@
-"""What the adapters of AWS are run on: S3 and DynamoDB in this process (moto), and DynamoDB's own engine."""
+"""What the adapters of AWS are run on: S3 and DynamoDB in this process (moto), DynamoDB's own engine, LocalStack."""
 
+import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +11,8 @@ import pytest
 from moto import mock_aws
 
 from localstack import dynamodb
-from localstack.up import Unavailable
+from localstack.installation import Unavailable, installed
+from localstack.server import CREDENTIALS, Server, running
 from sigla.aws.clients import Clients
 
 REGION = "us-east-1"
@@ -55,3 +58,28 @@ def dynamodb_local() -> Iterator[str]:
             yield endpoint
     except Unavailable as reason:
         pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def localstack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The endpoint of one LocalStack for all tests of this process; whoever speaks to it is who it takes him for."""
+    if not installed():
+        pytest.skip("LocalStack is not installed here: python -m localstack.installation")
+    server = Server(two_free_ports(), tmp_path_factory.mktemp("localstack") / "run")
+    with running(os.environ, server) as endpoint, pytest.MonkeyPatch.context() as environ:
+        for name, value in CREDENTIALS.items():
+            environ.setenv(name, value)
+        yield endpoint
+
+
+def two_free_ports() -> int:
+    """The first of two neighbours: LocalStack wants them both."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            number = int(first.getsockname()[1])
+            try:
+                second.bind(("127.0.0.1", number + 1))
+            except (OSError, OverflowError):
+                continue
+            return number

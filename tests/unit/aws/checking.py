@@ -1,20 +1,28 @@
-"""One checker over a whole table: every row says what the others say."""
+"""One checker over a whole table and its bucket: every row and every object says what the others say."""
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
-from sigla import keys
-from sigla.aws import items, reading
+from sigla import keys, records
+from sigla.aws import changes, items, reading
+from sigla.aws.changes import is_listed
 from sigla.aws.items import State, Stored
 from sigla.aws.values import Item, read_item
-from sigla.model import DEFAULT_CONTEXT, Subject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
+from sigla.rules.guid import guid_of
 from tests.contract.aws import AwsStores
+from tests.contract.engines import BUCKET
+
+LATE = 2**62
+"""After everything."""
 
 Versions = dict[tuple[Subject, int], Stored]
 
 
 def check(stores: AwsStores) -> None:
-    """Of a registry at rest, with nothing left to sweep."""
+    """Of a registry at rest, with nothing left to sweep and every tombstone put (`settle`)."""
     rows = _rows(stores)
     states, versions = _subjects(rows)
     _check_heads(states, versions)
@@ -22,6 +30,21 @@ def check(stores: AwsStores) -> None:
     _check_references(rows, versions)
     _check_lists(rows, states)
     _check_settings(rows)
+    _check_bodies(stores, rows, versions)
+
+
+def settle(stores: AwsStores) -> None:
+    """Does what commits leave to those who follow the journal: imports ended, rows swept, tombstones put or taken."""
+    stores.catalog.resume_imports(before=LATE)
+    rows = _rows(stores)
+    for _, item in rows["s"]:
+        if item["sk"] == keys.HEAD:
+            stores.catalog.sweep(items.subject_of(item))
+    for key, item in _counts(_rows(stores)).items():
+        if item.get("buried"):
+            stores.bodies.bury(key)
+        else:
+            stores.bodies.revive(key, replace(stores.bodies.get(key), gone=False))
 
 
 def _rows(stores: AwsStores) -> dict[str, list[tuple[str, Item]]]:
@@ -59,20 +82,16 @@ def _check_heads(states: dict[str, State], versions: Versions) -> None:
 
 
 def _check_ids(rows: dict[str, list[tuple[str, Item]]], versions: Versions) -> None:
-    held: dict[tuple[str, int], set[tuple[str, int]]] = defaultdict(set)
+    held: dict[BodyKey, set[tuple[str, int]]] = defaultdict(set)
     meant: dict[tuple[str, str], set[int]] = defaultdict(set)
     for (subject, version), stored in versions.items():
-        context = keys.context_component(subject.context)
-        held[context, stored.row.id].add((subject.name, version))
-        meant[context, stored.row.guid].add(stored.row.id)
-    told: dict[tuple[str, int], set[tuple[str, int]]] = defaultdict(set)
-    counts = {}
+        held[BodyKey(subject.context, stored.row.id)].add((subject.name, version))
+        meant[subject.context, stored.row.guid].add(stored.row.id)
+    told: dict[BodyKey, set[tuple[str, int]]] = defaultdict(set)
     for name, item in rows["i"]:
-        context, id = name.rsplit("#", 1)
-        if item["sk"] == keys.HOLDERS:
-            counts[context, int(id)] = item
-        else:
-            told[context, int(id)].add((item["name"], item["version"]))
+        if item["sk"] != keys.HOLDERS:
+            told[_key(name)].add((item["name"], item["version"]))
+    counts = _counts(rows)
     assert told == held, "who holds which id"
     assert held.keys() <= counts.keys()
     for key, item in counts.items():
@@ -81,7 +100,7 @@ def _check_ids(rows: dict[str, list[tuple[str, Item]]], versions: Versions) -> N
     contents = {}
     for name, item in rows["f"]:
         context, guid = name.rsplit("#", 1)
-        contents[context, guid] = set(item["ids"])
+        contents[_context(context), guid] = set(item["ids"])
     assert contents == meant, "which ids a content has"
 
 
@@ -102,7 +121,7 @@ def _check_lists(rows: dict[str, list[tuple[str, Item]]], states: dict[str, Stat
     assert {items.subject_of(item) for _, item in rows["n"]} == named
     for _, item in rows["c"]:
         assert item.get("count", 0) == sum(subject.context == item["context"] for subject in named)
-    assert {subject.context for subject in named} <= {item["context"] for _, item in rows["c"]}
+    assert {subject.context for subject in named} <= {item["context"] for _, item in rows["c"] if is_listed(item)}
 
 
 def _check_settings(rows: dict[str, list[tuple[str, Item]]]) -> None:
@@ -111,4 +130,44 @@ def _check_settings(rows: dict[str, list[tuple[str, Item]]]) -> None:
         for _, item in rows[kind]:
             if item["sk"] == keys.SETTINGS and ("config" in item or "mode" in item):
                 assert items.settings(told[item["revision"]]) == items.settings(item)
-                assert "clearing" not in item
+                assert not changes.is_marked(item["revision"]), "cleared for an import that has ended"
+
+
+def _check_bodies(stores: AwsStores, rows: dict[str, list[tuple[str, Item]]], versions: Versions) -> None:
+    """What is held has a living body and a pointer by its content, and no number will be drawn again."""
+    bodies = {_key(name, "/"): records.body(content) for name, content in _objects(stores, "schemas/").items()}
+    pointers = _objects(stores, "guids/")
+    drawn = {_context(name): item["next"] for name, item in rows["x"] if item["sk"] == keys.NEXT}
+    for key, body in bodies.items():
+        assert guid_of(body.schema) == body.guid, f"{key} means something else than it says"
+    for (subject, _), stored in versions.items():
+        key = BodyKey(subject.context, stored.row.id)
+        assert bodies[key].guid == stored.row.guid, f"{key} means something else than its row says"
+        assert keys.guid_object(stores.registry, stored.row.guid, key).split("guids/")[1] in pointers
+        assert key.id <= drawn[key.context], f"{key} can be drawn again"
+    for key, item in _counts(rows).items():
+        assert bodies[key].gone == item.get("buried", False), f"{key}: {item} and {bodies[key]}"
+
+
+def _objects(stores: AwsStores, kind: str) -> dict[str, bytes]:
+    """By the end of their names; pointers are empty."""
+    prefix, found = f"{stores.registry}/{kind}", {}
+    for page in stores.clients.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=prefix):
+        for each in page.get("Contents", ()):
+            answer = stores.s3.get_object(Bucket=BUCKET, Key=each["Key"]) if each["Size"] else None
+            found[each["Key"].removeprefix(prefix).removesuffix(".json")] = answer["Body"].read() if answer else b""
+    return found
+
+
+def _counts(rows: dict[str, list[tuple[str, Item]]]) -> dict[BodyKey, Item]:
+    return {_key(name): item for name, item in rows["i"] if item["sk"] == keys.HOLDERS}
+
+
+def _key(name: str, between: str = "#") -> BodyKey:
+    """What the end of a stored name stands for."""
+    context, id = name.rsplit(between, 1)
+    return BodyKey(_context(context), SchemaId(int(id)))
+
+
+def _context(component: str) -> str:
+    return DEFAULT_CONTEXT if component == "_" else unquote(component)

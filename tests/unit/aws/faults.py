@@ -13,13 +13,15 @@ class Fault(Enum):
     """Each as it looks when the SDK's own retries are used up.
 
     UNREACHED: nothing was done, and that is known. SILENT: nothing was done; LOST: it was done; the caller cannot tell
-    one from the other. THROTTLED: refused for today. UNDECIDED: refused, because somebody writes at this moment (S3).
-    KILLED, KILLED_AFTER: the process ends before the call, or after it and before it hears of it.
+    one from the other. FAULTY: AWS says that it failed. THROTTLED: refused for today. UNDECIDED: refused, because
+    somebody writes at this moment. KILLED, KILLED_AFTER: the process ends before the call, or after it and before it
+    hears of it.
     """
 
     UNREACHED = auto()
     SILENT = auto()
     LOST = auto()
+    FAULTY = auto()
     THROTTLED = auto()
     UNDECIDED = auto()
     KILLED = auto()
@@ -40,11 +42,12 @@ class Call(NamedTuple):
 
 Plan = Callable[[Call], Fault | None]
 
-_CODES = {
+CODES = {
+    Fault.FAULTY: {"s3": (500, "InternalError"), "dynamodb": (500, "InternalServerError")},
     Fault.THROTTLED: {"s3": (503, "SlowDown"), "dynamodb": (400, "ProvisionedThroughputExceededException")},
     Fault.UNDECIDED: {"s3": (409, "ConditionalRequestConflict"), "dynamodb": (400, "TransactionConflictException")},
 }
-_AFTER = {Fault.LOST, Fault.KILLED_AFTER}
+AFTER = {Fault.LOST, Fault.KILLED_AFTER}
 
 
 def no_fault(_: Call) -> Fault | None:
@@ -72,23 +75,29 @@ class Faults:
             call = Call(len(self.calls), model.name, params["url_path"])
             self.calls.append(call)
         fault = self.plan(call)
-        if fault in _AFTER:
+        if fault in AFTER:
             context["fault"] = fault
-        elif fault in _CODES:
-            status, code = _CODES[fault][model.service_model.service_name]
-            return AWSResponse("", status, {}, None), {"Error": {"Code": code, "Message": "planned"}}
+        elif fault in CODES:
+            status, code = CODES[fault][model.service_model.service_name]
+            return AWSResponse("", status, {}, None), refusal(status, code)
         elif fault is not None:
-            raise _failure(fault)
+            raise failure(fault)
         return None
 
     def _after(self, context: dict[str, Any], **_: Any) -> None:
         if fault := context.pop("fault", None):
-            raise _failure(fault)
+            raise failure(fault)
 
 
-def _failure(fault: Fault) -> BaseException:
+def refusal(status: int, code: str) -> dict[str, Any]:
+    """An error as a client reads it from AWS's answer."""
+    return {"Error": {"Code": code, "Message": "planned"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+
+
+def failure(fault: Fault) -> BaseException:
+    """What the caller meets where AWS does not answer."""
     if fault in {Fault.KILLED, Fault.KILLED_AFTER}:
         return Killed()
-    failure = EndpointConnectionError if fault is Fault.UNREACHED else ReadTimeoutError
-    error: BaseException = failure(endpoint_url="planned")
+    kind = EndpointConnectionError if fault is Fault.UNREACHED else ReadTimeoutError
+    error: BaseException = kind(endpoint_url="planned")
     return error

@@ -8,14 +8,13 @@ from sigla.aws import imports
 from sigla.aws.catalog import AwsCatalog
 from sigla.errors import ImportIntoExisting, Refusal
 from sigla.model import Search, Subject
-from sigla.rules import names
+from tests.attack.aws import Store
 from tests.attack.stories import config, delete, mode, register
 from tests.attack.test_threads import order
 from tests.attack.world import Verb, World
 from tests.contract.aws import Account, account
-from tests.unit.aws.checking import check
+from tests.unit.aws.checking import check, settle
 from tests.unit.aws.faults import Fault, Faults, Killed, no_fault
-from tests.unit.aws.test_catalog_faults import Store
 
 EU = ":.eu:"
 BEGIN = mode(EU, "IMPORT")
@@ -44,9 +43,7 @@ def world(moto: Account, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     before = [verb for subject in subjects for verb in (register(subject, order(0)), delete(subject))]
     with World(*before, mode(EU, "READWRITE"), store=Store(moto)) as world:
         yield world
-        # What a killed process did not sweep is swept by whoever follows the journal.
-        for subject in subjects:
-            catalog_of(world).sweep(names.subject(subject))
+        settle(stores_of(world).stores)
         world.check_sound()
         check(stores_of(world).stores)
 

@@ -70,12 +70,15 @@ def _type(draw: st.DrawFn, known: list[str], space: str, depth: int, *, in_union
 def _union(draw: st.DrawFn, known: list[str], space: str, depth: int) -> Any:
     branches, seen = [], set()
     for _ in range(draw(st.integers(0, 3))):
+        before = len(known)
         branch = _type(draw, known, space, depth - 1, in_union=True)
         kind = branch["type"] if isinstance(branch, dict) else branch
         key = branch["name"] if kind in ("record", "enum", "fixed") else kind
-        if key not in seen:
-            seen.add(key)
-            branches.append(branch)
+        if key in seen:
+            del known[before:]  # what it defined is nowhere
+            continue
+        seen.add(key)
+        branches.append(branch)
     return branches
 
 

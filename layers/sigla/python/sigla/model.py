@@ -314,13 +314,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A version that carries an id; `revision` as in `Row`."""
+    """A version that carries an id; `revision` as in `Row`, 0 where a body told it and not the catalog."""
 
     subject: Subject
     version: Version
     deleted: bool
     ts: int
     revision: int
+
+    @property
+    def catalogued(self) -> bool:
+        """Whether the catalog told it: a body does not know whether the version is deleted, or still there."""
+        return self.revision > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,8 +156,8 @@ def _register(tools: Tools, change: Registered, at: int) -> Plan:
         _put(written, [put(places.listed(subject), items.named_item(subject) | {"active": True})])
     listed = False
     if not head.highest and subject.context != DEFAULT_CONTEXT:
-        listed = tools.table.get(places.context(subject.context)) is None
-        _put(written, _name(places, subject, listed=listed))
+        listed = not is_listed(tools.table.get(places.context(subject.context)))
+        _put(written, _name(places, subject, at, listed=listed))
     claims = [
         put(
             places.referrer(target, version, subject, row, change.nonce),
@@ -217,12 +217,16 @@ def _refer(places: Places, change: Registered, referred: set[Subject], at: int) 
     return actions + [check(places.head(head.subject), equals(revision=head.revision or None)) for head in others]
 
 
-def _name(places: Places, subject: Subject, *, listed: bool) -> list[Action]:
-    """The first version of a subject in a named context. listed: the context is new."""
-    when = Condition("attribute_not_exists(#pk)" if listed else "attribute_exists(#pk)")
+def _name(places: Places, subject: Subject, at: int, *, listed: bool) -> list[Action]:
+    """The first version of a subject in a named context. listed: the context is new, or was dropped before `at`."""
+    form: Item = {"context": subject.context}
+    when = PRESENT & equals(dropped=None)
+    if listed:
+        form |= {"at": at, "dropped": None}
+        when = Condition("attribute_not_exists(#pk) OR #dropped = :dropped", {"dropped": True}) & earlier(at)
     return [
         put(places.name(subject), items.named_item(subject)),
-        update(places.context(subject.context), {"context": subject.context}, add={"count": 1}, when=when),
+        update(places.context(subject.context), form, add={"count": 1}, when=when),
     ]
 
 
@@ -369,9 +373,16 @@ def settled(places: Places, scope: Subject, form: Item, *, seen: str) -> list[Ac
     ]
 
 
-def _drop_context(tools: Tools, change: ContextDropped, _: int) -> Plan:
-    empty = Condition("attribute_not_exists(#pk) OR #count = :none", {"none": 0})
-    return Plan([delete(tools.places.context(change.context), empty)])
+def is_listed(context: Item | None) -> bool:
+    """By a context's row."""
+    return context is not None and "dropped" not in context
+
+
+def _drop_context(tools: Tools, change: ContextDropped, at: int) -> Plan:
+    """The row stays, with its time: a registration that lists the context again has to be of a later one."""
+    empty = Condition("attribute_not_exists(#count) OR #count = :none", {"none": 0})
+    form = {"context": change.context, "at": at, "dropped": True}
+    return Plan([update(tools.places.context(change.context), form, when=empty & earlier(at))])
 
 
 _PLANS: dict[type, Callable[..., Plan]] = {

@@ -3,6 +3,7 @@
 import random
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
@@ -65,5 +66,8 @@ def _is_written(stores: Stores, change: Change) -> bool:
 
 
 def _bury(stores: Stores, keys: tuple[BodyKey, ...]) -> None:
+    """An import may bring an id back while its tombstone is on the way: then it found none to take away."""
     for key in keys:
         stores.bodies.bury(key)
+        if stores.catalog.holders(key):
+            stores.bodies.revive(key, replace(stores.bodies.get(key), gone=False))

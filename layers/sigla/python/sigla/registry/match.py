@@ -51,7 +51,9 @@ def holding(stores: Stores, view: View, schema_id: SchemaId | None) -> Row | Non
     if not held:
         return None
     last = max(held, key=lambda holder: holder.revision).version
-    return stores.look(view.subject, versions=(last,)).row(last)
+    row = stores.look(view.subject, versions=(last,)).row(last)
+    # The number may have been given to other content since.
+    return row if row is not None and row.id == schema_id else None
 
 
 def equivalents(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Iterator[Match]:

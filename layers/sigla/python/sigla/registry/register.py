@@ -104,17 +104,23 @@ class _Registration:
         if not (importing or self.force):
             _check_compatible(stores, view, offered)
         version = next_version(view.head.highest, draft.version, importing=importing)
+        standing = None
         if known is not None:
             schema_id = known
             self._check_content(BodyKey(context, known), offered.schema)
         elif drafts.brings_id(draft):
-            schema_id = self._import_id(view, offered, SchemaId(draft.id or 0), version)
+            schema_id, standing = self._import_id(view, offered, SchemaId(draft.id or 0), version)
         else:
             schema_id = self._draw_id(view, offered, version)
         # A number just drawn has no versions to supersede.
         reused = known is not None or drafts.brings_id(draft)
         purged = tuple(_superseded(stores, view, schema_id, version)) if reused else ()
-        self._commit(view, offered, schema_id, version, purged=purged, imported=importing)
+        # An id that stands for the content is held; if it is buried meanwhile, it is taken as one that is brought.
+        imported = importing and known is None
+        self._commit(view, offered, schema_id, version, purged=purged, imported=imported)
+        if standing is not None:
+            # It may have been buried meanwhile; who buries looks once more after his tombstone.
+            stores.bodies.revive(BodyKey(context, schema_id), standing)
         return Record(offered.schema, offered.guid, view.subject, version, schema_id)
 
     def _check_content(self, key: BodyKey, schema: Schema) -> None:
@@ -143,21 +149,24 @@ class _Registration:
             self.drawn[drawn] = key.id
             return key.id
 
-    def _import_id(self, view: View, offered: Offered, schema_id: SchemaId, version: Version) -> SchemaId:
-        """An id brought along: free, or of the very same content; a tombstone of the same content lives again."""
+    def _import_id(
+        self, view: View, offered: Offered, schema_id: SchemaId, version: Version
+    ) -> tuple[SchemaId, Body | None]:
+        """An id brought along: free, or of the very same content, whose body then lives, or lives again."""
         key = BodyKey(view.subject.context, schema_id)
         body = self._body(view, offered, version)
+        standing = None
         try:
             self.stores.bodies.put(key, body)
         except Taken as taken:
             if taken.standing.schema != offered.schema:
                 raise IdTaken(id=schema_id, context=names.delimited(key.context)) from None
-            if taken.standing.gone:
-                # What its references resolved to is part of what the id has always meant.
-                self.stores.bodies.revive(key, replace(body, targets=taken.standing.targets))
+            # What its references resolved to is part of what the id has always meant.
+            standing = replace(body, targets=taken.standing.targets)
+            self.stores.bodies.revive(key, standing)
         # Importing id 0 uses up number 1 as well; so the reference counts (REG-11).
         self.stores.catalog.raise_counter(key.context, max(schema_id, SchemaId(1)))
-        return schema_id
+        return schema_id, standing
 
     def _body(self, view: View, offered: Offered, version: Version) -> Body:
         now = self.stores.clock.now()

@@ -1,0 +1,177 @@
+"""A failure at every call that a verb makes to DynamoDB or S3: nothing is half done, and trying again succeeds."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sigla.aws.table import TRIES
+from sigla.errors import StoreError
+from sigla.keys import LIST_SHARDS
+from tests.attack.aws import Store, failing, faults_of
+from tests.attack.ports import Between, Call, Recorder
+from tests.attack.stories import READS, WRITES, Story
+from tests.attack.test_crash import Undisturbed, disturb
+from tests.attack.world import Fresh, World, outcome
+from tests.contract.aws import Account
+from tests.unit.aws.faults import Fault
+
+FEW = 2
+"""Failures of each chosen story that every run tries; the others, and the other stories, wait for the long attacks."""
+
+CHOSEN = (
+    "the first schema of a context",
+    "a second version",
+    "a known schema in other words",
+    "a schema with a reference into another context",
+    "what was deleted",
+    "an import over a version",
+    "an import of what was gone",
+    "tags",
+    "a soft delete of the latest",
+    "a permanent delete of the last version",
+    "a permanent delete of a referrer",
+    "a permanent delete of a subject",
+    "a soft delete of a subject",
+    "a config",
+    "a mode dropped",
+    "import of a subject",
+    "a context dropped",
+)
+STORIES = WRITES | READS
+for each in ("import of a subject", "import of everything"):
+    # Between its mode and its purges an import can be cut off: it is told to the journal when somebody has finished it.
+    STORIES[each] = replace(STORIES[each], piecewise=True)
+
+
+def matrix(calls: list[Call]) -> list[tuple[int, Fault]]:
+    """Every call with every failure it can have."""
+    return [(number, fault) for number, call in enumerate(calls) for fault in faults_of(call)]
+
+
+def chosen(name: str, calls: list[Call]) -> list[tuple[int, Fault]]:
+    """Other ones for each story, and the same in each run."""
+    return random.Random(name).sample(matrix(calls), FEW)
+
+
+def measured(name: str, fresh: Fresh) -> tuple[Story, Undisturbed]:
+    """A story that nothing disturbs, which ends on AWS as on one machine."""
+    story = STORIES[name]
+    on_aws, on_one_machine = Undisturbed(story, fresh), Undisturbed(story)
+    assert (on_aws.answer, on_aws.before) == (on_one_machine.answer, on_one_machine.before)
+    assert (on_aws.after, on_aws.end) == (on_one_machine.after, on_one_machine.end)
+    return story, on_aws
+
+
+def disturb_all(name: str, fresh: Fresh, failures: Any) -> None:
+    story, measure = measured(name, fresh)
+    for number, fault in failures(measure.calls):
+        try:
+            disturb(story, measure, number, failing(fault), fresh)
+        except AssertionError as error:
+            error.add_note(f"{name}: {fault} at call {number} of {[call.name for call in measure.calls]}")
+            raise
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_failure_at_a_call_leaves_all_or_nothing(name: str, small: Fresh) -> None:
+    """Not reached, silent before or after, faulty, throttled, undecided, the process killed before or after."""
+    disturb_all(name, small, lambda calls: chosen(name, calls))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", STORIES)
+def test_a_failure_at_any_call_leaves_all_or_nothing(name: str, small: Fresh) -> None:
+    """The whole matrix: a second for each failure, an hour in all."""
+    disturb_all(name, small, matrix)
+
+
+LOST = (
+    "a second version",
+    "a soft delete of the latest",
+    "a permanent delete of a subject",
+    "a permanent delete of the last version",
+    "a config",
+)
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_a_lost_answer_is_recognised_by_the_nonce(name: str, moto: Account) -> None:
+    """Where tokens are forgotten, the repeated transaction fails: on a head that bears the writer's own mark."""
+    story, measure, lose = STORIES[name], Undisturbed(STORIES[name]), failing(Fault.LOST)
+    lost: list[Call] = []
+
+    def once(call: Call, carry_out: Any) -> Any:
+        if lost or not call.is_commit:
+            return carry_out()
+        lost.append(call)
+        return lose(call, carry_out)
+
+    with World(*story.before, store=Store(moto)) as world:
+        assert outcome(world, story.verb, world.registry_with(once)) == measure.answer
+        assert lost
+        assert world.picture() == measure.after
+        world.check_sound()
+
+
+# --- too fast --------------------------------------------------------------------------------------------------------
+
+
+def throttling(one_in: int, seed: str = "") -> Between:
+    """One call in so many is refused: too fast."""
+    draw, refuse = random.Random(seed), failing(Fault.THROTTLED)
+
+    def act(call: Call, carry_out: Any) -> Any:
+        return carry_out() if draw.randrange(one_in) else refuse(call, carry_out)
+
+    return act
+
+
+THROTTLED = (
+    "the first schema of a context",
+    "a schema with a reference",
+    "what was deleted",
+    "an import over a version",
+    "a permanent delete of the last version",
+    "a permanent delete of a subject",
+    "a config",
+    "a context dropped",
+)
+
+
+@pytest.mark.parametrize("one_in", [3, 8])
+@pytest.mark.parametrize("name", THROTTLED)
+def test_throttled_verbs_succeed_or_refuse_aloud(name: str, one_in: int, small: Fresh) -> None:
+    """What DynamoDB refuses is asked again; what S3 refuses fails the request, and the client's retry succeeds."""
+    story, measure = STORIES[name], Undisturbed(STORIES[name])
+    with World(*story.before, store=small()) as world:
+        registry = world.registry_with(throttling(one_in, name))
+        seen = measure.before
+        for _ in range(20):
+            begun = seen
+            try:
+                answer = outcome(world, story.verb, registry)
+            except StoreError:
+                seen = world.picture()
+                assert seen in (measure.before, measure.after), "half done"
+                continue
+            assert answer == (measure.answer if begun == measure.before else measure.repeated)
+            break
+        else:
+            pytest.fail("never answered")
+        assert world.picture() in (measure.after, measure.end)
+        world.check_sound(imported=story.imported)
+        world.store.check()
+
+
+@pytest.mark.parametrize("name", THROTTLED)
+def test_who_is_throttled_for_ever_gives_up(name: str, small: Fresh) -> None:
+    """A refusal with a number, after as many tries as were budgeted, and nothing has happened."""
+    story, recorder, refuse = STORIES[name], Recorder(), throttling(1)
+    with World(*story.before, store=small()) as world:
+        before = world.picture()
+        with pytest.raises(StoreError):  # what the web tells as 50001
+            story.verb(world.registry_with(lambda call, carry_out: recorder(call, lambda: refuse(call, carry_out))))
+        assert len(recorder.calls) <= TRIES * LIST_SHARDS
+        assert world.picture() == before
