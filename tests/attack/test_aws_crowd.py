@@ -71,6 +71,9 @@ def anything(draw: random.Random) -> Verb:
     return draw.choices([verb for _, verb in verbs], [weight for weight, _ in verbs])[0]
 
 
+UNANSWERED = "unanswered"
+
+
 def operations(fresh: Fresh, number: int, seed: int) -> Counter[str]:
     """Runs them, and says what became of them."""
     draw = random.Random(seed)
@@ -87,7 +90,7 @@ def operations(fresh: Fresh, number: int, seed: int) -> Counter[str]:
                     raise
                 return type(refusal).__name__
             except StoreError:  # a machine so busy that DynamoDB answers too late; it is told, and nothing half done
-                return "unanswered"
+                return UNANSWERED
             return "done"
 
         with ThreadPoolExecutor(THREADS) as pool:
@@ -95,6 +98,7 @@ def operations(fresh: Fresh, number: int, seed: int) -> Counter[str]:
         world.check_sound()
         world.store.check()
         check_acknowledged(world, [answer for answer in acknowledged if isinstance(answer, Record)])
+    assert outcomes[UNANSWERED] <= number // 100, outcomes
     return outcomes
 
 

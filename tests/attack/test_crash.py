@@ -164,6 +164,19 @@ def test_an_unknown_outcome_that_cannot_be_settled_is_settled_by_the_retry(name:
             world.check_sound(imported=story.imported)
 
 
+@pytest.mark.parametrize("name", ["a permanent delete of the last version", "a permanent delete of a subject"])
+def test_a_delete_whose_tombstone_cannot_be_put_is_told_to_be_done(name: str) -> None:
+    """It is: only those who read without the catalog are not told yet."""
+    story, measure = WRITES[name], Undisturbed(WRITES[name])
+    buries = [number for number, call in enumerate(measure.calls) if call.name == "bodies.bury"]
+    assert buries
+    for number in buries:
+        with World(*story.before) as world:
+            silent = world.registry_with(At(number, before(StoreError)))
+            assert outcome(world, story.verb, silent) == measure.answer
+            assert world.picture() == measure.after
+
+
 def test_every_verb_that_writes_is_attacked() -> None:
     """The stories cover all kinds of change, and the reads cover what has no commit."""
     from sigla.ports import Change

@@ -3,11 +3,12 @@
 import random
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
-from sigla.errors import Conflict, OutcomeUnknown, TimedOut
+from sigla.errors import Conflict, OutcomeUnknown, StoreError, TimedOut
 from sigla.model import BodyKey
 from sigla.ports import Change, ConfigChanged, ContextDropped, ImportBegun, ModeChanged
 from sigla.registry.stores import Stores
@@ -66,8 +67,12 @@ def _is_written(stores: Stores, change: Change) -> bool:
 
 
 def _bury(stores: Stores, keys: tuple[BodyKey, ...]) -> None:
-    """An import may bring an id back while its tombstone is on the way: then it found none to take away."""
+    """An import may bring an id back while its tombstone is on the way: then it found none to take away.
+
+    The commit is done. Where a store does not answer now, whoever follows the journal puts the tombstone.
+    """
     for key in keys:
-        stores.bodies.bury(key)
-        if stores.catalog.holders(key):
-            stores.bodies.revive(key, replace(stores.bodies.get(key), gone=False))
+        with suppress(StoreError):
+            stores.bodies.bury(key)
+            if stores.catalog.holders(key):
+                stores.bodies.revive(key, replace(stores.bodies.get(key), gone=False))
