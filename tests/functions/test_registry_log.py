@@ -2,22 +2,19 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sigla import wiring
-from sigla.auth import api_keys
 from sigla.aws.table import Table
 from sigla.errors import StoreError
 from sigla.settings import InvalidSetting, Settings
-from tests.contract.engines import BUCKET
+from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.test_registry import loop, sent
-from tests.functions.test_registry_on_aws import SCHEMA, Caller, secret
 
-__all__ = ["loop", "secret"]
+__all__ = ["loop"]
+
+SCHEMA = {"schema": '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'}
 
 Started = Callable[[], Any]
 Written = Callable[[], list[dict[str, Any]]]
@@ -30,12 +27,23 @@ def written(capsys: pytest.CaptureFixture[str]) -> Written:
 
 
 @pytest.fixture
-def start(secret: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started]:
-    """Starts the function, with its log; what is no part of the log is not written."""
-    monkeypatch.setenv("SIGLA_LOG_REQUESTS", "true")
-    monkeypatch.setenv("SIGLA_LOG_READS", "0")
-    with ExitStack() as opened:
-        yield lambda: opened.enter_context(closing(wiring.lambda_handler()))
+def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+    """With its log; what is no part of the log is not written."""
+    settings = {"SIGLA_AUTH": "auto", "SIGLA_LOG_REQUESTS": "true", "SIGLA_LOG_READS": "0"}
+    with deployed(monkeypatch, **settings) as made:
+        yield made
+
+
+@pytest.fixture
+def start(deployment: Deployment) -> Started:
+    """Starts the function."""
+    return deployment.instance
+
+
+@pytest.fixture
+def secret(deployment: Deployment) -> str:
+    """Of the key with which the deployer asks."""
+    return deployment.key("deployer", "admin")
 
 
 def requests(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -46,8 +54,8 @@ def test_a_line_names_the_key_that_asked_and_tells_no_secret(
     start: Started, secret: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nor the text of a schema: logs are read by more people than schemas."""
-    caller = Caller(start(), "rest", secret)
-    assert caller.ask("POST", "/subjects/orders-value/versions", SCHEMA)[0] == 200
+    caller = Client(start(), "rest", "deployer", secret)
+    assert caller("POST", "/subjects/orders-value/versions", SCHEMA).status == 200
     out = capsys.readouterr().out
     (line,) = requests([json.loads(line) for line in out.splitlines()])
     assert (line["principal"], line["subject"], line["status"]) == ("deployer", "orders-value", 200)
@@ -60,28 +68,26 @@ def test_who_shows_no_key_or_a_wrong_one_has_no_name(start: Started, secret: str
     """A name that nobody vouched for would accuse somebody."""
     handler = start()
     handler(sent("rest", "GET", "/subjects"), None)
-    Caller(handler, "rest", "wrong").ask("GET", "/subjects")
+    Client(handler, "rest", "deployer", "wrong").get("/subjects")
     lines = requests(written())
     assert [(line["status"], "principal" in line) for line in lines] == [(401, False)] * 2
 
 
-def test_whoever_is_denied_has_one(start: Started, secret: str, written: Written) -> None:
+def test_whoever_is_denied_has_one(deployment: Deployment, written: Written) -> None:
     """His key was right, his request was not."""
-    handler = start()
-    with wiring.keys(Path(), BUCKET) as (keys, clock):
-        _, shown = api_keys.create(keys, "looker", "reader", (), now=clock.now())
-    looker = Caller(handler, "rest", shown, name="looker")
-    assert looker.ask("POST", "/subjects/a/versions", SCHEMA)[0] == 403
+    handler = deployment.instance()
+    looker = Client(handler, "rest", "looker", deployment.key("looker", "reader"))
+    assert looker("POST", "/subjects/a/versions", SCHEMA).status == 403
     assert requests(written())[-1]["principal"] == "looker"
 
 
 def test_a_read_by_id_that_is_not_logged_is_counted(start: Started, secret: str, written: Written) -> None:
     """By a line of metrics, one for each request; whatever is refused has a line of its own, too."""
-    caller = Caller(start(), "function_url", secret)
-    assert caller.ask("POST", "/subjects/orders-value/versions", SCHEMA)[0] == 200
+    caller = Client(start(), "function_url", "deployer", secret)
+    assert caller("POST", "/subjects/orders-value/versions", SCHEMA).status == 200
     written()
     for id, status in ((1, 200), (1, 200), (9, 404)):
-        assert caller.ask("GET", f"/schemas/ids/{id}")[0] == status
+        assert caller("GET", f"/schemas/ids/{id}").status == status
     lines = written()
     assert [line["status"] for line in requests(lines)] == [404]
     assert sum("ReadLatency" in line for line in lines) == 3
@@ -102,7 +108,7 @@ def test_metrics_stay_where_the_log_is_silenced(
 ) -> None:
     """Alarms must not depend on whether somebody wants to read."""
     monkeypatch.setenv("SIGLA_LOG_REQUESTS", "false")
-    Caller(start(), "rest", secret).ask("GET", "/subjects")
+    Client(start(), "rest", "deployer", secret).get("/subjects")
     lines = written()
     assert not requests(lines)
     assert ["ReadLatency" in line for line in lines] == [True]
@@ -112,12 +118,12 @@ def test_storage_that_does_not_answer_is_a_line_and_a_server_error(
     start: Started, secret: str, written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the reason, under the id that the client was given."""
-    caller = Caller(start(), "rest", secret)
-    assert caller.ask("GET", "/subjects")[0] == 200
+    caller = Client(start(), "rest", "deployer", secret)
+    assert caller("GET", "/subjects").status == 200
     written()
     monkeypatch.setattr(Table, "get_many", silent)
     monkeypatch.setattr(Table, "query", silent)
-    assert caller.ask("GET", "/subjects/a/versions")[0] == 500
+    assert caller("GET", "/subjects/a/versions").status == 500
     failure, metrics, request = written()
     assert (failure["event"], failure["level"], failure["reason"]) == ("failure", "ERROR", "DynamoDB is silent")
     assert metrics["ServerErrors"] == [1.0]
