@@ -127,7 +127,7 @@ def report(lines: Iterable[Line], *, as_json: bool) -> list[Line]:
     return printed
 
 
-class NotHere(Exception):  # noqa: N818 - says where what it needs is
+class NotHere(Exception):
     """A benchmark needs something that this machine has not; the sentence says what."""
 
 
@@ -192,7 +192,7 @@ def per_piece(rounds: int, works: Mapping[int, Callable[[], float]], piece: str)
 # --- servers ----------------------------------------------------------------------------------------------------------
 
 
-class NoAnswer(Exception):  # noqa: N818 - says what a server gave
+class NoAnswer(Exception):
     """A server ended, or did not begin to answer in time."""
 
 

@@ -1,5 +1,7 @@
 """The registry as a function: what it is told, how it runs, and, on one screen, all that our functions may do."""
 
+import json
+
 from aws_cdk import Annotations, Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -127,13 +129,9 @@ def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
         "SIGLA_CORS_ORIGINS": settings.cors_origins,
         "SIGLA_HOLDERS_SECONDS": str(settings.function.holders_seconds),
         "SIGLA_LOG_READS": str(settings.log_reads),
-        "SIGLA_LOG_REQUESTS": _text(settings.log_requests),
-        "POWERTOOLS_METRICS_DISABLED": _text(not settings.metrics),
+        "SIGLA_LOG_REQUESTS": json.dumps(settings.log_requests),
+        "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
     }
-
-
-def _text(choice: bool) -> str:  # noqa: FBT001 - a value, not a switch
-    return str(choice).lower()
 
 
 def _not_on_localstack(settings: Settings) -> dict[str, object]:

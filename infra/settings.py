@@ -25,7 +25,7 @@ LEVELS = (
 RETENTIONS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
 
 
-class InvalidSetting(ValueError):  # noqa: N818 - reads as what the setting is
+class InvalidSetting(ValueError):
     """One sentence: which setting, what is wrong with it, what would be right."""
 
 

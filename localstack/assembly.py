@@ -23,11 +23,11 @@ CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM")
 PATIENCE_S = 300
 
 
-class NotDeployed(Exception):  # noqa: N818 - it is what the stack is
+class NotDeployed(Exception):
     """It could not be; the message has the reasons."""
 
 
-class Changed(Exception):  # noqa: N818 - it is what the stack has
+class Changed(Exception):
     """More than code differs from what is deployed, and LocalStack's CloudFormation cannot bring it there."""
 
 

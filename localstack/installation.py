@@ -26,7 +26,7 @@ RUNTIME = "3.13"
 """Of Lambda's Pythons the one that functions run on."""
 
 
-class Unavailable(Exception):  # noqa: N818 - it is what LocalStack is on this machine
+class Unavailable(Exception):
     """LocalStack cannot run here; the message says what is missing and what to do."""
 
 

@@ -1,30 +1,15 @@
 """Where the registries live that are attacked on AWS: DynamoDB is its own engine, S3 is in this process."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from sigla import keys
 from sigla.aws import journal, places
 from tests.attack.aws import Store
 from tests.attack.world import Fresh
-from tests.contract.aws import Account, account
+from tests.contract.aws import Account, engine, moto
 from tests.contract.engines import dynamodb_local
 
-__all__ = ["dynamodb_local"]
-
-
-@pytest.fixture(scope="module")
-def engine(dynamodb_local: str) -> Iterator[Account]:
-    with account(dynamodb_local) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[Account]:
-    """DynamoDB in this process as well; it knows no tokens of transactions."""
-    with account() as made:
-        yield made
+__all__ = ["dynamodb_local", "engine", "moto"]
 
 
 @pytest.fixture

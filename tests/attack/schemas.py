@@ -65,7 +65,7 @@ class Offer:
     id: int | None = None
 
 
-class Refused(Exception):  # noqa: N818 - an answer
+class Refused(Exception):
     """The name of the refusal."""
 
 

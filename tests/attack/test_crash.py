@@ -16,7 +16,7 @@ from tests.attack.world import Embedded, Fresh, World, outcome, shown
 from tests.unit.aws.faults import Killed
 
 
-class PowerCut(Exception):  # noqa: N818 - what it stands for
+class PowerCut(Exception):
     """Something no adapter announces: a bug, a killed process, a full disk."""
 
 

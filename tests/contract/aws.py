@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from moto.dynamodb import models
 from moto.dynamodb.models.table import Table
 
@@ -119,3 +120,20 @@ def account_of(endpoint: str) -> Iterator[Account]:
         clients.s3.create_bucket(Bucket=BUCKET)
         with closing(Objects(clients.s3, BUCKET, clock=SystemClock())) as objects:
             yield Account(clients, clients.dynamodb, clients.s3, objects)
+
+
+# --- fixtures --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[Account]:
+    """DynamoDB in this process as well as S3; it knows no tokens of transactions."""
+    with account() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def engine(dynamodb_local: str) -> Iterator[Account]:
+    """DynamoDB's own engine, with S3 in this process."""
+    with account(dynamodb_local) as made:
+        yield made

@@ -8,10 +8,10 @@ import pytest
 
 from sigla.embedded.store import EmbeddedStore
 from sigla.ports import Bodies, Catalog, Journal
-from tests.contract.aws import Account, account, account_of
+from tests.contract.aws import Account, account_of, engine, moto
 from tests.contract.engines import dynamodb_local, localstack
 
-__all__ = ["dynamodb_local", "localstack"]
+__all__ = ["dynamodb_local", "engine", "localstack", "moto"]
 
 # Moto copies the table in each transaction, and here are a thousand; DynamoDB's own engine does them.
 TOO_MUCH_FOR_MOTO = "test_a_list_longer_than_a_page_is_whole[aws-moto]"
@@ -36,18 +36,6 @@ class Stores(Protocol):
     def bodies(self) -> Bodies: ...
     @property
     def journal(self) -> Journal: ...
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[Account]:
-    with account() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def engine(dynamodb_local: str) -> Iterator[Account]:
-    with account(dynamodb_local) as made:
-        yield made
 
 
 @pytest.fixture(scope="session")

@@ -21,14 +21,12 @@ from tests.attack.test_aws_crowd import anything, crowd
 from tests.attack.test_threads import order
 from tests.attack.world import World
 from tests.build import NOW, FixedClock
-from tests.contract.aws import Account, AwsStores
-from tests.contract.engines import BUCKET, REGION
+from tests.contract.aws import Account, AwsStores, engine
+from tests.contract.engines import BUCKET, REGION, dynamodb_local
 from tests.unit.aws.checking import check
 from tests.unit.aws.journaling import (
     as_streamed,
     check_told_once,
-    dynamodb_local,
-    engine,
     event_of,
     follower,
     journal_rows,

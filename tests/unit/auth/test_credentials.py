@@ -180,15 +180,6 @@ def test_what_is_remembered_has_a_bound(keys: Kept, who: BasicKeys, monkeypatch:
     assert all(map(who, headers))
 
 
-def test_everything_can_be_forgotten(keys: Kept, who: BasicKeys) -> None:
-    """After a process was asleep for who knows how long."""
-    header = a_key(keys)
-    assert who(header)
-    keys.remove("orders")
-    who.forget()
-    assert who(header) is None
-
-
 @pytest.mark.parametrize(
     "record", [b"", b"{}", b'{"name": 1}', b'"text"', b"\xff", b'{"name":"orders","role":"king","subjects":[]}']
 )

@@ -18,28 +18,14 @@ from sigla.ports import Clock
 from tests.attack.aws import Store
 from tests.attack.ports import Between, client
 from tests.attack.world import World
-from tests.contract.aws import Account, AwsStores, account
-from tests.contract.engines import BUCKET, dynamodb_local
+from tests.contract.aws import Account, AwsStores
+from tests.contract.engines import BUCKET
 from tests.unit.aws.faults import Fault
-
-__all__ = ["dynamodb_local"]
 
 Line = dict[str, Any]
 
 
 # --- a registry ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[Account]:
-    with account() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def engine(dynamodb_local: str) -> Iterator[Account]:
-    with account(dynamodb_local) as made:
-        yield made
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.attack.aws import Store
 from tests.attack.stories import config, delete, mode, register
 from tests.attack.test_threads import order
 from tests.attack.world import Verb, World
-from tests.contract.aws import Account, account
+from tests.contract.aws import Account
 from tests.unit.aws.checking import check, settle
 from tests.unit.aws.faults import Fault, Faults, Killed, no_fault
 
@@ -22,12 +22,6 @@ AT_ONCE, MANY = 2, 3
 """Subjects of one part and of all."""
 
 LATE = 2**62
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[Account]:
-    with account() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

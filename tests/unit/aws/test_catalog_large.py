@@ -10,19 +10,10 @@ from sigla.errors import Conflict, SchemaTooLarge, StoreError
 from sigla.model import GLOBAL, BodyKey, Config, Metadata, SchemaId, Search, Settings, Subject, Version
 from sigla.ports import ConfigChanged, Head, ImportBegun, SubjectDeleted, SubjectPurged
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, a_target, registered
-from tests.contract.aws import Account, AwsStores, account
-from tests.contract.engines import dynamodb_local
+from tests.contract.aws import Account, AwsStores
 from tests.unit.aws.faults import Fault, Faults
 
-__all__ = ["dynamodb_local"]
-
 ORDERS = a_subject()
-
-
-@pytest.fixture(scope="module")
-def engine(dynamodb_local: str) -> Iterator[Account]:
-    with account(dynamodb_local) as made:
-        yield made
 
 
 @pytest.fixture

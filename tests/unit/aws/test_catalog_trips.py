@@ -1,11 +1,9 @@
 """How often the catalog asks DynamoDB, question by question, whatever the size. Whole verbs: test_trips.py."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
-
-import pytest
 
 from sigla.model import LATEST, BodyKey, Config, SchemaId, Search, Settings, Version
 from sigla.ports import (
@@ -18,21 +16,9 @@ from sigla.ports import (
     VersionPurged,
 )
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, a_target, registered
-from tests.contract.aws import Account, AwsStores, account
+from tests.contract.aws import AwsStores
 
 ORDERS, BASE, ABROAD = a_subject(), a_subject("base"), a_subject("orders-value", ".eu")
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[Account]:
-    with account() as made:
-        yield made
-
-
-@pytest.fixture
-def stores(moto: Account) -> Iterator[AwsStores]:
-    with moto.stores() as made:
-        yield made
 
 
 def calls(stores: AwsStores, verb: Callable[[], Any]) -> dict[str, int]:

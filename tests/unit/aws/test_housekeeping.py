@@ -23,15 +23,11 @@ from tests.unit.aws.journaling import (
     as_streamed,
     at_any_call,
     check_told_once,
-    dynamodb_local,
-    engine,
     event_of,
     follower,
     journal_rows,
     stores_of,
 )
-
-__all__ = ["dynamodb_local", "engine"]
 
 TRANSACTION = "dynamodb.transact_write_items"
 SCHEDULE = {"source": "aws.events"}

@@ -25,14 +25,11 @@ from tests.unit.aws.journaling import (
     at_any_call,
     check_told_once,
     do,
-    dynamodb_local,
-    engine,
     event_of,
     follow,
     follower,
     journal_rows,
     lines,
-    moto,
     replayed,
     rows_of,
     segments,
@@ -42,7 +39,7 @@ from tests.unit.aws.journaling import (
     world,
 )
 
-__all__ = ["dynamodb_local", "engine", "moto", "stores", "world"]
+__all__ = ["stores", "world"]
 
 STORY = (*DELETED, purge("orders"), register(":.c:x"), config("orders", level="FULL"))
 LATER = NOW + module.OWNED_MS

@@ -19,14 +19,13 @@ from tests.unit.aws.journaling import (
     event_of,
     follow,
     follower,
-    moto,
     rows_of,
     segments,
     stores,
     world,
 )
 
-__all__ = ["moto", "stores", "world"]
+__all__ = ["stores", "world"]
 
 SCHEDULE = {"source": "aws.events"}
 

@@ -1,6 +1,6 @@
 """The table: whole answers, patience, and a time for each transaction that puts the journal in order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,22 +12,10 @@ from sigla.aws.values import packed, unpacked
 from sigla.errors import OutcomeUnknown, StoreError
 from sigla.model import BodyKey, SchemaId
 from tests.build import NOW, FixedClock, a_registered, a_subject, registered
-from tests.contract.aws import Account, AwsStores, account
+from tests.contract.aws import AwsStores
 from tests.unit.aws.faults import Fault, Faults, no_fault, once
 
 ORDERS = a_subject()
-
-
-@pytest.fixture(scope="module")
-def moto() -> Iterator[Account]:
-    with account() as made:
-        yield made
-
-
-@pytest.fixture
-def stores(moto: Account) -> Iterator[AwsStores]:
-    with moto.stores() as made:
-        yield made
 
 
 @pytest.fixture

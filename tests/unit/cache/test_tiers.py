@@ -14,7 +14,7 @@ from tests.build import a_body, a_guid
 ONE, TWO = BodyKey(".", SchemaId(1)), BodyKey(".", SchemaId(2))
 
 
-class Undone(Exception):  # noqa: N818 - stands for a verb's refusal
+class Undone(Exception):
     pass
 
 

@@ -20,7 +20,7 @@ ORDERS, PAYMENTS = a_subject(), a_subject("payments-value")
 EVERYWHERE = Search(context=None)
 
 
-class Refused(Exception):  # noqa: N818 - stands for any refusal of a verb
+class Refused(Exception):
     pass
 
 

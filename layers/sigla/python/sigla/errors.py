@@ -19,7 +19,7 @@ from typing import ClassVar
 from sigla.model import Body
 
 
-class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure
+class Refusal(Exception):
     """An answer that says no. `code` is Confluent's error_code, `text` a template over the facts given."""
 
     code: ClassVar[int]
@@ -208,7 +208,7 @@ class TimedOut(Refusal):
     code, text = 50002, "{operation} timed out"
 
 
-class Malformed(ValueError):  # noqa: N818 - reads as what the text is
+class Malformed(ValueError):
     """A text that is no schema of its language; `reason` says why in one sentence."""
 
     def __init__(self, reason: str) -> None:
@@ -216,7 +216,7 @@ class Malformed(ValueError):  # noqa: N818 - reads as what the text is
         self.reason = reason
 
 
-class CheckAbandoned(Exception):  # noqa: N818 - an outcome that the check reports as a message
+class CheckAbandoned(Exception):
     """A comparison that cannot be carried out; `message` is the only item of the check's list."""
 
     def __init__(self, message: str) -> None:
@@ -228,11 +228,11 @@ class StoreError(Exception):
     """A store could not do what it was asked."""
 
 
-class Conflict(StoreError):  # noqa: N818 - the standard term for a lost optimistic commit
+class Conflict(StoreError):
     """What was seen is no longer so: nothing was written; ask and decide again."""
 
 
-class Taken(StoreError):  # noqa: N818 - says what the key is
+class Taken(StoreError):
     """Another body stands under the key; `standing` is that body. Nothing was written."""
 
     def __init__(self, standing: Body) -> None:
@@ -240,5 +240,5 @@ class Taken(StoreError):  # noqa: N818 - says what the key is
         self.standing = standing
 
 
-class OutcomeUnknown(StoreError):  # noqa: N818 - the standard term
+class OutcomeUnknown(StoreError):
     """The store was asked to commit and did not say whether it did."""

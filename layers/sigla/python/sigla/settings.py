@@ -15,7 +15,7 @@ AUTO, KEYS, NONE = "auto", "keys", "none"
 """Who may ask: as it suits the place (everybody on loopback, elsewhere those with keys); those with keys; everybody."""
 
 
-class InvalidSetting(ValueError):  # noqa: N818 - reads as what the setting is
+class InvalidSetting(ValueError):
     """One sentence: which setting, what is wrong with it, what would be right."""
 
 

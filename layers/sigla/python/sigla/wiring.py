@@ -25,15 +25,15 @@ if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AW
     from sigla.embedded.store import EmbeddedStore
 
 
-class OpenToOthers(Exception):  # noqa: N818 - says what the registry would be
+class OpenToOthers(Exception):
     """Other machines would reach it, and nobody has said who may; the sentence says how to."""
 
 
-class NowhereForKeys(Exception):  # noqa: N818 - says what is missing
+class NowhereForKeys(Exception):
     """Keys are asked for where none can be kept; the sentence says what to change."""
 
 
-class DataNotOpened(Exception):  # noqa: N818 - says what is wrong with it
+class DataNotOpened(Exception):
     """Another process has it, or a newer release wrote it; the sentence says which."""
 
 

@@ -43,11 +43,11 @@ class Keys(Protocol):
         ...
 
 
-class KeyTaken(Exception):  # noqa: N818 - says what the name is
+class KeyTaken(Exception):
     """There is a key of this name."""
 
 
-class NotAKey(ValueError):  # noqa: N818 - says what is wrong with it
+class NotAKey(ValueError):
     """A name, a role or a prefix that no key can have; the message is a sentence."""
 
 

@@ -57,10 +57,6 @@ class BasicKeys:
             return accepted.principal
         return self._judge(header, accepted)
 
-    def forget(self) -> None:
-        """Everything is asked for again: for a process that was a snapshot for who knows how long."""
-        self._accepted.clear()
-
     def _judge(self, header: bytes, before: Accepted | None) -> Principal | None:
         try:
             principal, lasts = self._verified(header), REMEMBERED_MS

@@ -56,7 +56,7 @@ class Plan:
     garbage: list[Action] = field(default_factory=list)
 
 
-class TooManyPurged(Exception):  # noqa: N818 - says what is wrong with the change
+class TooManyPurged(Exception):
     """One transaction cannot take all that a registration supersedes: `rows` are to be purged before."""
 
     def __init__(self, rows: tuple[Row, ...]) -> None:

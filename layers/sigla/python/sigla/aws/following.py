@@ -49,7 +49,7 @@ SCHEDULES = frozenset({"aws.events", "aws.scheduler"})
 Event = Mapping[str, Any]
 
 
-class Unfinished(Exception):  # noqa: N818 - says how the invocation ended
+class Unfinished(Exception):
     """Something failed; the rest is done, and doing it all again finishes it."""
 
 

@@ -51,7 +51,7 @@ _LATER = frozenset(
 _UNMET = frozenset({"ConditionalCheckFailed", "ConditionalCheckFailedException"})
 
 
-class Cancelled(Exception):  # noqa: N818 - DynamoDB's own word
+class Cancelled(Exception):
     """A condition did not hold, and nothing was written.
 
     items: as they stand, of the actions whose condition failed. repeated: an earlier try may have written it all.

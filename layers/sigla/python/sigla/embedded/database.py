@@ -13,7 +13,7 @@ CACHE_KIB = 8_000
 """Of each connection; what is not in it is in the system's cache, a copy away."""
 
 
-class TooNew(Exception):  # noqa: N818 - reads as what the data is
+class TooNew(Exception):
     """The data was written by a newer release; the sentence says so."""
 
 

@@ -17,7 +17,7 @@ from sigla.embedded.links import Disk
 from sigla.embedded.unit import Unit
 
 
-class DataInUse(Exception):  # noqa: N818 - reads as what the data is
+class DataInUse(Exception):
     """Another process has the data open; the sentence says so."""
 
 

@@ -61,7 +61,7 @@ class Options:
     authenticate: Authenticator | None = None
 
 
-class Gone(Exception):  # noqa: N818 - says what became of the client
+class Gone(Exception):
     """The client left before its request was complete: nobody is there to answer."""
 
 

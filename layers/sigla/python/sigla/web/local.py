@@ -107,7 +107,7 @@ BACKLOG = 2048
 """Connections that may wait to be accepted."""
 
 
-class CannotListen(OSError):  # noqa: N818 - says what is wrong
+class CannotListen(OSError):
     """The address is taken, or not this machine's; the message is a sentence."""
 
 

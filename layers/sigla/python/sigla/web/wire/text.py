@@ -30,7 +30,7 @@ class Numeral(str):
     __slots__ = ()
 
 
-class Inexact(Exception):  # noqa: N818 - says what the first reading was
+class Inexact(Exception):
     """The spelling of a number is needed, and the fast reading has lost it."""
 
 

@@ -1,0 +1,17 @@
+"""Accounts for every test of an adapter."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.contract.aws import Account, AwsStores, engine, moto
+from tests.contract.engines import dynamodb_local
+
+__all__ = ["dynamodb_local", "engine", "moto"]
+
+
+@pytest.fixture
+def stores(moto: Account) -> Iterator[AwsStores]:
+    """A fresh registry, in this process."""
+    with moto.stores() as made:
+        yield made
