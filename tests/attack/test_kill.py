@@ -16,7 +16,8 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.protocol.clients.server import PATIENCE_S, Asks, Server, ask, eventually, serving
+from tests.protocol.clients.server import Asks, Server, ask, serving
+from tests.waiting import PATIENCE_S, eventually
 
 CLIENTS = 8
 SHARED = "shared"

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.clients.server import PATIENCE_S, Server, ask, serving
+from tests.protocol.clients.server import Server, ask, serving
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,8 @@ from tests.protocol.clients.attacker import (
     request,
     unharmed,
 )
-from tests.protocol.clients.server import Server, eventually
+from tests.protocol.clients.server import Server
+from tests.waiting import eventually
 
 POST = b"POST /subjects/hostile/versions HTTP/1.1\r\nHost: registry\r\nContent-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"

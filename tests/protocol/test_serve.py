@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from sigla import __version__
-from tests.protocol.clients.server import PATIENCE_S, V1, Server, ask, command, environment, serving
+from tests.protocol.clients.server import V1, Server, ask, command, environment, serving
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,9 +19,9 @@ from typing import Any, Self
 
 import psutil
 
+from tests.waiting import PATIENCE_S, eventually
+
 SIGLA = Path(sys.executable).parent / "sigla"
-PATIENCE_S = 120.0
-"""How long to wait for what has to happen. Nothing is judged by it: a busy machine may be slow, never wrong."""
 
 V1 = "application/vnd.schemaregistry.v1+json"
 
@@ -232,14 +231,6 @@ def ask(
     answer = connection.getresponse()
     told = answer.read()
     return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, told)
-
-
-def eventually(true: Callable[[], object]) -> None:
-    """Returns once something is true that nobody announces."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        time.sleep(0.02)
 
 
 def command(*arguments: str) -> list[str]:
