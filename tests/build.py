@@ -2,11 +2,15 @@
 
 import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from sigla.cache.memory import Memory
+from sigla.cache.ring import Ring
+from sigla.cache.single_flight import SingleFlight
+from sigla.cache.tiers import Tiers
 from sigla.model import (
     Body,
     BodyKey,
@@ -19,7 +23,7 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.ports import Bodies, Catalog, Head, Registered
+from sigla.ports import Bodies, Catalog, Clock, Head, Registered
 
 NOW = 1_700_000_000_000
 _counter = itertools.count(1)
@@ -38,6 +42,19 @@ class FixedClock:
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.time += round(seconds * 1000)
+
+
+def tiers_before(
+    behind: Bodies,
+    clock: Clock | None = None,
+    *,
+    ring: Ring | None = None,
+    unsettled: Callable[[BodyKey], bool] = lambda _: False,
+) -> Tiers:
+    """What an instance has in front of a store: memory that is empty, and a zone's ring, if one is given."""
+    clock = clock or FixedClock()
+    flight = SingleFlight(ring or Ring({}, clock), clock)
+    return Tiers(Memory(2**24, clock), flight, behind, unsettled=unsettled)
 
 
 def a_nonce() -> str:

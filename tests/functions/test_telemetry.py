@@ -11,6 +11,7 @@ from botocore.awsrequest import AWSResponse
 from sigla import observe
 from sigla.aws.clients import Calls, Clients
 from sigla.aws.telemetry import METRICS, NAMESPACE, RequestLog, RequestMetrics
+from sigla.cache.counts import Counts, Farthest
 from sigla.observe import Seen
 from tests.contract.aws import make_table
 from tests.contract.engines import in_process
@@ -86,6 +87,19 @@ def test_a_line_says_how_often_aws_was_called(written: Written) -> None:
     log(WRITE)
     log(WRITE)
     assert [line["calls"] for line in written()] == [3, 0]
+
+
+def test_a_line_says_where_it_was_and_how_far_it_had_to_go(written: Written) -> None:
+    """For each request anew, also for those whose lines are left out."""
+    counts = Counts()
+    log = a_log(more=Farthest(counts), zone="use1-az1")
+    for tier in ("behind", "ring", "memory"):
+        setattr(counts, tier, 1)
+        log(WRITE)
+    log(WRITE)
+    lines = written()
+    assert [line.get("tier") for line in lines] == ["s3", "ring", "memory", None]
+    assert {line["zone"] for line in lines} == {"use1-az1"}
 
 
 def test_a_line_bears_the_id_that_lambda_gave_the_invocation(written: Written) -> None:

@@ -7,12 +7,11 @@ import asyncio
 
 import pytest
 
-from sigla.cache.memory import Memory
-from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
 from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
 from sigla.web.app import build
+from tests.build import tiers_before
 from tests.protocol.conversations import replay, sessions
 
 ANY_HOLDER = "an id with several subjects is answered for by any of them; ours is the smallest active one"
@@ -87,7 +86,7 @@ def test_recorded_conversations_are_answered_as_the_reference_answered_them(name
     """Statuses, error codes, bodies and the contract's sentences; 17,335 steps in all."""
     recorded = sessions(name)
     with EmbeddedStore() as store:
-        bodies = Tiers(Memory(2**24), store.bodies, unsettled=store.bodies.unsettled)
+        bodies = tiers_before(store.bodies, unsettled=store.bodies.unsettled)
         app = build(Registry(store.catalog, bodies, SystemClock()))
         found = asyncio.run(replay(app, recorded))
     explained = set().union(*EXPLAINED[name].values())

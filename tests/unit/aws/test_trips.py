@@ -12,16 +12,14 @@ import pytest
 
 from infra.trips import TRIPS
 from sigla.aws.objects import Objects
-from sigla.cache.memory import Memory
 from sigla.cache.speakers import Speakers
-from sigla.cache.tiers import Tiers
 from sigla.errors import SchemaNotFound
 from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
 from sigla.registry import Registry
 from sigla.rules import names
 from tests.attack.stories import BASE, ONE, TWO, USING, config, register
 from tests.attack.world import Verb
-from tests.build import FixedClock
+from tests.build import FixedClock, tiers_before
 from tests.contract.aws import Account, AwsStores
 from tests.contract.engines import BUCKET, in_process
 from tests.unit.aws import metering
@@ -45,7 +43,7 @@ def moto() -> Iterator[Account]:
 def instance(stores: AwsStores, clock: FixedClock) -> Iterator[Registry]:
     """One that has just begun."""
     with stores.another_catalog() as catalog:
-        tiers = Tiers(Memory(10**6), stores.bodies)
+        tiers = tiers_before(stores.bodies, clock)
         with closing(Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)) as speakers:
             yield Registry(speakers, tiers, clock)
 

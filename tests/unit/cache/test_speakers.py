@@ -1,7 +1,7 @@
 """Who speaks for an id: remembered for a while, asked beside the body, and told by the body where nobody answers."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from sigla.cache import speakers as module
-from sigla.cache.memory import Memory
 from sigla.cache.speakers import Speakers
-from sigla.cache.tiers import Tiers
 from sigla.embedded.store import EmbeddedStore
 from sigla.errors import OutcomeUnknown, StoreError
 from sigla.model import Body, BodyKey, Config, Holder, SchemaId, Search, Settings, Subject
@@ -27,7 +25,7 @@ from sigla.ports import (
     VersionDeleted,
     VersionPurged,
 )
-from tests.build import NOW, FixedClock, a_body, a_nonce, a_subject, registered
+from tests.build import NOW, FixedClock, a_body, a_nonce, a_subject, registered, tiers_before
 from tests.waiting import eventually
 
 ONE, TWO = BodyKey(".", SchemaId(1)), BodyKey(".", SchemaId(2))
@@ -69,6 +67,9 @@ class Behind:
         self.reading.set()
         return self.store.bodies.get(key)
 
+    def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
+        return [self.get(key) for key in keys]
+
     def fall_silent(self) -> None:
         def refuse() -> None:
             raise StoreError("silent")
@@ -91,7 +92,7 @@ def clock() -> FixedClock:
 def speakers(behind: Behind, clock: FixedClock) -> Iterator[Speakers]:
     bodies: Any = behind
     catalog: Any = behind
-    tiers = Tiers(Memory(10**6), bodies)
+    tiers = tiers_before(bodies)
     with closing(Speakers(catalog, tiers, clock, remembered_ms=60_000)) as made:
         yield made
 

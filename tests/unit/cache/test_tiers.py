@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from sigla.cache.memory import Memory
 from sigla.cache.tiers import Tiers
 from sigla.embedded.store import EmbeddedStore
 from sigla.errors import SchemaNamedNotFound, Taken
 from sigla.model import BodyKey, SchemaId
-from tests.build import a_body, a_guid
+from tests.build import a_body, a_guid, tiers_before
 
 ONE, TWO = BodyKey(".", SchemaId(1)), BodyKey(".", SchemaId(2))
 
@@ -26,7 +25,7 @@ def store() -> Iterator[EmbeddedStore]:
 
 @pytest.fixture
 def tiers(store: EmbeddedStore) -> Tiers:
-    tiers = Tiers(Memory(1_000_000), store.bodies, unsettled=store.bodies.unsettled)
+    tiers = tiers_before(store.bodies, unsettled=store.bodies.unsettled)
     store.bodies.on_replaced(tiers.forget)
     return tiers
 

@@ -5,6 +5,7 @@ nowhere. The default context is `_`, which no other context can be called (their
 """
 
 import re
+from hashlib import blake2b
 from urllib.parse import unquote
 
 from sigla.errors import InvalidSubject
@@ -137,6 +138,18 @@ def pending_file(registry: str, key: BodyKey, group: int, kind: str) -> str:
     return f"{pending_directory(registry)}/{context_file(key.context)}/{key.id:010}.{group}.{kind}"
 
 
+# --- entries of a zone's ring ----------------------------------------------------------------------------------------
+
+_LONGEST_RING_KEY = 250
+"""Memcached's limit."""
+
+
+def ring_key(registry: str, key: BodyKey) -> str:
+    """Letters, digits and a few signs, as a file's name; of a longer one the digest, in which there is no slash."""
+    name = body_file(registry, key)
+    return name if len(name) <= _LONGEST_RING_KEY else blake2b(name.encode(), digest_size=32).hexdigest()
+
+
 # --- rows in DynamoDB ------------------------------------------------------------------------------------------------
 
 HEAD, SETTINGS, NEXT, ID, HOLDERS = "HEAD", "SETTINGS", "NEXT", "ID", "HOLDERS"
@@ -248,6 +261,11 @@ def journal_at(sk: str) -> int:
 
 def segments_pk(registry: str) -> str:
     return f"{component(registry)}#segments"
+
+
+def zones_pk(registry: str) -> str:
+    """Of the heartbeats' rows; their sort keys are the ids of the zones."""
+    return f"{component(registry)}#z"
 
 
 def _full_name(subject: Subject) -> str:

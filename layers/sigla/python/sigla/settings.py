@@ -32,6 +32,10 @@ class Settings:
     schema_bytes, request_bytes: longer texts and bodies are refused with 42209 and 413.
     auth: who may ask, one of `AUTO`, `KEYS` and `NONE`. `sigla serve --auth` means KEYS.
     memory_bytes: what schemas kept at hand may take.
+    memory_seconds: how long a process keeps a schema at hand before it looks again.
+    zone: the availability zone that a function was put into, by its AZ id; empty: none in particular.
+    ring: the members of the zone's cache ring, addresses separated by commas, as in `valkey://10.0.0.7:6379`.
+    ring_seconds: how long a schema stands in the ring.
     holders_seconds: how long a function remembers who uses an id; 0: not at all.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
     log_reads: the share of successful reads by id that a function logs; everything else it logs always.
@@ -48,6 +52,10 @@ class Settings:
     schema_bytes: int = 2**20
     request_bytes: int = 4_000_000
     memory_bytes: int = 16 * 2**20
+    memory_seconds: int = 300
+    zone: str = ""
+    ring: str = ""
+    ring_seconds: int = 3_600
     holders_seconds: int = 60
     auth: str = AUTO
     cors_origins: str = ""

@@ -12,6 +12,8 @@ from sigla import __version__, observe
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.cache.memory import Memory
+from sigla.cache.ring import Ring
+from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
 from sigla.ports import Clock
@@ -65,9 +67,11 @@ def embedded(settings: Settings, data: Path | None) -> "Iterator[tuple[Registry,
     except (DataInUse, TooNew) as problem:
         raise DataNotOpened(str(problem)) from problem
     with opened as store:
-        bodies = Tiers(Memory(settings.memory_bytes), store.bodies, unsettled=store.bodies.unsettled)
+        clock = SystemClock()
+        flight = _flight(settings, Ring({}, clock), clock)
+        bodies = Tiers(_memory(settings, clock), flight, store.bodies, unsettled=store.bodies.unsettled)
         store.bodies.on_replaced(bodies.forget)
-        yield Registry(store.catalog, bodies, SystemClock(), _options(settings)), store
+        yield Registry(store.catalog, bodies, clock, _options(settings)), store
 
 
 @contextmanager
@@ -82,7 +86,8 @@ def aws(settings: Settings) -> Iterator[Opened]:
 
     clock, name = SystemClock(), settings.registry_name
     with closing(Clients()) as clients, closing(Objects(clients.s3, settings.bucket, clock=clock)) as objects:
-        bodies = Tiers(Memory(settings.memory_bytes), AwsBodies(objects, registry=name))
+        flight = _flight(settings, Ring({}, clock), clock)
+        bodies = Tiers(_memory(settings, clock), flight, AwsBodies(objects, registry=name))
         with (
             closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name)) as catalog,
             closing(Speakers(catalog, bodies, clock, remembered_ms=1000 * settings.holders_seconds)) as speakers,
@@ -232,6 +237,14 @@ def _open(where: str) -> observe.Facts:
     """Told once per start: nobody may be able to say that he did not know."""
     told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
     return {"event": "open", "message": told}
+
+
+def _memory(settings: Settings, clock: Clock) -> Memory:
+    return Memory(settings.memory_bytes, clock, presence_ms=1000 * settings.memory_seconds)
+
+
+def _flight(settings: Settings, ring: Ring, clock: Clock) -> SingleFlight:
+    return SingleFlight(ring, clock, registry=settings.registry_name, presence_ms=1000 * settings.ring_seconds)
 
 
 def _options(settings: Settings) -> Options:

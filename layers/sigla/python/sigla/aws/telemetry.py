@@ -48,6 +48,7 @@ class RequestLog:
 
     service: whose lines they are. calls: to AWS. reads: the share, 0 to 1. draw: yields a number below 1 that decides
     about one line; what it yields next must not be known to a copy of the process, which makes a log of its own.
+    more: is asked once for each request, for further facts about it. zone: in which it runs, if in a certain one.
     """
 
     def __init__(
@@ -58,11 +59,14 @@ class RequestLog:
         release: str,
         reads: float = 1.0,
         draw: Callable[[], float] | None = None,
+        more: Callable[[], Facts] = dict,
+        zone: str = "",
     ) -> None:
         self._logger = _logger(service)
         self._tells = {"failure": self._logger.error, "open": self._logger.warning}
-        self._release = release
+        self._always: Facts = {"release": release, **({"zone": zone} if zone else {})}
         self._reads = reads
+        self._more = more
         self._calls = calls
         self._before = calls.count
         self._draw = draw or Random().random  # noqa: S311 - which line is left out is no secret
@@ -81,9 +85,10 @@ class RequestLog:
     def __call__(self, seen: Seen) -> None:
         cold, self._cold = self._cold, False
         before, self._before = self._before, self._calls.count
+        more = self._more()
         if observe.is_read_by_id(seen) and self._draw() >= self._reads:
             return
-        facts = observe.request(seen) | {"calls": self._before - before, "cold": cold, "release": self._release}
+        facts = observe.request(seen) | {"calls": self._before - before, "cold": cold} | more | self._always
         self._write(self._logger.error if seen.status >= 500 else self._logger.info, facts)
 
     def tell(self, facts: Facts) -> None:

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from sigla.model import Body, BodyKey, Schema
+from sigla.ports import Clock
 
 OVERHEAD = 1_500
 """Bytes that a body takes beside its texts: its objects, its key, its place in the order."""
@@ -30,26 +31,33 @@ def _annotations(schema: Schema) -> int:
     return _PER_RULE * rules + sum(200 + 4 * len(name) + sum(map(len, value)) * 4 for name, value in texts)
 
 
+SPARED_MS = 10_000
+"""How long a body that cannot be read again is told on, before that is tried again."""
+
+
 class Entry:
-    """used: whether somebody asked for the body since it came, or since it was last spared."""
+    """used: whether somebody asked for the body since it came, or since it was last spared. until: when it is old."""
 
-    __slots__ = ("body", "size", "used")
+    __slots__ = ("body", "size", "until", "used")
 
-    def __init__(self, body: Body, size: int) -> None:
+    def __init__(self, body: Body, size: int, until: int) -> None:
         self.body = body
         self.size = size
+        self.until = until
         self.used = False
 
 
 class Memory:
-    """At most `capacity` bytes, by the estimate of `cost`. Any thread may use it.
+    """At most `capacity` bytes, by the estimate of `cost`; each for `presence_ms`. Any thread may use it.
 
     The oldest goes first, but one that was used is spared once for it (the second chance, or clock, algorithm): asking
     then moves nothing and needs no lock.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, clock: Clock, *, presence_ms: int = 300_000) -> None:
         self._capacity = capacity
+        self._clock = clock
+        self._presence_ms = presence_ms
         self._used = 0
         self._bodies: OrderedDict[BodyKey, Entry] = OrderedDict()
         self._lock = threading.Lock()
@@ -62,24 +70,37 @@ class Memory:
     def get(self, key: BodyKey) -> Body | None:
         """The very object that was remembered."""
         found = self._bodies.get(key)
-        if found is None:
+        if found is None or found.until <= self._clock.now():
             return None
         found.used = True
+        return found.body
+
+    def spared(self, key: BodyKey) -> Body | None:
+        """What was remembered, however old, where it cannot be read again; for a while nobody has to try."""
+        found = self._bodies.get(key)
+        if found is None:
+            return None
+        found.until = self._clock.now() + SPARED_MS
         return found.body
 
     def remember(self, key: BodyKey, body: Body, *, since: int) -> Body:
         """Keeps a body that was read after `changes` was `since`; what changed in between is not kept.
 
-        Whoever came first wins: the body to go on with is what this returns.
+        An equal body that is remembered stays: the one to go on with is what this returns.
         """
         with self._lock:
+            if since != self.changes:
+                return body
+            until = self._clock.now() + self._presence_ms
             standing = self._bodies.get(key)
-            if standing or since != self.changes:
-                return standing.body if standing and since == self.changes else body
+            if standing is not None and standing.body == body:
+                standing.until = until
+                return standing.body
+            self._drop(key)
             size = cost(body)
             if size <= self._capacity:
                 self._make_room(size)
-                self._bodies[key] = Entry(body, size)
+                self._bodies[key] = Entry(body, size, until)
                 self._used += size
             return body
 
@@ -88,8 +109,11 @@ class Memory:
         with self._lock:
             self.changes += 1
             for key in keys:
-                gone = self._bodies.pop(key, None)
-                self._used -= gone.size if gone else 0
+                self._drop(key)
+
+    def _drop(self, key: BodyKey) -> None:
+        gone = self._bodies.pop(key, None)
+        self._used -= gone.size if gone else 0
 
     def _make_room(self, size: int) -> None:
         while self._used + size > self._capacity:

@@ -1,0 +1,38 @@
+"""The members that a ring may have; `cache/member.py` says what they promise.
+
+| address, as in SIGLA_RING | a member |
+|---|---|
+| `valkey://host:port` | Valkey, or Redis from 7.0, without TLS and without users |
+| `valkeys://host:port` | the same with TLS |
+| `valkeys://user@host:port?iam=group` | ElastiCache: a token of IAM, for that replication group, is the password |
+| `memcached://host:port`, `memcacheds://host:port` | Memcached, without and with TLS |
+
+With TLS, `ca=/a/file.pem` in the query names the certificates to trust instead of the system's.
+"""
+
+from collections.abc import Callable
+
+from sigla.cache.member import Member
+from sigla.cache.members import addresses
+
+Token = Callable[[str, str], str]
+"""Of a user and a replication group, the password; raises OSError where there are no credentials."""
+
+
+def member(address: str, *, token: Token) -> tuple[str, Member]:
+    """Its name, `host:port`, and a member that connects when it is first asked.
+
+    Raises ValueError with a sentence if the address is none; OSError if its file of certificates cannot be read.
+    """
+    read = addresses.read(address)
+    # Where there is no ring, nobody pays for its protocols and for TLS.
+    from sigla.cache.members.connections import Endpoint, verifying  # noqa: PLC0415 - see above
+
+    endpoint = Endpoint(read.host, read.port, verifying(read.ca or None) if read.tls else None)
+    if read.protocol == addresses.MEMCACHED:
+        from sigla.cache.members.memcached import MemcachedMember  # noqa: PLC0415 - see above
+
+        return endpoint.name, MemcachedMember(endpoint)
+    from sigla.cache.members.valkey import ValkeyMember  # noqa: PLC0415 - see above
+
+    return endpoint.name, ValkeyMember(endpoint, user=read.user, password=lambda: token(read.user, read.group))

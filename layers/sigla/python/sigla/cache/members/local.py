@@ -1,0 +1,67 @@
+"""A member within this process: for several instances of one machine, for tests, for simulations."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from sigla.cache.member import Swap
+from sigla.ports import Clock
+
+
+class LocalMember:
+    """A `Member` that keeps at most `capacity` bytes of values; what nobody asked for the longest goes first."""
+
+    def __init__(self, clock: Clock, *, capacity: int = 64 * 2**20) -> None:
+        self._clock = clock
+        self._capacity = capacity
+        self._size = 0
+        self._entries: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
+        """Values, and when they end."""
+        self._lock = threading.Lock()
+
+    def claim(self, keys: Sequence[str], value: bytes, *, lasts_ms: int) -> list[bytes | None]:
+        with self._lock:
+            return [self._claim(key, value, lasts_ms) for key in keys]
+
+    def swap(self, swaps: Sequence[Swap], *, lasts_ms: int) -> None:
+        with self._lock:
+            for each in swaps:
+                if self._get(each.key) == each.expected:
+                    self._put(each.key, each.value, lasts_ms)
+
+    def put(self, key: str, value: bytes, *, lasts_ms: int) -> None:
+        with self._lock:
+            self._put(key, value, lasts_ms)
+
+    def ping(self) -> None:
+        """It is here."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _claim(self, key: str, value: bytes, lasts_ms: int) -> bytes | None:
+        stands = self._get(key)
+        if stands is None:
+            self._put(key, value, lasts_ms)
+        return stands
+
+    def _get(self, key: str) -> bytes | None:
+        value, until = self._entries.get(key, (None, 0))
+        if value is None:
+            return None
+        if until <= self._clock.now():
+            self._drop(key)
+            return None
+        self._entries.move_to_end(key)
+        return value
+
+    def _put(self, key: str, value: bytes, lasts_ms: int) -> None:
+        self._drop(key)
+        self._entries[key] = (value, self._clock.now() + lasts_ms)
+        self._size += len(value)
+        while self._size > self._capacity:
+            self._drop(next(iter(self._entries)))
+
+    def _drop(self, key: str) -> None:
+        value, _ = self._entries.pop(key, (b"", 0))
+        self._size -= len(value)
