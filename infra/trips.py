@@ -52,6 +52,7 @@ TRIPS: Mapping[str, Trips] = {
     "read by id": Trips(COLD, read=2),
     "read by id again": Trips(),
     "read by id after a minute": Trips(HOLDERS, read=2),
+    "read by id in a warm zone": Trips(HOLDERS, read=2),
     "read an id that nobody has": Trips(((GET, QUERY),), read=1),
     "read by id for a subject": Trips(COLD, read=3),
     "read by id for a subject again": Trips(),
@@ -90,4 +91,4 @@ TRIPS: Mapping[str, Trips] = {
         (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=12, write=14
     ),
 }
-"""Each by an instance that has just begun, unless it says otherwise."""
+"""Each by an instance that has just begun, unless it says otherwise; without a ring, but for warm zones."""

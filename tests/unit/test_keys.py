@@ -1,5 +1,6 @@
 """Distinct names, distinct keys; and keys that sort as the lists do."""
 
+import re
 from typing import Any
 
 import pytest
@@ -43,6 +44,7 @@ FILES = [
     st.tuples(st.just(keys.body_file), REGISTRIES, BODY_KEYS),
     st.tuples(st.just(keys.pending_file), REGISTRIES, BODY_KEYS, NUMBERS, st.sampled_from(["new", "old"])),
 ]
+RING = [st.tuples(st.just(keys.ring_key), REGISTRIES, BODY_KEYS)]
 SORT_KEYS = [
     [st.tuples(st.just(keys.version_sk), NUMBERS, VERSIONS)],
     [
@@ -60,7 +62,7 @@ SORT_KEYS = [
 ]
 
 
-@pytest.mark.parametrize("names", [ROWS, OBJECTS, FILES, *SORT_KEYS], ids=repr)
+@pytest.mark.parametrize("names", [ROWS, OBJECTS, FILES, RING, *SORT_KEYS], ids=repr)
 def test_distinct_names_make_distinct_keys(names: list[st.SearchStrategy]) -> None:
     """Of one kind or of two: nobody's row stands in anybody's place."""
 
@@ -70,6 +72,12 @@ def test_distinct_names_make_distinct_keys(names: list[st.SearchStrategy]) -> No
         assert (make(*arguments) == make_other(*others)) == (one == other)
 
     hold()
+
+
+@given(st.sampled_from(["default", "a" * 300]), BODY_KEYS)
+def test_every_cache_takes_the_keys_of_a_ring(registry: str, key: BodyKey) -> None:
+    """Memcached is the strictest: 250 bytes, nothing but what can be seen."""
+    assert re.fullmatch(r"[!-~]{1,250}", keys.ring_key(registry, key))
 
 
 @given(SUBJECTS, SUBJECTS)

@@ -12,6 +12,8 @@ import pytest
 
 from infra.trips import TRIPS
 from sigla.aws.objects import Objects
+from sigla.cache.members.local import LocalMember
+from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
 from sigla.errors import SchemaNotFound
 from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
@@ -40,22 +42,26 @@ def moto() -> Iterator[Account]:
 
 
 @contextmanager
-def instance(stores: AwsStores, clock: FixedClock) -> Iterator[Registry]:
-    """One that has just begun."""
+def instance(stores: AwsStores, clock: FixedClock, ring: LocalMember | None = None) -> Iterator[Registry]:
+    """One that has just begun. ring: of its zone, with one member, if it has one."""
     with stores.another_catalog() as catalog:
-        tiers = tiers_before(stores.bodies, clock)
+        tiers = tiers_before(stores.bodies, clock, ring=Ring({"one": ring} if ring else {}, clock))
         with closing(Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)) as speakers:
             yield Registry(speakers, tiers, clock)
 
 
 @dataclass(frozen=True)
 class Case:
-    """before: what others have done. warm: what the same instance was asked before. later: seconds in between."""
+    """before: what others have done. warm: what the same instance was asked before. later: seconds in between.
+
+    zone: whether all of them are in one zone, with a ring.
+    """
 
     verb: Verb
     before: tuple[Verb, ...] = ()
     warm: tuple[Verb, ...] = ()
     later: float = 0
+    zone: bool = False
 
 
 def by_id(id: int = 1, subject: str | None = None) -> Verb:
@@ -87,6 +93,7 @@ CASES: dict[str, Case] = {
     "read by id": Case(by_id(), KNOWN),
     "read by id again": Case(by_id(), KNOWN, (by_id(),)),
     "read by id after a minute": Case(by_id(), KNOWN, (by_id(),), later=A_MINUTE_S),
+    "read by id in a warm zone": Case(by_id(), (ORDERS, by_id()), zone=True),
     "read an id that nobody has": Case(by_id(9), KNOWN),
     "read by id for a subject": Case(by_id(1, "a"), KNOWN),
     "read by id for a subject again": Case(by_id(1, "a"), KNOWN, (by_id(1, "a"),)),
@@ -133,10 +140,11 @@ def test_a_verb_asks_what_the_table_says(moto: Account, name: str) -> None:
     case, told, clock = CASES[name], TRIPS[name], FixedClock()
     with ExitStack() as opened:
         stores = opened.enter_context(moto.stores())
+        ring = LocalMember(clock) if case.zone else None
         for verb in case.before:
             clock.sleep(1)  # a commit in the same millisecond as another instance's would have to be tried twice
-            verb(opened.enter_context(instance(stores, clock)))
-        registry = opened.enter_context(instance(stores, clock))
+            verb(opened.enter_context(instance(stores, clock, ring)))
+        registry = opened.enter_context(instance(stores, clock, ring))
         for verb in case.warm:
             verb(registry)
         clock.sleep(1 + case.later)
