@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sigla.aws.clients import CONFIG, CONNECTIONS, Clients
+from sigla.aws.clients import CONFIG, CONNECTIONS, PROBING, Clients
 from sigla.aws.objects import SIDE_BY_SIDE, Objects
 from sigla.errors import StoreError
 from sigla.registry import Options
@@ -95,12 +95,21 @@ def objects(clients: Clients) -> Iterator[Objects]:
     made.close()
 
 
-def test_a_call_that_is_never_answered_ends_within_the_time_of_a_write() -> None:
-    """All its tries and the longest pauses between them: what is left is for the refusal."""
-    tries = CONFIG.retries["total_max_attempts"]
+def longest_s(config: Any) -> float:
+    """All tries of a call that is never answered, and the longest pauses between them."""
+    tries = config.retries["total_max_attempts"]
     pauses = sum(2**number for number in range(tries - 1))
-    longest_s = tries * (CONFIG.connect_timeout + CONFIG.read_timeout) + pauses
-    assert longest_s < Options().deadline_ms / 1000 < 29  # where API Gateway gives up
+    return float(tries * (config.connect_timeout + config.read_timeout) + pauses)
+
+
+def test_a_call_that_is_never_answered_ends_within_the_time_of_a_write() -> None:
+    """What is left is for the refusal."""
+    assert longest_s(CONFIG) < Options().deadline_ms / 1000 < 29  # where API Gateway gives up
+
+
+def test_a_zone_that_never_answers_is_told_of_within_the_time_of_its_heartbeat() -> None:
+    """The row and the line are written afterwards, while there is time."""
+    assert longest_s(PROBING) <= 25
 
 
 def test_every_thread_of_an_adapter_has_a_connection() -> None:

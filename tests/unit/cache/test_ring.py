@@ -1,5 +1,6 @@
 """Each key has one owner; a member that fails is as if it had nothing."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from sigla.cache.member import Member, MemberFailed, Swap
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import OUT, Ring, owner
 from tests.build import FixedClock
+from tests.waiting import PATIENCE_S
 
 KEYS = [f"default/schemas/_/{id:010}.json" for id in range(10_000)]
 NAMES = st.lists(st.from_regex(r"[a-z0-9.-]{1,30}:\d{2,5}", fullmatch=True), min_size=1, max_size=10, unique=True)
@@ -159,11 +161,15 @@ def test_while_one_call_tries_a_member_that_rested_no_other_does() -> None:
 
 
 def test_a_probe_asks_every_member_also_those_that_rest() -> None:
-    """And changes nothing about who rests."""
+    """Side by side, and changes nothing about who rests."""
     clock = FixedClock()
+    together = threading.Barrier(2, timeout=PATIENCE_S)
     members = {name: Moody(LocalMember(clock)) for name in ("one", "two")}
     ring = Ring(members, clock)
     members["one"].fails = True
+    ring.claim(KEYS[:10], b"L", lasts_ms=1000)
+    for member in members.values():
+        member.before = together.wait
     ring.claim(KEYS[:10], b"L", lasts_ms=1000)
     one, two = ring.probe()
     assert (one.name, one.failure) == ("one", "moody")

@@ -34,6 +34,10 @@ CONFIG = Config(
     parameter_validation=False,
 )
 
+# A function that starts, in a zone all of whose caches are gone, answers within a few seconds. Two tries, so that one
+# lost connection is no dead zone; both end before the heartbeat's own 30 s do.
+PROBING = CONFIG.merge(Config(read_timeout=10, retries={"mode": "standard", "total_max_attempts": 2}))
+
 
 THROTTLED, LOST = "Throttles", "LostRaces"
 """What may become of a try: AWS found it too fast; DynamoDB cancelled it, because others wrote the same rows."""
@@ -109,8 +113,8 @@ class Clients:
         self, *, region: str | None = None, s3_endpoint: str | None = None, dynamodb_endpoint: str | None = None
     ) -> None:
         self.calls = Calls()
-        self._session = botocore.session.get_session()
-        self._session.register_component("data_loader", _descriptions())
+        self.session = botocore.session.get_session()
+        self.session.register_component("data_loader", _descriptions())
         self._region = region
         self._endpoints = {"s3": s3_endpoint, "dynamodb": dynamodb_endpoint}
 
@@ -125,14 +129,19 @@ class Clients:
     def dynamodb(self) -> Any:
         return self._client("dynamodb")
 
+    @cached_property
+    def functions(self) -> Any:
+        """Of Lambda."""
+        return self._client("lambda", PROBING)
+
     def close(self) -> None:
         """Closes the connections that are open. The clients open new ones when they are used again."""
-        for service in self._endpoints.keys() & self.__dict__.keys():
-            self.__dict__[service].close()
+        for name in {"s3", "dynamodb", "functions"} & self.__dict__.keys():
+            self.__dict__[name].close()
 
-    def _client(self, service: str) -> Any:
-        client = self._session.create_client(
-            service, region_name=self._region, endpoint_url=self._endpoints[service], config=CONFIG
+    def _client(self, service: str, config: Config = CONFIG) -> Any:
+        client = self.session.create_client(
+            service, region_name=self._region, endpoint_url=self._endpoints.get(service), config=config
         )
         client.meta.events.register("before-call", self.calls)
         client.meta.events.register("needs-retry", self.calls.tried)

@@ -25,10 +25,10 @@ def member(address: str, *, token: Token) -> tuple[str, Member]:
     Raises ValueError with a sentence if the address is none; OSError if its file of certificates cannot be read.
     """
     read = addresses.read(address)
-    # Where there is no ring, nobody pays for its protocols and for TLS.
-    from sigla.cache.members.connections import Endpoint, verifying  # noqa: PLC0415 - see above
+    # Nobody pays for a library, or for TLS, that he does not use.
+    from sigla.cache.members.transport import Endpoint, trusting  # noqa: PLC0415 - see above
 
-    endpoint = Endpoint(read.host, read.port, verifying(read.ca or None) if read.tls else None)
+    endpoint = Endpoint(read.host, read.port, trusting(read.ca) if read.tls else None)
     if read.protocol == addresses.MEMCACHED:
         from sigla.cache.members.memcached import MemcachedMember  # noqa: PLC0415 - see above
 
