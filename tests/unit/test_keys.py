@@ -26,6 +26,7 @@ ROWS = [
     st.tuples(st.just(keys.context_pk), REGISTRIES, CONTEXTS),
     st.tuples(st.just(keys.subject_pk), REGISTRIES, SUBJECTS),
     st.tuples(st.just(keys.settings_pk), REGISTRIES),
+    st.tuples(st.just(keys.zones_pk), REGISTRIES),
     st.tuples(st.just(keys.content_pk), REGISTRIES, CONTEXTS, TEXTS),
     st.tuples(st.just(keys.id_pk), REGISTRIES, BODY_KEYS),
     st.tuples(st.just(keys.referrers_pk), REGISTRIES, SUBJECTS),

@@ -170,7 +170,6 @@ def test_a_probe_asks_every_member_also_those_that_rest() -> None:
     ring.claim(KEYS[:10], b"L", lasts_ms=1000)
     for member in members.values():
         member.before = together.wait
-    ring.claim(KEYS[:10], b"L", lasts_ms=1000)
     one, two = ring.probe()
     assert (one.name, one.failure) == ("one", "moody")
     assert (two.name, two.failure) == ("two", "")

@@ -15,6 +15,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve --port 9000      on another port
   sigla serve --auth           the same, for those who have an API key
   sigla keys create NAME       makes one
+  sigla zone-url               URLs of a registry in AWS, the nearest zone's first
 """
 
 EPILOG = """\
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import keys, serve
+    from sigla.cli import keys, serve, zone_url
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -45,4 +46,5 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     serve.add_to(commands)
     keys.add_to(commands)
+    zone_url.add_to(commands)
     return parser

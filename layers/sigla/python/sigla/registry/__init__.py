@@ -8,6 +8,7 @@ from sigla.registry import lookup as _lookup
 from sigla.registry import register as _register
 from sigla.registry import settings as _settings
 from sigla.registry import tags as _tags
+from sigla.registry import zones as _zones
 from sigla.registry.stores import Options, Stores, View
 
 
@@ -45,6 +46,8 @@ class Registry(Stores):
 
     contexts = _contexts.contexts
     drop_context = _contexts.drop_context
+
+    zones = _zones.zones
 
 
 __all__ = ["Options", "Registry", "Stores", "View"]

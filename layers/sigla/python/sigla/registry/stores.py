@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Row, SchemaId, Subject, Version
-from sigla.ports import Bodies, Catalog, Clock, Head, Snapshot, VersionKey
+from sigla.ports import Bodies, Catalog, Clock, Head, Snapshot, VersionKey, Zones
 from sigla.registry.parsed import ParsedSchemas
 from sigla.rules import names
 from sigla.rules.settings import effective_config, effective_mode
@@ -52,11 +52,14 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
+    """directory: of zones; None where there are none."""
+
     catalog: Catalog
     bodies: Bodies
     clock: Clock
     options: Options = field(default_factory=Options)
     parsed: ParsedSchemas = field(default_factory=ParsedSchemas)
+    directory: Zones | None = None
 
     def ask(
         self,

@@ -155,4 +155,9 @@ SHAPES: dict[str, Shape] = {
     "ServerClusterId": _object("scope", scope=_object(path=_list(TEXT), clusters=_map(TEXT))),
     "ServerVersion": _object("version", "commitId", version=TEXT, commitId=TEXT),
     "Deployment": _object("attributes", attributes=_list(TEXT)),
+    "Zones": _list(
+        _object(
+            "id", "url", "healthy", "checked", id=TEXT, name=TEXT, url=TEXT, healthy=FLAG, checked=NUMBER, reason=TEXT
+        )
+    ),
 }

@@ -86,6 +86,8 @@ ROUTES = (
     Route("GET", "/v1/metadata/id", OPEN, server.metadata_id, "Which cluster this is", "ServerClusterId"),
     Route("GET", "/v1/metadata/version", OPEN, server.metadata_version, "Which API this is", "ServerVersion"),
     Route("GET", "/v1/metadata/deployment", OPEN, server.metadata_deployment, "How this is deployed", "Deployment"),
+    # Open: who is about to choose an endpoint has nothing yet, and it tells no more than DNS and a request would.
+    Route("GET", "/zones", OPEN, server.zones, "The zones that have endpoints of their own", "Zones"),
 
     Route("GET", "/contexts", READ, server.contexts, "The contexts", "Names",
           query=(*PAGE, Query("contextPrefix", about="Only those that begin so"))),

@@ -1,4 +1,4 @@
-"""Contexts, and what the server says about itself."""
+"""Contexts, zones, and what the server says about itself."""
 
 from sigla.model import DEFAULT_CONTEXT
 from sigla.registry import Registry
@@ -6,7 +6,7 @@ from sigla.web import paths
 from sigla.web.answer import Answer, nothing, told
 from sigla.web.exchange import LONGEST_LIST, Exchange
 from sigla.web.refusals import MethodNotAllowed
-from sigla.web.wire import requests
+from sigla.web.wire import answers, requests
 
 # ruff: noqa: ARG001 - every endpoint is called alike, whether it asks the registry or not
 
@@ -31,6 +31,10 @@ def drop_context(exchange: Exchange, registry: Registry) -> Answer:
         raise MethodNotAllowed
     registry.drop_context(context)
     return nothing()
+
+
+def zones(exchange: Exchange, registry: Registry) -> Answer:
+    return told([answers.zone(one) for one in registry.zones()])
 
 
 def metadata_id(exchange: Exchange, registry: Registry) -> Answer:

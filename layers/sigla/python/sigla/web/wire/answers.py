@@ -5,6 +5,7 @@ from typing import Any
 
 from sigla.keys import utf16
 from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
+from sigla.ports import Zone
 from sigla.web.wire.fields import CONFIG, CONFIG_UPDATE, Field
 
 Json = dict[str, Any]
@@ -140,6 +141,17 @@ def subject_version(held: tuple[Subject, Version]) -> Json:
 
 def context_id(key: BodyKey) -> Json:
     return {"context": key.context, "id": key.id}
+
+
+def zone(found: Zone) -> Json:
+    return _full(
+        id=found.id,
+        name=found.name,
+        url=found.url,
+        healthy=found.healthy,
+        checked=found.checked,
+        reason=found.reason,
+    )
 
 
 def error(code: int, message: str) -> Json:

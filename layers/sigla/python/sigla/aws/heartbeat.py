@@ -1,0 +1,169 @@
+"""Each minute, for each zone: its function is asked how it is, and the directory and CloudWatch are told.
+
+    it does not answer, or fails       not healthy
+    it runs in another zone            healthy: its answers are right, but it is not where its clients think
+    members of its ring do not answer  healthy: what they would have kept is read from S3
+
+Reasons are shown to everybody (`GET /zones`), so that they name no address; the line in the log has all of it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sigla.aws.probe import ASKED
+from sigla.aws.telemetry import NAMESPACE
+from sigla.ports import Clock, Zone, Zones
+
+Event = Mapping[str, Any]
+
+
+class Asked(NamedTuple):
+    """The zone of an event. function: the ARN of the alias that its URL leads to."""
+
+    id: str
+    name: str
+    url: str
+    function: str
+
+    @classmethod
+    def of(cls, event: Event) -> "Asked":
+        """Raises ValueError for an event that is none of ours."""
+        told = event.get("zone")
+        if not isinstance(told, dict) or not all(isinstance(told.get(name), str) for name in cls._fields):
+            raise ValueError(f"no heartbeat of a zone: an event with {sorted(event)}")
+        return cls(*(told[name] for name in cls._fields))
+
+
+class NoAnswer(Exception):
+    """Why not, for everybody."""
+
+
+class Member(NamedTuple):
+    """Of the ring; failure: empty if it answers."""
+
+    name: str
+    ms: float
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the zone's function told. zone: the one it was given. runs_in: None where it cannot know."""
+
+    zone: str
+    runs_in: str | None
+    members: tuple[Member, ...]
+    release: str
+
+    @classmethod
+    def read(cls, payload: bytes) -> "Answer":
+        """Raises NoAnswer."""
+        try:
+            told = orjson.loads(payload)
+            members = tuple(Member(one["name"], one["ms"], one["failure"]) for one in told["members"])
+            return cls(told["zone"], told["runs_in"], members, told["release"])
+        except (ValueError, LookupError, TypeError):
+            raise NoAnswer("its function answers something else") from None
+
+    @property
+    def down(self) -> int:
+        return sum(bool(one.failure) for one in self.members)
+
+
+class Verdict(NamedTuple):
+    """misplaced: it runs in another zone than that of the heartbeat. down: members of the ring."""
+
+    healthy: bool
+    reason: str
+    misplaced: bool = False
+    down: int = 0
+
+
+def judged(asked: Asked, answer: Answer) -> Verdict:
+    misplaced = answer.runs_in not in (None, asked.id)
+    return Verdict(healthy=True, reason="; ".join(_flaws(asked, answer)), misplaced=misplaced, down=answer.down)
+
+
+def _flaws(asked: Asked, answer: Answer) -> Iterator[str]:
+    """What is wrong with a zone that serves."""
+    if answer.runs_in not in (None, asked.id):
+        yield f"it runs in {answer.runs_in}"
+    if answer.zone != asked.id:
+        yield f"it was given the zone {answer.zone}" if answer.zone else "it was given no zone"
+    if answer.down:
+        yield f"{answer.down} of the {len(answer.members)} members of its ring do not answer"
+
+
+class Heartbeat:
+    """What Lambda calls. functions: a client of Lambda. service: whose metrics they are."""
+
+    def __init__(self, functions: Any, zones: Zones, clock: Clock, *, service: str) -> None:
+        self._functions = functions
+        self._zones = zones
+        self._clock = clock
+        self._service = service
+
+    def __call__(self, event: Event, _: Any = None) -> dict[str, Any]:
+        """What is told. Raises ValueError for an event that is none of ours, StoreError where the table is silent."""
+        asked, began = Asked.of(event), self._clock.now()
+        answer: Answer | None = None
+        try:
+            answer = self._probe(asked.function)
+            verdict = judged(asked, answer)
+        except NoAnswer as silence:
+            verdict = Verdict(healthy=False, reason=str(silence))
+        told = _told(verdict, answer, self._clock.now() - began)
+        self._tell(asked.id, verdict, told)
+        self._zones.beat(Zone(asked.id, asked.name, asked.url, verdict.healthy, began, verdict.reason))
+        return {"zone": asked.id, **told}
+
+    def _probe(self, function: str) -> Answer:
+        """Raises NoAnswer."""
+        try:
+            told = self._functions.invoke(FunctionName=function, Payload=orjson.dumps(ASKED))
+            payload = told["Payload"].read()
+        except ClientError as refused:
+            code = refused.response["Error"]["Code"]
+            raise NoAnswer(f"its function cannot be invoked ({code})") from refused
+        except BotoCoreError as silent:
+            raise NoAnswer("its function does not answer") from silent
+        if "FunctionError" in told:
+            raise NoAnswer("its function fails")
+        return Answer.read(payload)
+
+    def _tell(self, zone: str, verdict: Verdict, told: dict[str, Any]) -> None:
+        """One line, which is the metrics, too."""
+        metrics = EphemeralMetrics(namespace=NAMESPACE, service=self._service)
+        metrics.add_dimension("zone", zone)
+        metrics.add_metric("ZoneHealthy", MetricUnit.Count, verdict.healthy)
+        for name, count in TROUBLES.items():
+            if count(verdict):
+                metrics.add_metric(name, MetricUnit.Count, count(verdict))
+        for name, fact in told.items():
+            metrics.add_metadata(name, fact)
+        metrics.flush_metrics()
+
+
+TROUBLES: Mapping[str, Callable[[Verdict], int]] = {
+    "RingMembersDown": lambda verdict: verdict.down,
+    "ZoneMismatch": lambda verdict: verdict.misplaced,
+}
+"""Told where there are any: each metric that is told costs $0.30 a month and zone."""
+
+
+def _told(verdict: Verdict, answer: Answer | None, took_ms: int) -> dict[str, Any]:
+    return {
+        "event": "heartbeat",
+        "healthy": verdict.healthy,
+        "reason": verdict.reason,
+        "misplaced": verdict.misplaced,
+        "runs_in": answer and answer.runs_in,
+        "members": [one._asdict() for one in answer.members] if answer else [],
+        "release": answer and answer.release,
+        "took_ms": took_ms,
+    }

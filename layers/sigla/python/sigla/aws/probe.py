@@ -1,0 +1,57 @@
+"""What the registry's function tells the heartbeat of its zone: where it runs, and how the zone's ring is.
+
+Only who may invoke the function itself can ask: what comes by a URL is wrapped in an event of that door.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from sigla.aws import zone
+from sigla.aws.lifecycle import Handler
+
+ASKED = {"sigla": "probe"}
+"""The event that asks."""
+
+Told = dict[str, Any]
+
+
+class Pulse(Protocol):
+    """A member of the ring that was asked whether it is there. failure: empty if it is."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def ms(self) -> float: ...
+    @property
+    def failure(self) -> str: ...
+
+
+class Probe:
+    """zone: the id of the zone that the function was given. members: asks each member of the ring."""
+
+    def __init__(
+        self, zone: str, environ: zone.Environ, members: Callable[[], Iterable[Pulse]], *, release: str
+    ) -> None:
+        self._zone = zone
+        self._environ = environ
+        self._members = members
+        self._release = release
+
+    def __call__(self) -> Told:
+        """Everything is asked anew each time: of a snapshot, what was known before is another's."""
+        where = zone.in_lambda(self._environ)
+        return {
+            "zone": self._zone,
+            "runs_in": (where.id if where else "") or None,
+            "members": [{"name": one.name, "ms": one.ms, "failure": one.failure} for one in self._members()],
+            "release": self._release,
+        }
+
+
+def answering(handler: Handler, probe: Callable[[], Told]) -> Handler:
+    """The handler, which answers probes as well."""
+
+    def handle(event: Any, context: Any) -> Told:
+        return probe() if event == ASKED else handler(event, context)
+
+    return handle

@@ -1,0 +1,145 @@
+"""Functions in zones, each with a ring of real caches: what is read from S3, what everybody sees, what may fail."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from sigla.aws.lifecycle import Renewed
+from sigla.aws.objects import Objects, Stored
+from sigla.embedded.cache_servers import CacheServer, start
+from sigla.settings import InvalidSetting
+from tests.caches import needs_valkey
+from tests.functions.deployed import Client, Deployment, deployed
+from tests.functions.test_read_your_writes import STEPS, matches, questions
+from tests.functions.test_registry import loop
+
+__all__ = ["loop"]
+pytestmark = needs_valkey
+
+A, B = "use1-az1", "use1-az2"
+SCHEMAS = 50
+
+
+@dataclass
+class Zones:
+    """A deployment with two zones, two members in the ring of each. reads: of bodies in S3, by their names."""
+
+    deployment: Deployment
+    rings: dict[str, list[CacheServer]]
+    reads: Counter[str]
+
+    def instance(self, zone: str, **settings: str) -> Renewed:
+        addresses = ",".join(f"valkey://127.0.0.1:{member.port}" for member in self.rings[zone])
+        return self.deployment.instance(SIGLA_ZONE=zone, SIGLA_RING=addresses, **settings)
+
+    def client(self, zone: str, **settings: str) -> Client:
+        """Of an instance that has just begun."""
+        return Client(self.instance(zone, **settings), "function_url")
+
+
+@contextmanager
+def started() -> Iterator[CacheServer]:
+    server = start("valkey")
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def zones(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zones]:
+    reads: Counter[str] = Counter()
+    uncounted = Objects.read
+
+    def counted(self: Objects, name: str) -> Stored | None:
+        reads[name] += "/schemas/" in name
+        return uncounted(self, name)
+
+    monkeypatch.setattr(Objects, "read", counted)
+    with ExitStack() as opened:
+        rings = {zone: [opened.enter_context(started()) for _ in range(2)] for zone in (A, B)}
+        yield Zones(opened.enter_context(deployed(monkeypatch)), rings, reads)
+
+
+def registered(client: Client, count: int) -> None:
+    for number in range(count):
+        text = f'{{"type":"record","name":"R{number}","fields":[]}}'
+        assert client("POST", f"/subjects/s{number}/versions", {"schema": text}).status == 200
+
+
+def read(client: Client, count: int) -> None:
+    for id in range(1, count + 1):
+        reply = client.get(f"/schemas/ids/{id}")
+        assert reply.status == 200
+        assert f'"R{id - 1}"' in reply.body["schema"]
+
+
+def test_each_zone_reads_each_schema_from_s3_once(zones: Zones) -> None:
+    """A new instance in a warm zone answers its first fifty reads by id without one GET."""
+    registered(zones.client(A), SCHEMAS)
+    zones.reads.clear()
+    for zone in (A, B):
+        for _ in range(2):
+            read(zones.client(zone), SCHEMAS)
+    assert len(zones.reads) == SCHEMAS
+    assert set(zones.reads.values()) == {2}
+
+
+def test_another_zone_sees_at_once_what_one_has_done(zones: Zones) -> None:
+    """Each question was answered otherwise there a moment before, and never out of a ring."""
+    one, other = (zones.client(zone, SIGLA_HOLDERS_SECONDS="0") for zone in (A, B))
+    for name, step in STEPS.items():
+        for question in questions(step):
+            assert not matches(question.put_to(other), question.expected), (name, question.target, "said so before")
+        assert one(*step.change).status == 200, name
+        for question in questions(step):
+            assert matches(question.put_to(other), question.expected), (name, question.target)
+
+
+def test_what_is_deleted_for_good_is_gone_at_once_in_its_zone(zones: Zones) -> None:
+    """The ring had it; whoever has not asked yet is told what the store tells now."""
+    registered(zones.client(A), 1)
+    assert zones.client(A).get("/schemas/ids/1").status == 200
+    deleting = zones.client(A)
+    assert deleting("DELETE", "/subjects/s0").status == 200
+    assert deleting("DELETE", "/subjects/s0?permanent=true").status == 200
+    assert zones.client(A).get("/schemas/ids/1").body["error_code"] == 40403
+    assert deleting.get("/schemas/ids/1").body["error_code"] == 40403
+
+
+def test_a_dead_ring_fails_no_request(zones: Zones) -> None:
+    """Everything is read from S3 then, once by each instance."""
+    registered(zones.client(A), 10)
+    warm = zones.client(A)
+    read(warm, 10)
+    for member in zones.rings[A]:
+        member.stop()
+    zones.reads.clear()
+    for client in (warm, zones.client(A)):
+        read(client, 10)
+        read(client, 10)
+    assert zones.reads.total() == 10
+    assert warm("POST", "/subjects/s0/versions", {"schema": '"string"'}).status == 409
+
+
+def test_a_probe_tells_where_it_is_and_how_its_ring_is(zones: Zones) -> None:
+    """To whoever may invoke the function itself; the same event by the URL is a request like any other."""
+    instance = zones.instance(A)
+    dead = zones.rings[A][1]
+    dead.stop()
+    told = instance({"sigla": "probe"}, None)
+    assert (told["zone"], told["runs_in"]) == (A, None)
+    assert [(one["name"], bool(one["failure"])) for one in told["members"]] == [
+        (f"127.0.0.1:{zones.rings[A][0].port}", False),
+        (f"127.0.0.1:{dead.port}", True),
+    ]
+
+
+@pytest.mark.parametrize("ring", ["redis://127.0.0.1:1", "valkey://127.0.0.1", ","])
+def test_an_address_that_is_none_ends_the_start_with_a_sentence(zones: Zones, ring: str) -> None:
+    """A typo must not become a registry without a ring."""
+    with pytest.raises(InvalidSetting, match="SIGLA_RING"):
+        zones.deployment.instance(SIGLA_RING=ring)
