@@ -52,6 +52,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ),
         ("GET", "/v1/metadata/version", None, 200, {"version": "8.5.0", "commitId": "Unknown"}),
         ("GET", "/v1/metadata/deployment", None, 200, {"attributes": []}),
+        ("GET", "/zones", None, 200, []),
         ("GET", "/contexts", None, 200, ["."]),
         ("DELETE", "/contexts/.none", None, 204, None),
         ("GET", "/schemas", None, 200, ...),

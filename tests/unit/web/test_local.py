@@ -151,8 +151,9 @@ def served(told: list[Seen]) -> Iterator[Callable[[Talk], None]]:
             registry = Registry(store.catalog, store.bodies, FixedClock())
             options = app.Options(watchers=(told.append,))
             application = local.application(registry, group=store.group, step=store.step, options=options)
-            start = lambda url: threading.Thread(target=converse, args=(url,)).start()  # noqa: E731 - it is called once
-            local.serve(application, host="127.0.0.1", port=0, started=start)
+            with local.listening("127.0.0.1", [0]) as sockets:
+                talking = threading.Thread(target=converse, args=(local.url(sockets[0]),))
+                local.serve(application, sockets, started=talking.start)
         if failures:
             raise failures[0]
 

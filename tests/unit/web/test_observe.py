@@ -53,6 +53,15 @@ def test_a_line_is_dated_where_nobody_else_dates_it() -> None:
     assert told["ts"] == 7
 
 
+def test_a_line_tells_the_zone_where_there_are_several() -> None:
+    """One log for all zones of a machine."""
+    request = Seen("GET", "/", 200, 1, b"id", 2)
+    for zone, told in (("local-az1", {"zone": "local-az1"}), ("", {})):
+        written: list[bytes] = []
+        (line,) = lines(observe.Log(written.append, zone=zone), written, request)
+        assert {name: line[name] for name in line if name == "zone"} == told
+
+
 def test_a_line_names_the_key_that_asked() -> None:
     """Who did that? Its name is no secret; the secret is nowhere."""
     assert observe.request(Seen("GET", "/", 200, 1, b"id", 2, principal="orders"))["principal"] == "orders"

@@ -61,6 +61,7 @@ ROWS = (
     Row("GET /v1/metadata/id", "/v1/metadata/id", EVERYBODY),
     Row("GET /v1/metadata/version", "/v1/metadata/version", EVERYBODY),
     Row("GET /v1/metadata/deployment", "/v1/metadata/deployment", EVERYBODY),
+    Row("GET /zones", "/zones", EVERYBODY),
     Row("GET /contexts", "/contexts", LIST, sees=([".", ".team"], ["."], ["."])),
     Row("DELETE /contexts/{context}", "/contexts/.none", DROP_ALL),
     Row("GET /schemas", "/schemas", LIST, sees=(EVERY, OWN, [])),

@@ -125,9 +125,8 @@ def test_a_client_that_went_away_disturbs_nobody() -> None:
     worker.stop()
 
 
-def test_a_long_queue_is_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_queue_is_taken_in_parts() -> None:
     """A group has a bound, so that its first job need not wait for a thousand others."""
-    monkeypatch.setattr("sigla.web.worker.LARGEST_GROUP", 2)
     scopes = Scopes()
-    outcomes(Worker(scopes.group, scopes.step), *[lambda: OK] * 3)
+    outcomes(Worker(scopes.group, scopes.step, largest=2), *[lambda: OK] * 3)
     assert scopes.told.count("group") == 2

@@ -161,15 +161,21 @@ class Buffered:
 class Log:
     """Writes the line of each request.
 
-    clock: dates the lines, by when they are written. release: of the code that runs.
+    clock: dates the lines, by when they are written. release: of the code that runs. zone: where it was asked.
     """
 
     def __init__(
-        self, write: Callable[[bytes], None] = to_stdout, *, clock: Clock | None = None, release: str = ""
+        self,
+        write: Callable[[bytes], None] = to_stdout,
+        *,
+        clock: Clock | None = None,
+        release: str = "",
+        zone: str = "",
     ) -> None:
         self._write = write
         self._clock = clock
         self._release = release
+        self._zone = zone
         self._cold = True
 
     def __call__(self, seen: Seen) -> None:
@@ -181,4 +187,6 @@ class Log:
             facts["cold"] = True
         if self._release:
             facts["release"] = self._release
+        if self._zone:
+            facts["zone"] = self._zone
         self._write(as_line(facts))

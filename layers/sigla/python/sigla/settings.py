@@ -77,6 +77,8 @@ class Settings:
         settings = cls(**given)
         if bool(settings.table) != bool(settings.bucket):
             raise InvalidSetting(f"{PREFIX}TABLE and {PREFIX}BUCKET belong together: set both, or neither.")
+        if settings.ring and not settings.table:
+            raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")
         if settings.default_level.upper() not in LEVELS:
             raise InvalidSetting(
                 f"{PREFIX}DEFAULT_LEVEL is {settings.default_level}; it must be one of {', '.join(LEVELS)}."

@@ -5,25 +5,28 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sigla import __version__, observe
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator, BasicKeys
+from sigla.cache.counts import Counts, Farthest
 from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
-from sigla.ports import Clock
+from sigla.ports import Clock, Zones
 from sigla.registry import Options, Registry
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
 from sigla.web import app
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
-    from sigla.aws.clients import Calls
+    from sigla.aws.clients import Calls, Clients
     from sigla.aws.lifecycle import Handler, Renewed
+    from sigla.aws.zone import Where
     from sigla.embedded.store import EmbeddedStore
 
 
@@ -49,16 +52,35 @@ NO_KEY_YET = f"{ACCESS[KEYS]}; there is none yet: `sigla keys create`"
 
 
 class Opened(NamedTuple):
-    """What a function works with. calls: those to AWS."""
+    """What a function works with. calls: those to AWS. counts: of bodies, from where they came."""
 
     registry: Registry
     keys: Keys
     calls: "Calls"
+    ring: Ring
+    counts: Counts
 
 
 @contextmanager
 def embedded(settings: Settings, data: Path | None) -> "Iterator[tuple[Registry, EmbeddedStore]]":
     """A registry on this machine. data: a directory, made if need be; None for memory. Raises DataNotOpened."""
+    with _store(settings, data) as store:
+        yield _beside(store, settings, Ring({}, SystemClock()))[0], store
+
+
+def _beside(
+    store: "EmbeddedStore", settings: Settings, ring: Ring, directory: Zones | None = None
+) -> tuple[Registry, Counts]:
+    """A registry with a memory of its own; any number of them may share a store."""
+    clock = SystemClock()
+    flight = _flight(settings, ring, clock)
+    bodies = Tiers(_memory(settings, clock), flight, store.bodies, unsettled=store.bodies.unsettled)
+    store.bodies.on_replaced(bodies.forget)
+    return Registry(store.catalog, bodies, clock, _options(settings), directory=directory), flight.counts
+
+
+@contextmanager
+def _store(settings: Settings, data: Path | None) -> "Iterator[EmbeddedStore]":
     from sigla.embedded.database import TooNew
     from sigla.embedded.store import DataInUse, EmbeddedStore
 
@@ -67,11 +89,7 @@ def embedded(settings: Settings, data: Path | None) -> "Iterator[tuple[Registry,
     except (DataInUse, TooNew) as problem:
         raise DataNotOpened(str(problem)) from problem
     with opened as store:
-        clock = SystemClock()
-        flight = _flight(settings, Ring({}, clock), clock)
-        bodies = Tiers(_memory(settings, clock), flight, store.bodies, unsettled=store.bodies.unsettled)
-        store.bodies.on_replaced(bodies.forget)
-        yield Registry(store.catalog, bodies, clock, _options(settings)), store
+        yield store
 
 
 @contextmanager
@@ -82,18 +100,36 @@ def aws(settings: Settings) -> Iterator[Opened]:
     from sigla.aws.catalog import AwsCatalog
     from sigla.aws.clients import Clients
     from sigla.aws.objects import Objects
+    from sigla.aws.zones import AwsZones
     from sigla.cache.speakers import Speakers
 
     clock, name = SystemClock(), settings.registry_name
-    with closing(Clients()) as clients, closing(Objects(clients.s3, settings.bucket, clock=clock)) as objects:
-        flight = _flight(settings, Ring({}, clock), clock)
+    with (
+        closing(Clients()) as clients,
+        closing(Objects(clients.s3, settings.bucket, clock=clock)) as objects,
+        closing(_ring(settings, clients, clock)) as ring,
+    ):
+        flight = _flight(settings, ring, clock)
         bodies = Tiers(_memory(settings, clock), flight, AwsBodies(objects, registry=name))
         with (
             closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name)) as catalog,
             closing(Speakers(catalog, bodies, clock, remembered_ms=1000 * settings.holders_seconds)) as speakers,
         ):
-            registry = Registry(speakers, bodies, clock, _options(settings))
-            yield Opened(registry, AwsKeys(objects, registry=name), clients.calls)
+            directory = AwsZones(clients.dynamodb, settings.table, clock, registry=name)
+            registry = Registry(speakers, bodies, clock, _options(settings), directory=directory)
+            yield Opened(registry, AwsKeys(objects, registry=name), clients.calls, ring, flight.counts)
+
+
+class Started(NamedTuple):
+    """What `sigla serve` answers for now.
+
+    urls: its own, or one for each zone. access: who may ask. zones: their ids. rings: what they are made of.
+    """
+
+    urls: tuple[str, ...]
+    access: str
+    zones: tuple[str, ...]
+    rings: str
 
 
 def serve(
@@ -101,12 +137,13 @@ def serve(
     host: str,
     port: int,
     *,
+    zones: int = 0,
     closed: bool = False,
-    announce: Callable[[str, str], None] = lambda _, __: None,
+    announce: Callable[[Started], None] = lambda _: None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. closed: only for those with keys, whatever the settings say.
 
-    announce: is told the address, and who may ask. Raises one of STARTUP_PROBLEMS.
+    zones: so many endpoints, from this port on, each with a ring; 0: one without. Raises one of STARTUP_PROBLEMS.
     """
     from sigla.web import local  # a Lambda function has no use for a server
 
@@ -114,22 +151,37 @@ def serve(
     auth = KEYS if closed else _local_auth(settings.auth, host)
     if auth == KEYS and data is None:
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
-    with embedded(settings, data) as (registry, store):
+    ports = [port and port + at for at in range(zones or 1)]
+    with local.listening(host, ports) as sockets, _store(settings, data) as store, ExitStack() as opened:
         kept = _keys(settings, store.path)
-        log = observe.Log(observe.Buffered(), clock=SystemClock(), release=__version__)
-        watchers = (log,) if settings.log_requests else ()
-        access = ACCESS[auth] if auth == NONE or any(kept.list()) else NO_KEY_YET
-        application = local.application(
-            registry,
-            group=store.group,
-            step=store.step,
-            options=_web_options(settings, _authenticator(auth, kept), app.Options(watchers=watchers)),
-            stored=store.catalog.count,
-            ready=lambda: store.writable,
+        authenticate, write = _authenticator(auth, kept), observe.Buffered()
+
+        def options(zone: str = "") -> app.Options:
+            log = observe.Log(write, clock=SystemClock(), release=__version__, zone=zone)
+            return _web_options(settings, authenticate, app.Options(watchers=(log,) if settings.log_requests else ()))
+
+        urls = tuple(map(local.url, sockets))
+        ids: tuple[str, ...] = ()
+        rings = ""
+        build: local.Build
+        if zones:
+            from sigla import local_zones
+            from sigla.web import zones as zoned
+
+            played = opened.enter_context(local_zones.played(urls, partial(_beside, store, settings)))
+            build = partial(zoned.application, played, [*map(local.port, sockets)], options)
+            ids, rings = played.ids, played.made_of
+        else:
+            registry, _ = _beside(store, settings, Ring({}, SystemClock()))
+            build = partial(local.application, registry, options=options())
+        application = build(
+            group=store.group, step=store.step, stored=store.catalog.count, ready=lambda: store.writable
         )
         if auth == NONE and not _is_loopback(host):
             observe.tell(_open(host))
-        local.serve(application, host=host, port=port, started=lambda url: announce(url, access))
+        access = ACCESS[auth] if auth == NONE or any(kept.list()) else NO_KEY_YET
+        started = Started(urls, access, ids, rings)
+        local.serve(application, sockets, started=lambda: announce(started))
 
 
 def lambda_handler() -> "Renewed":
@@ -142,12 +194,17 @@ def lambda_handler() -> "Renewed":
 
 def _function(settings: Settings, opened: ExitStack) -> "Handler":
     """opened: takes what is to be closed at the end."""
+    from sigla.aws.probe import Probe, answering
     from sigla.aws.telemetry import RequestLog, RequestMetrics
     from sigla.web import gateway
 
-    registry, keys, calls = opened.enter_context(aws(settings) if settings.table else _in_a_directory(settings))
+    registry, keys, calls, ring, counts = opened.enter_context(
+        aws(settings) if settings.table else _in_a_directory(settings)
+    )
     service = f"sigla-{settings.registry_name}"
-    log = RequestLog(service, calls, release=__version__, reads=settings.log_reads)
+    log = RequestLog(
+        service, calls, release=__version__, reads=settings.log_reads, more=Farthest(counts), zone=settings.zone
+    )
     metrics = RequestMetrics(service, calls)
     auth = KEYS if settings.auth == AUTO else settings.auth
     if auth == NONE:
@@ -155,7 +212,7 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     watchers = (metrics, log) if settings.log_requests else (metrics,)
     door = replace(gateway.OPTIONS, watchers=watchers, log_failure=log.tell)
     handler = gateway.handler(registry, options=_web_options(settings, _authenticator(auth, keys), door))
-    return log.following(handler)
+    return answering(log.following(handler), Probe(settings.zone, os.environ, ring.probe, release=__version__))
 
 
 def journal_handler() -> "Renewed":
@@ -178,13 +235,44 @@ def journal_handler() -> "Renewed":
     return Renewed(build)
 
 
+def heartbeat_handler() -> "Renewed":
+    """What asks each zone how it is, as a Lambda function. Raises InvalidSetting."""
+    from sigla.aws.clients import Clients
+    from sigla.aws.heartbeat import Heartbeat
+    from sigla.aws.lifecycle import Renewed
+    from sigla.aws.zones import AwsZones
+
+    settings, clock = Settings.read(os.environ), SystemClock()
+    if not settings.table:
+        raise InvalidSetting(f"The directory of zones is in a table: set {PREFIX}TABLE and {PREFIX}BUCKET.")
+
+    def build(opened: ExitStack) -> "Handler":
+        clients = opened.enter_context(closing(Clients()))
+        zones = AwsZones(clients.dynamodb, settings.table, clock, registry=settings.registry_name)
+        return Heartbeat(clients.functions, zones, clock, service=f"sigla-{settings.registry_name}")
+
+    return Renewed(build)
+
+
+def own_zone(given: str = "") -> "Where | None":
+    """The zone of this machine, as far as anybody here knows. given: an id or a name that is believed."""
+    from sigla.aws import zone  # of the standard library alone: a client machine has nothing of AWS
+
+    return zone.located(given or os.environ.get(f"{PREFIX}ZONE", ""), os.environ)
+
+
+def registry_url() -> str:
+    """Where clients on this machine find their registry, by the name that many of them know."""
+    return os.environ.get("SCHEMA_REGISTRY_URL", "")
+
+
 @contextmanager
 def _in_a_directory(settings: Settings) -> Iterator[Opened]:
     """As `aws`, on this machine; in memory without a directory."""
     from sigla.aws.clients import Calls
 
     with embedded(settings, Path(settings.data) if settings.data else None) as (registry, store):
-        yield Opened(registry, _keys(settings, store.path), Calls())
+        yield Opened(registry, _keys(settings, store.path), Calls(), Ring({}, SystemClock()), Counts())
 
 
 @contextmanager
@@ -241,6 +329,20 @@ def _open(where: str) -> observe.Facts:
 
 def _memory(settings: Settings, clock: Clock) -> Memory:
     return Memory(settings.memory_bytes, clock, presence_ms=1000 * settings.memory_seconds)
+
+
+def _ring(settings: Settings, clients: "Clients", clock: Clock) -> Ring:
+    """That of the zone this function is in, if it has one. Raises InvalidSetting."""
+    if not settings.ring:
+        return Ring({}, clock)
+    from sigla.aws.elasticache import Tokens
+    from sigla.cache.members import member  # who has no ring pays for no client of one
+
+    token = Tokens(clients.session)
+    try:
+        return Ring(dict(member(address.strip(), token=token) for address in settings.ring.split(",")), clock)
+    except (ValueError, OSError) as problem:
+        raise InvalidSetting(f"{PREFIX}RING: {problem}") from problem
 
 
 def _flight(settings: Settings, ring: Ring, clock: Clock) -> SingleFlight:

@@ -3,31 +3,45 @@
 import argparse
 import sys
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sigla import __version__
 from sigla.cli.misuse import Misuse
 
+if TYPE_CHECKING:
+    from sigla import wiring
+
 DESCRIPTION = """\
 Serves the Confluent Schema Registry API from this machine: one process, no other service.
 What it acknowledged is on disk; stop it as you like, it starts again where it was.
+
+With --zones it plays a deployment in AWS with so many zones: an endpoint for each, on --port and those that follow,
+with a cache ring (valkey-server or redis-server where there is one, else within this process) and four instances that
+share it. http://127.0.0.1:8081/zones/live shows from where they have their schemas.
 """
 
 BANNER = """\
 Sigla {version}: a schema registry for Kafka
 
-  url       {url}
-  data      {data}
+  url       {urls}
+{zones}  data      {data}
   access    {access}
   try       curl {url}/subjects
-  clients   schema.registry.url={url}
+  clients   schema.registry.url={all}
   docs      {url}/docs   metrics {url}/metrics   health {url}/health
 
 Stop with Ctrl-C.
 """
 
+ZONES = """\
+  rings     {rings}
+  live      {url}/zones/live   directory {url}/zones
+"""
 
 HIGHEST_PORT = 65_535
+MOST_ZONES = 9
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -46,6 +60,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
     parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
+    parser.add_argument("--zones", type=_zones, default=0, metavar="N", help="play N zones, each with a URL and a ring")
     parser.set_defaults(run=run)
 
 
@@ -54,8 +69,13 @@ def run(args: argparse.Namespace) -> int:
     from sigla import wiring
 
     data = None if args.memory else args.data
+    last = args.port + max(args.zones, 1) - 1
+    if last > HIGHEST_PORT:
+        raise Misuse(
+            f"{args.zones} zones from port {args.port} on would need port {last}; the highest is {HIGHEST_PORT}."
+        )
     try:
-        wiring.serve(data, args.host, args.port, closed=args.auth, announce=_announcement(data))
+        wiring.serve(data, args.host, args.port, zones=args.zones, closed=args.auth, announce=_announcement(data))
     except wiring.STARTUP_PROBLEMS as problem:
         raise Misuse(_sentence(problem, data)) from None
     return 0
@@ -67,15 +87,32 @@ def _sentence(problem: Exception, data: Path | None) -> str:
     return str(problem)
 
 
-def _announcement(data: Path | None) -> Callable[[str, str], None]:
+def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
     where = "in memory, forgotten at the end" if data is None else str(data.resolve())
 
-    def announce(url: str, access: str) -> None:
+    def announce(started: "wiring.Started") -> None:
+        url, *_ = started.urls
+        # Without zones there is one address, and no name beside it.
+        urls = [f"{each}   {zone}".rstrip() for each, zone in zip_longest(started.urls, started.zones, fillvalue="")]
+        told = BANNER.format(
+            version=__version__,
+            urls=f"\n{'':12}".join(urls),
+            url=url,
+            all=",".join(started.urls),
+            zones=ZONES.format(rings=started.rings, url=url) if started.zones else "",
+            data=where,
+            access=started.access,
+        )
         # Standard error: standard output is for the log, a line of JSON per request.
-        url = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-        print(BANNER.format(version=__version__, url=url, data=where, access=access), file=sys.stderr, flush=True)
+        print(told, file=sys.stderr, flush=True)
 
     return announce
+
+
+def _zones(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_ZONES:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of zones; it can be 1 to {MOST_ZONES}")
+    return int(text)
 
 
 def _port(text: str) -> int:

@@ -31,7 +31,7 @@ from sigla.web.rendered import Rendered, etag
 from sigla.web.routes import ROUTES, Route
 
 Worker = Callable[[Callable[[], Answer]], Awaitable[Answer]]
-"""Runs a job elsewhere and yields its answer: the local server's one writing thread."""
+"""Runs a job elsewhere and yields its answer: the local server's one writing thread, or one that reads."""
 
 DOCUMENTS = ("/openapi.json", "/docs")
 
@@ -83,10 +83,13 @@ def build(
 
 
 class Application(FastAPI):
-    """The table for every path but those of the documents and of the routes beside it."""
+    """The table for every path but those of the documents and of the routes beside it.
+
+    table: a `Table`, or what shares requests out among several.
+    """
 
     def __init__(
-        self, table: "Table", options: Options, beside: Sequence[BaseRoute], lifespan: Lifespan[Any] | None
+        self, table: ASGIApp, options: Options, beside: Sequence[BaseRoute], lifespan: Lifespan[Any] | None
     ) -> None:
         super().__init__(
             title="Sigla", lifespan=lifespan, docs_url="/docs", redoc_url=None, swagger_ui_oauth2_redirect_url=None
@@ -128,11 +131,14 @@ class Application(FastAPI):
 
 
 class Table:
-    """All of `ROUTES`."""
+    """All of `ROUTES`. reader: for what `build` does not leave to the worker; without one it is answered here."""
 
-    def __init__(self, registry: Registry, worker: Worker | None, options: Options) -> None:
+    def __init__(
+        self, registry: Registry, worker: Worker | None, options: Options, *, reader: Worker | None = None
+    ) -> None:
         self._registry = registry
         self._worker = worker
+        self._reader = reader
         self._options = options
         self._dispatch = Dispatch(ROUTES)
         self._rendered = Rendered()
@@ -179,6 +185,8 @@ class Table:
             exchange.body = await self._read(call, receive)
         if self._worker is not None and (route.method != "GET" or _parses(call.query)):
             return await self._worker(partial(self._ask, route, exchange, registry))
+        if self._reader is not None:
+            return await self._reader(partial(self._ask, route, exchange, registry))
         return self._ask(route, exchange, registry)
 
     def _ask(self, route: Route, exchange: Exchange, registry: Registry) -> Answer:

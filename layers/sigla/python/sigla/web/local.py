@@ -2,8 +2,8 @@
 
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 
 import uvicorn
@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from sigla.auth.credentials import Authenticator
 from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
@@ -22,6 +23,9 @@ from sigla.web.connection import Connection
 from sigla.web.headers import Uuids
 from sigla.web.metrics import CONTENT_TYPE, Counters
 from sigla.web.worker import Scope, Worker
+
+Build = Callable[..., ASGIApp]
+"""Makes an application of what a store has for it: the keywords of `application` but `options`."""
 
 
 def application(
@@ -41,38 +45,35 @@ def application(
     options = options or app.Options()
     worker, counters = Worker(group, step), Counters(stored=stored)
     gathered = Gathered((counters, *options.watchers))
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        worker.start()
-        try:
-            yield
-            worker.stop()
-        finally:  # also where a second signal cancels what is running
-            gathered.tell()
-
     return app.build(
         registry,
         worker=worker,
         options=replace(options, watchers=(gathered,), fresh_id=Uuids()),
-        beside=_routes(counters, gathered, ready, options.authenticate),
-        lifespan=lifespan,
+        beside=beside(counters, gathered, ready, options.authenticate),
+        lifespan=lambda _: running([worker], [gathered]),
     )
 
 
-def _routes(
+@asynccontextmanager
+async def running(workers: Sequence[Worker], gathered: Sequence[Gathered]) -> AsyncIterator[None]:
+    """The life of a server: its threads, which finish what was handed to them, and what it has still to tell."""
+    for worker in workers:
+        worker.start()
+    try:
+        yield
+        for worker in workers:
+            worker.stop()
+    finally:  # also where a second signal cancels what is running
+        for each in gathered:
+            each.tell()
+
+
+def beside(
     counters: Counters, gathered: Gathered, ready: Callable[[], bool], authenticate: Authenticator | None
 ) -> list[Route]:
     """Free of content negotiation: probes and scrapers ask as they like. Metrics ask for a key, whatever it may."""
 
-    async def metrics(request: Request) -> Response:
-        if refusal := _stranger(request, authenticate):
-            answer = refused(refusal)
-            headers = {
-                name.decode(): value.decode()
-                for name, value in (*answer.headers, (b"content-type", b"application/json"))
-            }
-            return Response(answer.body, answer.status, headers)
+    def metrics() -> Response:
         gathered.tell()
         return Response(counters.text(), headers={"content-type": CONTENT_TYPE})
 
@@ -84,11 +85,29 @@ def _routes(
         return JSONResponse({"status": "up" if up else "down"}, status_code=200 if up else 503)
 
     return [
-        Route("/metrics", metrics),
+        Route("/metrics", for_keys(metrics, authenticate)),
         Route("/health", health),
         Route("/health/live", live),
         Route("/health/ready", health),
     ]
+
+
+def for_keys(
+    answer: Callable[[], Response], authenticate: Authenticator | None
+) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint for whoever has a key, whatever it may; where none is asked for, for everybody."""
+
+    async def answered(request: Request) -> Response:
+        refusal = _stranger(request, authenticate)
+        return answer() if refusal is None else _refused(refusal)
+
+    return answered
+
+
+def _refused(refusal: Refusal) -> Response:
+    told = refused(refusal)
+    headers = {name.decode(): value.decode() for name, value in (*told.headers, (b"content-type", b"application/json"))}
+    return Response(told.body, told.status, headers)
 
 
 def _stranger(request: Request, authenticate: Authenticator | None) -> Refusal | None:
@@ -111,12 +130,35 @@ class CannotListen(OSError):
     """The address is taken, or not this machine's; the message is a sentence."""
 
 
-def serve(application: FastAPI, *, host: str, port: int, started: Callable[[str], None] | None = None) -> None:
-    """Listens until SIGTERM or SIGINT, then finishes what has begun and comes back.
+@contextmanager
+def listening(host: str, ports: Iterable[int]) -> Iterator[list[socket.socket]]:
+    """A socket for each port, on all of which clients may wait already; port 0 is a free one. Raises CannotListen."""
+    with ExitStack() as opened:
+        yield [opened.enter_context(_listen(host, port)) for port in ports]
 
-    started: is told the address once requests are answered; port 0 is a free one. Raises CannotListen.
+
+def url(listening: socket.socket) -> str:
+    """Where a client on this machine finds it."""
+    host, port = listening.getsockname()[:2]
+    host = _ANY.get(host, host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def port(listening: socket.socket) -> int:
+    return int(listening.getsockname()[1])
+
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound to, told
+"""What listens to every address, by one of this machine's own."""
+
+
+def serve(
+    application: ASGIApp, listening: Sequence[socket.socket], *, started: Callable[[], None] = lambda: None
+) -> None:
+    """Answers until SIGTERM or SIGINT, then finishes what has begun and comes back.
+
+    started: is called once requests are answered.
     """
-    listening = _listen(host, port)
     config = uvicorn.Config(
         application,
         http=Connection,
@@ -131,8 +173,7 @@ def serve(application: FastAPI, *, host: str, port: int, started: Callable[[str]
     # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    with listening:
-        _Server(config, started or (lambda _: None)).run(sockets=[listening])
+    _Server(config, started).run(sockets=[*listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -145,11 +186,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
         self._tell = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        host, port = self.servers[0].sockets[0].getsockname()[:2]
-        self._tell(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        self._tell()

@@ -22,13 +22,22 @@ class Worker:
 
     group: entered around what is done together; its end makes that durable. step: entered around each job; an exception
     undoes that job alone. If a group cannot be ended, every job in it raises StoreError: none of it may be told.
+    largest: how many jobs may be done together. name: of the thread.
     """
 
-    def __init__(self, group: Scope = nullcontext, step: Scope = nullcontext) -> None:
+    def __init__(
+        self,
+        group: Scope = nullcontext,
+        step: Scope = nullcontext,
+        *,
+        largest: int = LARGEST_GROUP,
+        name: str = "sigla-writer",
+    ) -> None:
         self._group = group
         self._step = step
+        self._largest = largest
         self._waiting: SimpleQueue[Promise | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="sigla-writer", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -52,7 +61,7 @@ class Worker:
     def _take(self, first: Promise) -> list[Promise]:
         """What is waiting, up to the end if that is among it."""
         promises = [first]
-        while len(promises) < LARGEST_GROUP:
+        while len(promises) < self._largest:
             try:
                 promise = self._waiting.get_nowait()
             except Empty:

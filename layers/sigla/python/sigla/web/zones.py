@@ -1,0 +1,126 @@
+"""Several zones on one machine: an endpoint for each, told by its port, and a few instances behind each of them.
+
+An instance is what an environment of a function is: a registry with a memory of its own that answers one request at a
+time. Its reads have a thread, so that one that waits for its zone's ring keeps nobody else waiting; all instances of
+all zones write by the one thread of their store.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from random import Random
+
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Asked
+
+from sigla.observe import Gathered
+from sigla.registry import Registry
+from sigla.web import app, live, local
+from sigla.web.headers import Uuids
+from sigla.web.live import Watched
+from sigla.web.metrics import Counters
+from sigla.web.worker import Scope, Worker
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """registries: one for each instance. watched: for the page of live counters."""
+
+    registries: Sequence[Registry]
+    watched: Watched
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """All of one machine. made_of: what their rings are made of, in words."""
+
+    zones: Sequence[Zone]
+    made_of: str
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(zone.watched.id for zone in self.zones)
+
+
+class Instance:
+    """busy: how many requests it has to answer."""
+
+    __slots__ = ("busy", "reader", "table")
+
+    def __init__(self, registry: Registry, writer: Worker, options: app.Options) -> None:
+        self.reader = Worker(largest=1, name="sigla-reader")
+        self.table = app.Table(registry, writer, options, reader=self.reader)
+        self.busy = 0
+
+
+class Instances:
+    """Stands where one `app.Table` would: each request goes to one of those that have the least to do, by chance."""
+
+    def __init__(self, instances: Sequence[Instance]) -> None:
+        self._instances = instances
+        self._draw = Random().random  # noqa: S311 - who answers is no secret
+
+    async def __call__(self, scope: Asked, receive: Receive, send: Send) -> None:
+        chosen = min(self._instances, key=lambda each: (each.busy, self._draw()))
+        chosen.busy += 1
+        try:
+            await chosen.table(scope, receive, send)
+        finally:
+            chosen.busy -= 1
+
+
+class Endpoint:
+    """One zone's address, with all that belongs to it. The parameters are those of `application`."""
+
+    def __init__(
+        self,
+        zone: Zone,
+        writer: Worker,
+        options: app.Options,
+        *,
+        stored: Callable[[], int] | None,
+        ready: Callable[[], bool],
+        also: Sequence[Route],
+    ) -> None:
+        counters = Counters(stored=stored)
+        self.gathered = Gathered((counters, *options.watchers))
+        options = replace(options, watchers=(self.gathered,), fresh_id=Uuids())
+        instances = [Instance(registry, writer, options) for registry in zone.registries]
+        self.readers = [instance.reader for instance in instances]
+        beside = [*local.beside(counters, self.gathered, ready, options.authenticate), *also]
+        self.application = app.Application(Instances(instances), options, beside, None)
+
+
+def application(
+    zones: Zones,
+    ports: Sequence[int],
+    options: Callable[[str], app.Options],
+    *,
+    group: Scope = nullcontext,
+    step: Scope = nullcontext,
+    stored: Callable[[], int] | None = None,
+    ready: Callable[[], bool] = lambda: True,
+) -> ASGIApp:
+    """All zones, each by the port that it listens on.
+
+    options: of a zone's endpoint, by its id. The rest as for `local.application`.
+    """
+    writer = Worker(group, step)
+    watched = [zone.watched for zone in zones.zones]
+
+    def endpoint(zone: Zone) -> Endpoint:
+        chosen = options(zone.watched.id)
+        page = live.routes(watched, zones.made_of, chosen.authenticate)
+        return Endpoint(zone, writer, chosen, stored=stored, ready=ready, also=page)
+
+    endpoints = {port: endpoint(zone) for port, zone in zip(ports, zones.zones, strict=True)}
+    readers = [reader for each in endpoints.values() for reader in each.readers]
+    gathered = [each.gathered for each in endpoints.values()]
+    life = Router(lifespan=lambda _: local.running([writer, *readers], gathered))
+
+    async def by_port(scope: Asked, receive: Receive, send: Send) -> None:
+        asked = life if scope["type"] == "lifespan" else endpoints[scope["server"][1]].application
+        await asked(scope, receive, send)
+
+    return by_port
