@@ -10,7 +10,7 @@ import pytest
 from sigla.aws.lifecycle import Renewed
 from sigla.aws.objects import Objects, Stored
 from sigla.embedded.cache_servers import CacheServer, start
-from sigla.settings import InvalidSetting
+from sigla.settings import InvalidSetting, Settings
 from tests.caches import needs_valkey
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.test_read_your_writes import STEPS, matches, questions
@@ -136,6 +136,22 @@ def test_a_probe_tells_where_it_is_and_how_its_ring_is(zones: Zones) -> None:
         (f"127.0.0.1:{zones.rings[A][0].port}", False),
         (f"127.0.0.1:{dead.port}", True),
     ]
+
+
+@pytest.mark.parametrize(
+    "setting, text",
+    [("HOLDERS_SECONDS", "-1"), ("MEMORY_SECONDS", "-1"), ("RING_SECONDS", "0"), ("RING_SECONDS", "1h")],
+)
+def test_times_that_cannot_be_are_refused(setting: str, text: str) -> None:
+    """A ring would refuse every body."""
+    with pytest.raises(InvalidSetting, match=f"SIGLA_{setting} is"):
+        Settings.read({f"SIGLA_{setting}": text})
+
+
+def test_a_ring_without_a_bucket_is_refused() -> None:
+    """It would keep what is on this machine anyway."""
+    with pytest.raises(InvalidSetting, match="SIGLA_RING"):
+        Settings.read({"SIGLA_RING": "valkey://127.0.0.1:6379"})
 
 
 @pytest.mark.parametrize("ring", ["redis://127.0.0.1:1", "valkey://127.0.0.1", ","])

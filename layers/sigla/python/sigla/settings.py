@@ -77,6 +77,10 @@ class Settings:
         settings = cls(**given)
         if bool(settings.table) != bool(settings.bucket):
             raise InvalidSetting(f"{PREFIX}TABLE and {PREFIX}BUCKET belong together: set both, or neither.")
+        for name, least in _LEAST.items():
+            if getattr(settings, name) < least:
+                found = getattr(settings, name)
+                raise InvalidSetting(f"{PREFIX}{name.upper()} is {found}; it must be {least} or more.")
         if settings.ring and not settings.table:
             raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")
         if settings.default_level.upper() not in LEVELS:
@@ -111,6 +115,7 @@ def _names(known: Mapping[str, object]) -> str:
     return ", ".join(PREFIX + name.upper() for name in known)
 
 
+_LEAST = {"holders_seconds": 0, "memory_seconds": 0, "ring_seconds": 1}
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _READERS: Mapping[type, Callable[[str], object]] = {
     str: str,
