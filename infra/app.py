@@ -12,11 +12,14 @@ import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 
 from infra import packages
+from infra.heartbeat import Heartbeat
 from infra.journal import Journal
 from infra.parts import checklist
 from infra.parts.front_door import STAGE, RestApi
 from infra.parts.functions import Functions, Placed
+from infra.parts.network import Network
 from infra.parts.watch import Watch
+from infra.parts.zone import Zone, titled
 from infra.service import Service
 from infra.settings import Settings
 from infra.storage import Storage
@@ -59,10 +62,41 @@ def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
     if settings.front_door.function_url:
         url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
         outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
+    if settings.zone_ids:
+        outputs |= _zones(stack, settings=settings, storage=storage, functions=functions, rest=rest)
     for name, (value, description) in outputs.items():
         cdk.CfnOutput(stack, name, value=value, description=description)
     checklist.check(app)
     return stack
+
+
+def _zones(
+    stack: cdk.Stack, *, settings: Settings, storage: Storage, functions: Functions, rest: RestApi
+) -> dict[str, tuple[str, str]]:
+    """The zones, and what a deployer is told of them."""
+    network = Network(stack, "Network", settings=settings)
+    heartbeat = Heartbeat(stack, "Heartbeat", settings=settings, storage=storage, functions=functions)
+    outputs = {
+        "HeartbeatName": (heartbeat.function.function_name, "What looks after the zones"),
+        "VpcId": (network.vpc_id, "The network that the zones are parts of"),
+    }
+    for each in settings.zone_ids:
+        zone = Zone(
+            stack,
+            each,
+            settings=settings,
+            storage=storage,
+            functions=functions,
+            network=network,
+            heartbeat=heartbeat,
+            account=rest.account,
+        )
+        name = titled(each)
+        outputs[f"ZoneUrl{name}"] = (zone.url, f"The registry in {each}, with its ring")
+        outputs[f"ZoneFunction{name}"] = (zone.service.function.function_name, f"The registry's function in {each}")
+        if zone.private:
+            outputs[f"ZonePrivateUrl{name}"] = (zone.private.url, f"The same, for clients in the network of {each}")
+    return outputs
 
 
 def _outputs(storage: Storage, service: Service, rest: RestApi) -> dict[str, tuple[str, str]]:

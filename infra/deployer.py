@@ -1,6 +1,9 @@
 """What CloudFormation must be allowed to deploy a stack: an IAM policy made from the types that our templates have.
 
 python -m infra.deployer [STACK_NAME] > deploy-policy.json
+python -m infra.deployer --zones [STACK_NAME] > zones-policy.json
+
+The first is for every stack; the second, beside it, for one with zones: a managed policy has a length.
 
 The bucket and the table are made and changed by it, and never removed: who deploys cannot lose them. Who may make roles
 may give them anything; where that is too much, bind them by a permissions boundary of the account's.
@@ -8,29 +11,86 @@ may give them anything; where that is too much, bind them by a permissions bound
 Source of the actions: the handlers' permissions in CloudFormation's resource type schemas, of the properties we use.
 """
 
+import argparse
 import json
 import sys
 from typing import Any
 
 _LOGS_ROLE = ("AttachRolePolicy", "DetachRolePolicy")
 _TAGS = ("TagResource", "UntagResource")
+_EC2_TAGS = ("CreateTags", "DeleteTags")
+_CACHE_TAGS = ("AddTagsToResource", "RemoveTagsFromResource")
+_INTERFACES = ("CreateNetworkInterface", "DeleteNetworkInterface")
 
 # What makes, changes and removes a resource of each type. API Gateway knows methods of HTTP instead of actions.
 ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "AWS::ApiGateway::Account": ("apigateway", ("GET", "PATCH")),
     "AWS::ApiGateway::BasePathMapping": ("apigateway", ("GET", "POST", "PATCH", "DELETE")),
+    "AWS::ApiGateway::BasePathMappingV2": ("apigateway", ("GET", "POST", "PATCH", "DELETE")),
     "AWS::ApiGateway::Deployment": ("apigateway", ("GET", "POST", "PATCH", "DELETE")),
     "AWS::ApiGateway::DomainName": ("apigateway", ("GET", "POST", "PATCH", "PUT", "DELETE")),
+    "AWS::ApiGateway::DomainNameAccessAssociation": (
+        "apigateway",
+        ("GET", "POST", "DELETE", "CreateAccessAssociation", "RejectAccessAssociation"),
+    ),
+    "AWS::ApiGateway::DomainNameV2": ("apigateway", ("GET", "POST", "PATCH", "DELETE", "UpdateDomainNamePolicy")),
     "AWS::ApiGateway::GatewayResponse": ("apigateway", ("GET", "PUT", "PATCH", "DELETE")),
     "AWS::ApiGateway::Method": ("apigateway", ("GET", "PUT", "PATCH", "DELETE")),
     "AWS::ApiGateway::Resource": ("apigateway", ("GET", "POST", "PATCH", "DELETE")),
-    "AWS::ApiGateway::RestApi": ("apigateway", ("GET", "POST", "PUT", "PATCH", "DELETE")),
+    "AWS::ApiGateway::RestApi": (
+        "apigateway",
+        ("GET", "POST", "PUT", "PATCH", "DELETE", "UpdateRestApiPolicy"),
+    ),
     "AWS::ApiGateway::Stage": ("apigateway", ("GET", "POST", "PUT", "PATCH", "DELETE")),
     "AWS::CloudWatch::Alarm": ("cloudwatch", ("PutMetricAlarm", "DeleteAlarms", *_TAGS)),
     "AWS::CloudWatch::Dashboard": ("cloudwatch", ("PutDashboard", "DeleteDashboards")),
     "AWS::DynamoDB::Table": (
         "dynamodb",
         ("CreateTable", "UpdateTable", "UpdateContinuousBackups", "UpdateTimeToLive", *_TAGS),
+    ),
+    "AWS::EC2::RouteTable": ("ec2", ("CreateRouteTable", "DeleteRouteTable", *_EC2_TAGS)),
+    "AWS::EC2::SecurityGroup": (
+        "ec2",
+        (
+            *("CreateSecurityGroup", "DeleteSecurityGroup", *_EC2_TAGS),
+            *("AuthorizeSecurityGroupEgress", "AuthorizeSecurityGroupIngress"),
+            *("RevokeSecurityGroupEgress", "RevokeSecurityGroupIngress"),
+            *("UpdateSecurityGroupRuleDescriptionsEgress", "UpdateSecurityGroupRuleDescriptionsIngress"),
+        ),
+    ),
+    "AWS::EC2::Subnet": ("ec2", ("CreateSubnet", "DeleteSubnet", "ModifySubnetAttribute", *_EC2_TAGS)),
+    "AWS::EC2::SubnetRouteTableAssociation": (
+        "ec2",
+        ("AssociateRouteTable", "DisassociateRouteTable", "ReplaceRouteTableAssociation"),
+    ),
+    "AWS::EC2::VPC": ("ec2", ("CreateVpc", "DeleteVpc", "ModifyVpcAttribute", *_EC2_TAGS)),
+    "AWS::EC2::VPCEndpoint": (
+        "ec2",
+        ("CreateVpcEndpoint", "DeleteVpcEndpoints", "ModifyVpcEndpoint", *_EC2_TAGS),
+    ),
+    "AWS::ElastiCache::CacheCluster": (
+        "elasticache",
+        ("CreateCacheCluster", "DeleteCacheCluster", "ModifyCacheCluster", *_CACHE_TAGS),
+    ),
+    "AWS::ElastiCache::ParameterGroup": (
+        "elasticache",
+        (
+            *("CreateCacheParameterGroup", "DeleteCacheParameterGroup", "ModifyCacheParameterGroup"),
+            *("ResetCacheParameterGroup", *_CACHE_TAGS),
+        ),
+    ),
+    "AWS::ElastiCache::ReplicationGroup": (
+        "elasticache",
+        ("CreateReplicationGroup", "DeleteReplicationGroup", "ModifyReplicationGroup", *_CACHE_TAGS),
+    ),
+    "AWS::ElastiCache::SubnetGroup": (
+        "elasticache",
+        ("CreateCacheSubnetGroup", "DeleteCacheSubnetGroup", "ModifyCacheSubnetGroup", *_CACHE_TAGS),
+    ),
+    "AWS::ElastiCache::User": ("elasticache", ("CreateUser", "DeleteUser", "ModifyUser", *_CACHE_TAGS)),
+    "AWS::ElastiCache::UserGroup": (
+        "elasticache",
+        ("CreateUserGroup", "DeleteUserGroup", "ModifyUserGroup", *_CACHE_TAGS),
     ),
     "AWS::Events::Rule": (
         "events",
@@ -65,6 +125,11 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("CreateLogGroup", "DeleteLogGroup", "PutRetentionPolicy", "DeleteRetentionPolicy", *_TAGS),
     ),
     "AWS::Logs::MetricFilter": ("logs", ("PutMetricFilter", "DeleteMetricFilter")),
+    "AWS::Route53::HostedZone": (
+        "route53",
+        ("CreateHostedZone", "DeleteHostedZone", "AssociateVPCWithHostedZone", "ChangeTagsForResource"),
+    ),
+    "AWS::Route53::RecordSet": ("route53", ("ChangeResourceRecordSets",)),
     "AWS::S3::Bucket": (
         "s3",
         (
@@ -82,19 +147,34 @@ READS = {
     "apigateway": ("GET",),
     "cloudwatch": ("DescribeAlarms", "GetDashboard", "ListTagsForResource"),
     "dynamodb": ("Describe*", "ListTagsOfResource", "GetResourcePolicy"),
+    "ec2": (),  # of anything, or of nothing: below
+    "elasticache": ("Describe*", "ListTagsForResource"),
     "events": ("DescribeRule", "List*"),
     "iam": ("GetRole", "GetRolePolicy", "ListAttachedRolePolicies", "ListRolePolicies", "ListRoleTags"),
     "lambda": ("Get*", "List*"),
     "logs": ("Describe*", "ListTagsForResource", "GetDataProtectionPolicy"),
+    "route53": (
+        "GetChange",
+        "GetHostedZone",
+        "ListQueryLoggingConfigs",
+        "ListResourceRecordSets",
+        "ListTagsForResource",
+    ),
     "s3": ("GetBucket*", "Get*Configuration", "ListTagsForResource"),
     "sqs": ("GetQueue*", "ListQueueTags"),
 }
 
 # What CloudFormation names after the stack, and what has no name that could be known before.
 PLACES = {
-    "apigateway": ("arn:*:apigateway:*::/*",),
+    # Of what is private an ARN has the account.
+    "apigateway": ("arn:*:apigateway:*:*:/*",),
     "cloudwatch": ("arn:*:cloudwatch:*:*:alarm:{stack}-*", "arn:*:cloudwatch::*:dashboard/*"),
     "dynamodb": ("arn:*:dynamodb:*:*:table/{stack}-*",),
+    "ec2": tuple(
+        f"arn:*:ec2:*:*:{kind}/*"
+        for kind in ("vpc", "subnet", "route-table", "security-group*", "vpc-endpoint", "network-interface")
+    ),
+    "elasticache": ("arn:*:elasticache:*:*:*",),
     "events": ("arn:*:events:*:*:rule/{stack}-*",),
     "iam": ("arn:*:iam::*:role/{stack}-*",),
     "lambda": (
@@ -103,14 +183,30 @@ PLACES = {
         "arn:*:lambda:*:*:event-source-mapping:*",
     ),
     "logs": ("arn:*:logs:*:*:log-group:*",),
+    "route53": ("arn:*:route53:::*",),
     "s3": ("arn:*:s3:::{bucket}-*",),
     "sqs": ("arn:*:sqs:*:*:{stack}-*",),
 }
 
 
+# What only zones need.
+OF_ZONES = ("ec2", "elasticache", "route53")
+
+
 def policy(stack: str = "sigla") -> dict[str, Any]:
     """The document, for a stack of this name. CloudFormation writes names of buckets in small letters."""
-    statements = [_of(service, stack) for service in PLACES] + _between(stack)
+    return _document([_of(service, stack) for service in PLACES if service not in OF_ZONES] + _between(stack))
+
+
+def zones_policy(stack: str = "sigla") -> dict[str, Any]:
+    """The document for its zones.
+
+    What is in a network has no name that could be known before: it is for all networks and caches of the account.
+    """
+    return _document([_of(service, stack) for service in OF_ZONES] + _AROUND)
+
+
+def _document(statements: list[dict[str, Any]]) -> dict[str, Any]:
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -167,5 +263,32 @@ def _between(stack: str) -> list[dict[str, Any]]:
     ]
 
 
+# What is looked for, and what comes along, in a network.
+_AROUND: list[dict[str, Any]] = [
+    {
+        "Sid": "NetworksAreLookedForByKind",
+        "Effect": "Allow",
+        "Action": ["ec2:Describe*", "route53:CreateHostedZone", "route53:ListHostedZones*"],
+        "Resource": "*",
+    },
+    {
+        "Sid": "CachesNeedInterfaces",
+        "Effect": "Allow",
+        "Action": [f"ec2:{action}" for action in _INTERFACES],
+        "Resource": "*",
+    },
+    {
+        "Sid": "CachesNeedTheirOwnRole",
+        "Effect": "Allow",
+        "Action": "iam:CreateServiceLinkedRole",
+        "Resource": "arn:*:iam::*:role/aws-service-role/elasticache.amazonaws.com/*",
+    },
+]
+
+
 if __name__ == "__main__":
-    json.dump(policy(*sys.argv[1:2]), sys.stdout, indent=2)
+    parser = argparse.ArgumentParser(prog="python -m infra.deployer")
+    parser.add_argument("stack", nargs="?", default="sigla", help="the stack's name")
+    parser.add_argument("--zones", action="store_true", help="what its zones need besides")
+    asked = parser.parse_args()
+    json.dump(zones_policy(asked.stack) if asked.zones else policy(asked.stack), sys.stdout, indent=2)

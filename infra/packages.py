@@ -28,7 +28,7 @@ PYTHON = "3.13"
 PLATFORMS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
 
 # The services that functions talk to. The descriptions of the other four hundred are half of the layer.
-SERVICES = ("dynamodb", "s3")
+SERVICES = ("dynamodb", "lambda", "s3")
 
 
 @dataclass(frozen=True, slots=True)

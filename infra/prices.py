@@ -4,30 +4,54 @@ Prices: us-east-1, list, November 2026, without free tiers. What is not in the t
 paid by use (infra/usage.py), or free.
 """
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra.usage import CATCH_UP, SECONDS_A_MONTH, bill
+from infra.usage import CATCH_UP, METRIC, SECONDS_A_MONTH, bill, heartbeat
 
 # A dashboard is free where it is one of the account's first three.
 ALARM, DASHBOARD = 0.10, 3.00
 SNAPSHOT_GB_SECOND = 0.0000015046
+ENDPOINT_HOUR, HOSTED_ZONE = 0.01, 0.50
+HOURS = SECONDS_A_MONTH // 3_600
+
+# Nodes of caches, by the hour; those of Valkey are a fifth cheaper than the others.
+NODE_HOUR = {"cache.t4g.micro": 0.016, "cache.t4g.small": 0.032, "cache.t4g.medium": 0.065}
+CHEAPER = {"valkey": 0.8, "memcached": 1.0}
+
+# What a clock wakes, and what it takes each time.
+SCHEDULED = {
+    "rate(15 minutes)": ("catch-ups of the journal", bill(CATCH_UP).total),
+    "rate(1 minute)": ("heartbeats of zones", heartbeat().total),
+}
 
 # Every other type that our templates have, so that a new one is looked at before it is deployed.
 FREE_WHILE_IDLE = frozenset(
     {
         "AWS::ApiGateway::Account",
         "AWS::ApiGateway::BasePathMapping",
+        "AWS::ApiGateway::BasePathMappingV2",
         "AWS::ApiGateway::Deployment",
         "AWS::ApiGateway::DomainName",
+        "AWS::ApiGateway::DomainNameAccessAssociation",
+        "AWS::ApiGateway::DomainNameV2",
         "AWS::ApiGateway::GatewayResponse",
         "AWS::ApiGateway::Method",
         "AWS::ApiGateway::Resource",
         "AWS::ApiGateway::RestApi",
         "AWS::ApiGateway::Stage",
         "AWS::DynamoDB::Table",
+        "AWS::EC2::RouteTable",
+        "AWS::EC2::SecurityGroup",
+        "AWS::EC2::Subnet",
+        "AWS::EC2::SubnetRouteTableAssociation",
+        "AWS::EC2::VPC",
+        "AWS::ElastiCache::ParameterGroup",
+        "AWS::ElastiCache::SubnetGroup",
+        "AWS::ElastiCache::User",
+        "AWS::ElastiCache::UserGroup",
         "AWS::IAM::Policy",
         "AWS::IAM::Role",
         "AWS::Lambda::Alias",
@@ -38,6 +62,7 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::Lambda::Url",
         "AWS::Logs::LogGroup",
         "AWS::Logs::MetricFilter",  # a metric in a month in which a line fits
+        "AWS::Route53::RecordSet",
         "AWS::S3::Bucket",
         "AWS::S3::BucketPolicy",
         "AWS::SQS::Queue",
@@ -56,7 +81,7 @@ class Item:
 
 
 def idle(template: Mapping[str, Any]) -> list[Item]:
-    """What has a price of its own. Raises ValueError for a type that nobody has priced."""
+    """What has a price of its own. Raises ValueError for a type or a schedule that nobody has priced."""
     return [item for item in _items(template["Resources"].values()) if item.count]
 
 
@@ -70,24 +95,35 @@ def _items(resources: Any) -> Iterator[Item]:
         kinds.setdefault(resource["Type"], []).append(resource.get("Properties", {}))
     alarms = len(kinds.pop("AWS::CloudWatch::Alarm", []))
     dashboards = len(kinds.pop("AWS::CloudWatch::Dashboard", []))
-    catch_ups = sum(_times_a_month(each["ScheduleExpression"]) for each in kinds.pop("AWS::Events::Rule", []))
+    schedules = Counter(each["ScheduleExpression"] for each in kinds.pop("AWS::Events::Rule", []))
+    nodes = [*kinds.pop("AWS::ElastiCache::ReplicationGroup", []), *kinds.pop("AWS::ElastiCache::CacheCluster", [])]
+    # Those of S3 and DynamoDB are gateways, and free.
+    endpoints = [each for each in kinds.pop("AWS::EC2::VPCEndpoint", []) if each["VpcEndpointType"] == "Interface"]
+    names = len(kinds.pop("AWS::Route53::HostedZone", []))
     # The snapshot is of the version; SnapStart and memory are said of its function.
     kinds.pop("AWS::Lambda::Version", None)
     kept = [each["MemorySize"] for each in kinds.get("AWS::Lambda::Function", []) if "SnapStart" in each]
-    if unknown := sorted(kinds.keys() - FREE_WHILE_IDLE):
+    if unknown := sorted([*kinds.keys() - FREE_WHILE_IDLE, *schedules.keys() - SCHEDULED.keys()]):
         message = f"what do they cost a month? {', '.join(unknown)}"
         raise ValueError(message)
     snapshots = sum(kept) / 1024 * SECONDS_A_MONTH * SNAPSHOT_GB_SECOND
-    yield Item("snapshots of the function (SnapStart)", len(kept), snapshots)
+    yield Item("snapshots of functions (SnapStart)", len(kept), snapshots)
     yield Item("alarms", alarms, alarms * ALARM)
     yield Item("dashboards", dashboards, dashboards * DASHBOARD)
-    yield Item("catch-ups of the journal", catch_ups, catch_ups * bill(CATCH_UP).total)
+    yield Item("members of rings", len(nodes), sum(map(_node, nodes)) * HOURS)
+    yield Item("metrics of zones", schedules["rate(1 minute)"], schedules["rate(1 minute)"] * METRIC)
+    for schedule, (what, each) in SCHEDULED.items():
+        count = schedules[schedule] * _times_a_month(schedule)
+        yield Item(what, count, count * each)
+    yield Item("private endpoints", len(endpoints), len(endpoints) * ENDPOINT_HOUR * HOURS)
+    yield Item("private hosted zones", names, names * HOSTED_ZONE)
+
+
+def _node(member: Mapping[str, Any]) -> float:
+    """Dollars an hour, of a cache of one node."""
+    return NODE_HOUR[member["CacheNodeType"]] * CHEAPER[member["Engine"]]
 
 
 def _times_a_month(schedule: str) -> int:
-    """Of a rate in minutes. Raises ValueError for another schedule."""
-    found = re.fullmatch(r"rate\((\d+) minutes\)", schedule)
-    if found is None:
-        message = f"how often is {schedule}?"
-        raise ValueError(message)
-    return SECONDS_A_MONTH // (60 * int(found[1]))
+    """Of a rate in minutes."""
+    return SECONDS_A_MONTH // (60 * int("".join(filter(str.isdigit, schedule))))

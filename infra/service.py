@@ -1,8 +1,11 @@
 """The registry as a function: what it is told, how it runs, and, on one screen, all that our functions may do."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from aws_cdk import Annotations, Duration, RemovalPolicy
+from aws_cdk import Annotations, Aws, Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -10,7 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.parts.checklist import acknowledge
-from infra.parts.functions import Functions, allow
+from infra.parts.functions import Functions, Made, allow, deny
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -36,6 +39,22 @@ class Grants:
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids")),
             *self.found_and_told(log),
         ]
+
+    def of_a_zone(self, log: logs.ILogGroup, *, ring: Sequence[str]) -> list[iam.PolicyStatement]:
+        """What the registry may do, to be in a network, and to speak to the ring of its own zone.
+
+        ring: the ARNs of its members and of the user that it is there, where members ask who it is.
+        """
+        connecting = [allow("Ring", "elasticache:Connect", on=ring)] if ring else []
+        return [*self.of_the_registry(log), *self.network(), *connecting]
+
+    def of_the_heartbeat(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        """It writes the directory of zones.
+
+        That it may ask a zone's function is said by that function: zones come and go without a change of this role.
+        """
+        bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"{self.registry}#z"]}}
+        return [allow("Zones", "dynamodb:UpdateItem", on=[self.table.table_arn], when=bound), self.told(log)]
 
     def of_the_journal(self, log: logs.ILogGroup, *, given_up: sqs.IQueue | None) -> list[iam.PolicyStatement]:
         """It writes segments of the journal, tombstones over bodies, and pointers to those that live again.
@@ -65,8 +84,19 @@ class Grants:
         named = {"StringLikeIfExists": {"s3:prefix": [f"{self.registry}/*"]}}
         return [
             allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
-            allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", on=[log.log_group_arn]),
+            self.told(log),
         ]
+
+    def told(self, log: logs.ILogGroup) -> iam.PolicyStatement:
+        return allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", on=[log.log_group_arn])
+
+    def network(self) -> list[iam.PolicyStatement]:
+        """Lambda makes a network interface in the function's name; the function's own code may not.
+
+        Source: AWS Lambda Developer Guide, "Giving Lambda functions access to resources in an Amazon VPC".
+        """
+        code = {"ArnLike": {"lambda:SourceFunctionArn": f"arn:{Aws.PARTITION}:lambda:*:*:function:*"}}
+        return [allow("Network", *INTERFACES, on=["*"]), deny("NotItself", *INTERFACES, on=["*"], when=code)]
 
     def objects(self, *kinds: str) -> list[str]:
         return [self.bucket.arn_for_objects(f"{self.registry}/{kind}/*") for kind in kinds]
@@ -81,35 +111,82 @@ ROWS = (
     "dynamodb:Query",
     "dynamodb:UpdateItem",
 )
-# What Lambda itself wants to see granted to whom it hands the records.
+# What Lambda itself wants to see granted to whom it puts into a network.
+INTERFACES = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+)
+# And to whom it hands the records.
 STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a zone's function runs and what it finds there.
+
+    subnet, security_group: their ids. ring: addresses of the members, as SIGLA_RING has them. members: ARNs to connect.
+    """
+
+    zone: str
+    subnet: str
+    security_group: str
+    ring: Sequence[str]
+    members: Sequence[str]
+
+
 class Service(Construct):
-    """The registry's function and the alias `live` of its published version, which every front door calls."""
+    """The registry's function and the alias `live` of its published version, which every front door calls.
+
+    The one behind the REST API is in no zone: it has no network of its own, and no ring.
+    """
 
     def __init__(
-        self, scope: Construct, name: str, *, settings: Settings, storage: Storage, functions: Functions
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        storage: Storage,
+        functions: Functions,
+        place: Place | None = None,
     ) -> None:
         super().__init__(scope, name)
-        choice = settings.function
+        choice, grants = settings.function, Grants(settings, storage)
         made = functions.make(
             self,
             "registry",
-            description=f"Sigla, the registry {settings.registry_name}",
+            description=f"Sigla, the registry {settings.registry_name}{f' in {place.zone}' if place else ''}",
             memory_mb=choice.memory_mb,
             timeout=TIMEOUT,
-            environment=_environment(settings, storage),
-            grants=Grants(settings, storage).of_the_registry,
+            environment=_environment(settings, storage) | (_of_the_place(settings, place) if place else {}),
+            grants=partial(grants.of_a_zone, ring=place.members) if place else grants.of_the_registry,
             tracing=lambda_.Tracing.ACTIVE if choice.tracing else lambda_.Tracing.DISABLED,
             **({} if settings.local else _not_on_localstack(settings)),
         )
         self.function, self.log_group = made.function, made.log_group
+        if place:
+            _put(made, place)
         if choice.tracing:
             acknowledge(made.role, "IAM5", "Traces have no ARN; CDK grants the sending.", resource="*")
         # CDK reminds everybody that a snapshot is of a published version; here is one.
         Annotations.of(self.function).acknowledge_warning("@aws-cdk/aws-lambda:snapStartRequirePublish")
         self.alias = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
+
+
+def _put(made: Made, place: Place) -> None:
+    """Into the one subnet of the zone, and so into the zone.
+
+    CDK's own way wants a network that it knows as a whole, and chooses among all its subnets.
+    """
+    resource = made.function.node.default_child
+    if isinstance(resource, lambda_.CfnFunction):
+        resource.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+            subnet_ids=[place.subnet], security_group_ids=[place.security_group]
+        )
 
 
 def stored(settings: Settings, storage: Storage) -> dict[str, str]:
@@ -131,6 +208,14 @@ def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
         "SIGLA_LOG_READS": str(settings.log_reads),
         "SIGLA_LOG_REQUESTS": json.dumps(settings.log_requests),
         "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
+    }
+
+
+def _of_the_place(settings: Settings, place: Place) -> dict[str, str]:
+    return {
+        "SIGLA_ZONE": place.zone,
+        "SIGLA_RING": ",".join(place.ring),
+        "SIGLA_RING_SECONDS": str(settings.ring.presence_seconds),
     }
 
 

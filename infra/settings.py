@@ -5,12 +5,14 @@ The defaults stand in cdk.json too, where `cdk` looks for them; a deployer chang
 must not become a default. docs/deploy.md has a row for each.
 """
 
+import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
 
 AWS, LOCAL = "aws", "local"
+VALKEY, MEMCACHED, NONE = "valkey", "memcached", "none"
 LEVELS = (
     "NONE",
     "BACKWARD",
@@ -20,6 +22,12 @@ LEVELS = (
     "FULL",
     "FULL_TRANSITIVE",
 )
+
+ZONE_ID = r"(?P<region>[a-z]{2,6}\d)-az(?P<number>[1-9]\d?)"
+"""Of an availability zone: `use1-az1` is the same place in every account, `us-east-1a` is not."""
+
+PARTS_BITS = 4
+"""The network is cut into 2 ** 4 parts; the zone -azN has part N."""
 
 # The retention periods that CloudWatch Logs knows, in days.
 RETENTIONS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
@@ -39,6 +47,10 @@ class FrontDoor:
     domain_name, certificate_arn: a name of your own for the REST API, and a certificate of this region for it.
     logs_role: make and set the role through which API Gateway writes logs, one for the account and region; false
         where it has one.
+    private_zonal: a second door into each zone, for clients in its network: an endpoint in the zone and a name of its
+        own, {zone}.{private_domain}.
+    private_domain, private_certificate_arn: what these names end in, and a certificate of this region for all of them.
+    private_clients: networks that may come in there besides network.cidr, as CIDRs separated by commas.
     """
 
     function_url: bool = False
@@ -48,6 +60,38 @@ class FrontDoor:
     logs_role: bool = True
     domain_name: str = ""
     certificate_arn: str = ""
+    private_zonal: bool = False
+    private_domain: str = ""
+    private_certificate_arn: str = ""
+    private_clients: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Where zones are. Without zones there is none.
+
+    cidr: its addresses, sixteen equal parts of which each zone has one.
+    vpc_id: of a VPC that is there already, instead of a new one; `cidr` is then the part of it that zones take.
+    """
+
+    cidr: str = "10.83.0.0/20"
+    vpc_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The caches of each zone.
+
+    kind: `valkey`, `memcached`, or `none`: then each instance reads S3 for itself.
+    members: how many each zone has; each keeps its part of the schemas.
+    node_type: of each member.
+    presence_seconds: how long a schema stays there; so long may another zone go on reading what one has deleted.
+    """
+
+    kind: str = VALKEY
+    members: int = 2
+    node_type: str = "cache.t4g.micro"
+    presence_seconds: int = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +160,7 @@ class Settings:
     log_reads: the share of successful reads by id that have one, 0 to 1.
     metrics: the function's own, eight, each at a price in a month in which anything is asked.
     log_days: how long logs are kept.
+    zones: ids of availability zones that get a URL and a ring of caches each, separated by commas.
     """
 
     stage: str = AWS
@@ -131,7 +176,10 @@ class Settings:
     log_reads: float = 0.01
     metrics: bool = True
     log_days: int = 30
+    zones: str = ""
     front_door: FrontDoor = field(default_factory=FrontDoor)
+    network: Network = field(default_factory=Network)
+    ring: Ring = field(default_factory=Ring)
     function: Function = field(default_factory=Function)
     journal: Journal = field(default_factory=Journal)
     watch: Watch = field(default_factory=Watch)
@@ -150,6 +198,20 @@ class Settings:
     def local(self) -> bool:
         return self.stage == LOCAL
 
+    @property
+    def zone_ids(self) -> tuple[str, ...]:
+        return listed(self.zones)
+
+    @property
+    def private_doors(self) -> bool:
+        """LocalStack has no names and no endpoints that anybody could come in by."""
+        return self.front_door.private_zonal and not self.local
+
+    def cidr_of(self, zone: str) -> str:
+        """The addresses of a zone: they depend on its own id alone, so that zones come and go without each other."""
+        parts = ipaddress.ip_network(self.network.cidr).subnets(prefixlen_diff=PARTS_BITS)
+        return str(list(parts)[_number(zone)])
+
     @classmethod
     def read(cls, context: Mapping[str, Any]) -> Self:
         """The settings of a context. CDK keeps its own affairs there too, under names with ':' or '/'.
@@ -164,6 +226,11 @@ class Settings:
         given = {name: _value(name, value, type(known[name])) for name, value in ours.items()}
         settings: Self = _filled(cls, given)
         return settings
+
+
+def listed(value: str) -> tuple[str, ...]:
+    """What is separated by commas."""
+    return tuple(each.strip() for each in value.split(",") if each.strip())
 
 
 def flat(settings: object, prefix: str = "") -> dict[str, Any]:
@@ -216,6 +283,41 @@ _EXPECTED: Mapping[type, str] = {
     bool: "it must be true or false",
 }
 
+
+def _number(zone: str) -> int:
+    """Raises ValueError."""
+    found = re.fullmatch(ZONE_ID, zone)
+    if found is None or int(found["number"]) >= 2**PARTS_BITS:
+        raise ValueError(zone)
+    return int(found["number"])
+
+
+def _are_zones(value: str) -> bool:
+    """Different ones, of one region."""
+    zones = listed(value)
+    try:
+        numbers = list(map(_number, zones))
+    except ValueError:
+        return False
+    return len(set(numbers)) == len(zones) and len({zone.split("-")[0] for zone in zones}) <= 1
+
+
+def _is_network(value: str) -> bool:
+    """As large as a VPC may be, or as small as sixteen subnets need: AWS has /16 to /28."""
+    try:
+        network = ipaddress.ip_network(value)
+    except ValueError:
+        return False
+    return isinstance(network, ipaddress.IPv4Network) and 16 <= network.prefixlen <= 28 - PARTS_BITS
+
+
+def _are_networks(value: str) -> bool:
+    try:
+        return all(ipaddress.IPv4Network(each) for each in listed(value))
+    except ValueError:
+        return False
+
+
 # What settings must be together.
 _TOGETHER: tuple[tuple[Callable[[Settings], object], str], ...] = (
     (
@@ -229,6 +331,23 @@ _TOGETHER: tuple[tuple[Callable[[Settings], object], str], ...] = (
     (
         lambda given: given.local or not given.table_name or given.table_stream_arn or not given.journal.stream,
         "table_name needs table_stream_arn, the ARN of that table's stream, or journal.stream=false.",
+    ),
+    (
+        # It names a ring's user, which has 40 letters; a zone's id has up to twelve of them.
+        lambda given: not given.zones or len(given.stack_name) <= 27,
+        "stack_name must be 27 letters at most where there are zones.",
+    ),
+    (
+        lambda given: not given.front_door.private_zonal or given.zones,
+        "front_door.private_zonal is a door into zones: say which in zones.",
+    ),
+    (
+        lambda given: (
+            given.front_door.private_zonal
+            == bool(given.front_door.private_domain)
+            == bool(given.front_door.private_certificate_arn)
+        ),
+        "front_door.private_zonal needs front_door.private_domain and front_door.private_certificate_arn.",
     ),
 )
 
@@ -251,5 +370,17 @@ _RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
     "function.reserved_concurrency": (lambda value: value >= 0, "it must be 0 or more"),
     "watch.p99_ms": (lambda value: value >= 1, "it must be 1 or more"),
     "table_stream_arn": (lambda value: not value or "/stream/" in value, "it must be the ARN of a stream, or empty"),
+    "zones": (
+        _are_zones,
+        "it must be ids of availability zones of one region, each once, such as use1-az1,use1-az2",
+    ),
+    "network.cidr": (_is_network, "it must be a network between /16 and /24, such as 10.83.0.0/20"),
+    "network.vpc_id": (lambda value: re.fullmatch(r"(vpc-[0-9a-f]+)?", value), "it must be the id of a VPC, or empty"),
+    "ring.kind": (lambda value: value in (VALKEY, MEMCACHED, NONE), "it must be valkey, memcached or none"),
+    # Their addresses are in the function's environment, which holds 4 KB.
+    "ring.members": (lambda value: 1 <= value <= 10, "it must be 1 to 10"),
+    "ring.node_type": (lambda value: value.startswith("cache."), "it must be a type of ElastiCache's nodes"),
+    "ring.presence_seconds": (lambda value: 60 <= value <= 86_400, "it must be 60 to 86400"),
+    "front_door.private_clients": (_are_networks, "it must be CIDRs separated by commas, or empty"),
     "watch.topic_arn": (lambda value: not value or value.startswith("arn:"), "it must be an ARN, or empty"),
 }

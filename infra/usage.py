@@ -35,6 +35,7 @@ STORED_ROWS_GB, STORED_OBJECTS_GB = 0.25 + 0.20, 0.023
 WAIT_MS = {
     "BatchGetItem": 5,
     "GetObject": 20,
+    "Invoke": 30,
     "PutObject": 30,
     "Query": 5,
     "TransactWriteItems": 15,
@@ -56,10 +57,10 @@ STREAM_SHARDS = 4
 # --- what is counted -------------------------------------------------------------------------------------------------
 
 MEMORY_GB = 0.5
-"""Of both functions."""
+"""Of every function."""
 OVERHEAD = 26
 """Bytes that CloudWatch Logs adds to a line."""
-METRICS_LINE, REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE = 280, 400, 360, 140
+METRICS_LINE, REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE = 280, 400, 360, 140, 640
 """Bytes at most, of subjects with names of 40."""
 METRICS = 8
 """Each has a price in a month in which anything is asked."""
@@ -114,6 +115,11 @@ CATCH_UP = Work(
 )
 """One that finds nothing to do."""
 
+HEARTBEAT = Work(Trips((("Invoke",), ("UpdateItem",)), write=1), lines=HEARTBEAT_LINE + OVERHEAD)
+"""Of one zone, which has two members and is well."""
+PROBE = Work(Trips(), own_ms=10, lines=0)
+"""What the zone's function does when it is asked: it asks its members, and writes no line."""
+
 # --- dollars ---------------------------------------------------------------------------------------------------------
 
 
@@ -165,6 +171,11 @@ def journaled(registrations: float) -> Bill:
     """The journal's share of one registration."""
     rows = together(registrations)
     return bill(batch(rows)) * (1 / rows)
+
+
+def heartbeat() -> Bill:
+    """Of one zone, with what its function takes to answer."""
+    return bill(HEARTBEAT) + bill(PROBE)
 
 
 def together(registrations: float) -> int:

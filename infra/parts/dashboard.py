@@ -5,20 +5,18 @@ Metrics know no routes, since each would have a price by the month; queries over
 
 from collections.abc import Sequence
 
-from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.parts.alarms import NAMESPACE, PERIOD
 from infra.settings import Settings
 
-PERIOD = Duration.minutes(5)
 WIDTH = 24
 """Of a row, in CloudWatch's columns."""
 
-NAMESPACE = "Sigla"
 LATENCIES = ("ReadLatency", "WriteLatency")
 COUNTS = ("ClientErrors", "Denied", "ServerErrors", "ColdStarts", "Throttles", "LostRaces")
 

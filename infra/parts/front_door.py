@@ -1,16 +1,18 @@
-"""The ways in: a REST API that hands every path over as it was sent, and, where a setting says so, a function URL.
+"""A REST API that hands every path over as it was sent: the regional one, and how any of ours is made.
 
 Never an HTTP API (v2): it decodes `%2F`, refuses `%25` and cuts at `%3F`, and subjects may be called so.
 """
 
 import json
+from typing import Any
 
 from aws_cdk import RemovalPolicy, Size
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from constructs import Construct
+from aws_cdk import aws_logs as logs
+from constructs import Construct, IDependable
 
 from infra.parts.checklist import acknowledge
 from infra.parts.gateway_responses import rewrite
@@ -36,6 +38,50 @@ LINE = {
 }
 
 
+def rest_api(
+    scope: Construct,
+    *,
+    settings: Settings,
+    target: lambda_.IFunction,
+    log_group: logs.ILogGroup | None,
+    after: IDependable | None,
+    **more: Any,
+) -> apigateway.RestApi:
+    """A REST API whose every path and method the function answers. more: its name, and where it is to be found.
+
+    log_group: where it writes a line for each request. after: what must be there before it can.
+    """
+    door = settings.front_door
+    api = apigateway.RestApi(
+        scope,
+        "Api",
+        # No binary types: what the registry sends is text, and with a binary type requests would arrive in base64.
+        # Answers are compressed however small they are (HTTP-10); below is nothing that could.
+        min_compression_size=Size.bytes(0),
+        cloud_watch_role=False,
+        deploy_options=apigateway.StageOptions(
+            stage_name=STAGE,
+            throttling_rate_limit=door.requests_per_second,
+            throttling_burst_limit=door.burst,
+            access_log_destination=log_group and apigateway.LogGroupLogDestination(log_group),
+            access_log_format=log_group and apigateway.AccessLogFormat.custom(json.dumps(LINE)),
+            metrics_enabled=False,  # those by path and method have a price each; those of the stage are free
+            tracing_enabled=settings.function.tracing,
+        ),
+        **more,
+    )
+    if after:
+        api.deployment_stage.node.add_dependency(after)
+    api.node.try_remove_child("Endpoint")  # CDK's own output; ours says what it is
+    everything = apigateway.LambdaIntegration(target, allow_test_invoke=False)
+    api.root.add_method("ANY", everything)
+    api.root.add_resource("{proxy+}").add_method("ANY", everything)
+    rewrite(api)
+    for rule, reason in ACKNOWLEDGED.items():
+        acknowledge(api, rule, reason)
+    return api
+
+
 class RestApi(Construct):
     """A regional REST API: ANY on the root and on every path below it, answered by the function."""
 
@@ -44,36 +90,18 @@ class RestApi(Construct):
         door = settings.front_door
         # LocalStack keeps no access logs.
         self.log_group = log_group(self, "Log", settings) if door.access_logs and not settings.local else None
-        self.api = apigateway.RestApi(
+        self.account = self.logs_role() if self.log_group and door.logs_role else None
+        self.api = rest_api(
             self,
-            "Api",
+            settings=settings,
+            target=target,
+            log_group=self.log_group,
+            after=self.account,
             rest_api_name=settings.stack_name,
             description=f"Sigla, the registry {settings.registry_name}",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
-            # No binary types: what the registry sends is text, and with a binary type requests would arrive in base64.
-            # Answers are compressed however small they are (HTTP-10); below is nothing that could.
-            min_compression_size=Size.bytes(0),
-            cloud_watch_role=False,
-            deploy_options=apigateway.StageOptions(
-                stage_name=STAGE,
-                throttling_rate_limit=door.requests_per_second,
-                throttling_burst_limit=door.burst,
-                access_log_destination=self.log_group and apigateway.LogGroupLogDestination(self.log_group),
-                access_log_format=self.log_group and apigateway.AccessLogFormat.custom(json.dumps(LINE)),
-                metrics_enabled=False,  # those by path and method have a price each; those of the stage are free
-                tracing_enabled=settings.function.tracing,
-            ),
         )
-        if self.log_group and door.logs_role:
-            self.api.deployment_stage.node.add_dependency(self.logs_role())
-        self.api.node.try_remove_child("Endpoint")  # CDK's own output; ours says what it is
-        everything = apigateway.LambdaIntegration(target, allow_test_invoke=False)
-        self.api.root.add_method("ANY", everything)
-        self.api.root.add_resource("{proxy+}").add_method("ANY", everything)
-        rewrite(self.api)
         self.domain = self.own_domain(door) if door.domain_name else None
-        for rule, reason in ACKNOWLEDGED.items():
-            acknowledge(self.api, rule, reason)
 
     def own_domain(self, door: FrontDoor) -> apigateway.DomainName:
         """Without a path, so that it does for every client. Its DNS record is for the deployer to make."""

@@ -67,7 +67,7 @@ class Functions(Construct):
             role.add_to_policy(statement)
             for resource in statement.resources:
                 if "*" in resource:
-                    acknowledge(role, "IAM5", "Objects of one registry, or streams of one table.", resource=resource)
+                    acknowledge(role, "IAM5", EVERYTHING if resource == "*" else SOME, resource=resource)
         function = lambda_.Function(
             scope,
             "Function",
@@ -101,5 +101,15 @@ class Functions(Construct):
         )
 
 
-def allow(name: str, *actions: str, on: list[str], when: Mapping[str, object] | None = None) -> iam.PolicyStatement:
-    return iam.PolicyStatement(sid=name, actions=list(actions), resources=on, conditions=when)
+SOME = "Objects of one registry, or streams of one table."
+EVERYTHING = "Network interfaces have no ARN before Lambda makes them, and only Lambda itself may."
+
+
+def allow(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object] | None = None) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid=name, actions=list(actions), resources=list(on), conditions=when)
+
+
+def deny(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=name, effect=iam.Effect.DENY, actions=list(actions), resources=list(on), conditions=when
+    )

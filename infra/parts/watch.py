@@ -1,33 +1,20 @@
-"""Who looks after it: alarms, each with the sentence that a person reads at night, and a dashboard."""
+"""Who looks after it: alarms and a dashboard."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.parts.dashboard import PERIOD, Dashboard
+from infra.parts.alarms import PERIOD, Watched, set_alarms
+from infra.parts.dashboard import Dashboard
 from infra.settings import Settings
 
 LAG = Duration.hours(1)
 """Of the journal, that somebody has to look into."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """threshold: at this value and above it rings. periods: of PERIOD, so many in a row. meaning: what to think."""
-
-    name: str
-    metric: cloudwatch.IMetric
-    threshold: float
-    periods: int
-    meaning: str
 
 
 class Watch(Construct):
@@ -48,7 +35,7 @@ class Watch(Construct):
         super().__init__(scope, name)
         watched = list(_watched(settings, function, stage, journal, aside))
         if settings.watch.alarms:
-            self.alarms(watched, settings)
+            set_alarms(self, watched, settings=settings, about=f"the registry {settings.registry_name}")
         if settings.watch.dashboard:
             Dashboard(
                 self,
@@ -59,24 +46,6 @@ class Watch(Construct):
                 log_group=log_group,
                 watched=[(each.name, each.metric) for each in watched],
             )
-
-    def alarms(self, watched: list[Watched], settings: Settings) -> None:
-        arn = settings.watch.topic_arn
-        tell = actions.SnsAction(sns.Topic.from_topic_arn(self, "Topic", arn)) if arn else None
-        for each in watched:
-            alarm = cloudwatch.Alarm(
-                self,
-                each.name,
-                metric=each.metric,
-                threshold=each.threshold,
-                comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-                evaluation_periods=each.periods,
-                alarm_description=f"Sigla, the registry {settings.registry_name}: {each.meaning}",
-                treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,  # nobody asked: nothing is wrong
-            )
-            if tell:
-                alarm.add_alarm_action(tell)
-                alarm.add_ok_action(tell)
 
 
 def _watched(

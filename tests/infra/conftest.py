@@ -43,6 +43,19 @@ OTHER = (
 )
 
 
+# What zones have besides their defaults, where one choice does not hide another.
+PRIVATE = (
+    ("zones", "use1-az2"),
+    ("network.vpc_id", "vpc-0123456789abcdef0"),
+    ("ring.kind", "memcached"),
+    ("front_door.private_zonal", True),
+    ("front_door.private_domain", "sr.example.com"),
+    ("front_door.private_certificate_arn", "arn:aws:acm:us-east-1:111122223333:certificate/2"),
+    ("front_door.private_clients", "10.0.0.0/16,10.1.0.0/16"),
+    ("watch.topic_arn", "arn:aws:sns:us-east-1:111122223333:oncall"),
+)
+
+
 @pytest.fixture(scope="session")
 def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synthesise]:
     """The template for settings given as pairs; AWS's checklist has passed when it is there. Asked twice, made once."""
@@ -96,5 +109,43 @@ def other(synthesise: Synthesise) -> Template:
 
 
 @pytest.fixture(scope="session")
-def every_template(template: Template, all_on: Template, local: Template, other: Template) -> list[Template]:
+def zones(synthesise: Synthesise) -> Template:
+    """Of a deployment with three zones, and else all defaults."""
+    return synthesise(("zones", "use1-az1,use1-az2,use1-az4"))
+
+
+@pytest.fixture(scope="session")
+def fewer(synthesise: Synthesise) -> Template:
+    """Of the same, one zone later: the one in the middle is gone."""
+    return synthesise(("zones", "use1-az1,use1-az4"))
+
+
+@pytest.fixture(scope="session")
+def private(synthesise: Synthesise) -> Template:
+    """One zone with a private door, in a network that is there, with caches of the other kind."""
+    return synthesise(*PRIVATE)
+
+
+@pytest.fixture(scope="session")
+def local_zones(synthesise: Synthesise) -> Template:
+    """For LocalStack, with everything on that it has not got."""
+    return synthesise(
+        ("stage", "local"),
+        *(each for each in PRIVATE if each[0].partition(".")[0] == "front_door"),
+        ("zones", "use1-az1,use1-az2"),
+    )
+
+
+@pytest.fixture(scope="session")
+def without_zones(template: Template, all_on: Template, local: Template, other: Template) -> list[Template]:
     return [template, all_on, local, other]
+
+
+@pytest.fixture(scope="session")
+def with_zones(zones: Template, private: Template, local_zones: Template) -> list[Template]:
+    return [zones, private, local_zones]
+
+
+@pytest.fixture(scope="session")
+def every_template(without_zones: list[Template], with_zones: list[Template]) -> list[Template]:
+    return without_zones + with_zones

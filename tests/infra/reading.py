@@ -16,11 +16,20 @@ def only(template: Template, kind: str) -> dict[str, Any]:
     return found
 
 
+def ids_in(template: Template, part: str, kind: str) -> list[str]:
+    """Logical ids of a part of the stack, such as `Journal`."""
+    return [name for name in ids(template, kind) if name.startswith(part)]
+
+
+def all_in(template: Template, part: str, kind: str) -> list[dict[str, Any]]:
+    """The properties of every resource of a type in a part of the stack."""
+    return [template["Resources"][name].get("Properties", {}) for name in ids_in(template, part, kind)]
+
+
 def of(template: Template, part: str, kind: str) -> dict[str, Any]:
-    """The properties of the one resource of a type in a part of the stack, such as `Journal`."""
-    (found,) = [each for name, each in template["Resources"].items() if name.startswith(part) and each["Type"] == kind]
-    properties: dict[str, Any] = found.get("Properties", {})
-    return properties
+    """The properties of the one resource of a type in a part of the stack."""
+    (found,) = all_in(template, part, kind)
+    return found
 
 
 def kinds(template: Template) -> set[str]:
@@ -42,6 +51,21 @@ def written(value: Any) -> str:
         case {"Ref": name}:
             return f"<{name}>"
     return str(value)
+
+
+def mentioned(value: Any) -> set[str]:
+    """The logical ids that a value refers to, those that its resource only waits for included."""
+    match value:
+        case {"Ref": str(name)}:
+            return {name}
+        case {"Fn::GetAtt": [str(name), _]}:
+            return {name}
+        case dict():
+            waited_for = set(as_list(value.get("DependsOn", [])))
+            return waited_for.union(*map(mentioned, value.values()))
+        case list():
+            return set().union(*map(mentioned, value))
+    return set()
 
 
 def as_list(value: Any) -> list[Any]:

@@ -1,11 +1,15 @@
 """What the functions may do: the exact lists."""
 
 import ast
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.infra.reading import Template, all_of, as_list, ids, of, written
+from infra.service import INTERFACES
+from sigla import keys
+from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, mentioned, of, written
 
 SIGLA = Path(__file__).parents[2] / "layers" / "sigla" / "python" / "sigla"
 
@@ -58,10 +62,26 @@ ALLOWED = {
         ("dynamodb:ListStreams", "table/stream/*"),
         ("sqs:SendMessage", "queue"),
     },
+    "Heartbeat": {
+        ("dynamodb:UpdateItem", "table"),
+        ("logs:CreateLogStream", "log"),
+        ("logs:PutLogEvents", "log"),
+    },
 }
+# What it takes for Lambda to put a function into a network, and for the function to know its ring.
+ALLOWED["ZoneUse1Az1Service"] = ALLOWED["Service"] | {
+    *((f"ec2:{action}PrivateIpAddresses", "*") for action in ("Assign", "Unassign")),
+    *((f"ec2:{action}", "*") for action in ("CreateNetworkInterface", "DeleteNetworkInterface")),
+    *((f"ec2:{action}", "*") for action in ("DescribeNetworkInterfaces", "DescribeSubnets")),
+    ("elasticache:Connect", "member 1"),
+    ("elasticache:Connect", "member 2"),
+    ("elasticache:Connect", "user"),
+}
+KEEPERS = ("Service", "Journal", "ZoneUse1Az1Service")
+"""Those that keep what is registered."""
 
 
-def statements(template: Template, part: str) -> list[dict[str, object]]:
+def statements(template: Template, part: str) -> list[dict[str, Any]]:
     """Of the role of a part's function."""
     return list(of(template, part, "AWS::IAM::Policy")["PolicyDocument"]["Statement"])
 
@@ -75,6 +95,14 @@ def allowed(template: Template, part: str) -> set[tuple[str, str]]:
         "AWS::SQS::Queue": "queue",
     }
     names = {f"<{id}.Arn>": word for kind, word in words.items() for id in ids(template, kind) if "Rest" not in id}
+    cache = "arn:<AWS::Partition>:elasticache:<AWS::Region>:<AWS::AccountId>"
+    zone = part.removesuffix("Service")
+    for number, id in enumerate(ids(template, "AWS::ElastiCache::ReplicationGroup"), 1):
+        if id.startswith(zone):
+            names[f"{cache}:replicationgroup:<{id}>"] = f"member {number}"
+    for id in ids(template, "AWS::ElastiCache::User"):
+        if id.startswith(zone):
+            names[f"{cache}:user:<{id}>"] = "user"
 
     def named(arn: str) -> str:
         found = next((full for full in names if arn.startswith(full)), "")
@@ -83,18 +111,45 @@ def allowed(template: Template, part: str) -> set[tuple[str, str]]:
     return {
         (action, named(written(resource)))
         for statement in statements(template, part)
+        if statement["Effect"] == "Allow"
         for action in as_list(statement["Action"])
         for resource in as_list(statement["Resource"])
     }
 
 
 @pytest.mark.parametrize("part", ALLOWED)
-def test_a_function_may_do_this_and_nothing_else(template: Template, part: str) -> None:
-    """Every grant there is. None removes an object, and none makes a key."""
-    assert allowed(template, part) == ALLOWED[part]
+def test_a_function_may_do_this_and_nothing_else(zones: Template, part: str) -> None:
+    """Every grant there is. None removes an object, none makes a key, and none speaks to another zone's ring."""
+    assert allowed(zones, part) == ALLOWED[part]
 
 
-@pytest.mark.parametrize("part", ALLOWED)
+def test_without_zones_the_others_may_do_the_same(template: Template) -> None:
+    assert {part: allowed(template, part) for part in ("Service", "Journal")} == {
+        part: ALLOWED[part] for part in ("Service", "Journal")
+    }
+
+
+def test_the_heartbeat_writes_the_directory_of_zones_and_no_other_row(zones: Template) -> None:
+    """Whatever a zone's function answers, it cannot be made to change what is registered."""
+    (rows,) = [each for each in statements(zones, "Heartbeat") if each["Action"] == "dynamodb:UpdateItem"]
+    assert rows["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.zones_pk("default")]}}
+
+
+def test_lambda_makes_network_interfaces_and_the_code_in_it_does_not(zones: Template) -> None:
+    """What the role must allow to Lambda, on anything, is denied to whatever runs in the function."""
+    told = statements(zones, "ZoneUse1Az1Service")
+    (denied,) = [each for each in told if each["Effect"] == "Deny"]
+    (given,) = [each for each in told if each["Effect"] == "Allow" and each["Resource"] == "*"]
+    assert (denied["Action"], denied["Resource"]) == (given["Action"], "*")
+    assert set(as_list(denied["Action"])) == set(INTERFACES)
+    ((operator, code),) = denied["Condition"].items()
+    assert (operator, written(code["lambda:SourceFunctionArn"])) == (
+        "ArnLike",
+        "arn:<AWS::Partition>:lambda:*:*:function:*",
+    )
+
+
+@pytest.mark.parametrize("part", ["Service", "Journal"])
 def test_a_function_sees_no_other_registry(other: Template, part: str) -> None:
     """Registries may share a table and a bucket; one that is broken into does not give the others away."""
     given = {each.get("Sid"): each for each in statements(other, part)}
@@ -105,14 +160,17 @@ def test_a_function_sees_no_other_registry(other: Template, part: str) -> None:
 
 
 def test_no_role_may_do_everything_or_anything_to_everything(every_template: list[Template]) -> None:
-    """Only traces have no ARN to name."""
+    """Only traces have no ARN to name, and interfaces that Lambda has not made yet."""
     for template in every_template:
         for policy in all_of(template, "AWS::IAM::Policy"):
             for statement in policy["PolicyDocument"]["Statement"]:
                 actions = set(as_list(statement["Action"]))
                 assert not [action for action in actions if "*" in action]
                 everywhere = "*" in as_list(statement["Resource"])
-                assert not everywhere or actions == {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+                assert not everywhere or actions in (TRACES, set(INTERFACES))
+
+
+TRACES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 
 def test_nobody_calls_a_function_but_its_doors_and_its_clock(template: Template, other: Template) -> None:
@@ -124,6 +182,18 @@ def test_nobody_calls_a_function_but_its_doors_and_its_clock(template: Template,
         assert all("SourceArn" in each for each in callers)
 
 
+def test_a_zone_is_asked_by_its_url_and_by_the_heartbeat(zones: Template) -> None:
+    """And the heartbeat by the zone's clock. Each permission is the zone's own."""
+    (role,) = [name for name in ids(zones, "AWS::IAM::Role") if name.startswith("Heartbeat")]
+    callers = all_in(zones, "ZoneUse1Az1", "AWS::Lambda::Permission")
+    assert Counter(written(each["Principal"]) for each in callers) == Counter(
+        {"*": 2, f"<{role}.Arn>": 1, "events.amazonaws.com": 1}
+    )
+    (clock,) = [each for each in callers if each["Principal"] == "events.amazonaws.com"]
+    assert mentioned(clock["FunctionName"]) == set(ids_in(zones, "Heartbeat", "AWS::Lambda::Function"))
+    assert mentioned(clock["SourceArn"]) == set(ids_in(zones, "ZoneUse1Az1", "AWS::Events::Rule"))
+
+
 def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template]) -> None:
     for template in every_template:
         trusted = [each["AssumeRolePolicyDocument"]["Statement"] for each in all_of(template, "AWS::IAM::Role")]
@@ -131,13 +201,13 @@ def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template])
         assert services <= {"lambda.amazonaws.com", "apigateway.amazonaws.com"}
 
 
-@pytest.mark.parametrize("part", ALLOWED)
-def test_what_the_adapters_call_is_allowed(template: Template, part: str) -> None:
+@pytest.mark.parametrize("part", KEEPERS)
+def test_what_the_adapters_call_is_allowed(zones: Template, part: str) -> None:
     """A call that nobody granted would be found by the first customer."""
     nodes = [node for path in (SIGLA / "aws").glob("*.py") for node in ast.walk(ast.parse(path.read_text()))]
     words = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     words |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     needed = set().union(*(NEEDS[word] for word in words & NEEDS.keys()))
     assert needed
-    assert needed <= {action for action, _ in allowed(template, part)}
+    assert needed <= {action for action, _ in allowed(zones, part)}
     assert not words & {"delete_object", "delete_objects"}

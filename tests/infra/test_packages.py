@@ -48,7 +48,7 @@ def test_parts_cannot_run_into_each_other() -> None:
     assert packages.digest([b"ab", b"c"]) != packages.digest([b"a", b"bc"])
 
 
-@pytest.mark.parametrize("function", ["registry", "journal"])
+@pytest.mark.parametrize("function", ["registry", "journal", "heartbeat"])
 def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path, function: str) -> None:
     """With bytecode that never looks at its source: nothing can be compiled where nothing can be written."""
     packages.code(function).fill(tmp_path)

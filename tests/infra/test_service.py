@@ -42,9 +42,9 @@ def test_the_function_is_python_on_arm_started_from_a_snapshot(template: Templat
     assert function["ReservedConcurrentExecutions"] == 100
 
 
-def test_front_doors_call_the_published_version(every_template: list[Template]) -> None:
+def test_front_doors_call_the_published_version(without_zones: list[Template]) -> None:
     """Only published versions have snapshots, and only an alias can be moved without anyone noticing."""
-    for template in every_template:
+    for template in without_zones:
         (alias,) = ids(template, "AWS::Lambda::Alias")
         doors = [each for each in all_of(template, "AWS::Lambda::Permission") if "events" not in each["Principal"]]
         assert {written(each["FunctionName"]) for each in doors} == {f"<{alias}>"}
@@ -73,12 +73,17 @@ def test_on_localstack_it_is_this_machine_that_runs_the_function(local: Template
     assert not {"SnapStart", "ReservedConcurrentExecutions"} & function.keys()
 
 
-def test_no_code_but_ours_and_no_network_of_its_own(every_template: list[Template]) -> None:
-    """A custom resource could delete what the storage protects; a gateway or an endpoint has a price by the hour."""
+def test_no_code_but_ours(every_template: list[Template]) -> None:
+    """A custom resource could delete what the storage protects."""
     for template in every_template:
-        assert not [
-            kind for kind in kinds(template) if kind.startswith(("Custom::", "AWS::CloudFormation::", "AWS::EC2"))
-        ]
+        assert not [kind for kind in kinds(template) if kind.startswith(("Custom::", "AWS::CloudFormation::"))]
+        assert {name[:7] for name in ids(template, FUNCTION)} <= {"Service", "Journal", "Heartbe", "ZoneUse"}
+
+
+def test_without_zones_there_is_no_network(without_zones: list[Template]) -> None:
+    """A gateway or an endpoint has a price by the hour."""
+    for template in without_zones:
+        assert not [kind for kind in kinds(template) if kind.startswith(("AWS::EC2::", "AWS::ElastiCache::"))]
         assert {name[:7] for name in ids(template, FUNCTION)} <= {"Service", "Journal"}
 
 

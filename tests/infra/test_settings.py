@@ -1,11 +1,12 @@
 """Settings: the record, cdk.json and docs/deploy.md say the same, and what cannot be is refused in a sentence."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from infra.settings import InvalidSetting, Settings, flat
+from infra.settings import FrontDoor, InvalidSetting, Network, Settings, flat
 from sigla.rules.compatibility import LEVELS
 from tests.infra.conftest import CONTEXT
 
@@ -58,6 +59,16 @@ def test_what_the_command_line_gives_as_text_is_read_as_what_it_is() -> None:
         ("function.memory_mb", 100, "function.memory_mb is 100; it must be 256 to 10240."),
         ("front_door.burst", 0, "front_door.burst is 0; it must be 1 to 5000."),
         ("watch.topic_arn", "oncall", "watch.topic_arn is 'oncall'; it must be an ARN, or empty."),
+        ("ring.kind", "redis", "ring.kind is 'redis'; it must be valkey, memcached or none."),
+        ("ring.members", 0, "ring.members is 0; it must be 1 to 10."),
+        ("ring.node_type", "t4g", "ring.node_type is 't4g'; it must be a type of ElastiCache's nodes."),
+        ("ring.presence_seconds", 1, "ring.presence_seconds is 1; it must be 60 to 86400."),
+        ("network.vpc_id", "mine", "network.vpc_id is 'mine'; it must be the id of a VPC, or empty."),
+        (
+            "front_door.private_clients",
+            "10.0.0.0/8,all",
+            "front_door.private_clients is '10.0.0.0/8,all'; it must be CIDRs separated by commas, or empty.",
+        ),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_in_a_sentence(name: str, value: object, sentence: str) -> None:
@@ -71,6 +82,54 @@ def test_a_domain_needs_its_certificate() -> None:
     """And says so before CloudFormation would, minutes later."""
     with pytest.raises(InvalidSetting, match="go together"):
         Settings.read({"front_door.domain_name": "registry.example.com"})
+
+
+@pytest.mark.parametrize("zones", ["", "use1-az1", " use1-az1, use1-az6 ", "apne1-az4,apne1-az15", "usgw1-az1"])
+def test_zones_are_told_by_their_ids(zones: str) -> None:
+    """Of places that are the same in every account."""
+    settings = Settings(zones=zones)
+    assert ",".join(settings.zone_ids) == zones.replace(" ", "")
+    assert len({settings.cidr_of(zone) for zone in settings.zone_ids}) == len(settings.zone_ids)
+
+
+@pytest.mark.parametrize(
+    "zones", ["us-east-1a", "use1", "use1-az0", "use1-az16", "use1-az1,use1-az1", "use1-az1,usw2-az2", "USE1-AZ1", "3"]
+)
+def test_what_is_no_zone_is_refused(zones: str) -> None:
+    """A name is another place in another account; two regions are two stacks; and each zone has a part of sixteen."""
+    with pytest.raises(InvalidSetting, match=r"^zones is '.*'; it must be ids of availability zones of one region"):
+        Settings(zones=zones)
+
+
+@pytest.mark.parametrize("cidr", ["10.0.0.0/15", "10.0.0.0/25", "10.0.0.1/20", "fd00::/20", "everywhere"])
+def test_a_network_has_room_for_every_zone(cidr: str) -> None:
+    """AWS has networks and subnets of /16 to /28; a zone's is a sixteenth."""
+    with pytest.raises(InvalidSetting, match=r"^network.cidr is"):
+        Settings(network=Network(cidr=cidr))
+
+
+@pytest.mark.parametrize("cidr, first", [("10.0.0.0/16", "10.0.16.0/20"), ("10.0.0.0/24", "10.0.0.16/28")])
+def test_a_zone_has_the_part_that_its_number_says(cidr: str, first: str) -> None:
+    """And not one that depends on which other zones there are."""
+    assert Settings(zones="use1-az9,use1-az1", network=Network(cidr=cidr)).cidr_of("use1-az1") == first
+
+
+def test_private_doors_need_zones_a_name_and_a_certificate() -> None:
+    door = FrontDoor(private_zonal=True, private_domain="sr.example.com", private_certificate_arn="arn:aws:acm:…")
+    assert Settings(zones="use1-az1", front_door=door).private_doors
+    assert not Settings(zones="use1-az1", front_door=door, stage="local").private_doors
+    with pytest.raises(InvalidSetting, match="say which in zones"):
+        Settings(front_door=door)
+    for lacking in ("private_zonal", "private_domain", "private_certificate_arn"):
+        with pytest.raises(InvalidSetting, match=r"private_zonal needs"):
+            Settings(zones="use1-az1", front_door=replace(door, **{lacking: getattr(FrontDoor(), lacking)}))
+
+
+def test_the_name_of_a_stack_with_zones_fits_into_that_of_a_rings_user() -> None:
+    """Which has forty letters at most, the zone's id among them."""
+    assert not Settings(stack_name="x" * 100).zone_ids
+    with pytest.raises(InvalidSetting, match="stack_name must be 27 letters at most"):
+        Settings(stack_name="x" * 28, zones="use1-az1")
 
 
 @pytest.mark.parametrize("name", ["", "-a", "A", "a/b", "a#b", "x" * 64])

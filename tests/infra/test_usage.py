@@ -11,14 +11,17 @@ from infra import usage
 from infra.parts.front_door import LINE
 from infra.usage import MILLION, Work
 from sigla.aws.following import Follower, following
+from sigla.aws.heartbeat import Heartbeat
 from sigla.aws.objects import Objects
 from sigla.aws.telemetry import METRICS
+from sigla.aws.zones import AwsZones
 from sigla.embedded.clock import SystemClock
 from sigla.registry import Registry
 from tests.attack.stories import register
 from tests.contract.aws import Account, AwsStores
 from tests.contract.engines import BUCKET, in_process
 from tests.functions.deployed import Client, deployed
+from tests.functions.lambda_api import lambda_api
 from tests.functions.test_registry import loop
 from tests.infra.reading import Template, all_of, only
 from tests.unit.aws.journaling import as_streamed, event_of, rows_of
@@ -151,8 +154,8 @@ def test_a_line_of_the_journal_is_no_longer_than_it_is_priced(stores: AwsStores,
     assert 0.7 * usage.JOURNAL_LINE <= length <= usage.JOURNAL_LINE
 
 
-def test_functions_have_the_memory_that_is_priced(template: Template) -> None:
-    assert {each["MemorySize"] for each in all_of(template, "AWS::Lambda::Function")} == {1_024 * usage.MEMORY_GB}
+def test_functions_have_the_memory_that_is_priced(zones: Template) -> None:
+    assert {each["MemorySize"] for each in all_of(zones, "AWS::Lambda::Function")} == {1_024 * usage.MEMORY_GB}
 
 
 def test_batches_are_as_large_and_as_late_as_they_are_priced(template: Template) -> None:
@@ -166,6 +169,45 @@ def test_the_more_is_registered_the_less_the_journal_takes_of_each() -> None:
     alone, million, crowd = (usage.journaled(count).total for count in (1, 1e6, 1e9))
     assert alone > million > crowd
     assert usage.journaled(1e9) == usage.journaled(1e12)
+
+
+# --- the heartbeat's function ----------------------------------------------------------------------------------------
+
+ZONE = "use1-az1"
+ALIAS = "arn:aws:lambda:us-east-1:111122223333:function:sigla-ZoneUse1Az1ServiceFunction4EDE52AA-x1Y2z3A4b5C6:live"
+NODE = "mas1abcdefghijkl.x1y2z3.ng.0001.use1.cache.amazonaws.com:6379"
+WELL = {
+    "zone": ZONE,
+    "runs_in": ZONE,
+    "members": [{"name": NODE, "ms": 0.734, "failure": ""}] * 2,
+    "release": "0.1.0",
+}
+
+
+def test_a_heartbeat_asks_aws_as_often_as_it_is_priced(
+    stores: AwsStores, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One zone, one question, one row, one line: 43,800 times a month for each zone."""
+    event = {"zone": {"id": ZONE, "name": "us-east-1a", "url": f"https://{'x' * 32}.lambda-url.us-east-1.on.aws/"}}
+    event["zone"]["function"] = ALIAS
+    asked: list[Any] = []
+
+    def answer(question: Any) -> Any:
+        asked.append(question)
+        return WELL
+
+    asking, *writing = usage.HEARTBEAT.trips.rounds
+    with lambda_api({ALIAS: answer}) as endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", endpoint)
+        zones = AwsZones(stores.dynamodb, stores.table, SystemClock(), registry=stores.registry)
+        heartbeat = Heartbeat(stores.clients.functions, zones, SystemClock(), service="sigla-default")
+        with metered(stores.clients, tuple(writing)) as meter:
+            heartbeat(event)
+    assert [("Invoke",)] * len(asked) == [asking]
+    assert meter.seen == tuple(writing)
+    assert (meter.read, meter.write) == (usage.HEARTBEAT.trips.read, usage.HEARTBEAT.trips.write)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert 0.7 * usage.HEARTBEAT_LINE <= len(line) <= usage.HEARTBEAT_LINE
 
 
 # --- what comes to it ------------------------------------------------------------------------------------------------

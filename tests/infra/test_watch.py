@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from infra import prices
-from infra.parts.dashboard import NAMESPACE
+from infra.parts.alarms import NAMESPACE
 from sigla.aws.telemetry import METRICS
 from tests.infra.reading import Template, all_of, kinds, only, written
 
@@ -92,7 +92,7 @@ def test_a_registry_that_nobody_asks_costs_less_than_three_dollars_fifty_a_month
     """One snapshot and seven alarms have a price of their own; a new priced resource fails here first."""
     counted = {item.what: item.count for item in prices.idle(template)}
     catch_ups = {"catch-ups of the journal": 4 * 730}
-    assert counted == {"snapshots of the function (SnapStart)": 1, "alarms": 7} | catch_ups
+    assert counted == {"snapshots of functions (SnapStart)": 1, "alarms": 7} | catch_ups
     assert prices.total(template) <= 3.50
 
 
@@ -104,11 +104,20 @@ def test_the_page_shows_what_is_counted(template: Template) -> None:
     assert f"**${prices.total(template):.2f}**" in PAGE.read_text()
 
 
-def test_what_nobody_has_priced_is_not_taken_for_free(template: Template) -> None:
-    """A NAT gateway is $33 a month, and easily come by."""
-    gateway = {"Gateway": {"Type": "AWS::EC2::NatGateway", "Properties": {}}}
-    with pytest.raises(ValueError, match="AWS::EC2::NatGateway"):
-        prices.total({"Resources": template["Resources"] | gateway})
+@pytest.mark.parametrize(
+    "kind, properties, named",
+    [
+        ("AWS::EC2::NatGateway", {}, "AWS::EC2::NatGateway"),  # $33 a month, and easily come by
+        ("AWS::Events::Rule", {"ScheduleExpression": "rate(1 hour)"}, r"rate\(1 hour\)"),
+    ],
+)
+def test_what_nobody_has_priced_is_not_taken_for_free(
+    template: Template, kind: str, properties: dict[str, Any], named: str
+) -> None:
+    """It would be found on the bill."""
+    unknown = {"Unknown": {"Type": kind, "Properties": properties}}
+    with pytest.raises(ValueError, match=named):
+        prices.total({"Resources": template["Resources"] | unknown})
 
 
 def test_every_setting_has_a_price(every_template: list[Template]) -> None:

@@ -1,0 +1,58 @@
+"""Alarms, each with the sentence that a person reads at night."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.settings import Settings
+
+PERIOD = Duration.minutes(5)
+
+NAMESPACE = "Sigla"
+"""Of what our functions tell of themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """threshold: at this value and above it rings. periods: of PERIOD, so many in a row. meaning: what to think.
+
+    below: it rings below the threshold instead, and where nothing is measured.
+    """
+
+    name: str
+    metric: cloudwatch.IMetric
+    threshold: float
+    periods: int
+    meaning: str
+    below: bool = False
+
+
+def set_alarms(scope: Construct, watched: Iterable[Watched], *, settings: Settings, about: str) -> None:
+    """An alarm for each, sent where settings say. about: what they all speak of."""
+    arn = settings.watch.topic_arn
+    tell = actions.SnsAction(sns.Topic.from_topic_arn(scope, "Topic", arn)) if arn else None
+    for each in watched:
+        alarm = cloudwatch.Alarm(
+            scope,
+            each.name,
+            metric=each.metric,
+            threshold=each.threshold,
+            comparison_operator=_BELOW if each.below else _REACHED,
+            evaluation_periods=each.periods,
+            alarm_description=f"Sigla, {about}: {each.meaning}",
+            # Where nobody asked, nothing is wrong; where something should be told each minute, silence is.
+            treat_missing_data=_MISSING.BREACHING if each.below else _MISSING.NOT_BREACHING,
+        )
+        if tell:
+            alarm.add_alarm_action(tell)
+            alarm.add_ok_action(tell)
+
+
+_REACHED = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+_BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
+_MISSING = cloudwatch.TreatMissingData

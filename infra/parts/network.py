@@ -1,0 +1,68 @@
+"""The network that zones are parts of: without a way to the internet, and without anything that costs by the hour."""
+
+from aws_cdk import Aws, CfnTag
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_route53 as route53
+from constructs import Construct
+
+from infra.parts.checklist import acknowledge
+from infra.settings import Settings
+
+
+class Network(Construct):
+    """What zones share, and no more: each brings its subnet, its routes and its endpoints.
+
+    vpc_id: of our own VPC, or of the one that settings name. names: the id of the private hosted zone in which each
+    zone has a record, where there are private doors.
+    """
+
+    def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
+        super().__init__(scope, name)
+        self.vpc_id = settings.network.vpc_id or self.new_vpc(settings).ref
+        self.names = self.new_names(settings).ref if settings.private_doors else ""
+
+    def new_vpc(self, settings: Settings) -> ec2.CfnVPC:
+        vpc = ec2.CfnVPC(
+            self,
+            "Vpc",
+            cidr_block=settings.network.cidr,
+            enable_dns_hostnames=True,
+            enable_dns_support=True,
+            tags=[CfnTag(key="Name", value=settings.stack_name)],
+        )
+        acknowledge(vpc, "VPC7", "Functions and their caches are all there is; flow logs are the account's to choose.")
+        return vpc
+
+    def new_names(self, settings: Settings) -> route53.CfnHostedZone:
+        return route53.CfnHostedZone(
+            self,
+            "Names",
+            name=settings.front_door.private_domain,
+            vpcs=[route53.CfnHostedZone.VPCProperty(vpc_id=self.vpc_id, vpc_region=Aws.REGION)],
+        )
+
+
+def security_group(
+    scope: Construct,
+    name: str,
+    *,
+    network: Network,
+    description: str,
+    comes_in: tuple[ec2.CfnSecurityGroup.IngressProperty, ...] = (),
+    goes_out: tuple[ec2.CfnSecurityGroup.EgressProperty, ...] = (),
+) -> ec2.CfnSecurityGroup:
+    """One whose rules are these and no others: AWS lets everything out where no rule says what may go."""
+    return ec2.CfnSecurityGroup(
+        scope,
+        name,
+        group_description=description,
+        vpc_id=network.vpc_id,
+        security_group_ingress=list(comes_in),
+        security_group_egress=list(goes_out or (_NOTHING,)),
+    )
+
+
+# A rule that matches no packet, as CDK has it where nothing may go out.
+_NOTHING = ec2.CfnSecurityGroup.EgressProperty(
+    ip_protocol="icmp", from_port=252, to_port=86, cidr_ip="255.255.255.255/32", description="Nothing goes out"
+)

@@ -1,0 +1,137 @@
+"""A zone's own door for clients in its network: an endpoint in the zone, a REST API that only it reaches, and a name.
+
+A client finds the name in the private hosted zone, and comes by the endpoint's address in its own zone to API Gateway:
+no byte crosses a zone or the internet on the way. Source: Amazon API Gateway Developer Guide, "Custom domain names for
+private APIs".
+"""
+
+from aws_cdk import Aws, Fn
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_route53 as route53
+from constructs import Construct, IDependable
+
+from infra.parts.front_door import rest_api
+from infra.parts.logs import log_group
+from infra.parts.network import Network, security_group
+from infra.settings import Settings, listed
+
+HTTPS = 443
+
+
+class PrivateDoor(Construct):
+    """url: without a path, and without a slash at its end."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        network: Network,
+        zone: str,
+        subnet: ec2.CfnSubnet,
+        target: lambda_.IFunction,
+        after: IDependable | None,
+    ) -> None:
+        super().__init__(scope, name)
+        self.settings, self.zone = settings, zone
+        self.name = f"{zone}.{settings.front_door.private_domain}"
+        self.url = f"https://{self.name}"
+        self.endpoint = self.new_endpoint(network, subnet)
+        known = ec2.InterfaceVpcEndpoint.from_interface_vpc_endpoint_attributes(
+            self, "Known", vpc_endpoint_id=self.endpoint.ref, port=HTTPS
+        )
+        self.api = rest_api(
+            self,
+            settings=settings,
+            target=target,
+            log_group=log_group(self, "Log", settings) if settings.front_door.access_logs else None,
+            after=after,
+            rest_api_name=f"{settings.stack_name}-{zone}",
+            description=f"Sigla, the registry {settings.registry_name} in {zone}",
+            endpoint_configuration=apigateway.EndpointConfiguration(
+                types=[apigateway.EndpointType.PRIVATE], vpc_endpoints=[known]
+            ),
+            policy=self.by_the_endpoint(),
+        )
+        self.name_it()
+        self.find_it(network)
+
+    def new_endpoint(self, network: Network, subnet: ec2.CfnSubnet) -> ec2.CfnVPCEndpoint:
+        clients = (self.settings.network.cidr, *listed(self.settings.front_door.private_clients))
+        guard = security_group(
+            self,
+            "Guard",
+            network=network,
+            description=f"Sigla, the private door of {self.zone}: HTTPS from clients",
+            comes_in=tuple(
+                ec2.CfnSecurityGroup.IngressProperty(
+                    ip_protocol="tcp", from_port=HTTPS, to_port=HTTPS, cidr_ip=each, description="From clients"
+                )
+                for each in clients
+            ),
+        )
+        return ec2.CfnVPCEndpoint(
+            self,
+            "Endpoint",
+            vpc_id=network.vpc_id,
+            vpc_endpoint_type="Interface",
+            service_name=f"com.amazonaws.{Aws.REGION}.execute-api",
+            subnet_ids=[subnet.ref],
+            security_group_ids=[guard.attr_group_id],
+            # Of all endpoints in a VPC one could have API Gateway's own names; each of ours has a name of ours.
+            private_dns_enabled=False,
+        )
+
+    def by_the_endpoint(self) -> iam.PolicyDocument:
+        """Whoever comes by this endpoint may ask; who he is, the registry asks itself."""
+        statement = iam.PolicyStatement(
+            principals=[iam.AnyPrincipal()],
+            actions=["execute-api:Invoke"],
+            resources=["execute-api:/*"],
+            conditions={"StringEquals": {"aws:SourceVpce": self.endpoint.ref}},
+        )
+        return iam.PolicyDocument(statements=[statement])
+
+    def name_it(self) -> None:
+        """The name leads to the API, and is open to the endpoint alone."""
+        domain = apigateway.CfnDomainNameV2(
+            self,
+            "Domain",
+            domain_name=self.name,
+            certificate_arn=self.settings.front_door.private_certificate_arn,
+            endpoint_configuration=apigateway.CfnDomainNameV2.EndpointConfigurationProperty(types=["PRIVATE"]),
+            policy=self.by_the_endpoint(),
+            security_policy="TLS_1_2",
+        )
+        apigateway.CfnBasePathMappingV2(
+            self,
+            "Mapping",
+            domain_name_arn=domain.attr_domain_name_arn,
+            rest_api_id=self.api.rest_api_id,
+            stage=self.api.deployment_stage.stage_name,
+        )
+        apigateway.CfnDomainNameAccessAssociation(
+            self,
+            "Access",
+            domain_name_arn=domain.attr_domain_name_arn,
+            access_association_source=self.endpoint.ref,
+            access_association_source_type="VPCE",
+        )
+
+    def find_it(self, network: Network) -> None:
+        """The name's record. Of the endpoint's own names the first is that of all its zones, of which it has one."""
+        hosted_zone, name = (
+            Fn.select(at, Fn.split(":", Fn.select(0, self.endpoint.attr_dns_entries))) for at in (0, 1)
+        )
+        route53.CfnRecordSet(
+            self,
+            "Record",
+            hosted_zone_id=network.names,
+            name=self.name,
+            type="A",
+            alias_target=route53.CfnRecordSet.AliasTargetProperty(dns_name=name, hosted_zone_id=hosted_zone),
+        )

@@ -1,0 +1,239 @@
+"""One zone: its part of the network, its ring, the registry in it with a URL, its clock and its alarms.
+
+It owns all that it needs and changes nothing that others use: a zone comes and goes, and the template of everything
+else stays the same to the letter. Where instances of a function run is decided by its subnet, and by nothing else.
+"""
+
+from collections.abc import Iterator
+
+from aws_cdk import Aws, CfnTag, Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct, IDependable
+
+from infra.heartbeat import Heartbeat
+from infra.parts.alarms import NAMESPACE, PERIOD, Watched, set_alarms
+from infra.parts.functions import Functions
+from infra.parts.network import Network, security_group
+from infra.parts.private_door import HTTPS, PrivateDoor
+from infra.parts.ring import Ring
+from infra.service import Place, Service
+from infra.settings import Settings
+from infra.storage import Storage
+
+BEAT = Duration.minutes(1)
+ANYWHERE = "0.0.0.0/0"
+
+
+def titled(zone: str) -> str:
+    """As outputs and constructs are called: `Use1Az1`."""
+    return "".join(part.capitalize() for part in zone.split("-"))
+
+
+class Zone(Construct):
+    """url: the public one, of the function. private: the door for clients in the network, where there is one."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        zone: str,
+        *,
+        settings: Settings,
+        storage: Storage,
+        functions: Functions,
+        network: Network,
+        heartbeat: Heartbeat,
+        account: IDependable | None,
+    ) -> None:
+        super().__init__(scope, f"Zone{titled(zone)}")
+        self.settings, self.zone, self.network = settings, zone, network
+        self.subnet = self.new_subnet()
+        ways_out = self.ways_out(storage)
+        guard = self.guard()
+        self.ring = Ring(self, "Ring", settings=settings, network=network, zone=zone, subnet=self.subnet, clients=guard)
+        self.service = Service(
+            self,
+            "Service",
+            settings=settings,
+            storage=storage,
+            functions=functions,
+            place=Place(zone, self.subnet.ref, guard.attr_group_id, self.ring.addresses, self.ring.arns),
+        )
+        self.service.function.node.add_dependency(*ways_out)
+        alias = self.service.alias
+        self.url = alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE).url
+        self.private = (
+            PrivateDoor(
+                self,
+                "Private",
+                settings=settings,
+                network=network,
+                zone=zone,
+                subnet=self.subnet,
+                target=alias,
+                after=account,
+            )
+            if settings.private_doors
+            else None
+        )
+        self.ask_each_minute(heartbeat)
+        if settings.watch.alarms and not settings.local:
+            set_alarms(
+                self, self.watched(), settings=settings, about=f"the registry {settings.registry_name} in {zone}"
+            )
+
+    def new_subnet(self) -> ec2.CfnSubnet:
+        """By the zone's id: its name is another place in another account."""
+        return ec2.CfnSubnet(
+            self,
+            "Subnet",
+            vpc_id=self.network.vpc_id,
+            availability_zone_id=self.zone,
+            cidr_block=self.settings.cidr_of(self.zone),
+            map_public_ip_on_launch=False,
+            tags=[CfnTag(key="Name", value=f"{self.settings.stack_name}-{self.zone}")],
+        )
+
+    def ways_out(self, storage: Storage) -> list[Construct]:
+        """To the registry's bucket and table, and nowhere else: a route table of its own, with gateways of its own.
+
+        A VPC may have several gateway endpoints of one service, each for other route tables; one for all zones would
+        have to be changed for each zone that comes. Source: Amazon VPC User Guide, "Gateway VPC endpoints".
+        """
+        routes = ec2.CfnRouteTable(self, "Routes", vpc_id=self.network.vpc_id)
+        joined = ec2.CfnSubnetRouteTableAssociation(
+            self, "Joined", route_table_id=routes.ref, subnet_id=self.subnet.ref
+        )
+        stores = {
+            "s3": [storage.bucket.bucket_arn, storage.bucket.arn_for_objects("*")],
+            "dynamodb": [storage.table.table_arn],
+        }
+        gateways = [
+            ec2.CfnVPCEndpoint(
+                self,
+                f"To{service.capitalize()}",
+                vpc_id=self.network.vpc_id,
+                vpc_endpoint_type="Gateway",
+                service_name=f"com.amazonaws.{Aws.REGION}.{service}",
+                route_table_ids=[routes.ref],
+                policy_document=_nothing_but(service, arns),
+            )
+            for service, arns in stores.items()
+        ]
+        return [joined, *gateways]
+
+    def guard(self) -> ec2.CfnSecurityGroup:
+        """Nobody comes in. Out by HTTPS: no route leads anywhere but to the two stores, whose addresses AWS changes."""
+        to = [(HTTPS, ANYWHERE, "To S3 and DynamoDB")]
+        if port := Ring.port(self.settings):
+            to.append((port, self.settings.cidr_of(self.zone), "To the ring"))
+        return security_group(
+            self,
+            "Guard",
+            network=self.network,
+            description=f"Sigla, the function in {self.zone}",
+            goes_out=tuple(
+                ec2.CfnSecurityGroup.EgressProperty(
+                    ip_protocol="tcp", from_port=port, to_port=port, cidr_ip=where, description=why
+                )
+                for port, where, why in to
+            ),
+        )
+
+    def ask_each_minute(self, heartbeat: Heartbeat) -> None:
+        """Its clock, and its leave for the heartbeat to ask. One that comes late is of no use, and not repeated."""
+        alias = self.service.alias
+        lambda_.CfnPermission(
+            self,
+            "Asked",
+            action="lambda:InvokeFunction",
+            function_name=alias.function_arn,
+            principal=heartbeat.role.role_arn,
+        )
+        zone = {
+            "id": self.zone,
+            "name": self.subnet.attr_availability_zone,
+            "url": self.private.url if self.private else self.url,
+            "function": alias.function_arn,
+        }
+        events.Rule(
+            self,
+            "Heartbeat",
+            description=f"How {self.zone} is",
+            schedule=events.Schedule.rate(BEAT),
+            targets=[
+                targets.LambdaFunction(
+                    heartbeat.function,
+                    event=events.RuleTargetInput.from_object({"zone": zone}),
+                    max_event_age=BEAT,
+                    retry_attempts=0,
+                )
+            ],
+        )
+
+    def watched(self) -> Iterator[Watched]:
+        """A row for each alarm. That a ring forgets what was not asked for is what it is for, and is none."""
+        alias = self.service.alias
+        yield Watched(
+            "Unhealthy",
+            self.told("ZoneHealthy"),
+            1,
+            1,
+            "not one heartbeat in five minutes found it well; GET /zones says why.",
+            below=True,
+        )
+        yield Watched(
+            "Misplaced",
+            self.told("ZoneMismatch"),
+            1,
+            1,
+            "its function runs in another zone than the one it was put into.",
+        )
+        if self.ring.addresses:
+            yield Watched(
+                "RingDown",
+                self.told("RingMembersDown"),
+                1,
+                3,
+                "a member of its ring does not answer; what it kept is read from S3.",
+            )
+        yield Watched(
+            "Errors",
+            alias.metric_errors(period=PERIOD),
+            1,
+            1,
+            "its function crashed, ran out of time or could not start; its log says where.",
+        )
+        yield Watched(
+            "Throttles",
+            alias.metric_throttles(period=PERIOD),
+            1,
+            1,
+            "more requests at once than function.reserved_concurrency, or the account, lets through.",
+        )
+        yield Watched(
+            "UrlServerErrors",
+            alias.metric("Url5xxCount", period=PERIOD, statistic="Sum"),
+            1,
+            1,
+            "clients of its URL were answered 5xx; its function's log has the failures.",
+        )
+
+    def told(self, name: str) -> cloudwatch.Metric:
+        """A metric of the heartbeat's."""
+        return cloudwatch.Metric(
+            namespace=NAMESPACE,
+            metric_name=name,
+            dimensions_map={"service": f"sigla-{self.settings.registry_name}", "zone": self.zone},
+            statistic="Sum",
+            period=PERIOD,
+        )
+
+
+def _nothing_but(service: str, arns: list[str]) -> iam.PolicyDocument:
+    statement = iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=[f"{service}:*"], resources=arns)
+    return iam.PolicyDocument(statements=[statement])
