@@ -140,10 +140,7 @@ class _Connection(Connection):
     def on_connect(self) -> None:
         """TCP and TLS are done, and `_sock` is what `_connect` returned."""
         assert self._sock  # noqa: S101 - see above
-        try:
-            self._sock.settimeout(self._deadline.left())
-        except TimeoutError as failure:
-            raise exceptions.TimeoutError from failure
+        self._sock.settimeout(self._deadline.left())
         super().on_connect()  # type: ignore[no-untyped-call]  # it has no types
         self._sock.settimeout(OPERATION_S)
 
