@@ -13,7 +13,7 @@ from tests.contract.engines import dynamodb_local, localstack
 
 __all__ = ["dynamodb_local", "engine", "localstack", "moto"]
 
-# Moto copies the table in each transaction, and here are a thousand; DynamoDB's own engine does them.
+# Moto copies the table in each transaction, and here are a hundred; DynamoDB's own engine does them.
 TOO_MUCH_FOR_MOTO = "test_a_list_longer_than_a_page_is_whole[aws-moto]"
 # LocalStack takes five times as long for a call, and its DynamoDB is moto too: it has one suite for each port.
 FOR_LOCALSTACK = {"test_bodies.py", "test_catalog.py", "test_journal.py"}

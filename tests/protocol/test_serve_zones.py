@@ -95,6 +95,12 @@ def test_the_banner_says_where_each_zone_is(zoned: Zoned) -> None:
     assert "rings     caches within this process (there is no valkey-server" in banner or zoned.caches
 
 
+def test_help_says_what_zones_are() -> None:
+    said = run("serve", "--help").stdout
+    assert "--zones N" in said
+    assert "/zones/live" in said
+
+
 def free_ports() -> int:
     """A port with two free ones after it."""
     while True:
