@@ -203,7 +203,7 @@ def test_a_refused_connection_is_a_failure(kind: str) -> None:
 
 GARBAGE = [
     b"HTTP/1.1 400 Bad Request\r\n\r\n",
-    b"SSH-2.0-OpenSSH_9.2p1\r\n",
+    b"220 mail.example ESMTP\r\n",
     b"\r\n",
     b":7\r\n",
     b"$x\r\n",

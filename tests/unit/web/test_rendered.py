@@ -97,3 +97,21 @@ def test_an_answer_is_packed_once(meanings: Meanings) -> None:
     answer = rendered().by_id(meanings, ".", 1)
     first, second = call.prepared(answer, gzip=True)[2], call.prepared(answer, gzip=True)[2]
     assert first is second is answer.packed
+
+
+def test_an_answer_that_another_thread_dropped_meanwhile_is_still_told(
+    meanings: Meanings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was right when it was looked for."""
+    answers = rendered(most=1_500)
+    meanings.known[2] = (a_body('"long"'), a_holder())
+    kept = answers.by_id(meanings, ".", 1)
+    ask = meanings.meaning
+
+    def meanwhile(key: BodyKey) -> tuple[Body, Holder]:
+        monkeypatch.setattr(meanings, "meaning", ask)
+        answers.by_id(meanings, ".", 2)
+        return ask(key)
+
+    monkeypatch.setattr(meanings, "meaning", meanwhile)
+    assert answers.by_id(meanings, ".", 1) is kept

@@ -363,6 +363,15 @@ class Zone:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """A member of a zone's ring, asked whether it is there. failure: empty if it is, else a sentence."""
+
+    name: str
+    ms: float
+    failure: str
+
+
 class Zones(Protocol):
     """The directory of zones: what their heartbeats said last."""
 

@@ -8,7 +8,7 @@ Reasons are shown to everybody (`GET /zones`), so that they name no address; the
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import orjson
@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sigla.aws.probe import ASKED
 from sigla.aws.telemetry import NAMESPACE
-from sigla.ports import Clock, Zone, Zones
+from sigla.ports import Clock, Pulse, Zone, Zones
 
 Event = Mapping[str, Any]
 
@@ -43,21 +43,13 @@ class NoAnswer(Exception):
     """Why not, for everybody."""
 
 
-class Member(NamedTuple):
-    """Of the ring; failure: empty if it answers."""
-
-    name: str
-    ms: float
-    failure: str
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the zone's function told. zone: the one it was given. runs_in: None where it cannot know."""
 
     zone: str
     runs_in: str | None
-    members: tuple[Member, ...]
+    members: tuple[Pulse, ...]
     release: str
 
     @classmethod
@@ -65,7 +57,7 @@ class Answer:
         """Raises NoAnswer."""
         try:
             told = orjson.loads(payload)
-            members = tuple(Member(one["name"], one["ms"], one["failure"]) for one in told["members"])
+            members = tuple(Pulse(one["name"], one["ms"], one["failure"]) for one in told["members"])
             return cls(told["zone"], told["runs_in"], members, told["release"])
         except (ValueError, LookupError, TypeError):
             raise NoAnswer("its function answers something else") from None
@@ -163,7 +155,7 @@ def _told(verdict: Verdict, answer: Answer | None, took_ms: int) -> dict[str, An
         "reason": verdict.reason,
         "misplaced": verdict.misplaced,
         "runs_in": answer and answer.runs_in,
-        "members": [one._asdict() for one in answer.members] if answer else [],
+        "members": [asdict(one) for one in answer.members] if answer else [],
         "release": answer and answer.release,
         "took_ms": took_ms,
     }

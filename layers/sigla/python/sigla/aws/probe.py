@@ -4,26 +4,17 @@ Only who may invoke the function itself can ask: what comes by a URL is wrapped 
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from dataclasses import asdict
+from typing import Any
 
 from sigla.aws import zone
 from sigla.aws.lifecycle import Handler
+from sigla.ports import Pulse
 
 ASKED = {"sigla": "probe"}
 """The event that asks."""
 
 Told = dict[str, Any]
-
-
-class Pulse(Protocol):
-    """A member of the ring that was asked whether it is there. failure: empty if it is."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def ms(self) -> float: ...
-    @property
-    def failure(self) -> str: ...
 
 
 class Probe:
@@ -43,7 +34,7 @@ class Probe:
         return {
             "zone": self._zone,
             "runs_in": (where.id if where else "") or None,
-            "members": [{"name": one.name, "ms": one.ms, "failure": one.failure} for one in self._members()],
+            "members": [asdict(one) for one in self._members()],
             "release": self._release,
         }
 

@@ -9,14 +9,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import blake2b
 from random import Random
 from typing import Final, TypeVar
 
 from sigla.cache.breaker import Breaker
 from sigla.cache.member import Member, MemberFailed, Swap
-from sigla.ports import Clock
+from sigla.ports import Clock, Pulse
 
 
 class _Out:
@@ -38,15 +37,6 @@ def owner(names: Iterable[str], key: str) -> str:
     evenly (rendezvous hashing; Thaler and Ravishankar, 1998). Raises ValueError if there are no members.
     """
     return max(names, key=lambda name: blake2b(f"{name} {key}".encode(), digest_size=8).digest())
-
-
-@dataclass(frozen=True, slots=True)
-class Pulse:
-    """A member, asked whether it is there. failure: empty if it is."""
-
-    name: str
-    ms: float
-    failure: str
 
 
 class Ring:

@@ -1,6 +1,7 @@
 """A page of live counters: from where each zone of this process has had its schemas, and how its ring is."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from importlib import resources
 from typing import Protocol
 
@@ -9,7 +10,7 @@ from starlette.routing import Route
 
 from sigla import __version__
 from sigla.auth.credentials import Authenticator
-from sigla.ports import Zone
+from sigla.ports import Pulse, Zone
 from sigla.web.local import for_keys
 
 PAGE, FACTS = "/zones/live", "/zones/live.json"
@@ -35,17 +36,6 @@ class Counts(Protocol):
     def behind(self) -> int: ...
     @property
     def waits(self) -> int: ...
-
-
-class Pulse(Protocol):
-    """A member of a ring that was asked whether it is there. failure: empty if it is."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def ms(self) -> float: ...
-    @property
-    def failure(self) -> str: ...
 
 
 class Watched:
@@ -91,7 +81,7 @@ class Watched:
             "s3": sum(each.behind for each in self._counts),
             "waits": sum(each.waits for each in self._counts),
             "failures": self._failures(),
-            "members": [{"name": each.name, "ms": each.ms, "failure": each.failure} for each in self._pulses],
+            "members": [asdict(each) for each in self._pulses],
         }
 
 
