@@ -1,7 +1,7 @@
 """A synthesised CDK app, deployed by boto3 alone: no `cdk` command, no bootstrap stack, no npm packages.
 
 What `cdk deploy` does, and no more: puts each asset where the template expects it, then lets CloudFormation create the
-stack. Into a stack that is there it puts new code.
+stack. In one that is there it changes what LocalStack can change: code, or what is there besides, such as zones.
 """
 
 import contextlib
@@ -20,7 +20,8 @@ BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 """The parameter that bootstrapping would have left; the template asks for it."""
 
 CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM")
-PATIENCE_S = 300
+PATIENCE = {"Delay": 1, "MaxAttempts": 300}
+"""In seconds, and times."""
 
 
 class NotDeployed(Exception):
@@ -28,7 +29,7 @@ class NotDeployed(Exception):
 
 
 class Changed(Exception):
-    """More than code differs from what is deployed, and LocalStack's CloudFormation cannot bring it there."""
+    """What is deployed differs so much that LocalStack's CloudFormation cannot bring it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,19 @@ def deploy(assembly: Assembly, *, endpoint: str, credentials: Mapping[str, str])
         account = client("sts").get_caller_identity()["Account"]
         names = {"${AWS::AccountId}": account, "${AWS::Region}": session.region_name, "${AWS::Partition}": "aws"}
         places = _upload(assembly, client("s3"), names)
-        if not _is_there(cloudformation, assembly.stack):
+        key = assembly.template_key
+        place = {"StackName": assembly.stack, "TemplateURL": f"{endpoint}/{places[key]}/{key}"}
+        template = json.loads(assembly.template.read_text())
+        there = _there(cloudformation, assembly.stack)
+        if there is None:
             client("ssm").put_parameter(Name=BOOTSTRAP, Value="99", Type="String", Overwrite=True)
-            key = assembly.template_key
-            _create(cloudformation, assembly.stack, f"{endpoint}/{places[key]}/{key}")
+            _create(cloudformation, place)
+        elif outline(there) == outline(template):
+            _swap(assembly.stack, template, cloudformation, client("lambda"), places)
+        elif _stays(there, template):
+            _update(cloudformation, place)
         else:
-            _swap(assembly, cloudformation, client("lambda"), places)
+            raise Changed
         (described,) = cloudformation.describe_stacks(StackName=assembly.stack)["Stacks"]
         return {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
 
@@ -130,43 +138,63 @@ def _zipped(folder: Path) -> bytes:
     return content.getvalue()
 
 
-def _is_there(cloudformation: Any, stack: str) -> bool:
-    """Raises Changed if there is one that somebody broke off."""
+def _there(cloudformation: Any, stack: str) -> dict[str, Any] | None:
+    """The template of the one that is there. Raises Changed if somebody broke it off."""
     try:
         (described,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
     except ClientError:
-        return False
-    if described["StackStatus"] != "CREATE_COMPLETE":
+        return None
+    if described["StackStatus"] not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         raise Changed
-    return True
+    template: dict[str, Any] = cloudformation.get_template(StackName=stack)["TemplateBody"]
+    return template
 
 
-def _create(cloudformation: Any, stack: str, template_url: str) -> None:
+def _stays(there: Mapping[str, Any], template: Mapping[str, Any]) -> bool:
+    """Whether each resource of both is the same in both: they differ only in what else they have."""
+    return all(template["Resources"].get(name, each) == each for name, each in there["Resources"].items())
+
+
+def _create(cloudformation: Any, place: Mapping[str, str]) -> None:
     """Raises NotDeployed."""
     try:
-        cloudformation.create_stack(StackName=stack, TemplateURL=template_url, Capabilities=CAPABILITIES)
-        patience = {"Delay": 1, "MaxAttempts": PATIENCE_S}
-        cloudformation.get_waiter("stack_create_complete").wait(StackName=stack, WaiterConfig=patience)
+        cloudformation.create_stack(**place, Capabilities=CAPABILITIES)
+        cloudformation.get_waiter("stack_create_complete").wait(StackName=place["StackName"], WaiterConfig=PATIENCE)
     except (ClientError, WaiterError) as failure:
-        raise NotDeployed("\n".join([str(failure), *_reasons(cloudformation, stack)])) from None
+        raise NotDeployed("\n".join([str(failure), *_reasons(cloudformation, place["StackName"])])) from None
+    if hollow := _hollow(cloudformation, place["StackName"]):
+        raise NotDeployed(f"There is nothing behind {', '.join(hollow)}: LocalStack has none")
+
+
+def _update(cloudformation: Any, place: Mapping[str, str]) -> None:
+    """Raises Changed if not all of it could be done: LocalStack does not go back, and says that all is well."""
+    try:
+        cloudformation.update_stack(**place, Capabilities=CAPABILITIES)
+        cloudformation.get_waiter("stack_update_complete").wait(StackName=place["StackName"], WaiterConfig=PATIENCE)
+    except (ClientError, WaiterError):
+        raise Changed from None
+    if _hollow(cloudformation, place["StackName"]):
+        raise Changed
+
+
+def _hollow(cloudformation: Any, stack: str) -> list[str]:
+    """Types of which something is not there. LocalStack takes one that it does not know for done."""
     resources = cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
-    # LocalStack takes a type that it does not know for done.
-    if hollow := {each["ResourceType"] for each in resources if each.get("PhysicalResourceId", "unknown") == "unknown"}:
-        raise NotDeployed(f"There is nothing behind {', '.join(sorted(hollow))}: LocalStack has none")
+    return sorted(
+        {each["ResourceType"] for each in resources if each.get("PhysicalResourceId", "unknown") == "unknown"}
+    )
 
 
-def _swap(assembly: Assembly, cloudformation: Any, lambda_: Any, places: Mapping[str, str]) -> None:
+def _swap(
+    stack: str, template: Mapping[str, Any], cloudformation: Any, lambda_: Any, places: Mapping[str, str]
+) -> None:
     """Gives the functions of a stack that is there their new code, and their aliases the version of it.
 
-    Not by CloudFormation: LocalStack's cannot move an alias to another version. Raises Changed.
+    Not by CloudFormation: LocalStack's cannot move an alias to another version.
     """
-    there = cloudformation.get_template(StackName=assembly.stack)["TemplateBody"]
-    template = json.loads(assembly.template.read_text())
-    if outline(there) != outline(template):
-        raise Changed
     physical = {
         each["LogicalResourceId"]: each["PhysicalResourceId"]
-        for each in cloudformation.describe_stack_resources(StackName=assembly.stack)["StackResources"]
+        for each in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
     }
     for name, function in _of_type(template, "AWS::Lambda::Function"):
         key = function["Properties"]["Code"]["S3Key"]

@@ -1,7 +1,7 @@
 """LocalStack as a process of this machine: started, waited for, found again, ended.
 
 It runs in host mode, without Docker, with our plug-in (localstack/plugin/), and listens on this machine alone: on one
-port for AWS, and on the next for the function URL. All it holds is in memory and in one folder, and goes with it.
+port for AWS, and on those after it for function URLs. All it holds is in memory and in one folder, and goes with it.
 """
 
 import contextlib
@@ -25,6 +25,9 @@ from localstack.installation import HERE, HOME, PYTHON, Unavailable, install, ru
 PORT = 4566
 """Where LocalStack is by custom."""
 
+ZONES = 6
+"""The most that a region has."""
+
 READY_WITHIN_S = 180.0
 STOPS_WITHIN_S = 10.0
 
@@ -38,24 +41,27 @@ CREDENTIALS = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One LocalStack. port: of AWS; the next one is the function URL's. folder: what belongs to it, the log first."""
+    """One LocalStack. folder: what belongs to it, the log first.
+
+    port: of AWS. urls: how many ports after it are function URLs, in the order in which these are made.
+    """
 
     port: int
     folder: Path
+    urls: int = 1
 
     @classmethod
     def on(cls, port: int) -> "Server":
-        """The one that `make localstack` starts there."""
-        return cls(port, HOME / "run" / str(port))
+        """The one that `make localstack` starts there: with room for the registry's URL and one of each zone."""
+        return cls(port, HOME / "run" / str(port), urls=1 + ZONES)
+
+    @property
+    def ports(self) -> range:
+        return range(self.port, self.port + 1 + self.urls)
 
     @property
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def function_url(self) -> str:
-        """Where the first function URL is answered that was made."""
-        return f"http://127.0.0.1:{self.port + 1}"
 
     @property
     def log(self) -> Path:
@@ -72,7 +78,7 @@ class Server:
 
     def start(self, environ: Mapping[str, str], *, tied: bool = False) -> "subprocess.Popen[bytes]":
         """Back when it answers; it goes on when we end, unless tied to us. Raises Unavailable."""
-        for port in (self.port, self.port + 1):
+        for port in self.ports:
             if taken(port):
                 raise Unavailable(f"port {port} of 127.0.0.1 is taken; choose another with --port")
         install(environ)
@@ -111,17 +117,20 @@ class Server:
         """What makes LocalStack stay at home: no telemetry, no downloads at start, no files elsewhere."""
         return {
             **environ,
+            # CloudFormation looks at once whether a function is there, and not a second later.
+            "CFN_NO_WAIT_ITERATIONS": "100",
             # Browsers are answered by the registry, as its settings say.
             "DISABLE_CORS_CHECKS": "1",
             "DISABLE_CORS_HEADERS": "1",
             "DISABLE_EVENTS": "1",
             "DNS_ADDRESS": "0",
             "FILESYSTEM_ROOT": str(self.folder / "root"),
-            "GATEWAY_LISTEN": f"127.0.0.1:{self.port},127.0.0.1:{self.port + 1}",
+            "GATEWAY_LISTEN": ",".join(f"127.0.0.1:{port}" for port in self.ports),
             "LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT": "60",
             "LOCALSTACK_HOST": f"localhost.localstack.cloud:{self.port}",
             "OVERRIDE_IN_DOCKER": "0",
-            "PYTHONPATH": str(HERE),
+            # The plug-in, and what it needs of Sigla itself, which is of the standard library alone.
+            "PYTHONPATH": os.pathsep.join(map(str, (HERE, HERE.parent / "layers" / "sigla" / "python"))),
             "SIGLA_RUNTIME_CLIENT": str(runtime_client(environ)),
             "SKIP_SSL_CERT_DOWNLOAD": "1",
             "XDG_CACHE_HOME": str(HOME / "cache"),

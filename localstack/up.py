@@ -2,6 +2,7 @@
 
     make localstack             starts LocalStack behind your back, deploys, makes a key, says where the registry is
     make localstack             once more: deploys what has changed since
+    make localstack ARGS="--zones 3"    with three zones, each with a URL and a ring of caches
     make localstack-down        stops it; what it held is gone then
     AWS_ENDPOINT_URL=http://127.0.0.1:4566 make localstack      into a LocalStack that is there already
 
@@ -11,25 +12,30 @@ What is deployed is what `cdk deploy` deploys, with the settings stage=local and
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
+from infra.settings import NONE, InvalidSetting, Settings
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
 from localstack.installation import Unavailable
-from localstack.server import CREDENTIALS, PORT, Server
+from localstack.server import CREDENTIALS, PORT, ZONES, Server
+from sigla.embedded import cache_servers
 
 ROOT = Path(__file__).parents[1]
 CONTEXT = ("stage=local", "front_door.function_url=true")
+ZONE = "use1-az{}"
+"""Of the region that our LocalStack is in."""
 ADMINISTRATOR = "admin"
 """What the first key is called."""
 
@@ -38,41 +44,46 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """One that is deployed. rest, function: its two doors, without a slash at the end. key, secret: may do all."""
+    """One that is deployed. rest, function: its two doors, without a slash at the end. key, secret: may do all.
+
+    zones: the URLs of its zones, by their ids.
+    """
 
     rest: str
     function: str
     key: str
     secret: str
+    zones: dict[str, str]
 
     def facts(self) -> str:
         """On lines of their own, for people and for `sed`."""
-        return f"rest: {self.rest}\nfunction: {self.function}\nkey: {self.key}\nsecret: {self.secret}"
+        facts = {"rest": self.rest, "function": self.function, "key": self.key, "secret": self.secret}
+        return "\n".join(f"{name}: {value}" for name, value in (facts | self.zones).items())
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
     """Where to deploy. endpoint: of AWS there. environ: what commands need to reach it. folder: for what we write.
 
-    function_url: the function URL's address, if it has one beside its name.
+    settings: what the stack is told, each as `name=value`.
     """
 
     endpoint: str
     environ: Mapping[str, str]
     folder: Path
-    function_url: str = ""
+    settings: Sequence[str]
 
     @classmethod
-    def of(cls, server: Server, environ: Mapping[str, str]) -> "Account":
+    def of(cls, server: Server, environ: Mapping[str, str], settings: Sequence[str]) -> "Account":
         """The one that a LocalStack of ours has, whatever other account the environment is about."""
         others = {name: value for name, value in environ.items() if not name.startswith("AWS_")}
         ours = {**others, **CREDENTIALS, "AWS_ENDPOINT_URL": server.endpoint}
-        return cls(server.endpoint, ours, server.folder, server.function_url)
+        return cls(server.endpoint, ours, server.folder, settings)
 
     @classmethod
-    def given(cls, server: Server, environ: Mapping[str, str]) -> "Account":
+    def given(cls, server: Server, environ: Mapping[str, str], settings: Sequence[str]) -> "Account":
         """The one at AWS_ENDPOINT_URL."""
-        return cls(environ["AWS_ENDPOINT_URL"].rstrip("/"), {**CREDENTIALS, **environ}, server.folder)
+        return cls(environ["AWS_ENDPOINT_URL"].rstrip("/"), {**CREDENTIALS, **environ}, server.folder, settings)
 
     def bring_up(self, tell: Tell, starting: Callable[[], object] = lambda: None) -> Registry:
         """starting: makes the endpoint answer, beside the synthesis. Raises Unavailable, NotDeployed, Changed."""
@@ -80,7 +91,7 @@ class Account:
         with ThreadPoolExecutor(1) as beside:
             started = beside.submit(starting)
             try:
-                assembly = synthesise(self.folder / "cdk.out", self.environ)
+                assembly = synthesise(self.folder / "cdk.out", self.environ, self.settings)
             finally:
                 started.result()
         tell(f"Deploying it to {self.endpoint} …")
@@ -88,8 +99,7 @@ class Account:
         rest = f"{self.endpoint}/_aws/execute-api/{outputs['RestApiId']}/{outputs['RestStage']}"
         tell("Asking it for an answer …")
         secret = self.secret(rest, outputs["BucketName"])
-        function = self.function_url or outputs["FunctionUrl"].rstrip("/")
-        return Registry(rest, function, ADMINISTRATOR, secret)
+        return Registry(rest, outputs["FunctionUrl"].rstrip("/"), ADMINISTRATOR, secret, zones_of(outputs))
 
     def secret(self, rest: str, bucket: str) -> str:
         """Of the administrator's key: the one made before, if it still opens; else of a new one."""
@@ -110,17 +120,22 @@ class Account:
 
     def keys(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """`sigla keys`, as a deployer runs it."""
-        registry_name = json.loads((ROOT / "cdk.json").read_text())["context"]["registry_name"]
         command = [str(Path(sys.executable).with_name("sigla")), "keys", *arguments]
-        environ = {**self.environ, "SIGLA_REGISTRY_NAME": registry_name}
+        environ = {**self.environ, "SIGLA_REGISTRY_NAME": read(self.settings).registry_name}
         return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 
 
-def synthesise(into: Path, environ: Mapping[str, str]) -> Assembly:
+def zones_of(outputs: Mapping[str, str]) -> dict[str, str]:
+    """The URL of each zone by its id: the stack calls that of use1-az1 ZoneUrlUse1Az1."""
+    titles = {name.removeprefix("ZoneUrl"): url for name, url in outputs.items() if name.startswith("ZoneUrl")}
+    return {"-".join(re.findall("[A-Z][a-z0-9]*", title)).lower(): url.rstrip("/") for title, url in titles.items()}
+
+
+def synthesise(into: Path, environ: Mapping[str, str], settings: Sequence[str] = ()) -> Assembly:
     """The stack as `cdk deploy` has it, with a layer for this machine's processor. Raises NotDeployed."""
     shutil.rmtree(into, ignore_errors=True)
-    settings = [word for setting in CONTEXT for word in ("-c", setting)]
-    command = [sys.executable, "-m", "infra.app", *settings, "--output", str(into)]
+    chosen = [word for setting in (*CONTEXT, *settings) for word in ("-c", setting)]
+    command = [sys.executable, "-m", "infra.app", *chosen, "--output", str(into)]
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NotDeployed(f"The stack cannot be synthesised:\n{done.stdout}{done.stderr}")
@@ -147,15 +162,33 @@ def need_node() -> None:
         raise Unavailable("CDK needs Node.js 20 or newer, and there is no node on the PATH: install it")
 
 
-def start(server: Server, tell: Tell) -> Registry:
+def read(settings: Sequence[str]) -> Settings:
+    """As CDK will read them. Raises NotDeployed."""
+    defaults = json.loads((ROOT / "cdk.json").read_text())["context"]
+    try:
+        return Settings.read(defaults | dict(pair.partition("=")[::2] for pair in (*CONTEXT, *settings)))
+    except InvalidSetting as refused:
+        raise NotDeployed(str(refused)) from None
+
+
+def need_caches(settings: Settings) -> None:
+    """Raises Unavailable if zones are wanted whose rings cannot be had here."""
+    if settings.zones and settings.ring.kind != NONE:
+        try:
+            cache_servers.program(settings.ring.kind)
+        except cache_servers.Missing as missing:
+            raise Unavailable(f"Zones have caches, and {missing}: install one, or say -c ring.kind=none") from None
+
+
+def start(server: Server, settings: Sequence[str], tell: Tell) -> Registry:
     """The registry in a LocalStack of ours, which is started if need be. Raises Unavailable, NotDeployed."""
-    account = Account.of(server, os.environ)
+    account = Account.of(server, os.environ, settings)
     if server.process():
         tell(f"LocalStack is there already, on {server.endpoint}")
         try:
             return account.bring_up(tell)
         except Changed:
-            print("More than code has changed: beginning anew, with nothing in it.", file=sys.stderr)
+            print("Too much has changed: beginning anew, with nothing in it.", file=sys.stderr)
             server.stop()
     tell("Starting LocalStack …")
     return account.bring_up(tell, partial(server.start, os.environ))
@@ -165,14 +198,21 @@ def report(registry: Registry, stops_by: str) -> None:
     """The facts on stdout, what to do with them on stderr."""
     print(registry.facts(), flush=True)
     words = ["", "Try it:", f"  curl -u {registry.key}:{registry.secret} {registry.rest}/subjects"]
+    if registry.zones:
+        words.append(f"  curl {registry.rest}/zones")
     print("\n".join([*words, "", stops_by]), file=sys.stderr)
 
 
 def main() -> int:
     """The command: 0 when the registry answers, 2 if something is missing here, 1 if it cannot be deployed."""
     options = argparse.ArgumentParser(prog="python -m localstack.up", description="The deployed stack, without AWS")
-    options.add_argument("--port", type=int, default=PORT, help="of LocalStack; the function URL has the next one")
-    server = Server.on(options.parse_args().port)
+    options.add_argument("--port", type=int, default=PORT, help="of LocalStack; function URLs have those after it")
+    options.add_argument("--zones", type=int, default=0, choices=range(ZONES + 1), help="with so many zones")
+    options.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
+    given = options.parse_args()
+    server = Server.on(given.port)
+    zones = ",".join(ZONE.format(number) for number in range(1, given.zones + 1))
+    settings = (f"zones={zones}", *given.context)
 
     def tell(step: str) -> None:
         if sys.stderr.isatty():
@@ -180,10 +220,12 @@ def main() -> int:
 
     try:
         need_node()
+        need_caches(read(settings))
         if os.environ.get("AWS_ENDPOINT_URL"):
-            report(Account.given(server, os.environ).bring_up(tell), "It ends with the LocalStack that it is in.")
+            account = Account.given(server, os.environ, settings)
+            report(account.bring_up(tell), "It ends with the LocalStack that it is in.")
         else:
-            report(start(server, tell), f"make localstack-down stops it. Its log: {server.log}")
+            report(start(server, settings, tell), f"make localstack-down stops it. Its log: {server.log}")
     except KeyboardInterrupt:
         return 130
     except Unavailable as reason:
@@ -193,7 +235,7 @@ def main() -> int:
         print(reason, file=sys.stderr)
         return 1
     except Changed:
-        print("More than code has changed: delete the stack, LocalStack cannot update it.", file=sys.stderr)
+        print("Too much has changed: delete the stack, LocalStack cannot update it.", file=sys.stderr)
         return 1
     return 0
 

@@ -2,7 +2,7 @@
 
 LocalStack keeps the books (versions, aliases, URLs, who is busy) and asks an executor to run things; this one unpacks
 code and layers where they are, and starts `python -m awslambdaric HANDLER` with an interpreter that sees them, the
-runtime client, and nothing else of this machine.
+runtime client, and nothing else of this machine. It runs in the zone of its function's first subnet.
 
 Not played: memory limits, /var/task and /opt as paths, extensions, streamed answers, SnapStart, permissions.
 """
@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from localstack.aws.connect import connect_to
 from localstack.config import GATEWAY_LISTEN
 from localstack.services.lambda_.invocation import execution_environment, runtime_executor, version_manager
 from localstack.services.lambda_.invocation.assignment import AssignmentService
@@ -55,6 +56,7 @@ class Subprocess(RuntimeExecutor):  # type: ignore[misc]  # LocalStack's modules
         self.folder = Path(tempfile.mkdtemp(prefix="function-"))
         self.output = self.folder / "output"
         self.environment: dict[str, str] = {}
+        self.zone = ""
         self.process: subprocess.Popen[bytes] | None = None
         self.api: RuntimeApi | None = None
 
@@ -86,6 +88,7 @@ class Subprocess(RuntimeExecutor):  # type: ignore[misc]  # LocalStack's modules
     def start(self, env_vars: dict[str, str]) -> None:
         """Raises StatusErrorException with what the function said if it cannot be imported."""
         told = self.function_version.config
+        self.zone = zone_of(self.function_version)
         layers = [Path(layer.code.get_unzipped_code_location()) for layer in told.layers]
         code = str(told.code.get_unzipped_code_location())
         # Lambda's own order, in which the last layer lies over the others.
@@ -124,14 +127,14 @@ class Subprocess(RuntimeExecutor):  # type: ignore[misc]  # LocalStack's modules
 
     def _spawn(self) -> RuntimeApi:
         """A process that asks for its first event. Raises StatusErrorException."""
-        api = self.api = RuntimeApi()
+        api = self.api = RuntimeApi(self.zone)
         # No packages but those of the path; and in LocalStack's own process group, so that it does not outlive it.
         command = [INTERPRETER, "-S", "-m", "awslambdaric", self.function_version.config.handler]
         with self.output.open("ab") as output:
             process = self.process = subprocess.Popen(
                 command,
                 cwd=self.environment["LAMBDA_TASK_ROOT"],
-                env={**self.environment, "AWS_LAMBDA_RUNTIME_API": api.address},
+                env={**self.environment, **api.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -163,6 +166,16 @@ class Subprocess(RuntimeExecutor):  # type: ignore[misc]  # LocalStack's modules
         logs = self.get_logs()
         os.truncate(self.output, 0)
         return logs
+
+
+def zone_of(function_version: FunctionVersion) -> str:
+    """The id of the zone that its first subnet is in; empty for a function without a network of its own."""
+    network, function = function_version.config.vpc_config, function_version.id
+    if not network or not network.subnet_ids:
+        return ""
+    ec2 = connect_to(aws_access_key_id=function.account, region_name=function.region).ec2
+    (subnet,) = ec2.describe_subnets(SubnetIds=network.subnet_ids[:1])["Subnets"]
+    return str(subnet["AvailabilityZoneId"])
 
 
 _free: defaultdict[str, threading.BoundedSemaphore] = defaultdict(partial(threading.BoundedSemaphore, AT_ONCE))

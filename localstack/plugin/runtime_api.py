@@ -1,10 +1,12 @@
 """Lambda's Runtime API: where a function's runtime fetches its next event and leaves its answer.
 
-One server per environment, on a port of its own, because the runtime is told a host and a port and no path. Source:
-AWS Lambda Developer Guide, "Using the Lambda runtime API for custom runtimes" (2018-06-01).
+One server per environment, on a port of its own, because the runtime is told a host and a port and no path. It is the
+metadata endpoint too, which tells an environment in which zone it runs. Sources: AWS Lambda Developer Guide, "Using the
+Lambda runtime API for custom runtimes" (2018-06-01), "Using the Lambda metadata endpoint" (2026-01-15).
 """
 
 import json
+import secrets
 import threading
 import time
 from concurrent.futures import Future, InvalidStateError
@@ -15,6 +17,7 @@ from queue import SimpleQueue
 from typing import Any
 
 PREFIX = "/2018-06-01/runtime"
+METADATA = "/2026-01-15/metadata/execution-environment"
 ANSWER_BYTES = 6_291_556
 """The most that Lambda hands on of an answer."""
 
@@ -46,13 +49,16 @@ def error(kind: str, message: str) -> Answer:
 class RuntimeApi(ThreadingHTTPServer):
     """The API for one process of a runtime; it takes one event at a time.
 
-    ready: has nothing in it when the runtime asks for its first event; an Answer when it could not begin.
+    zone: the id of the one it runs in; empty if it runs in none. ready: has nothing in it when the runtime asks for its
+    first event; an Answer when it could not begin.
     """
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, zone: str = "") -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.zone = zone
+        self.token = secrets.token_urlsafe()
         self.ready: Future[Answer | None] = Future()
         self._waiting: SimpleQueue[Invocation | None] = SimpleQueue()
         self._current: Invocation | None = None
@@ -60,8 +66,13 @@ class RuntimeApi(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """As AWS_LAMBDA_RUNTIME_API has it."""
         return f"127.0.0.1:{self.server_port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the process must find in its environment."""
+        located = {"AWS_LAMBDA_METADATA_API": self.address, "AWS_LAMBDA_METADATA_TOKEN": self.token}
+        return {"AWS_LAMBDA_RUNTIME_API": self.address, **(located if self.zone else {})}
 
     def submit(self, invocation: Invocation) -> None:
         self._waiting.put(invocation)
@@ -102,9 +113,19 @@ class _Handler(BaseHTTPRequestHandler):
     server: RuntimeApi
 
     def do_GET(self) -> None:
-        if self.path != f"{PREFIX}/invocation/next":
+        asked = {f"{PREFIX}/invocation/next": self._next, METADATA: self._metadata}.get(self.path)
+        if asked:
+            asked()
+        else:
             self._send(404)
-            return
+
+    def _metadata(self) -> None:
+        if self.headers.get("Authorization") != f"Bearer {self.server.token}":
+            self._send(401)
+        else:
+            self._send(200, json.dumps({"AvailabilityZoneID": self.server.zone}).encode())
+
+    def _next(self) -> None:
         invocation = self.server.next()
         if invocation is None:
             self._send(410)

@@ -1,24 +1,42 @@
-"""A free place for a LocalStack, and how to speak to a registry without a client's help."""
+"""A free place for a LocalStack, `make localstack` in it, and how to speak to a registry without a client's help."""
 
 import http.client
 import json
+import os
+import random
+import shutil
+import subprocess
+import sys
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
+from localstack import up
 from localstack.installation import installed
-from tests.contract.engines import two_free_ports
+from localstack.server import ZONES, Server, taken
+from tests.waiting import eventually
+
+PORTS = range(20_000, 30_000)
+"""Below those that a system gives to whoever asks for any: between our look and LocalStack's nobody draws one."""
+
+ENOUGH_S = 400
 
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    """A port that is free, as the next one is. Skips where LocalStack is not installed."""
+    """A port that is free, as are those after it that LocalStack wants. Skips where it is not installed."""
     if not installed():
         pytest.skip("LocalStack is not installed here: python -m localstack.installation")
-    return two_free_ports()
+    while True:
+        port = random.choice(PORTS)
+        if not any(map(taken, range(port, port + 2 + ZONES))):
+            return port
 
 
 @dataclass(frozen=True)
@@ -45,3 +63,59 @@ class Door:
             return answer.status, json.loads(answer.read())
         finally:
             connection.close()
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """What `make localstack` has printed, by name, and what it has started."""
+
+    facts: dict[str, str]
+    told: str
+    server: Server
+
+    def door(self, name: str) -> Door:
+        return Door(self.facts[name], (self.facts["key"], self.facts["secret"]))
+
+    def processes(self) -> list[psutil.Process]:
+        """LocalStack, its functions and its caches."""
+        process = self.server.process()
+        assert process is not None
+        return [process, *process.children(recursive=True)]
+
+
+def command(module: str, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    """What `make localstack` and `make localstack-down` run."""
+    return subprocess.run(
+        [sys.executable, "-m", module, *words],
+        cwd=up.ROOT,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=ENOUGH_S,
+    )
+
+
+@contextmanager
+def deployment(port: int, *words: str) -> Iterator[Deployed]:
+    """What `make localstack` makes, until the block ends. Skips where CDK cannot run."""
+    if not shutil.which("node"):
+        pytest.skip("CDK needs Node.js, and there is none here")
+    server = Server.on(port)
+    try:
+        done = command("localstack.up", "--port", str(port), *words)
+        assert done.returncode == 0, done.stderr
+        yield Deployed(dict(line.split(": ", 1) for line in done.stdout.splitlines()), done.stderr, server)
+    finally:
+        server.stop()
+
+
+def gone(processes: list[psutil.Process]) -> None:
+    """Returns once all of them have ended. Where nobody collects what has ended, it stays on the system's list."""
+
+    def ended(process: psutil.Process) -> bool:
+        with suppress(psutil.NoSuchProcess):
+            return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+        return True
+
+    eventually(lambda: all(map(ended, processes)))

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from localstack.plugin.runtime_api import ANSWER_BYTES, PREFIX, Invocation, RuntimeApi, error
+from sigla.aws.zone import Where, in_lambda
 
 
 @pytest.fixture
@@ -111,3 +112,17 @@ def test_a_closed_api_keeps_nobody_waiting() -> None:
         assert asked.wait(10)
         api.close()
         assert waiting.result(10)[0] == 410
+
+
+def test_an_environment_learns_in_which_zone_it_runs() -> None:
+    """The registry's own question finds an answer, with the token that it was given and with no other."""
+    api = RuntimeApi("use1-az1")
+    assert in_lambda(api.environment) == Where(id="use1-az1")
+    assert in_lambda({**api.environment, "AWS_LAMBDA_METADATA_TOKEN": "guessed"}) == Where()
+    api.close()
+
+
+def test_an_environment_without_a_network_is_in_no_zone(api: RuntimeApi) -> None:
+    """Nothing tells it where to ask."""
+    assert in_lambda(api.environment) is None
+    assert api.environment == {"AWS_LAMBDA_RUNTIME_API": api.address}

@@ -1,5 +1,6 @@
 """LocalStack in host mode: closed doors, a bucket and a table that keep their promises, and a clean end."""
 
+import json
 import os
 import socket
 import subprocess
@@ -19,7 +20,9 @@ from botocore.exceptions import ClientError
 from localstack import server as module
 from localstack.installation import Unavailable
 from localstack.server import CREDENTIALS, Server, running, taken
+from tests.caches import needs_memcached, needs_valkey
 from tests.contract.engines import two_free_ports
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 
@@ -162,6 +165,85 @@ def test_a_transaction_whose_answer_was_lost_can_be_sent_again(dynamodb: Any) ->
     with pytest.raises(dynamodb.exceptions.IdempotentParameterMismatchException):
         dynamodb.transact_write_items(TransactItems=[{"Update": one_more("other")}], ClientRequestToken="token")
     assert number(dynamodb, "other") == 0
+
+
+def groups(**properties: object) -> str:
+    """A template with a group of Valkey and a cluster of Memcached, and their addresses as outputs."""
+    valkey = {"Engine": "valkey", "ReplicationGroupDescription": "a ring", **properties}
+    memcached = {"Engine": "memcached", "CacheNodeType": "cache.t4g.micro", "NumCacheNodes": 1}
+    resources = {
+        "Valkey": {"Type": "AWS::ElastiCache::ReplicationGroup", "Properties": valkey},
+        "Memcached": {"Type": "AWS::ElastiCache::CacheCluster", "Properties": memcached},
+    }
+    attributes = {"Valkey": "PrimaryEndPoint", "Memcached": "ConfigurationEndpoint"}
+    outputs = {
+        name: {
+            "Value": {"Fn::Join": [":", [{"Fn::GetAtt": [name, f"{where}.{what}"]} for what in ("Address", "Port")]]}
+        }
+        for name, where in attributes.items()
+    }
+    return json.dumps({"Resources": resources, "Outputs": outputs})
+
+
+def settled(cloudformation: Any, stack: str) -> dict[str, Any]:
+    """The stack, once nothing is under way."""
+    described: dict[str, Any] = {}
+
+    def idle() -> bool:
+        described.update(cloudformation.describe_stacks(StackName=stack)["Stacks"][0])
+        return not described["StackStatus"].endswith("IN_PROGRESS")
+
+    eventually(idle)
+    return described
+
+
+def says(address: str, asked: bytes) -> bytes:
+    """The beginning of what a cache answers; empty if there is none."""
+    host, _, port = address.partition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(asked)
+            return connection.recv(7)
+    except ConnectionRefusedError:
+        return b""
+
+
+@needs_valkey
+@needs_memcached
+def test_caches_of_a_stack_are_servers_of_this_machine(server: Server) -> None:
+    """They answer at their addresses, are replaced where AWS replaces, and go with their stack."""
+    with client(server, "cloudformation") as cloudformation:
+
+        def addresses() -> dict[str, str]:
+            outputs = settled(cloudformation, "caches")["Outputs"]
+            return {output["OutputKey"]: output["OutputValue"] for output in outputs}
+
+        cloudformation.create_stack(StackName="caches", TemplateBody=groups())
+        first = addresses()
+        assert says(first["Valkey"], b"PING\r\n") == b"+PONG\r\n"
+        assert says(first["Memcached"], b"version\r\n") == b"VERSION"
+        cloudformation.update_stack(StackName="caches", TemplateBody=groups(CacheNodeType="cache.t4g.small"))
+        assert addresses() == first
+        cloudformation.update_stack(StackName="caches", TemplateBody=groups(Port=7000))
+        second = addresses()
+        assert second["Memcached"] == first["Memcached"]
+        assert says(second["Valkey"], b"PING\r\n") == b"+PONG\r\n"
+        assert says(first["Valkey"], b"PING\r\n") == b""
+        cloudformation.delete_stack(StackName="caches")
+        eventually(lambda: not any(says(address, b"PING\r\n") for address in second.values()))
+
+
+@pytest.mark.parametrize(
+    "asked", [{"TransitEncryptionEnabled": True}, {"UserGroupIds": ["users"]}, {"NumCacheClusters": 2}], ids=str
+)
+def test_what_is_not_played_of_elasticache_is_refused(server: Server, asked: dict[str, object]) -> None:
+    """Whoever asks for TLS would believe that he had it."""
+    (name,) = asked
+    with client(server, "cloudformation") as cloudformation:
+        cloudformation.create_stack(StackName=name, TemplateBody=groups(**asked))
+        assert settled(cloudformation, name)["StackStatus"] != "CREATE_COMPLETE"
+        events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+        assert any(f"not played here: {name} as" in event.get("ResourceStatusReason", "") for event in events)
 
 
 def test_it_does_not_outlive_whoever_it_is_tied_to(server: Server, tmp_path: Path) -> None:
