@@ -2,22 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
 
 from sigla.aws.lifecycle import Renewed
 from sigla.aws.objects import Objects, Stored
-from sigla.embedded.cache_servers import CacheServer, start
+from sigla.embedded.cache_servers import CacheServer
 from sigla.settings import InvalidSetting, Settings
-from tests.caches import needs_valkey
+from tests.caches import a_cache
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.test_read_your_writes import STEPS, matches, questions
 from tests.functions.test_registry import loop
 
 __all__ = ["loop"]
-pytestmark = needs_valkey
 
 A, B = "use1-az1", "use1-az2"
 SCHEMAS = 50
@@ -40,15 +39,6 @@ class Zones:
         return Client(self.instance(zone, **settings), "function_url")
 
 
-@contextmanager
-def started() -> Iterator[CacheServer]:
-    server = start("valkey")
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
 @pytest.fixture
 def zones(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zones]:
     reads: Counter[str] = Counter()
@@ -60,7 +50,7 @@ def zones(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zones]:
 
     monkeypatch.setattr(Objects, "read", counted)
     with ExitStack() as opened:
-        rings = {zone: [opened.enter_context(started()) for _ in range(2)] for zone in (A, B)}
+        rings = {zone: [opened.enter_context(a_cache("valkey")) for _ in range(2)] for zone in (A, B)}
         yield Zones(opened.enter_context(deployed(monkeypatch)), rings, reads)
 
 
