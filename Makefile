@@ -17,7 +17,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench soak localstack localstack-down dynamodb layer synth lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak localstack localstack-down dynamodb layer synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -57,10 +57,13 @@ tests: setup
 bench: setup ## every benchmark, a table row each
 	@$(bin)/python -m benchmarks $(ARGS)
 
+bench-herd: setup ## 1,000 cold environments in each of 3 zones; what a ring saves, in build/herd
+	@$(bin)/python -m benchmarks.herd --compare build/herd $(ARGS)
+
 soak: setup ## the long attacks: crash matrices, 100,000 operations
 	$(bin)/python -m pytest -m soak $(ARGS)
 
-localstack: setup ## the deployed stack on this machine, without AWS and Docker; again: new code
+localstack: setup ## the deployed stack on this machine, without AWS and Docker; again: new code; ARGS="--zones 3": with zones
 	@$(bin)/python -m localstack.up $(ARGS)
 
 localstack-down: setup ## stop it, and forget what it held

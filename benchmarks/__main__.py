@@ -19,6 +19,8 @@ NAMES = (
     "register_on_aws",
     "cold_start",
     "start_up",
+    "member_cost",
+    "herd",
     "growth",
     "hostile",
 )

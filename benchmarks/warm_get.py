@@ -45,7 +45,7 @@ HEADERS = {
     "x-forwarded-port": "443",
     "x-forwarded-proto": "https",
 }
-REST = {
+REST: Event = {
     "resource": "/{proxy+}",
     "path": PATH,
     "httpMethod": "GET",
@@ -66,7 +66,7 @@ REST = {
     "body": None,
     "isBase64Encoded": False,
 }
-FUNCTION_URL = {
+FUNCTION_URL: Event = {
     "version": "2.0",
     "routeKey": "$default",
     "rawPath": PATH,

@@ -230,4 +230,4 @@ def test_a_hit_in_valkey_writes_nothing_and_counts_as_a_use(key: str) -> None:
         writes, uses = looking.info("persistence")["rdb_changes_since_last_save"], looking.object("freq", key)
         assert stands(member, key) == b"body"
         assert looking.info("persistence")["rdb_changes_since_last_save"] == writes
-        assert looking.object("freq", key) == uses + 1
+        assert looking.object("freq", key) > uses  # it counts logarithmically, by chance

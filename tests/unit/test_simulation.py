@@ -152,3 +152,12 @@ def without_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_servers_there_is_nothing_to_compare() -> None:
     with pytest.raises(NotHere):
         compared.compare(environments=1, run=lambda _: pytest.fail("nobody should begin"))
+
+
+def test_the_page_says_what_todays_prices_make_of_it() -> None:
+    """docs/scale.md has the table as it is written, but for the heads of its columns."""
+    idle = compared.ZONES * compared.MEMBERS * compared.MEMBER_MONTH
+    found = [Figures(NO_CACHE, 30_000, 37_500, 0), Figures(MEMORY, 30_000, 7_500, 0), Figures(RING, 30_000, 150, idle)]
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+    for row in compared.table(found).splitlines()[2:]:
+        assert row in page

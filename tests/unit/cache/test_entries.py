@@ -42,11 +42,11 @@ def test_a_body_that_was_cut_is_garbage(content: bytes, less: int) -> None:
 @given(st.binary(max_size=40))
 def test_anything_else_is_told_apart(value: bytes) -> None:
     """A lease by its first byte, closed by all of it."""
-    expected = Leased() if value[:1] == b"L" else Closed() if value == CLOSED else Garbage(value)
+    expected = Leased(value) if value[:1] == b"L" else Closed() if value == CLOSED else Garbage(value)
     assert entries.read("a", value) == expected
 
 
 def test_a_lease_is_of_whoever_has_its_token() -> None:
     """Nobody can take one for a body."""
-    assert entries.read("a", entries.lease(b"1")) == Leased()
+    assert entries.read("a", entries.lease(b"1")) == Leased(entries.lease(b"1"))
     assert entries.lease(b"1") != entries.lease(b"2")

@@ -136,10 +136,14 @@ def test_the_place_of_a_holder_that_died_is_taken(zone: Zone) -> None:
 
 
 def test_patience_ends(zone: Zone) -> None:
-    """A lease that is taken again and again, and never filled, holds up nobody for ever."""
+    """A lease that does not end, and is never filled, holds up one reader, and he puts the body in its place."""
     zone.stands(1, entries.lease(b"for ever"))
     assert zone.read(1) == [text(1)]
     assert PATIENCE_MS <= 1000 * sum(zone.clock.slept) < PATIENCE_MS + 200
+    zone.clock.slept.clear()
+    assert zone.read(1) == [text(1)]
+    assert zone.clock.slept == []
+    assert zone.behind.read[key(1)] == 1
 
 
 def test_what_one_has_to_read_himself_he_reads_before_he_waits(zone: Zone) -> None:

@@ -28,7 +28,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """Somebody is at it."""
+    """Somebody is at it. value: by which it is told from his next one."""
+
+    value: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def body(key: str, content: bytes) -> bytes:
 
 def read(key: str, value: bytes) -> Entry:
     if value.startswith(_LEASE):
-        return Leased()
+        return Leased(value)
     if value == CLOSED:
         return Closed()
     start = len(_BODY) + _DIGEST_BYTES

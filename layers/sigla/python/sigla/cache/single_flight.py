@@ -6,7 +6,7 @@ where a hundred thousand instances are to be looked at. What stands under a key,
 | stands | whoever wants the body | then stands |
 |---|---|---|
 | nothing | takes the lease, in the same round trip; reads the body behind the ring | a lease |
-| a lease | waits and looks again; reads behind the ring when his patience ends | the same |
+| a lease | waits and looks again; reads behind the ring when his patience ends | then the body, if still that lease |
 | a body | has it | the same |
 | closed, or the member is silent | reads behind the ring | the same |
 | garbage | reads behind the ring | the body, if it is still that garbage |
@@ -89,9 +89,9 @@ def fetch(wanted: Sequence[str], token: bytes, *, presence_ms: int, draw: Callab
     """
     lease = entries.lease(token)
     had: dict[str, bytes] = {}
-    waiting = wanted
+    leased = dict.fromkeys(wanted, b"")
     for pause in _pauses(draw):
-        stood: Mapping[str, Found] = yield Claim(waiting, lease)
+        stood: Mapping[str, Found] = yield Claim(list(leased), lease)
         # Our own lease: a claim whose answer was lost has been sent again.
         entry = {key: None if value == lease else _read(key, value) for key, value in stood.items()}
         had |= {key: each.content for key, each in entry.items() if isinstance(each, Kept)}
@@ -100,11 +100,12 @@ def fetch(wanted: Sequence[str], token: bytes, *, presence_ms: int, draw: Callab
             replaceable = {key: lease for key in to_load if entry[key] is None}
             replaceable |= {key: each.value for key, each in entry.items() if isinstance(each, Garbage)}
             had |= yield from _load(to_load, replaceable, presence_ms)
-        waiting = [key for key, each in entry.items() if isinstance(each, Leased)]
-        if not waiting:
+        leased = {key: each.value for key, each in entry.items() if isinstance(each, Leased)}
+        if not leased:
             return had
         yield Pause(pause)
-    had |= yield Load(waiting)
+    # As long as the lease that was seen stands, nobody has closed the key.
+    had |= yield from _load(list(leased), leased, presence_ms)
     return had
 
 
