@@ -45,8 +45,8 @@ class Figures:
         return self.gets_per_million * S3["GetObject"] + self.idle / millions
 
 
-def compare(*, environments: int, run: Callable[[Job], Seen]) -> list[Figures]:
-    """environments: in each zone. Raises NotHere without the servers of a ring."""
+def compare(*, environments: int, schemas: int = SCHEMAS, run: Callable[[Job], Seen]) -> list[Figures]:
+    """environments: in each zone, each of which reads so many schemas. Raises NotHere without the servers of a ring."""
     with ExitStack() as running:
         rings = {
             f"zone-{number}": [address(running.enter_context(a_member())) for _ in range(MEMBERS)]
@@ -56,7 +56,7 @@ def compare(*, environments: int, run: Callable[[Job], Seen]) -> list[Figures]:
         ways = {NO_CACHE: (none, 0), MEMORY: (none, MEMORY_BYTES), RING: (rings, MEMORY_BYTES)}
         figures = []
         for name, (ring, memory) in ways.items():
-            seen = run(Job(ring, environments, SCHEMAS, rounds=ROUNDS, memory_bytes=memory))
+            seen = run(Job(ring, environments, schemas, rounds=ROUNDS, memory_bytes=memory))
             idle = ZONES * MEMBERS * MEMBER_MONTH if any(ring.values()) else 0.0
             figures.append(Figures(name, len(seen.reads), seen.gets.total(), idle))
         return figures

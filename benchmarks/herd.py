@@ -252,8 +252,9 @@ def told(result: Result) -> Lines:
 
 def lines(*, quick: bool = False) -> Lines:
     """For the table of all benchmarks."""
-    yield from told(run(Herd(instances=10, schemas=10) if quick else Herd()))
-    yield from compared.lines(compared.compare(environments=1 if quick else 50, run=together))
+    yield from told(run(Herd(instances=4, schemas=5) if quick else Herd()))
+    environments, schemas = (2, 5) if quick else (50, compared.SCHEMAS)
+    yield from compared.lines(compared.compare(environments=environments, schemas=schemas, run=together))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,6 +6,10 @@ import re
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.servers import dynamodb_local, localstack
+
+__all__ = ["dynamodb_local", "localstack"]
+
 # ci: the same examples on every run, so that a red build is the change's fault; a busy machine breaks no deadline.
 settings.register_profile("laptop", deadline=None)
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)

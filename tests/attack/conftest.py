@@ -7,9 +7,8 @@ from sigla.aws import journal, places
 from tests.attack.aws import Store
 from tests.attack.world import Fresh
 from tests.contract.aws import Account, engine, moto
-from tests.contract.engines import dynamodb_local
 
-__all__ = ["dynamodb_local", "engine", "moto"]
+__all__ = ["engine", "moto"]
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ import pytest
 from sigla.embedded.store import EmbeddedStore
 from sigla.ports import Bodies, Catalog, Journal
 from tests.contract.aws import Account, account_of, engine, moto
-from tests.contract.engines import dynamodb_local, localstack
 
-__all__ = ["dynamodb_local", "engine", "localstack", "moto"]
+__all__ = ["engine", "moto"]
 
 # Moto copies the table in each transaction, and here are a hundred; DynamoDB's own engine does them.
 TOO_MUCH_FOR_MOTO = "test_a_list_longer_than_a_page_is_whole[aws-moto]"

@@ -22,7 +22,7 @@ from tests.attack.test_threads import order
 from tests.attack.world import World
 from tests.build import NOW, FixedClock
 from tests.contract.aws import Account, AwsStores, engine
-from tests.contract.engines import BUCKET, REGION, dynamodb_local
+from tests.contract.engines import BUCKET, REGION
 from tests.unit.aws.checking import check
 from tests.unit.aws.journaling import (
     as_streamed,
@@ -38,7 +38,7 @@ from tests.unit.aws.journaling import (
     untouched,
 )
 
-__all__ = ["dynamodb_local", "engine"]
+__all__ = ["engine"]
 
 SCHEDULE = {"source": "aws.events"}
 

@@ -12,11 +12,10 @@ import pytest
 
 from sigla import wiring
 from tests.build import FixedClock
-from tests.contract.engines import dynamodb_local
 from tests.functions.deployed import Client, Deployment, Reply, deployed
 from tests.functions.test_registry import loop
 
-__all__ = ["dynamodb_local", "loop"]
+__all__ = ["loop"]
 DOORS = ("rest", "function_url")
 
 

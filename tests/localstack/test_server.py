@@ -21,7 +21,7 @@ from localstack import server as module
 from localstack.installation import Unavailable
 from localstack.server import CREDENTIALS, Server, running, taken
 from tests.caches import needs_memcached, needs_valkey
-from tests.contract.engines import two_free_ports
+from tests.servers import two_free_ports
 from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.contract.aws import Account, AwsStores, engine, moto
-from tests.contract.engines import dynamodb_local
 
-__all__ = ["dynamodb_local", "engine", "moto"]
+__all__ = ["engine", "moto"]
 
 
 @pytest.fixture
