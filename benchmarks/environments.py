@@ -14,7 +14,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import astuple, dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
@@ -46,6 +46,8 @@ from sigla.web import gateway
 COMPUTE_AT_A_TIME = 4
 CATALOG_S = 0.003
 MEMORY_BYTES = 16 * 2**20
+Meanwhile = Callable[[], AbstractContextManager[None]]
+
 STARTS_WITHIN_S, ENDS_WITHIN_S = 300.0, 1_800.0
 
 
@@ -55,6 +57,7 @@ class Job:
 
     rings: of each zone the addresses of its members, perhaps none. environments: of each zone, in this process. rounds:
     how often each environment reads every schema. hung: S3 never answers here, and each begins with another schema.
+    silent: names of members that do not answer; who waits for one of them lets others compute.
     """
 
     rings: Mapping[str, Sequence[str]]
@@ -64,6 +67,7 @@ class Job:
     memory_bytes: int = MEMORY_BYTES
     hung: bool = False
     seed: int = 0
+    silent: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -187,10 +191,13 @@ class Holders:
 
 
 class Watched:
-    """A `Member` that notes how long it took, and how long it kept somebody who got nothing."""
+    """A `Member` that notes how long it took, and how long it kept somebody who got nothing.
 
-    def __init__(self, member: Member, took: list[float], failed: list[float]) -> None:
-        self._member, self._took, self._failed = member, took, failed
+    meanwhile: what is done while it is asked.
+    """
+
+    def __init__(self, member: Member, took: list[float], failed: list[float], meanwhile: Meanwhile) -> None:
+        self._member, self._took, self._failed, self._meanwhile = member, took, failed, meanwhile
 
     def claim(self, keys: Sequence[str], value: bytes, *, lasts_ms: int) -> list[bytes | None]:
         with self._noted():
@@ -212,13 +219,14 @@ class Watched:
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
-        begun = time.perf_counter()
-        try:
-            yield
-        except MemberFailed:
-            self._failed.append(time.perf_counter() - begun)
-            raise
-        self._took.append(time.perf_counter() - begun)
+        with self._meanwhile():
+            begun = time.perf_counter()
+            try:
+                yield
+            except MemberFailed:
+                self._failed.append(time.perf_counter() - begun)
+                raise
+            self._took.append(time.perf_counter() - begun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +250,11 @@ class Environment:
         around.seen.failed.append(failed)
         clock = around.clock
         made = dict(member(address, token=lambda _user, _group: "") for address in ring)
-        members = {name: Watched(each, around.seen.round_trips, failed) for name, each in made.items()}
+        others: Mapping[bool, Meanwhile] = {True: around.processors.others_compute, False: nullcontext}
+        members = {
+            name: Watched(each, around.seen.round_trips, failed, others[name in job.silent])
+            for name, each in made.items()
+        }
         self._ring = Ring(members, clock)
         self.counts = Counts()
         self._objects = Objects(s3, "bodies", clock=clock)

@@ -140,7 +140,8 @@ def run(herd: Herd) -> Result:
     """Raises NotHere without the servers, RuntimeError if anybody was answered wrong, or not at all."""
     with ring_servers(herd) as rings:
         made = {zone: tuple(address(each, herd.kind) for each in ring) for zone, ring in rings.items()}
-        job = Job(made, herd.instances, herd.schemas)
+        lost = {_name(next(iter(made.values()))[0])} if herd.trouble in {DEAD, HUNG} else set()
+        job = Job(made, herd.instances, herd.schemas, silent=frozenset(lost))
         extra = _trouble(herd, rings, job)
         seen = together(job)
         return Result(herd, seen, seen.gets.total() + extra, _bound(herd, made, seen))
@@ -221,12 +222,16 @@ def _bound(herd: Herd, rings: Mapping[str, Sequence[str]], seen: Seen) -> int:
     if herd.trouble == KILLED_HOLDER:
         once += min(HOLDERS, herd.schemas)
     if herd.trouble in {DEAD, HUNG}:
-        names = [member(each, token=lambda _user, _group: "")[0] for each in next(iter(rings.values()))]
+        names = [_name(each) for each in next(iter(rings.values()))]
         ids = (BodyKey(DEFAULT_CONTEXT, SchemaId(id)) for id in range(1, herd.schemas + 1))
         lost = sum(owner(names, keys.ring_key("default", key)) == names[0] for key in ids)
         # Who met a failure in another zone has this machine to blame.
         return once + lost * (herd.instances - 1) + herd.schemas * max(0, met - herd.instances)
     return once + herd.schemas * met
+
+
+def _name(address: str) -> str:
+    return member(address, token=lambda _user, _group: "")[0]
 
 
 # --- telling ----------------------------------------------------------------------------------------------------------
