@@ -32,7 +32,7 @@ playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)
 
 test: setup ## set-up and all tests
-	$(bin)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
 
@@ -46,7 +46,7 @@ imports: setup ## who may import whom
 	$(call stage,imports,$(bin)/lint-imports --no-logo)
 
 cover: setup ## the tests with branch coverage; omits aws/
-	$(bin)/python -m pytest -n 2 --dist loadfile -q --cov --cov-report=term $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q --cov --cov-report=term $(ARGS)
 
 house: setup ## the house's own rules alone, in a second
 	@$(bin)/python -m pytest -q tests/test_house.py

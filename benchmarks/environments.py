@@ -196,7 +196,9 @@ class Watched:
     meanwhile: what is done while it is asked.
     """
 
-    def __init__(self, member: Member, took: list[float], failed: list[float], meanwhile: Meanwhile) -> None:
+    def __init__(
+        self, member: Member, took: list[float], failed: list[float], meanwhile: Meanwhile = nullcontext
+    ) -> None:
         self._member, self._took, self._failed, self._meanwhile = member, took, failed, meanwhile
 
     def claim(self, keys: Sequence[str], value: bytes, *, lasts_ms: int) -> list[bytes | None]:

@@ -24,6 +24,28 @@ ALLOWED_SKIPS: tuple[str, ...] = (
 )
 
 
+# Files whose tests take longest, in seconds: with two workers they begin first, so that none is left to one of them at
+# the end. By number of tests, as pytest-xdist would order them, they come last.
+LONGEST = (
+    "unit/test_benchmarks.py",
+    "localstack/test_up.py",
+    "localstack/test_zones.py",
+    "attack/test_herd.py",
+    "unit/aws/test_housekeeping.py",
+    "attack/test_ring.py",
+    "infra/test_zones.py",
+    "localstack/test_server.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        name = item.path.as_posix()
+        return next((at for at, longest in enumerate(LONGEST) if name.endswith(longest)), len(LONGEST))
+
+    items.sort(key=place)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--no-skips",
