@@ -1,11 +1,12 @@
 """Alarms, each with the sentence that a person reads at night."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -30,6 +31,34 @@ class Watched:
     periods: int
     meaning: str
     below: bool = False
+
+
+def of_a_function(function: lambda_.Alias) -> Iterator[Watched]:
+    """What may befall any function that answers requests."""
+    yield Watched(
+        "Errors",
+        function.metric_errors(period=PERIOD),
+        1,
+        1,
+        "the function crashed, ran out of time or could not start; its log says where.",
+    )
+    yield Watched(
+        "Throttles",
+        function.metric_throttles(period=PERIOD),
+        1,
+        1,
+        "more requests at once than function.reserved_concurrency, or the account, lets through.",
+    )
+
+
+def of_a_url(function: lambda_.Alias) -> Watched:
+    return Watched(
+        "UrlServerErrors",
+        function.metric("Url5xxCount", period=PERIOD, statistic="Sum"),
+        1,
+        1,
+        "clients of the function URL were answered 5xx; the function's log has the failures.",
+    )
 
 
 def set_alarms(scope: Construct, watched: Iterable[Watched], *, settings: Settings, about: str) -> None:

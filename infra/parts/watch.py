@@ -9,7 +9,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.parts.alarms import PERIOD, Watched, set_alarms
+from infra.parts.alarms import PERIOD, Watched, of_a_function, of_a_url, set_alarms
 from infra.parts.dashboard import Dashboard
 from infra.settings import Settings
 
@@ -56,20 +56,7 @@ def _watched(
     aside: cloudwatch.IMetric,
 ) -> Iterator[Watched]:
     """A row for each alarm."""
-    yield Watched(
-        "Errors",
-        function.metric_errors(period=PERIOD),
-        1,
-        1,
-        "the function crashed, ran out of time or could not start; its log says where.",
-    )
-    yield Watched(
-        "Throttles",
-        function.metric_throttles(period=PERIOD),
-        1,
-        1,
-        "more requests at once than function.reserved_concurrency, or the account, lets through.",
-    )
+    yield from of_a_function(function)
     yield Watched(
         "RestServerErrors",
         stage.metric_server_error(period=PERIOD),
@@ -107,10 +94,4 @@ def _watched(
         "the journal's function met rows that it cannot read and left them aside; its log names them.",
     )
     if settings.front_door.function_url:
-        yield Watched(
-            "UrlServerErrors",
-            function.metric("Url5xxCount", period=PERIOD, statistic="Sum"),
-            1,
-            1,
-            "clients of the function URL were answered 5xx; the function's log has the failures.",
-        )
+        yield of_a_url(function)

@@ -16,7 +16,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IDependable
 
 from infra.heartbeat import Heartbeat
-from infra.parts.alarms import NAMESPACE, PERIOD, Watched, set_alarms
+from infra.parts.alarms import NAMESPACE, PERIOD, Watched, of_a_function, of_a_url, set_alarms
 from infra.parts.functions import Functions
 from infra.parts.network import Network, security_group
 from infra.parts.private_door import HTTPS, PrivateDoor
@@ -201,27 +201,8 @@ class Zone(Construct):
                 3,
                 "a member of its ring does not answer; what it kept is read from S3.",
             )
-        yield Watched(
-            "Errors",
-            alias.metric_errors(period=PERIOD),
-            1,
-            1,
-            "its function crashed, ran out of time or could not start; its log says where.",
-        )
-        yield Watched(
-            "Throttles",
-            alias.metric_throttles(period=PERIOD),
-            1,
-            1,
-            "more requests at once than function.reserved_concurrency, or the account, lets through.",
-        )
-        yield Watched(
-            "UrlServerErrors",
-            alias.metric("Url5xxCount", period=PERIOD, statistic="Sum"),
-            1,
-            1,
-            "clients of its URL were answered 5xx; its function's log has the failures.",
-        )
+        yield from of_a_function(alias)
+        yield of_a_url(alias)
 
     def told(self, name: str) -> cloudwatch.Metric:
         """A metric of the heartbeat's."""

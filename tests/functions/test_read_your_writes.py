@@ -191,6 +191,16 @@ def questions(step: Step) -> list[Question]:
     return got + [Question("POST", target, body, expected) for target, (body, expected) in step.asked.items()]
 
 
+def sees_at_once(other: Client, one: Client) -> None:
+    """The whole story: what one does, another tells, and told otherwise a moment before."""
+    for name, step in STEPS.items():
+        for question in questions(step):
+            assert not matches(question.put_to(other), question.expected), (name, question.target, "said so before")
+        assert one(*step.change).status == 200, name
+        for question in questions(step):
+            assert matches(question.put_to(other), question.expected), (name, question.target)
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FixedClock:
     """Of all instances."""
@@ -220,12 +230,7 @@ def test_another_instance_sees_at_once_what_one_has_done(
     """Each question was answered otherwise by that instance a moment before."""
     deployment: Deployment = request.getfixturevalue(stores)
     one, other = (Client(deployment.instance(SIGLA_HOLDERS_SECONDS="0"), door) for door in doors)
-    for name, step in STEPS.items():
-        for question in questions(step):
-            assert not matches(question.put_to(other), question.expected), (name, question.target, "said so before")
-        assert one(*step.change).status == 200, name
-        for question in questions(step):
-            assert matches(question.put_to(other), question.expected), (name, question.target)
+    sees_at_once(other, one)
 
 
 def test_what_is_remembered_lags_by_id_alone_and_never_for_the_writer(on_moto: Deployment, clock: FixedClock) -> None:

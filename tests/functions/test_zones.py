@@ -13,7 +13,7 @@ from sigla.embedded.cache_servers import CacheServer
 from sigla.settings import InvalidSetting, Settings
 from tests.caches import a_cache
 from tests.functions.deployed import Client, Deployment, deployed
-from tests.functions.test_read_your_writes import STEPS, matches, questions
+from tests.functions.test_read_your_writes import sees_at_once
 from tests.functions.test_registry import loop
 
 __all__ = ["loop"]
@@ -81,12 +81,7 @@ def test_each_zone_reads_each_schema_from_s3_once(zones: Zones) -> None:
 def test_another_zone_sees_at_once_what_one_has_done(zones: Zones) -> None:
     """Each question was answered otherwise there a moment before, and never out of a ring."""
     one, other = (zones.client(zone, SIGLA_HOLDERS_SECONDS="0") for zone in (A, B))
-    for name, step in STEPS.items():
-        for question in questions(step):
-            assert not matches(question.put_to(other), question.expected), (name, question.target, "said so before")
-        assert one(*step.change).status == 200, name
-        for question in questions(step):
-            assert matches(question.put_to(other), question.expected), (name, question.target)
+    sees_at_once(other, one)
 
 
 def test_what_is_deleted_for_good_is_gone_at_once_in_its_zone(zones: Zones) -> None:

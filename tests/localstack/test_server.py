@@ -204,7 +204,7 @@ def says(address: str, asked: bytes) -> bytes:
         with socket.create_connection((host, int(port)), timeout=10) as connection:
             connection.sendall(asked)
             return connection.recv(7)
-    except ConnectionRefusedError:
+    except ConnectionError:  # refused, or cut off in the middle
         return b""
 
 
