@@ -221,7 +221,7 @@ def client(server: CacheServer) -> Iterator[Any]:
     except ValkeyError:
         pass
     finally:
-        asked.close()  # type: ignore[no-untyped-call]  # it has no types
+        asked.close()
 
 
 TINY = ("--maxmemory", "1100kb", "--maxmemory-policy", "allkeys-lru")

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
@@ -27,7 +27,9 @@ def in_lambda(host: str) -> dict[str, str]:
     return {"AWS_LAMBDA_METADATA_API": host, "AWS_LAMBDA_METADATA_TOKEN": "a-token", **NOWHERE}
 
 
-PLACES = [on_ec2, in_ecs, in_lambda]
+Place = Callable[[str], Mapping[str, str]]
+
+PLACES: tuple[Place, ...] = (on_ec2, in_ecs, in_lambda)
 
 
 @contextmanager
@@ -52,10 +54,10 @@ def test_what_was_set_is_believed() -> None:
         (Lambda(), in_lambda, Where("use1-az1", told_by="Lambda")),
     ],
 )  # fmt: skip
-def test_each_source_tells_what_it_knows(endpoint: Endpoint, place: object, where: Where) -> None:
+def test_each_source_tells_what_it_knows(endpoint: Endpoint, place: Place, where: Where) -> None:
     """Tokens are demanded and shown, paths are those of the documentation."""
     with served(endpoint) as host:
-        assert located("", place(host)) == where  # type: ignore[operator]  # one of PLACES
+        assert located("", place(host)) == where
 
 
 def test_a_zone_is_known_by_its_id_before_its_name() -> None:
@@ -99,27 +101,27 @@ def test_a_wrong_token_is_no_answer() -> None:
         Always(status=500),
     ],
 )
-def test_garbage_is_no_zone(place: object, somebody: Always) -> None:
+def test_garbage_is_no_zone(place: Place, somebody: Always) -> None:
     """A portal that answers every request, a proxy that refuses them."""
     with served(somebody) as host:
-        assert located("", place(host)) is None  # type: ignore[operator]  # one of PLACES
+        assert located("", place(host)) is None
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_nobody_is_waited_for(place: object) -> None:
+def test_nobody_is_waited_for(place: Place) -> None:
     """A container whose packets reach the instance's service, and whose answers do not come back."""
     with silent() as host:
         began = time.monotonic()
-        assert located("", place(host)) is None  # type: ignore[operator]  # one of PLACES
+        assert located("", place(host)) is None
         assert time.monotonic() - began >= PATIENCE_S, "it was not asked at all"
         assert PATIENCE_S <= 1
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_where_nobody_listens_nobody_knows(place: object) -> None:
+def test_where_nobody_listens_nobody_knows(place: Place) -> None:
     with silent() as host:
         pass
-    assert located("", place(host)) is None  # type: ignore[operator]  # one of PLACES
+    assert located("", place(host)) is None
 
 
 @pytest.mark.parametrize(

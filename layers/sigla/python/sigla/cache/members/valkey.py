@@ -62,8 +62,7 @@ class ValkeyMember:
     def swap(self, swaps: Sequence[Swap], *, lasts_ms: int) -> None:
         with self._client.pipeline(transaction=False) as batch:
             for each in swaps:
-                eval_swap = ("EVAL", _SWAP, 1, each.key, each.expected, each.value, lasts_ms)
-                batch.execute_command(*eval_swap)  # type: ignore[no-untyped-call]  # it has no types
+                batch.execute_command("EVAL", _SWAP, 1, each.key, each.expected, each.value, lasts_ms)
             self._send(batch)
 
     def put(self, key: str, value: bytes, *, lasts_ms: int) -> None:
@@ -83,7 +82,7 @@ class ValkeyMember:
         """All in one round trip."""
         try:
             # Raised by the library, an error would tell what was sent: bodies.
-            answers: list[Any] = batch.execute(raise_on_error=False)  # type: ignore[no-untyped-call]  # it has no types
+            answers: list[Any] = batch.execute(raise_on_error=False)
         except exceptions.TimeoutError as failure:
             raise MemberFailed(f"{self._name} did not answer in time") from failure
         except (exceptions.InvalidResponse, ValueError, RecursionError) as failure:
@@ -121,13 +120,13 @@ class _Connection(Connection):
     """The library's, but all of connecting has one time; the library gives each of its parts that of an operation."""
 
     def __init__(self, *, tls: ssl.SSLContext | None, **options: Any) -> None:
-        super().__init__(**options)  # type: ignore[no-untyped-call]  # it has no types
+        super().__init__(**options)  # type: ignore[no-untyped-call]  # the library's has no types
         self._tls = tls
 
     def _connect(self) -> socket.socket:
         self._deadline = Deadline(to_connect())
         self.socket_connect_timeout = self._deadline.left()
-        sock: socket.socket = super()._connect()  # type: ignore[no-untyped-call]  # it has no types
+        sock: socket.socket = super()._connect()  # type: ignore[no-untyped-call]  # the library's has no types
         if self._tls is None:
             return sock
         try:
@@ -141,7 +140,7 @@ class _Connection(Connection):
         """TCP and TLS are done, and `_sock` is what `_connect` returned."""
         assert self._sock  # noqa: S101 - see above
         self._sock.settimeout(self._deadline.left())
-        super().on_connect()  # type: ignore[no-untyped-call]  # it has no types
+        super().on_connect()  # type: ignore[no-untyped-call]  # the library's has no types
         self._sock.settimeout(OPERATION_S)
 
 
