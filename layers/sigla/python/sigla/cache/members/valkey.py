@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from valkey import Connection, ConnectionPool, CredentialProvider, Valkey, exceptions
+from valkey._parsers import _RESP2Parser
 from valkey.backoff import NoBackoff
 from valkey.client import Pipeline
 from valkey.retry import Retry
@@ -38,6 +39,7 @@ class ValkeyMember:
         self._name = endpoint.name
         self._pool = ConnectionPool(
             _Connection,
+            parser_class=_Parser,
             host=endpoint.host,
             port=endpoint.port,
             tls=endpoint.tls,
@@ -85,7 +87,7 @@ class ValkeyMember:
             answers: list[Any] = batch.execute(raise_on_error=False)
         except exceptions.TimeoutError as failure:
             raise MemberFailed(f"{self._name} did not answer in time") from failure
-        except (exceptions.InvalidResponse, ValueError, RecursionError) as failure:
+        except (exceptions.InvalidResponse, ValueError) as failure:
             raise self._senseless() from failure
         except (exceptions.ValkeyError, OSError) as failure:
             raise MemberFailed(f"{self._name} cannot be asked: {_shown(failure)}") from failure
@@ -114,6 +116,24 @@ class _Credentials(CredentialProvider):
         except OSError as failure:
             # The library would keep a connection on which nobody said who he is.
             raise exceptions.AuthenticationError(str(failure)) from failure
+
+
+class _Parser(_RESP2Parser):
+    """The library's, but a list may hold nothing: no command here answers with one.
+
+    Of lists in lists the library follows each down to the end of the stack, where whatever is finalized fails as well.
+    """
+
+    _reading = False
+
+    def _read_response(self, disable_decoding: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
+        if self._reading:
+            raise exceptions.InvalidResponse("a list")
+        self._reading = True
+        try:
+            return super()._read_response(disable_decoding)  # type: ignore[no-untyped-call]  # the library's has no types
+        finally:
+            self._reading = False
 
 
 class _Connection(Connection):
