@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict
 
-from pipelines.land.frames import Frame, frame
+from sigla.decoding.frames import Frame, frame
 from tests.protocol.clients import json_schemas, protobufs
 from tests.protocol.clients.server import Server
 from tests.protocol.clients.shop import another

@@ -21,7 +21,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from pipelines.land.frames import Frame, frame
+from sigla.decoding.frames import Frame, frame
 from tests.protocol.clients.protobufs import (
     LETTERS,
     NOTED_TRIP,

@@ -190,6 +190,40 @@ class ImportBegun:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedVersion:
+    """A version as another registry had it.
+
+    row: with its own time and its own `deleted`; its revision is `head.revision + 1`. targets, digests: as of a
+    registration.
+    """
+
+    row: Row
+    targets: tuple[Target, ...] = ()
+    digests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Versions of one subject are written as another registry had them, at most `IMPORTED_AT_ONCE`.
+
+    Each is stored anew: Conflict if one of these numbers is stored. Their ids may be held by others and the content may
+    have other ids beside them; a buried id of the same content comes back to life. The fingerprint of a content points
+    to the id of its last version that is not deleted, here or elsewhere.
+    seen: the heads of referenced subjects (its own excepted); Conflict if one has another revision by now.
+    """
+
+    head: Head
+    versions: tuple[ImportedVersion, ...]
+    ts: int
+    nonce: str
+    seen: tuple[Head, ...] = ()
+
+
+IMPORTED_AT_ONCE = 8
+"""What fits into one transaction of every store, with what each version brings along."""
+
+
+@dataclass(frozen=True, slots=True)
 class ContextDropped:
     """A context is no longer listed. Conflict if a version is stored in it."""
 

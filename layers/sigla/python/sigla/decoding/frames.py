@@ -17,21 +17,13 @@ quarantine wants its reason.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from uuid import UUID
+
+from sigla.decoding.reasons import Reason
 
 VALUE_HEADER, KEY_HEADER = "__value_schema_id", "__key_schema_id"
 BY_ID, BY_GUID = 0x00, 0x01
 ID_END, GUID_END = 5, 17
-
-
-class Reason(Enum):
-    """Why a part could not be taken apart; the words are those of the quarantine table."""
-
-    EMPTY = "EMPTY"
-    BAD_MAGIC = "BAD_MAGIC"
-    SHORT_FRAME = "SHORT_FRAME"
-    BAD_MSG_INDEX = "BAD_MSG_INDEX"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,73 @@
+"""What decoding records has in common, whatever the language: sources, limits, failures.
+
+A record is read by the schema it was written with, and resolved to the one it is wanted in. Libraries that do it well
+are not part of the registry: `pip install 'sigla[pipelines]'`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sigla.decoding.reasons import Reason
+from sigla.model import Resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A schema with all that is needed to compile it.
+
+    references: in resolution order: what a schema uses before the schema itself, a name only once.
+    compiled: of a Protobuf schema its FileDescriptorSet, its own file last; None of others.
+    """
+
+    type: str
+    text: str
+    references: tuple[Resolved, ...] = ()
+    compiled: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a record may cost. Sizes in bytes, of one payload; depth: values within values."""
+
+    max_bytes: int = 8 * 2**20
+    depth: int = 64
+    items: int = 1_000_000
+    """Of arrays whose items take no bytes: nothing else bounds them."""
+    trailing: bool = False
+    """Whether bytes after the value are let pass."""
+
+
+class DecodeFailed(Exception):
+    """One record cannot be read. at: the byte of the payload where that showed; None where no byte is to blame."""
+
+    def __init__(self, reason: Reason, detail: str, at: int | None = None) -> None:
+        super().__init__(f"{reason.value}: {detail}")
+        self.reason = reason
+        self.detail = detail
+        self.at = at
+
+
+class Unreadable(Exception):
+    """No record of this writer can be read: BAD_SCHEMA, TYPE_MISMATCH, INCOMPATIBLE_READER or BAD_MSG_INDEX."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(f"{reason.value}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+Decode = Callable[[bytes], Any]
+"""A payload, without its frame → the value. Raises DecodeFailed, and nothing else whatever the bytes."""
+
+
+class Decoding(Protocol):
+    """A language's way to make one.
+
+    reader: None for the writer's own. indexes: of a Protobuf file the path to the message; () for the first.
+    Raises Unreadable.
+    """
+
+    def __call__(
+        self, writer: Source, reader: Source | None = None, *, indexes: tuple[int, ...] = (), limits: Limits = ...
+    ) -> Decode: ...

@@ -1,0 +1,54 @@
+"""Payloads → columns: Arrow in, Arrow out, and a status for each row.
+
+An implementation may look at a row at a time, or run over the buffers in one pass; nobody outside can tell.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from sigla.decoding.decoder import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """What wrote a record: a schema and, of a Protobuf file, the path to one of its messages."""
+
+    source: Source
+    indexes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """As many rows as there were payloads.
+
+    rows: a StructArray of the decoder's type; null where a row failed. status: int8, a number of
+    `sigla.decoding.reasons`. at: int32, the failing byte of the payload; detail: string, a sentence; both null where
+    nothing failed, or nothing more is known.
+    """
+
+    rows: pa.Array
+    status: pa.Array
+    at: pa.Array
+    detail: pa.Array
+
+
+class Decoder(Protocol):
+    """Reads what any number of writers wrote as the columns of one reader. One thread at a time.
+
+    type: the StructType of the reader's columns; a reader that is no record has one field, `value`.
+    """
+
+    type: pa.StructType
+
+    def add(self, writer: Writer) -> int:
+        """The number by which `decode` knows the writer from now on. Raises Unreadable."""
+        ...
+
+    def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
+        """payloads: binary or large_binary, without frames, no nulls. writers: int32, a number for each payload.
+
+        Whatever the bytes are, it returns; a row that cannot be read is a status and never an exception.
+        """
+        ...

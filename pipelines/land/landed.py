@@ -1,0 +1,74 @@
+"""What a task tells the driver: which files it wrote, which records it read, and what became of them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import orjson
+
+QUARANTINE = "_quarantine"
+"""The table of what could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """rows: in it. path: below the place of its table."""
+
+    table: str
+    path: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Records that a task read of one partition: so many, between these offsets, both included."""
+
+    topic: str
+    partition: int
+    first: int
+    last: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Of one schema in one table, and one reason for what is in the quarantine. Times in milliseconds since the epoch.
+
+    schema_id: None where a record names none. version: 0 where the subject has no such id. unchecked: rows whose schema
+    nobody could say to be the subject's, because the catalog was silent.
+    """
+
+    table: str
+    topic: str
+    subject: str
+    schema_id: int | None
+    version: int
+    reason: str
+    rows: int
+    bytes: int
+    unchecked: int
+    first_offset: int
+    last_offset: int
+    first_ts: int
+    last_ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What one task did. Only what `collect` returns counts: files of attempts that were lost belong to nobody."""
+
+    files: tuple[DataFile, ...]
+    spans: tuple[Span, ...]
+    metrics: tuple[Metric, ...]
+
+    def encoded(self) -> bytes:
+        return orjson.dumps(asdict(self))
+
+    @classmethod
+    def decoded(cls, text: bytes | str) -> Self:
+        form: dict[str, Any] = orjson.loads(text)
+        return cls(
+            tuple(DataFile(**each) for each in form["files"]),
+            tuple(Span(**each) for each in form["spans"]),
+            tuple(Metric(**each) for each in form["metrics"]),
+        )
