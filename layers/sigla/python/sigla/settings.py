@@ -94,6 +94,22 @@ class Settings:
         return settings
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a registry keeps what it knows: a directory, or a bucket and a table.
+
+    table: empty where nobody asks for more than the bodies tell.
+    """
+
+    data: str = ""
+    bucket: str = ""
+    table: str = ""
+    registry: str = "default"
+
+    def __str__(self) -> str:
+        return self.data or f"s3://{self.bucket}" + (f" and the table {self.table}" if self.table else "")
+
+
 def described() -> list[tuple[str, str]]:
     """Every variable with its default, as text."""
     defaults = Settings()

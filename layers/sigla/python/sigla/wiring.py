@@ -3,7 +3,7 @@
 import ipaddress
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,9 +18,10 @@ from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
-from sigla.ports import Clock, Zones
+from sigla.errors import StoreError
+from sigla.ports import Bodies, Catalog, Clock, Journal, Zones
 from sigla.registry import Options, Registry
-from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
+from sigla.settings import AUTO, KEYS, NONE, PREFIX, Address, InvalidSetting, Settings
 from sigla.web import app
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
@@ -118,6 +119,66 @@ def aws(settings: Settings) -> Iterator[Opened]:
             directory = AwsZones(clients.dynamodb, settings.table, clock, registry=name)
             registry = Registry(speakers, bodies, clock, _options(settings), directory=directory)
             yield Opened(registry, AwsKeys(objects, registry=name), clients.calls, ring, flight.counts)
+
+
+class Reading(NamedTuple):
+    """A registry for who only reads it. catalog, journal: None where the address names no table."""
+
+    bodies: Bodies
+    catalog: Catalog | None
+    journal: Journal | None
+
+
+@contextmanager
+def reading(address: Address) -> Iterator[Reading]:
+    """Without a server, and also while one writes there. Raises DataNotOpened, ImportError where boto3 is missing."""
+    name = address.registry
+    if not address.bucket:
+        from sigla.embedded.database import TooNew
+        from sigla.embedded.reading import NoData, ReadingStore
+
+        try:
+            store = ReadingStore(Path(address.data), registry=name)
+        except (NoData, TooNew, StoreError) as problem:
+            raise DataNotOpened(str(problem)) from problem
+        with store:
+            yield Reading(store.bodies, store.catalog, store.journal)
+        return
+    from sigla.aws.bodies import AwsBodies
+    from sigla.aws.catalog import AwsCatalog
+    from sigla.aws.clients import Clients
+    from sigla.aws.journal import AwsJournal
+    from sigla.aws.objects import Objects
+
+    clock = SystemClock()
+    with closing(Clients()) as clients, closing(Objects(clients.s3, address.bucket, clock=clock)) as objects:
+        bodies = AwsBodies(objects, registry=name)
+        if not address.table:
+            yield Reading(bodies, None, None)
+            return
+        with closing(AwsCatalog(clients.dynamodb, address.table, clock, registry=name)) as catalog:
+            yield Reading(bodies, catalog, AwsJournal(clients.dynamodb, address.table, clock, registry=name))
+
+
+class Writing(NamedTuple):
+    """A registry for who writes much. group: what is written inside becomes durable together, where a store can."""
+
+    registry: Registry
+    journal: Journal
+    group: Callable[[], AbstractContextManager[None]]
+
+
+@contextmanager
+def writing(address: Address) -> Iterator[Writing]:
+    """Without a server; a directory is made if need be. Raises DataNotOpened, ImportError where boto3 is missing."""
+    settings = Settings(registry_name=address.registry, table=address.table, bucket=address.bucket)
+    if not address.bucket:
+        with embedded(settings, Path(address.data)) as (registry, store):
+            yield Writing(registry, store.journal, store.group)
+        return
+    with aws(settings) as opened, reading(address) as read:
+        assert read.journal  # noqa: S101 - the address names a table
+        yield Writing(opened.registry, read.journal, nullcontext)
 
 
 class Started(NamedTuple):

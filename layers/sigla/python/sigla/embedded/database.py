@@ -34,17 +34,23 @@ class Connection(sqlite3.Connection):
 
 
 class Database:
-    """durable: a commit is on disk when it returns; False for data that need not outlive the process."""
+    """durable: a commit is on disk when it returns; False for data that need not outlive the process.
 
-    def __init__(self, path: Path, *, durable: bool) -> None:
+    written: False where only others write. Raises TooNew.
+    """
+
+    def __init__(self, path: Path, *, durable: bool, written: bool = True) -> None:
         self._path = path
         self._durable = durable
+        self._written = written
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
         self.writer = self._connect()
         try:
-            self._prepare()
+            if written:
+                self._prepare()
+            self._check_layout()
         except BaseException:
             self.close()
             raise
@@ -67,22 +73,26 @@ class Database:
                 self._opened.pop().close()
 
     def _connect(self) -> sqlite3.Connection:
+        where = f"{self._path.absolute().as_uri()}?mode={'rwc' if self._written else 'ro'}"
         connection = sqlite3.connect(
-            self._path, isolation_level=None, check_same_thread=False, timeout=30, factory=Connection
+            where, uri=True, isolation_level=None, check_same_thread=False, timeout=30, factory=Connection
         )
         with self._opening:
             self._opened.append(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
+        if self._written:
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
         return connection
 
     def _prepare(self) -> None:
-        """Creates the tables in a new file. Raises TooNew."""
+        """Creates the tables in a new file."""
         if not self.writer.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone():
             self.writer.executescript(
                 f"BEGIN IMMEDIATE; {tables.CREATE} INSERT INTO state VALUES ({tables.LAYOUT}, 0); COMMIT;"
             )
+
+    def _check_layout(self) -> None:
         (layout,) = self.writer.execute("SELECT layout FROM state").fetchone()
         if layout > tables.LAYOUT:
             raise TooNew(

@@ -31,12 +31,12 @@ class Speakers:
     def of(self, key: BodyKey) -> Holder | None:
         """The same object as long as nothing changed and the answer is remembered."""
         if self._unit.inside and key in self._unit.touched:
-            return _ask(self._unit.connection, key)
+            return ask(self._unit.connection, key)
         return self._known.get(key) or self._learn(key)
 
     def _learn(self, key: BodyKey) -> Holder | None:
         seen = self._changes
-        found = _ask(self._unit.connection, key)
+        found = ask(self._unit.connection, key)
         with self._lock:
             # An answer from before a commit must not be remembered after it.
             if found and seen == self._changes:
@@ -53,7 +53,7 @@ class Speakers:
                     self._known.pop(key, None)
 
 
-def _ask(db: sqlite3.Connection, key: BodyKey) -> Holder | None:
+def ask(db: sqlite3.Connection, key: BodyKey) -> Holder | None:
     """In the order of the index `version_by_id`, whose first entry is the answer."""
     found = db.execute(
         f"SELECT {HOLDER} WHERE v.context = ? AND v.id = ? ORDER BY v.deleted, v.holder, v.revision DESC LIMIT 1",

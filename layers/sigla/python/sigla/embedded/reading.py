@@ -1,0 +1,72 @@
+"""What stands in a directory, for who only reads it: also while another process writes there."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, Self
+
+from sigla.embedded.bodies import EmbeddedBodies
+from sigla.embedded.catalog import EmbeddedCatalog
+from sigla.embedded.database import Database
+from sigla.embedded.directory import Directory
+from sigla.embedded.journal import EmbeddedJournal
+from sigla.embedded.speakers import ask
+from sigla.embedded.unit import Unit
+from sigla.errors import StoreError
+from sigla.model import BodyKey, Holder, Subject
+
+CATALOG = "catalog.sqlite"
+
+
+class NoData(Exception):
+    """There is no registry; the sentence says where."""
+
+
+class ReadingStore:
+    """Catalog, bodies and journal as others have committed them. Raises NoData, TooNew."""
+
+    def __init__(self, path: Path, *, registry: str = "default") -> None:
+        if not (path / CATALOG).is_file():
+            raise NoData(f"There is no registry in {path}.")
+        self._database = Database(path / CATALOG, durable=False, written=False)
+        unit = _Committed(self._database)
+        self.catalog = _Catalog(unit)
+        self.bodies = EmbeddedBodies(unit, Directory(path, registry))
+        self.journal = EmbeddedJournal(unit)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Committed(Unit):
+    """Nobody is ever inside."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._owner = None
+        self._staged = {}
+        self.flushed = []
+
+    def group(self) -> NoReturn:
+        _refused()
+
+    def step(self) -> NoReturn:
+        _refused()
+
+
+class _Catalog(EmbeddedCatalog):
+    """Nobody tells it of commits, so it remembers nothing."""
+
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        return super().speaker(key, by) if by else ask(self._unit.connection, key)
+
+
+def _refused() -> NoReturn:
+    raise StoreError("the registry was opened to be read")

@@ -1,0 +1,48 @@
+"""A directory that others write is read as they have committed it."""
+
+from pathlib import Path
+
+import pytest
+
+from sigla.errors import StoreError
+from sigla.model import BodyKey, SchemaId, Subject
+from sigla.settings import Address, Settings
+from sigla.wiring import DataNotOpened, embedded, reading
+from tests.build import a_draft
+
+ORDERS = Subject(".", "orders-value")
+
+
+def test_a_registry_is_read_while_it_runs(tmp_path: Path) -> None:
+    with embedded(Settings(), tmp_path) as (registry, _):
+        registry.register(ORDERS, a_draft())
+        with reading(Address(data=str(tmp_path))) as read:
+            assert read.catalog
+            assert read.journal
+            assert [row.version for row in read.catalog.history(ORDERS)] == [1]
+            assert read.bodies.get(BodyKey(".", SchemaId(1))).subject == ORDERS
+            registry.delete_subject(ORDERS)
+            assert [row.deleted for row in read.catalog.history(ORDERS)] == [True]
+            speaker = read.catalog.speaker(BodyKey(".", SchemaId(1)))
+            assert speaker
+            assert speaker.deleted
+            assert len([*read.journal.read()]) == 2
+
+
+def test_who_reads_writes_nothing(tmp_path: Path) -> None:
+    with embedded(Settings(), tmp_path) as (registry, _):
+        registry.register(ORDERS, a_draft())
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    with reading(Address(data=str(tmp_path))) as read:
+        assert read.catalog
+        with pytest.raises(StoreError, match="opened to be read"):
+            read.catalog.next_id(".")
+        with pytest.raises(StoreError, match="opened to be read"):
+            read.bodies.bury(BodyKey(".", SchemaId(1)))
+        assert read.catalog.max_id(".") == 1
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_a_directory_without_a_registry_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataNotOpened, match=f"There is no registry in {tmp_path}"), reading(Address(str(tmp_path))):
+        raise AssertionError
