@@ -23,7 +23,7 @@ from mangum import Mangum
 from benchmarks import filled
 from benchmarks.bare import MEDIA, starlette
 from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
-from sigla import __version__, wiring
+from sigla import __version__, opening
 from sigla.aws.clients import Calls
 from sigla.aws.telemetry import RequestLog, RequestMetrics
 from sigla.model import Draft
@@ -103,7 +103,7 @@ def lines(*, quick: bool = False) -> Lines:
 
 def _figures(data: Path, rounds: int, calls: int) -> Iterator[list[float]]:
     """For each event: seconds without log and metrics, with both, with every line of the log, and bare."""
-    with wiring.embedded(Settings(), data) as (registry, _):
+    with opening.embedded(Settings(), data) as (registry, _):
         registry.register(filled.subject(1), Draft(filled.text(1)))
         silent = gateway.handler(registry)
         telling = [_telling(registry, reads) for reads in (Settings().log_reads, 1.0)]

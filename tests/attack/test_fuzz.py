@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.testclient import TestClient
 
-from sigla import wiring
+from sigla import opening
 from sigla.settings import Settings
 from sigla.web import app, openapi
 from tests.protocol.clients.server import Server, serving
@@ -101,7 +101,7 @@ def fill(client: TestClient) -> None:
 @pytest.fixture
 def api() -> Iterator[Any]:
     """Schemathesis' view of a fresh application for each operation: none is left with what another one made of it."""
-    with wiring.embedded(Settings(), None) as (registry, _):
+    with opening.embedded(Settings(), None) as (registry, _):
         application = app.build(registry)
         fill(TestClient(application))
         yield schemathesis.openapi.from_asgi("/openapi.json", application)

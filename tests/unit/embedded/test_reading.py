@@ -6,8 +6,8 @@ import pytest
 
 from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId, Subject
+from sigla.opening import DataNotOpened, embedded, reading
 from sigla.settings import Address, Settings
-from sigla.wiring import DataNotOpened, embedded, reading
 from tests.build import a_draft
 
 ORDERS = Subject(".", "orders-value")

@@ -1,9 +1,9 @@
-"""The only file that chooses adapters and reads the environment: settings in, a running registry out."""
+"""The only file that reads the environment: settings in, a running registry out."""
 
 import ipaddress
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,22 +13,16 @@ from sigla import __version__, observe
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.cache.counts import Counts, Farthest
-from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
-from sigla.cache.single_flight import SingleFlight
-from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
-from sigla.errors import StoreError
-from sigla.ports import Bodies, Catalog, Clock, Journal, Zones
-from sigla.registry import Options, Registry
-from sigla.settings import AUTO, KEYS, NONE, PREFIX, Address, InvalidSetting, Settings
+from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded
+from sigla.ports import Clock
+from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
 from sigla.web import app
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
-    from sigla.aws.clients import Calls, Clients
     from sigla.aws.lifecycle import Handler, Renewed
     from sigla.aws.zone import Where
-    from sigla.embedded.store import EmbeddedStore
 
 
 class OpenToOthers(Exception):
@@ -39,10 +33,6 @@ class NowhereForKeys(Exception):
     """Keys are asked for where none can be kept; the sentence says what to change."""
 
 
-class DataNotOpened(Exception):
-    """Another process has it, or a newer release wrote it; the sentence says which."""
-
-
 STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataNotOpened, OSError)
 """What can be wrong before the first request, each with a sentence."""
 
@@ -50,135 +40,6 @@ ACCESS = {KEYS: "with an API key", NONE: "open: whoever reaches it may do everyt
 """Who may ask, for people."""
 
 NO_KEY_YET = f"{ACCESS[KEYS]}; there is none yet: `sigla keys create`"
-
-
-class Opened(NamedTuple):
-    """What a function works with. calls: those to AWS. counts: of bodies, from where they came."""
-
-    registry: Registry
-    keys: Keys
-    calls: "Calls"
-    ring: Ring
-    counts: Counts
-
-
-@contextmanager
-def embedded(settings: Settings, data: Path | None) -> "Iterator[tuple[Registry, EmbeddedStore]]":
-    """A registry on this machine. data: a directory, made if need be; None for memory. Raises DataNotOpened."""
-    with _store(settings, data) as store:
-        yield _beside(store, settings, Ring({}, SystemClock()))[0], store
-
-
-def _beside(
-    store: "EmbeddedStore", settings: Settings, ring: Ring, directory: Zones | None = None
-) -> tuple[Registry, Counts]:
-    """A registry with a memory of its own; any number of them may share a store."""
-    clock = SystemClock()
-    flight = _flight(settings, ring, clock)
-    bodies = Tiers(_memory(settings, clock), flight, store.bodies, unsettled=store.bodies.unsettled)
-    store.bodies.on_replaced(bodies.forget)
-    return Registry(store.catalog, bodies, clock, _options(settings), directory=directory), flight.counts
-
-
-@contextmanager
-def _store(settings: Settings, data: Path | None) -> "Iterator[EmbeddedStore]":
-    from sigla.embedded.database import TooNew
-    from sigla.embedded.store import DataInUse, EmbeddedStore
-
-    try:
-        opened = EmbeddedStore(data, registry=settings.registry_name)
-    except (DataInUse, TooNew) as problem:
-        raise DataNotOpened(str(problem)) from problem
-    with opened as store:
-        yield store
-
-
-@contextmanager
-def aws(settings: Settings) -> Iterator[Opened]:
-    """A registry in a DynamoDB table and an S3 bucket. Any number of instances may share them."""
-    from sigla.aws.api_keys import AwsKeys
-    from sigla.aws.bodies import AwsBodies
-    from sigla.aws.catalog import AwsCatalog
-    from sigla.aws.clients import Clients
-    from sigla.aws.objects import Objects
-    from sigla.aws.zones import AwsZones
-    from sigla.cache.speakers import Speakers
-
-    clock, name = SystemClock(), settings.registry_name
-    with (
-        closing(Clients()) as clients,
-        closing(Objects(clients.s3, settings.bucket, clock=clock)) as objects,
-        closing(_ring(settings, clients, clock)) as ring,
-    ):
-        flight = _flight(settings, ring, clock)
-        bodies = Tiers(_memory(settings, clock), flight, AwsBodies(objects, registry=name))
-        with (
-            closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name)) as catalog,
-            closing(Speakers(catalog, bodies, clock, remembered_ms=1000 * settings.holders_seconds)) as speakers,
-        ):
-            directory = AwsZones(clients.dynamodb, settings.table, clock, registry=name)
-            registry = Registry(speakers, bodies, clock, _options(settings), directory=directory)
-            yield Opened(registry, AwsKeys(objects, registry=name), clients.calls, ring, flight.counts)
-
-
-class Reading(NamedTuple):
-    """A registry for who only reads it. catalog, journal: None where the address names no table."""
-
-    bodies: Bodies
-    catalog: Catalog | None
-    journal: Journal | None
-
-
-@contextmanager
-def reading(address: Address) -> Iterator[Reading]:
-    """Without a server, and also while one writes there. Raises DataNotOpened, ImportError where boto3 is missing."""
-    name = address.registry
-    if not address.bucket:
-        from sigla.embedded.database import TooNew
-        from sigla.embedded.reading import NoData, ReadingStore
-
-        try:
-            store = ReadingStore(Path(address.data), registry=name)
-        except (NoData, TooNew, StoreError) as problem:
-            raise DataNotOpened(str(problem)) from problem
-        with store:
-            yield Reading(store.bodies, store.catalog, store.journal)
-        return
-    from sigla.aws.bodies import AwsBodies
-    from sigla.aws.catalog import AwsCatalog
-    from sigla.aws.clients import Clients
-    from sigla.aws.journal import AwsJournal
-    from sigla.aws.objects import Objects
-
-    clock = SystemClock()
-    with closing(Clients()) as clients, closing(Objects(clients.s3, address.bucket, clock=clock)) as objects:
-        bodies = AwsBodies(objects, registry=name)
-        if not address.table:
-            yield Reading(bodies, None, None)
-            return
-        with closing(AwsCatalog(clients.dynamodb, address.table, clock, registry=name)) as catalog:
-            yield Reading(bodies, catalog, AwsJournal(clients.dynamodb, address.table, clock, registry=name))
-
-
-class Writing(NamedTuple):
-    """A registry for who writes much. group: what is written inside becomes durable together, where a store can."""
-
-    registry: Registry
-    journal: Journal
-    group: Callable[[], AbstractContextManager[None]]
-
-
-@contextmanager
-def writing(address: Address) -> Iterator[Writing]:
-    """Without a server; a directory is made if need be. Raises DataNotOpened, ImportError where boto3 is missing."""
-    settings = Settings(registry_name=address.registry, table=address.table, bucket=address.bucket)
-    if not address.bucket:
-        with embedded(settings, Path(address.data)) as (registry, store):
-            yield Writing(registry, store.journal, store.group)
-        return
-    with aws(settings) as opened, reading(address) as read:
-        assert read.journal  # noqa: S101 - the address names a table
-        yield Writing(opened.registry, read.journal, nullcontext)
 
 
 class Started(NamedTuple):
@@ -213,7 +74,7 @@ def serve(
     if auth == KEYS and data is None:
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
     ports = [port and port + at for at in range(zones or 1)]
-    with local.listening(host, ports) as sockets, _store(settings, data) as store, ExitStack() as opened:
+    with local.listening(host, ports) as sockets, directory(settings, data) as store, ExitStack() as opened:
         kept = _keys(settings, store.path)
         authenticate, write = _authenticator(auth, kept), observe.Buffered()
 
@@ -229,11 +90,11 @@ def serve(
             from sigla import local_zones
             from sigla.web import zones as zoned
 
-            played = opened.enter_context(local_zones.played(urls, partial(_beside, store, settings)))
+            played = opened.enter_context(local_zones.played(urls, partial(beside, store, settings)))
             build = partial(zoned.application, played, [*map(local.port, sockets)], options)
             ids, rings = played.ids, played.made_of
         else:
-            registry, _ = _beside(store, settings, Ring({}, SystemClock()))
+            registry, _ = beside(store, settings, Ring({}, SystemClock()))
             build = partial(local.application, registry, options=options())
         application = build(
             group=store.group, step=store.step, stored=store.catalog.count, ready=lambda: store.writable
@@ -386,37 +247,6 @@ def _open(where: str) -> observe.Facts:
     """Told once per start: nobody may be able to say that he did not know."""
     told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
     return {"event": "open", "message": told}
-
-
-def _memory(settings: Settings, clock: Clock) -> Memory:
-    return Memory(settings.memory_bytes, clock, presence_ms=1000 * settings.memory_seconds)
-
-
-def _ring(settings: Settings, clients: "Clients", clock: Clock) -> Ring:
-    """That of the zone this function is in, if it has one. Raises InvalidSetting."""
-    if not settings.ring:
-        return Ring({}, clock)
-    from sigla.aws.elasticache import Tokens
-    from sigla.cache.members import member  # who has no ring pays for no client of one
-
-    token = Tokens(clients.session)
-    try:
-        return Ring(dict(member(address.strip(), token=token) for address in settings.ring.split(",")), clock)
-    except (ValueError, OSError) as problem:
-        raise InvalidSetting(f"{PREFIX}RING: {problem}") from problem
-
-
-def _flight(settings: Settings, ring: Ring, clock: Clock) -> SingleFlight:
-    return SingleFlight(ring, clock, registry=settings.registry_name, presence_ms=1000 * settings.ring_seconds)
-
-
-def _options(settings: Settings) -> Options:
-    return Options(
-        default_level=settings.default_level.upper(),
-        mode_mutability=settings.mode_mutability,
-        strict_reference_versions=settings.strict_reference_versions,
-        schema_bytes=settings.schema_bytes,
-    )
 
 
 def _web_options(settings: Settings, authenticate: Authenticator | None, door: app.Options) -> app.Options:
