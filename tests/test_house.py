@@ -260,7 +260,7 @@ def test_pipelines_use_the_core_and_never_the_web() -> None:
         f"{path.relative_to(ROOT)}:{line} {module}"
         for path in python_files("pipelines")
         for line, module in imported(path)
-        if re.match(r"sigla\.(web|cli|wiring|cache|aws|embedded)\b", module)
+        if re.match(r"sigla\.(web|cli|wiring|cache)\b", module)
     ]
     assert not found, found
 

@@ -1,0 +1,83 @@
+"""Ids and GUIDs → what wrote a record: from bodies alone, each read once."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sigla.decoding.decoder import Source, Unreadable
+from sigla.decoding.reasons import Reason
+from sigla.errors import SchemaNamedNotFound
+from sigla.model import BodyKey, Guid, SchemaId
+from sigla.ports import Bodies
+from sigla.registry.sources import source
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A schema as its id means it."""
+
+    key: BodyKey
+    guid: str
+    source: Source
+
+
+class Schemas:
+    """What ids mean never changes, so what was found is kept; what was not is asked again in the next batch.
+
+    A store that does not answer raises (StoreError): that is no reason to call an id unknown.
+    """
+
+    def __init__(self, bodies: Bodies, context: str) -> None:
+        self._bodies = bodies
+        self._context = context
+        self._ids: dict[int, Known | Unreadable] = {}
+        self._guids: dict[UUID, Known | Unreadable] = {}
+        self._absent: set[int | UUID] = set()
+
+    def by_id(self, id: int) -> Known:
+        """Raises Unreadable: UNKNOWN_ID, BAD_SCHEMA."""
+        if id not in self._ids:
+            if id in self._absent:
+                raise _unknown_id(id)
+            try:
+                self._ids[id] = self._read(BodyKey(self._context, SchemaId(id)))
+            except SchemaNamedNotFound:
+                self._absent.add(id)
+                raise _unknown_id(id) from None
+            except Unreadable as unreadable:
+                self._ids[id] = unreadable
+        return _known(self._ids[id])
+
+    def by_guid(self, guid: UUID) -> Known:
+        """Of the ids that the content has: one of the context that is landed, if there is one.
+
+        Raises Unreadable: UNKNOWN_GUID, BAD_SCHEMA.
+        """
+        if guid not in self._guids:
+            named = () if guid in self._absent else self._bodies.named(Guid(str(guid)))
+            if not named:
+                self._absent.add(guid)
+                raise Unreadable(Reason.UNKNOWN_GUID, f"no schema has the GUID {guid}")
+            here = [key for key in named if key.context == self._context]
+            try:
+                self._guids[guid] = self._read((here or named)[0])
+            except Unreadable as unreadable:
+                self._guids[guid] = unreadable
+        return _known(self._guids[guid])
+
+    def forget_absent(self) -> None:
+        """A schema may have been registered since."""
+        self._absent.clear()
+
+    def _read(self, key: BodyKey) -> Known:
+        body = self._bodies.get(key)
+        return Known(key, body.guid, source(body, self._bodies.get))
+
+
+def _known(found: Known | Unreadable) -> Known:
+    if isinstance(found, Unreadable):
+        raise found
+    return found
+
+
+def _unknown_id(id: int) -> Unreadable:
+    return Unreadable(Reason.UNKNOWN_ID, f"no schema has the id {id}")
