@@ -17,7 +17,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak localstack localstack-down dynamodb layer synth lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-down dynamodb layer synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -62,6 +62,12 @@ bench-herd: setup ## 1,000 cold environments in each of 3 zones; what a ring sav
 
 soak: setup ## the long attacks: crash matrices, 100,000 operations
 	$(bin)/python -m pytest -m soak $(ARGS)
+
+spark: setup ## the pipelines on every PySpark we promise, with a Kafka broker (Java, Maven)
+	$(call stage,spark,$(bin)/python -m tests.pipelines.versions $(ARGS))
+
+pipeline-demo: setup ## a million records landed on this machine, without AWS and Kafka (Java); ARGS="--records 100000"
+	@$(bin)/python -m pipelines.demo $(ARGS)
 
 localstack: setup ## the deployed stack on this machine, without AWS and Docker; again: new code; ARGS="--zones 3": with zones
 	@$(bin)/python -m localstack.up $(ARGS)
