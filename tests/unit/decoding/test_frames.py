@@ -7,7 +7,8 @@ from confluent_kafka.schema_registry.serde import SchemaId
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, Reason, Tombstone, Unframed, frame
+from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, Tombstone, Unframed, frame
+from sigla.decoding.reasons import Reason
 
 GUID = UUID("b5f5c8a2-31d4-5e0f-9a11-0123456789ab")
 MARK = b"\x01" + GUID.bytes

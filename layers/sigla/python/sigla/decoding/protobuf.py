@@ -1,0 +1,199 @@
+"""Protobuf: a payload → a message of the reader's schema, by the rules of Protobuf itself.
+
+Fields are known by their numbers: what the reader does not know is dropped, what the writer did not write has its
+default, and a number under which the two mean different things is read as what the bytes allow. So the writer's schema
+says which message it was, by the path in the frame, and the message of that full name in the reader's file reads it.
+Google's own runtime does so, with the files that were compiled when the schema was registered.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Final, cast
+
+from google.protobuf import descriptor_pb2, message_factory
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError, Message
+
+from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
+from sigla.decoding.protobuf_plain import is_map, plain
+from sigla.decoding.protobuf_walk import diagnosis
+from sigla.decoding.reasons import Reason
+
+TYPE: Final = "PROTOBUF"
+
+STANDARD: Final = Limits()
+
+ENDLESS: Final = 2**31
+"""As many messages within each other as there are bytes for: of types that lead back to themselves."""
+
+NESTED: Final = 2
+"""The fewest bytes that a message within another one takes: its tag and its length."""
+
+Read = Callable[[bytes], Message]
+"""A payload → the message. Raises DecodeFailed."""
+
+
+def decoder(
+    writer: Source, reader: Source | None = None, *, indexes: tuple[int, ...] = (), limits: Limits = STANDARD
+) -> Decode:
+    """Values as `plain` gives them: what JSON can say. Raises Unreadable."""
+    message = message_class(reader or writer, record_name(writer, indexes))
+    read = parser(message, own=reader is None or reader == writer, limits=limits)
+
+    def decode(payload: bytes) -> Any:
+        found = read(payload)
+        try:
+            return plain(found)
+        except DecodeFailed as failed:
+            raise _fault(payload, message, limits) or failed from None
+
+    return decode
+
+
+def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
+    """The full name of the message that a path leads to: `package.Outer.Inner`; () is the first of the file.
+
+    Counted are the messages that the text declares, as Confluent's readers do: entries of maps, which descriptors
+    nest in the message around, come last here and count as none. Raises Unreadable.
+    """
+    own = _files(_compiled(source)).file[-1]
+    parts, found = [own.package] if own.package else [], own.message_type
+    for index in indexes or (0,):
+        declared = [message for message in found if not message.options.map_entry]
+        if not 0 <= index < len(declared):
+            raise Unreadable(Reason.BAD_MSG_INDEX, f"there is no message at {list(indexes or (0,))}")
+        parts.append(declared[index].name)
+        found = declared[index].nested_type
+    return ".".join(parts)
+
+
+def path_to(source: Source, name: str) -> tuple[int, ...]:
+    """The path of the message of this full name. Raises Unreadable: INCOMPATIBLE_READER where there is none."""
+    own = _files(_compiled(source)).file[-1]
+    todo: list[tuple[str, tuple[int, ...], Iterable[Any]]] = [(own.package, (), own.message_type)]
+    while todo:
+        around, path, messages = todo.pop()
+        for index, message in enumerate(each for each in messages if not each.options.map_entry):
+            full = f"{around}.{message.name}" if around else message.name
+            if full == name:
+                return (*path, index)
+            if name.startswith(f"{full}."):
+                todo.append((full, (*path, index), message.nested_type))
+    raise Unreadable(Reason.INCOMPATIBLE_READER, f"the reader's schema has no message {name}")
+
+
+def message_class(source: Source, name: str) -> type[Message]:
+    """The message of this full name in the schema. Raises Unreadable: INCOMPATIBLE_READER where it has none."""
+    try:
+        return message_factory.GetMessageClass(_pool(_compiled(source)).FindMessageTypeByName(name))
+    except KeyError:
+        raise Unreadable(Reason.INCOMPATIBLE_READER, f"the reader's schema has no message {name}") from None
+
+
+def _compiled(source: Source) -> bytes:
+    if source.type != TYPE:
+        raise Unreadable(Reason.TYPE_MISMATCH, f"the schema is {source.type}, not {TYPE}")
+    if not source.compiled:
+        raise Unreadable(Reason.BAD_SCHEMA, "the schema was stored without its compiled files")
+    return source.compiled
+
+
+def _files(compiled: bytes) -> descriptor_pb2.FileDescriptorSet:
+    try:
+        files = descriptor_pb2.FileDescriptorSet.FromString(compiled)
+    except DecodeError as error:
+        raise Unreadable(Reason.BAD_SCHEMA, str(error)) from None
+    if not files.file:
+        raise Unreadable(Reason.BAD_SCHEMA, "the schema has no file")
+    return files
+
+
+@lru_cache(maxsize=256)
+def _pool(compiled: bytes) -> DescriptorPool:
+    """One for each schema: two schemas may give one name to different messages."""
+    pool = DescriptorPool()
+    try:
+        for file in _files(compiled).file:
+            pool.AddSerializedFile(file.SerializePartialToString())
+    except (TypeError, KeyError) as error:  # what a pool says of a file that protoc would refuse
+        raise Unreadable(Reason.BAD_SCHEMA, str(error)) from None
+    return pool
+
+
+def parser(message: type[Message], *, own: bool = True, limits: Limits = STANDARD) -> Read:
+    """Payloads → messages of this class. own: it is also what the writer had.
+
+    A field that is required must be there: the runtime for Python would let its absence pass.
+    """
+    nesting, required = _traits(cast("Descriptor", message.DESCRIPTOR))
+    deep = nesting > limits.depth
+
+    def read(payload: bytes) -> Message:
+        if len(payload) > limits.max_bytes:
+            raise DecodeFailed(Reason.TOO_LARGE, f"{len(payload)} bytes are more than {limits.max_bytes}")
+        try:
+            found = message.FromString(payload)
+        except DecodeError as error:
+            fault = _fault(payload, message, limits)
+            raise fault or DecodeFailed(Reason.DECODE_INVALID, str(error)) from None
+        if deep and len(payload) > NESTED * limits.depth and _deeper(found, limits.depth):
+            raise _fault(payload, message, limits) or DecodeFailed(Reason.DEPTH, "nested too deep")
+        if required and not found.IsInitialized():
+            reason = Reason.DECODE_INVALID if own else Reason.INCOMPATIBLE_READER
+            raise DecodeFailed(reason, f"without {', '.join(_missing(found))}, which is required")
+        return found
+
+    return read
+
+
+def _missing(message: Any) -> list[str]:
+    """message: Any, because the published types do not know that it can tell."""
+    names: list[str] = message.FindInitializationErrors()
+    return names
+
+
+def _fault(payload: bytes, message: type[Message], limits: Limits) -> DecodeFailed | None:
+    return diagnosis(payload, cast("Descriptor", message.DESCRIPTOR), limits)
+
+
+def _traits(root: Descriptor) -> tuple[int, bool]:
+    """How many messages there can be within each other, and whether a field of one is required."""
+    uses: dict[str, list[str]] = {}
+    required = False
+    todo = [root]
+    while todo:
+        descriptor = todo.pop()
+        if descriptor.full_name not in uses:
+            inner = [field.message_type for field in descriptor.fields if field.message_type]
+            uses[descriptor.full_name] = [each.full_name for each in inner]
+            required |= any(field.is_required for field in descriptor.fields)
+            todo += inner
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError:
+        return ENDLESS, required
+    return len(uses), required
+
+
+def _deeper(message: Message, depth: int) -> bool:
+    """Whether there are more messages within messages than that, entries of maps among them, as on the wire.
+
+    True as well where the key of a map is no text, which the runtime for Python cannot look up (proto2).
+    """
+    todo: list[tuple[Any, int]] = [(message, 0)]
+    while todo:
+        found, level = todo.pop()
+        if level > depth:
+            return True
+        for field, value in found.ListFields():
+            if field.message_type is None:
+                continue
+            if is_map(field):
+                if any(isinstance(key, bytes) for key in value):
+                    return True
+                todo += [(value[key], level + 2) for key in value if isinstance(value[key], Message)]
+            else:
+                todo += [(each, level + 1) for each in (value if field.is_repeated else (value,))]
+    return False

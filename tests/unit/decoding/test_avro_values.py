@@ -1,0 +1,139 @@
+"""Logical types and defaults: what is between bytes and columns, and how people are shown it."""
+
+import json
+from decimal import Decimal
+from math import inf, nan
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from sigla.decoding.avro import decoder, understood
+from sigla.decoding.avro_shown import shown
+from sigla.decoding.decoder import Unreadable
+from sigla.decoding.reasons import Reason
+from tests.unit.decoding.avro_builders import DECIMAL, a_record, a_source, logical, of_fields, read, refused, written
+
+
+@pytest.mark.parametrize(
+    "writer, reader, number, expected",
+    [
+        (logical("timestamp-millis"), logical("timestamp-millis"), 7, 7_000),
+        (logical("timestamp-millis"), logical("timestamp-micros"), 7, 7_000),
+        (logical("timestamp-micros"), logical("timestamp-millis"), 7, 7),
+        (logical("timestamp-nanos"), logical("timestamp-micros"), -1, -1),
+        (logical("timestamp-millis"), logical("timestamp-nanos"), 7, 7_000_000),
+        (logical("timestamp-nanos"), logical("timestamp-nanos"), 7, 7),
+        (logical("local-timestamp-millis"), logical("timestamp-micros"), 7, 7_000),
+        (logical("timestamp-millis"), "long", 7, 7),
+        ("long", logical("timestamp-millis"), 7, 7_000),
+        (logical("time-millis", "int"), logical("time-millis", "int"), 7, 7),
+        (logical("time-millis", "int"), logical("time-micros"), 7, 7_000),
+        (logical("timestamp-micros"), logical("time-micros"), 7, 7),
+        (logical("date", "int"), logical("date", "int"), 7, 7),
+    ],
+)
+def test_times_come_in_the_unit_of_their_column(writer: Any, reader: Any, number: int, expected: int) -> None:
+    """Whatever unit they were written in: microseconds, of nanoseconds and times of day the reader's own."""
+    base = writer["type"] if isinstance(writer, dict) else writer
+    assert read(writer, written(base, number), reader) == expected
+
+
+def test_decimals_are_unscaled_numbers_and_text_where_no_column_is_wide_enough() -> None:
+    fixed = {**DECIMAL, "type": "fixed", "name": "D", "size": 4}
+    payload = written(DECIMAL, Decimal("-123.45"))
+    assert read(DECIMAL, payload) == -12345
+    assert read({**DECIMAL, "precision": 40, "scale": 3}, payload) == "-12.345"
+    assert read({**DECIMAL, "precision": 40, "scale": 0}, payload) == "-12345"
+    assert read({**DECIMAL, "precision": 40, "scale": 9}, payload) == "-0.000012345"
+    assert read(fixed, b"\xff\xff\xcf\xc7") == -12345
+    assert read(DECIMAL, b"\x00") == 0
+    assert read("string", b"\x02a", DECIMAL) == ord("a")
+
+
+def test_a_decimal_of_another_scale_is_another_number() -> None:
+    """The bytes are the same: 1.23 would become 12.3."""
+    with pytest.raises(Unreadable) as unreadable:
+        decoder(a_source(DECIMAL), a_source({**DECIMAL, "scale": 1}))
+    assert unreadable.value.reason is Reason.INCOMPATIBLE_READER
+    assert read(DECIMAL, b"\x02\x05", {**DECIMAL, "precision": 7}) == 5
+
+
+def test_a_uuid_of_sixteen_bytes_is_text() -> None:
+    uuid = UUID("b5f5c8a2-31d4-5e0f-9a11-0123456789ab")
+    schema = {"type": "fixed", "size": 16, "name": "U", "logicalType": "uuid"}
+    assert read(schema, uuid.bytes) == str(uuid)
+
+
+def test_a_time_that_no_column_can_hold_is_damage() -> None:
+    far = written("long", 2**62)
+    assert refused(logical("timestamp-millis"), far).reason is Reason.DECODE_INVALID
+    assert read(logical("timestamp-micros"), far) == 2**62
+
+
+ENUM = {"type": "enum", "name": "E", "symbols": ["A"]}
+NEEDY = a_record("int", name="I")
+
+
+@pytest.mark.parametrize(
+    "type_, default, why",
+    [
+        ("int", "a", "is no int"),
+        ("string", 5, "is no string"),
+        (["null", "int"], "a", "fits no branch"),
+        (ENUM, "B", "is none of the symbols"),
+        (ENUM, 5, "is no str"),
+        (NEEDY, {}, "says nothing of f0"),
+        (NEEDY, [], "is no dict"),
+        ({"type": "array", "items": "int"}, {}, "is no list"),
+        ({"type": "fixed", "name": "F", "size": 2}, "a", "has not the 2 bytes"),
+        (logical("decimal", "bytes", precision=1), "\u0064", "more than the 1 digits"),
+        ("bytes", "\u20ac", "codec can't encode"),
+    ],
+)
+def test_a_default_that_fits_nothing_hinders_the_reader(type_: Any, default: Any, why: str) -> None:
+    """Registries of old let such schemas pass; nobody is served by a row that pretends."""
+    with pytest.raises(Unreadable) as unreadable:
+        decoder(a_source(of_fields()), a_source(of_fields({"name": "x", "type": type_, "default": default})))
+    assert unreadable.value.reason is Reason.INCOMPATIBLE_READER
+    assert why in unreadable.value.detail
+
+
+def test_defaults_of_lists_and_maps_are_filled_in_too() -> None:
+    lists = {"name": "l", "type": {"type": "array", "items": ["null", "bytes"]}, "default": ["a", None]}
+    maps = {"name": "m", "type": {"type": "map", "values": logical("timestamp-millis")}, "default": {"k": 2}}
+    assert read(of_fields(), b"", of_fields(lists, maps)) == {"l": [b"a", None], "m": {"k": 2_000}}
+
+
+# --- shown -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "type_, value, expected",
+    [
+        (logical("timestamp-millis"), 1_000, "1970-01-01T00:00:00.001000Z"),
+        (logical("local-timestamp-micros"), 1_000_000, "1970-01-01T00:00:01"),
+        (logical("timestamp-micros"), 2**62, 2**62),
+        (logical("timestamp-nanos"), 5, 5),
+        (logical("date", "int"), -1, "1969-12-31"),
+        (logical("date", "int"), 2**30, 2**30),
+        (DECIMAL, -5, "-0.05"),
+        (logical("decimal", "bytes", precision=40), "7", "7"),
+        ("bytes", b"\xff\x00", "ff00"),
+        ("double", nan, "nan"),
+        ("float", inf, "inf"),
+        ("double", 0.5, 0.5),
+        (["null", "bytes"], b"a", "61"),
+        (["null", "bytes"], None, None),
+        (["bytes", DECIMAL | {"type": "fixed", "name": "D", "size": 4}], {"D": 5}, {"D": "0.05"}),
+        ({"type": "array", "items": "bytes"}, [b"a"], ["61"]),
+        ({"type": "map", "values": logical("date", "int")}, {"k": 0}, {"k": "1970-01-01"}),
+        (a_record("bytes"), {"f0": b""}, {"f0": ""}),
+    ],
+)
+def test_values_are_shown_so_that_people_can_read_them(type_: Any, value: Any, expected: Any) -> None:
+    """As JSON, which has neither bytes nor all numbers; what no calendar has stays a number."""
+    told = shown(value, understood(a_source(type_)))
+    assert told == expected
+    assert json.loads(orjson.dumps(told)) == told
