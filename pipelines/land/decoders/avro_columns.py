@@ -1,0 +1,284 @@
+"""The columns of an Avro reader: which Arrow type a type becomes, and lists that fill up until they become arrays.
+
+| Avro | column |
+|---|---|
+| boolean, int, long, float, double, string, bytes | the same; bytes and fixed are binary |
+| enum, uuid | string |
+| decimal | decimal128, with more than 38 digits string |
+| date, timestamp-*, local-timestamp-* | date, timestamp in microseconds with UTC, and without a zone |
+| timestamp-nanos, local-timestamp-nanos, time-* | int64; the field's metadata tells the logical type |
+| null or T | T |
+| a wider union | a struct with a member for each branch, of which one is set |
+| array, map | list, map |
+| a record within itself, from the third time on, and a record without fields | string: JSON |
+| null | string, always null |
+
+Everything may be null: rows of tombstones, and tables that grow.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, Final, Protocol
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.land.decoders.columns import UNROLLED, Budget
+from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical, members
+from sigla.decoding.avro_shown import shown
+from sigla.decoding.decoder import Unreadable
+from sigla.decoding.reasons import Reason
+from sigla.languages.avro.tree import Array, Fixed, Map, Primitive, Record, Type, Union
+
+Row = Any
+"""A value as `sigla.decoding.avro_walk` yields it."""
+
+
+class Column(Protocol):
+    """type: of the array. Lists are filled and cleared where they are, so that compiled code may hold them."""
+
+    type: pa.DataType
+
+    def append(self, value: Row) -> None: ...
+
+    def keep(self, rows: int) -> None:
+        """Forgets what came after so many rows: one of them failed in the middle."""
+        ...
+
+    def held(self) -> int:
+        """How many items and entries are in its lists, as of the last `keep`."""
+        ...
+
+    def take(self) -> pa.Array:
+        """All rows as an array; the column is empty then."""
+        ...
+
+
+@dataclass(slots=True)
+class Plain:
+    """convert: what becomes of the list; None for what Arrow does by itself."""
+
+    type: pa.DataType
+    convert: Callable[[list[Any], pa.DataType], pa.Array] = pa.array
+    values: list[Any] = field(default_factory=list)
+
+    def append(self, value: Row) -> None:
+        self.values.append(value)
+
+    def keep(self, rows: int) -> None:
+        del self.values[rows:]
+
+    def held(self) -> int:
+        return 0
+
+    def take(self) -> pa.Array:
+        found = self.convert(self.values, self.type)
+        self.values.clear()
+        return found
+
+
+@dataclass(slots=True)
+class Text:
+    """A value of a type as JSON."""
+
+    of: Type
+    values: list[str | None] = field(default_factory=list)
+    type: pa.DataType = field(default_factory=pa.string)
+
+    def append(self, value: Row) -> None:
+        self.values.append(None if value is None else orjson.dumps(shown(value, self.of)).decode())
+
+    def keep(self, rows: int) -> None:
+        del self.values[rows:]
+
+    def held(self) -> int:
+        return 0
+
+    def take(self) -> pa.Array:
+        found = pa.array(self.values, self.type)
+        self.values.clear()
+        return found
+
+
+@dataclass(slots=True)
+class Struct:
+    """present: whether there is one, of each row. union: it is made of a wider union's branches."""
+
+    type: pa.DataType
+    children: dict[str, Column]
+    union: bool = False
+    present: list[bool] = field(default_factory=list)
+
+    def append(self, value: Row) -> None:
+        self.present.append(value is not None)
+        given = value or {}
+        for name, child in self.children.items():
+            child.append(given.get(name))
+
+    def keep(self, rows: int) -> None:
+        del self.present[rows:]
+        for child in self.children.values():
+            child.keep(rows)
+
+    def held(self) -> int:
+        return sum(child.held() for child in self.children.values())
+
+    def take(self) -> pa.Array:
+        children = [child.take() for child in self.children.values()]
+        absent = pc.invert(pa.array(self.present, pa.bool_()))
+        self.present.clear()
+        return pa.StructArray.from_arrays(children, fields=list(self.type), mask=absent)
+
+
+@dataclass(slots=True)
+class Repeated:
+    """Lists and maps. lengths: of each row, None for null. parts: the columns of items, or of keys and values.
+
+    counted: rows whose lengths are summed up in `kept`, so that many failures do not sum up the same again and again.
+    """
+
+    type: pa.DataType
+    parts: tuple[Column, ...]
+    lengths: list[int | None] = field(default_factory=list)
+    counted: int = 0
+    kept: int = 0
+
+    def append(self, value: Row) -> None:
+        self.lengths.append(None if value is None else len(value))
+        for part, values in zip(self.parts, self.spread(value or ()), strict=True):
+            for each in values:
+                part.append(each)
+
+    def spread(self, value: Row) -> tuple[Any, ...]:
+        if len(self.parts) == 1:
+            return (value,)
+        return (value.keys(), value.values()) if value else ((), ())
+
+    def keep(self, rows: int) -> None:
+        self.kept += sum(length or 0 for length in self.lengths[self.counted : rows])
+        self.counted = rows
+        del self.lengths[rows:]
+        for part in self.parts:
+            part.keep(self.kept)
+
+    def held(self) -> int:
+        return self.kept + sum(part.held() for part in self.parts)
+
+    def take(self) -> pa.Array:
+        offsets = pa.array(accumulate((length or 0 for length in self.lengths), initial=0), pa.int32())
+        absent = pa.array([length is None for length in self.lengths], pa.bool_())
+        self.lengths.clear()
+        self.counted = self.kept = 0
+        parts = [part.take() for part in self.parts]
+        kind = pa.MapArray if len(parts) > 1 else pa.ListArray
+        return kind.from_arrays(offsets, *parts, type=self.type, mask=absent)
+
+
+# --- which type ------------------------------------------------------------------------------------------------------
+
+
+def columns(reader: Type) -> Struct:
+    """Empty columns for a reader's records. What is no record has one column, `value`. Raises Unreadable."""
+    making = _Making()
+    try:
+        if not isinstance(reader, Record):
+            return making.struct([("value", reader)])
+        making.within[reader.full] = 1
+        return making.struct((each.name, each.type) for each in reader.fields)
+    except RecursionError:
+        raise Unreadable(Reason.BAD_SCHEMA, "The schema is nested too deeply.") from None
+
+
+class _Making:
+    """within: how often each record stands around the place where we are."""
+
+    def __init__(self) -> None:
+        self.within: dict[str, int] = {}
+        self.budget = Budget()
+
+    def struct(self, fields: Iterable[tuple[str, Type]], *, union: bool = False) -> Struct:
+        named = [(name, type_, self.column(type_)) for name, type_ in fields]
+        type_ = pa.struct([pa.field(name, column.type, metadata=_metadata(of)) for name, of, column in named])
+        return Struct(type_, {name: column for name, _, column in named}, union)
+
+    def column(self, type_: Type) -> Column:
+        self.budget.spend()
+        if isinstance(type_, Union):
+            return self.union(type_)
+        if isinstance(type_, Record):
+            return self.record(type_)
+        if isinstance(type_, Array):
+            items = self.column(type_.items)
+            return Repeated(pa.list_(pa.field("item", items.type, metadata=_metadata(type_.items))), (items,))
+        if isinstance(type_, Map):
+            values = self.column(type_.values)
+            item = pa.field("value", values.type, metadata=_metadata(type_.values))
+            return Repeated(pa.map_(pa.string(), item), (Plain(pa.string()), values))
+        return _plain(type_)
+
+    def union(self, union: Union) -> Column:
+        named = [(name, branch) for name, branch in zip(members(union), union.branches, strict=True) if name]
+        if named:
+            return self.struct(named, union=True)
+        return self.column(next((branch for branch in union.branches if branch.kind != "null"), union.branches[0]))
+
+    def record(self, record: Record) -> Column:
+        depth = self.within.get(record.full, 0)
+        if not record.fields or depth == UNROLLED:
+            return Text(record)
+        self.within[record.full] = depth + 1
+        try:
+            return self.struct((each.name, each.type) for each in record.fields)
+        finally:
+            self.within[record.full] = depth
+
+
+def _plain(type_: Type) -> Column:
+    name = logical(type_)
+    if name == "decimal" and isinstance(type_, Primitive | Fixed):
+        precision, scale = decimal_digits(type_)
+        return Plain(pa.string()) if precision > LONGEST_DECIMAL else Plain(pa.decimal128(precision, scale), _decimals)
+    if name == "uuid":
+        return Plain(pa.string())
+    return Plain(LOGICAL.get(name) or KINDS[type_.kind])
+
+
+KINDS: Final[Mapping[str, pa.DataType]] = {
+    "null": pa.string(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "bytes": pa.binary(),
+    "fixed": pa.binary(),
+    "enum": pa.string(),
+}
+
+LOGICAL: Final[Mapping[str, pa.DataType]] = {
+    "date": pa.date32(),
+    "time-millis": pa.int64(),
+    "timestamp-millis": pa.timestamp("us", "UTC"),
+    "timestamp-micros": pa.timestamp("us", "UTC"),
+    "local-timestamp-millis": pa.timestamp("us"),
+    "local-timestamp-micros": pa.timestamp("us"),
+}
+
+NUMBERS: Final = frozenset(("time-millis", "time-micros", "timestamp-nanos", "local-timestamp-nanos"))
+"""Logical types that no column type has: numbers, and the field says of what."""
+
+
+def _metadata(type_: Type) -> dict[str, str] | None:
+    branches = type_.branches if isinstance(type_, Union) else [type_]
+    found = [name for branch in branches if (name := logical(branch)) in NUMBERS]
+    return {"logicalType": found[0]} if found and len(branches) < 3 else None
+
+
+def _decimals(values: list[Any], type_: pa.DataType) -> pa.Array:
+    """Of unscaled numbers: put down as Arrow has them, because it takes Python's for scaled ones."""
+    numbers = b"".join((value or 0).to_bytes(16, "little", signed=True) for value in values)
+    present = pa.array([value is not None for value in values], pa.bool_()).buffers()[1]
+    return pa.Array.from_buffers(type_, len(values), [present, pa.py_buffer(numbers)])

@@ -1,0 +1,34 @@
+"""Which decoder reads which language. What a language needs is imported when a record of it is met."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+from pipelines.land.decoders.decoder import Decoder, Writer
+from sigla.decoding.decoder import Limits, Source
+
+MODULES: Final = {"AVRO": "avro", "JSON": "json_schema", "PROTOBUF": "protobuf"}
+"""Of `pipelines.land.decoders` and of `sigla.decoding`."""
+
+MakeDecoder = Callable[..., Decoder]
+"""(reader: Writer, *, limits: Limits) → Decoder. Raises Unreadable."""
+
+
+def _decoder(module: str, reader: Writer, **limits: Limits) -> Decoder:
+    made: Decoder = import_module(f"pipelines.land.decoders.{module}").decoder(reader, **limits)
+    return made
+
+
+DECODERS: Final[Mapping[str, MakeDecoder]] = {type_: partial(_decoder, module) for type_, module in MODULES.items()}
+"""By `Source.type`."""
+
+
+def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
+    """What the record strategies name a subject by: the full name of a record or a message, the title of JSON Schema.
+
+    Raises Unreadable.
+    """
+    language: Any = import_module(f"sigla.decoding.{MODULES[source.type]}")
+    name: str = language.record_name(source, indexes)
+    return name

@@ -1,0 +1,177 @@
+"""Protobuf payloads → the columns of one message.
+
+| Protobuf | column |
+|---|---|
+| bool, float, double, string, bytes | the same; bytes are binary |
+| int32, sint32, sfixed32 | int32 |
+| uint32, fixed32, int64, sint64, sfixed64 | int64 |
+| uint64, fixed64 | decimal128(20, 0) |
+| an enum | string: the symbol, or the number where it has none |
+| repeated, map | list, map: never null, empty where nothing was written; maps are sorted by their keys |
+| a message, a group | struct, null where it is not there |
+| google.protobuf.Timestamp | timestamp in microseconds, UTC |
+| wrappers (google.protobuf.StringValue and others) | what they wrap, null where they are not there |
+| Any, Struct, Value, ListValue of google.protobuf | string: JSON |
+| a message without fields, and one within itself from the third time on | string: JSON |
+
+A field that knows presence (optional, a member of a oneof, any of proto2) is null where it was not written; any other
+has its default then.
+"""
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, Final, cast
+
+import orjson
+import pyarrow as pa
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+
+from pipelines.land.decoders import columns
+from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
+from pipelines.land.decoders.decoder import Decoded, Writer
+from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
+from sigla.decoding.protobuf import STANDARD, Read, message_class, parser, record_name
+from sigla.decoding.protobuf_plain import (
+    PACKAGE,
+    TIMESTAMP,
+    WRAPPERS,
+    is_map,
+    is_moment,
+    item,
+    plain,
+    symbol,
+    well_known,
+)
+from sigla.decoding.protobuf_walk import diagnosis
+from sigla.decoding.reasons import Reason
+
+SCALARS: Final[Mapping[int, pa.DataType]] = {
+    FieldDescriptor.TYPE_BOOL: pa.bool_(),
+    FieldDescriptor.TYPE_BYTES: pa.binary(),
+    FieldDescriptor.TYPE_DOUBLE: pa.float64(),
+    FieldDescriptor.TYPE_FIXED32: pa.int64(),
+    FieldDescriptor.TYPE_FIXED64: pa.decimal128(20, 0),
+    FieldDescriptor.TYPE_FLOAT: pa.float32(),
+    FieldDescriptor.TYPE_INT32: pa.int32(),
+    FieldDescriptor.TYPE_INT64: pa.int64(),
+    FieldDescriptor.TYPE_SFIXED32: pa.int32(),
+    FieldDescriptor.TYPE_SFIXED64: pa.int64(),
+    FieldDescriptor.TYPE_SINT32: pa.int32(),
+    FieldDescriptor.TYPE_SINT64: pa.int64(),
+    FieldDescriptor.TYPE_STRING: pa.string(),
+    FieldDescriptor.TYPE_UINT32: pa.int64(),
+    FieldDescriptor.TYPE_UINT64: pa.decimal128(20, 0),
+}
+
+OPEN: Final = frozenset(f"{PACKAGE}.{name}" for name in ("Any", "ListValue", "Struct", "Value"))
+"""Messages whose shape is not the schema's: JSON text."""
+
+
+def decoder(reader: Writer, *, limits: Limits = STANDARD) -> "ProtobufDecoder":
+    """Of the message that the reader's path leads to. Raises Unreadable."""
+    return ProtobufDecoder(reader, limits)
+
+
+class ProtobufDecoder:
+    """Reads what was written as the message of the same full name, whatever its file was."""
+
+    def __init__(self, reader: Writer, limits: Limits) -> None:
+        self.reader = reader
+        self.limits = limits
+        self.name = record_name(reader.source, reader.indexes)
+        self.message = message_class(reader.source, self.name)
+        self.descriptor = cast("Descriptor", self.message.DESCRIPTOR)
+        try:
+            self.column = _record(self.descriptor, (), Budget())
+        except RecursionError:
+            raise Unreadable(Reason.BAD_SCHEMA, "the messages are nested too deep") from None
+        self.type: pa.StructType = self.column.type
+        # The fields of a writer are known by their numbers: all that counts is whether it had the reader's own.
+        self.reads: dict[bool, Read] = {own: parser(self.message, own=own, limits=limits) for own in (True, False)}
+        self.writers: list[Read] = []
+
+    def add(self, writer: Writer) -> int:
+        name = record_name(writer.source, writer.indexes)
+        if name != self.name:
+            raise Unreadable(Reason.INCOMPATIBLE_READER, f"written as {name}, read as {self.name}")
+        self.writers.append(self.reads[writer.source == self.reader.source])
+        return len(self.writers) - 1
+
+    def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
+        data = payloads.to_pylist()
+        messages, failures = [], dict[int, DecodeFailed]()
+        for row, (payload, writer) in enumerate(zip(data, writers.to_pylist(), strict=True)):
+            try:
+                messages.append(self.writers[writer](payload))
+            except DecodeFailed as failed:
+                messages.append(None)
+                failures[row] = failed
+        return columns.decoded(
+            self.column, messages, failures, lambda row: diagnosis(data[row], self.descriptor, self.limits)
+        )
+
+
+def _record(descriptor: Descriptor, around: tuple[str, ...], budget: Budget) -> Column:
+    """around: the full names of the messages around this one."""
+    inside = (*around, descriptor.full_name)
+    return columns.struct(
+        [Member(field.name, _getter(field), _column(field, inside, budget)) for field in descriptor.fields]
+    )
+
+
+def _getter(field: FieldDescriptor) -> Callable[[Any], Any]:
+    name = field.name
+    get: Callable[[Any], Any] = attrgetter(name)
+    if is_map(field):
+        return lambda message: _pairs(get(message))
+    if field.has_presence:
+        return lambda message: get(message) if message.HasField(name) else None
+    return get
+
+
+def _pairs(found: Any) -> list[tuple[Any, Any]]:
+    return [(key, found[key]) for key in sorted(found)]
+
+
+def _column(field: FieldDescriptor, around: tuple[str, ...], budget: Budget) -> Column:
+    budget.spend()
+    if is_map(field):
+        key = cast("Descriptor", field.message_type).fields_by_name["key"]
+        return columns.mapped(_value(key, around, budget), _value(item(field), around, budget))
+    return columns.listed(_value(field, around, budget)) if field.is_repeated else _value(field, around, budget)
+
+
+def _value(field: FieldDescriptor, around: tuple[str, ...], budget: Budget) -> Column:
+    if field.message_type is not None:
+        return _message(field.message_type, around, budget)
+    if field.enum_type is not None:
+        return _enum(field)
+    return columns.scalar(SCALARS[field.type])
+
+
+def _enum(field: FieldDescriptor) -> Column:
+    known = {value.number: value.name for value in cast("EnumDescriptor", field.enum_type).values}
+    return columns.scalar(pa.string(), lambda number: known.get(number) or symbol(field, number))
+
+
+def _message(descriptor: Descriptor, around: tuple[str, ...], budget: Budget) -> Column:
+    name = well_known(descriptor)
+    if name == TIMESTAMP:
+        return columns.scalar(pa.timestamp("us", tz="UTC"), _timestamp)
+    if name in WRAPPERS:
+        wrapped = _value(descriptor.fields_by_name["value"], around, budget)
+        return Column(
+            wrapped.type, lambda values: wrapped.build([None if each is None else each.value for each in values])
+        )
+    if name in OPEN or not descriptor.fields or around.count(descriptor.full_name) >= UNROLLED:
+        return columns.scalar(pa.string(), lambda message: orjson.dumps(plain(message)).decode())
+    return _record(descriptor, around, budget)
+
+
+def _timestamp(message: Any) -> int:
+    """Microseconds since the epoch."""
+    seconds, nanos = message.seconds, message.nanos
+    if not is_moment(seconds, nanos):
+        why = f"{seconds} s and {nanos} ns are no moment of the years 1 to 9999"
+        raise DecodeFailed(Reason.INCOMPATIBLE_READER, why)
+    return int(seconds * 10**6 + nanos // 1000)
