@@ -9,6 +9,10 @@ QUARANTINE = "_quarantine"
 """The table of what could not be read."""
 
 
+KEY = "_key"
+"""The column of what a record's key says, where it is decoded."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataFile:
     """rows: in it. path: below the place of its table."""

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
+from pipelines.land.targets import Target
 from sigla.decoding.decoder import Limits
 from sigla.model import BodyKey
 
@@ -19,34 +21,65 @@ class Strategy(Enum):
     """`topic-record`."""
 
 
+class Reader(NamedTuple):
+    """What records are read as: the latest version of their subject, a version of it, or one id.
+
+    kind: `latest`, `version` or `id`; number: of the latter two.
+    """
+
+    kind: str = "latest"
+    number: int = 0
+
+
+LATEST = Reader()
+
+
 @dataclass(frozen=True, slots=True)
 class Binding:
     """What becomes of a part of a topic's records.
 
-    part: `value` or `key`. reader: `latest`, `version 3` of each subject, or `id 42`. table: of records named
-    otherwise by their strategy, the place of `{record}` is taken by the record's full name.
+    part: `value` or `key`; a topic's key without a binding stays bytes. records: full names, of the strategies that go
+    by them; () with TOPIC_RECORD: those of all subjects of the topic. table: of a value; `{record}` in it is the
+    record's full name.
     """
 
     topic: str
     part: str = "value"
     strategy: Strategy = Strategy.TOPIC
-    reader: str = "latest"
+    reader: Reader = LATEST
+    records: tuple[str, ...] = ()
     table: str = ""
+
+    def subject(self, record: str = "") -> str:
+        """The name, without a context."""
+        match self.strategy:
+            case Strategy.TOPIC:
+                return f"{self.topic}-{self.part}"
+            case Strategy.RECORD:
+                return record
+            case Strategy.TOPIC_RECORD:
+                return f"{self.topic}-{record}"
+
+    def table_of(self, record: str = "") -> str:
+        return self.table.replace("{record}", record)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """A subject as the driver saw it: what may be in its topic, and what it is read as.
 
-    ids: of every version, soft-deleted ones among them in `deleted`. reader: the id to read as. stale: the catalog was
-    silent; an id that is not here may have been registered since, and is let pass.
+    reader, version: the id to read as, and which version of the subject that is; 0 if none. ids: of every version, each
+    with the last one that carries it. deleted: those of which every version is soft-deleted. record: the full name by
+    which the subject goes; empty where it goes by the topic. stale: the catalog was silent; an id that is not here may
+    have been registered since, and is let pass.
     """
 
     subject: str
-    version: int
     reader: BodyKey
-    ids: frozenset[int]
+    version: int
+    ids: Mapping[int, int]
     deleted: frozenset[int] = frozenset()
+    record: str = ""
     stale: bool = False
 
 
@@ -66,9 +99,15 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """context: of all ids. heads: by subject. Of a record whose strategy names it, heads are met as records come."""
+    """query, batch: whose plan it is. context: of all ids. heads: by subject. targets: by table."""
 
+    query: str
+    batch: int
     context: str
     bindings: tuple[Binding, ...]
     heads: Mapping[str, Head]
+    targets: Mapping[str, Target]
     checks: Checks = field(default_factory=Checks)
+
+    def binding(self, topic: str, part: str) -> Binding | None:
+        return next((each for each in self.bindings if (each.topic, each.part) == (topic, part)), None)

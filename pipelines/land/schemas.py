@@ -75,7 +75,8 @@ class Schemas:
 
 def _known(found: Known | Unreadable) -> Known:
     if isinstance(found, Unreadable):
-        raise found
+        # Anew: a kept exception would keep the trace of everybody who met it.
+        raise Unreadable(found.reason, found.detail)
     return found
 
 

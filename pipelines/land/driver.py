@@ -1,0 +1,112 @@
+"""One batch after another: asks what its subjects are now, sends tasks their plan, has the manifest decide."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from pipelines.land import replay, settings
+from pipelines.land.batch import Attempt, Batch, StopIf, run
+from pipelines.land.heads import Heads
+from pipelines.land.landed import Landed
+from pipelines.land.manifest import Manifest, Manifests, Read
+from pipelines.land.plan import Plan
+from pipelines.land.planning import planned
+from pipelines.land.readers import Readers
+from pipelines.land.schemas import Schemas
+from pipelines.land.settings import InvalidLanding, Landing, SinkPart
+from pipelines.land.sinks.parquet import Parquet
+from pipelines.land.sinks.sink import Sink
+from pipelines.land.task import Task
+from pipelines.places import Place, place
+from sigla.embedded.clock import SystemClock
+from sigla.opening import reading
+from sigla.ports import Clock
+
+Tasks = Callable[[Task], Sequence[Landed]]
+"""Runs a batch: what each task did. Of several attempts at a share, one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """work: the folder of what the job remembers. lake: that of its tables."""
+
+    landing: Landing
+    work: Place
+    lake: Place
+    manifests: Manifests
+    sink: Sink
+    clock: Clock
+
+    def land(self, batch: Batch, tasks: Tasks) -> Manifest:
+        """The manifest that the batch's tables follow now. Raises what `batch.run` raises, NoHead and DataNotOpened."""
+        stop_if = StopIf(self.landing.stop_if.bad_ratio, self.landing.stop_if.min_rows)
+        return run(batch, lambda: self._attempt(batch, tasks), self.manifests, self.sink, stop_if=stop_if)
+
+    def replay(self, reasons: Iterable[str] = ()) -> Manifest | None:
+        """The quarantine once more, in this process; None if nothing of it can be read now. Raises as `land` does."""
+
+        def land(query: str, number: int, records: Iterable[pa.RecordBatch]) -> Attempt:
+            return self._attempt(Batch(query, number), lambda task: [task.land(records)])
+
+        return replay.run(self.manifests, self.sink, self.lake, land, now=self.now(), reasons=reasons)
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.clock.now() / 1000, UTC)
+
+    def _attempt(self, batch: Batch, tasks: Tasks) -> Attempt:
+        plan = self._plan(batch)
+        task = Task(self.landing.registry.address, plan, self.lake, self.landing.sink.format, self.now())
+        columns = {table: target.schema for table, target in plan.targets.items()}
+        return Attempt(tasks(task), columns, _reads(plan))
+
+    def _plan(self, batch: Batch) -> Plan:
+        bindings, context = self.landing.bindings, self.landing.registry.context
+        checks = self.landing.checks.checks
+        stale_ms = int(self.landing.max_stale.total_seconds() * 1000)
+        # Opened anew for each: Spark calls from whatever thread, and what nobody has yet is not remembered.
+        with reading(self.landing.registry.address) as registry:
+            heads = Heads(registry.catalog, self.work, self.clock, context, bindings, stale_ms).now()
+            readers = Readers(Schemas(registry.bodies, context), checks.limits)
+            return planned(
+                query=batch.query,
+                batch=batch.number,
+                context=context,
+                bindings=bindings,
+                heads=heads,
+                checks=checks,
+                readers=readers,
+                columns=self.sink.columns,
+                policy=self.landing.sink.evolve,
+            )
+
+
+def configured(url: str) -> Landing:
+    """Of a file, or of an object in S3. Raises InvalidLanding, StoreError."""
+    if not url.startswith("s3://"):
+        return settings.read(Path(url))
+    folder, _, name = url.rpartition("/")
+    text = place(folder).read(name)
+    if text is None:
+        raise InvalidLanding(f"{url} cannot be read: there is no such object.")
+    return settings.parse(text.decode(errors="replace"), url)
+
+
+def driver(landing: Landing) -> Driver:
+    work, lake, clock = place(landing.work), place(landing.sink.lake), SystemClock()
+    manifests = Manifests(work)
+    return Driver(landing, work, lake, manifests, _sink(landing.sink, lake, manifests), clock)
+
+
+def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:
+    if part.kind == "parquet":
+        return Parquet(lake, manifests)
+    from pipelines.land.sinks import iceberg  # noqa: PLC0415 - pyiceberg costs seconds
+
+    return iceberg.Iceberg(iceberg.catalog(part.catalog, lake), part.namespace, lake)
+
+
+def _reads(plan: Plan) -> tuple[Read, ...]:
+    return tuple(Read(head.subject, head.version, head.reader.id, head.stale) for head in plan.heads.values())

@@ -1,0 +1,131 @@
+"""Files of raw records as a source: which there are, which are new, and what a task reads of them.
+
+Tasks read the files themselves. The driver lists them and reads their footers: so it knows how many records there are
+without asking those who read them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow.fs import FileSelector, FileType
+
+from pipelines.land.manifest import Entry, Stopped
+from pipelines.land.raw import RAW
+from pipelines.places import Place
+
+ROWS: Final = 10_000
+"""Of a batch of Arrow."""
+SHARE: Final = (1 << 20, 128 << 20)
+"""Bytes that a task reads, compressed: at least, where there are so many, and at most; a row group is not divided."""
+FOOTERS_AT_ONCE: Final = 16
+HIDDEN: Final = ("_", ".")
+"""Begin the names of what other programs leave beside their data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Row groups of a file: what one task reads of it."""
+
+    path: str
+    groups: tuple[int, ...]
+
+
+Share = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A file that nobody has landed. sizes: in bytes, of its row groups."""
+
+    entry: Entry
+    sizes: tuple[int, ...]
+
+
+def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
+    """What is not known, in the order of paths. known: what was landed, by path.
+
+    Raises Stopped where a file changed that was landed before, or is none of raw records.
+    """
+    found = list(_listed(source))
+    for path, tag, size in found:
+        entry = known.get(path)
+        if entry and (entry.tag, entry.size) != (tag, size):
+            raise Stopped(
+                f"{source.uri(path)} was landed and has changed since: files of raw records must never be changed; "
+                "put what is new into a new file."
+            )
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
+        return list(pool.map(lambda each: _new(source, *each), [each for each in found if each[0] not in known]))
+
+
+def batches(files: Sequence[New], most: int) -> Iterator[Sequence[New]]:
+    """most: files of a batch."""
+    for at in range(0, len(files), most):
+        yield files[at : at + most]
+
+
+def shares(files: Sequence[New], workers: int) -> list[Share]:
+    """What each task reads: shares of about one size, in the order of the files."""
+    least, most = SHARE
+    wanted = min(max(sum(sum(file.sizes) for file in files) // max(workers, 1), least), most)
+    done: list[Share] = []
+    share: list[Piece] = []
+    held = 0
+    for file in files:
+        groups: list[int] = []
+        for group, size in enumerate(file.sizes):
+            groups.append(group)
+            held += size
+            if held >= wanted:
+                done.append((*share, Piece(file.entry.path, tuple(groups))))
+                share, groups, held = [], [], 0
+        if groups:
+            share.append(Piece(file.entry.path, tuple(groups)))
+    return [*done, tuple(share)] if share else done
+
+
+def read(source: Place, share: Share) -> Iterator[pa.RecordBatch]:
+    """Batches of RAW."""
+    for piece in share:
+        with source.filesystem.open_input_file(source.path(piece.path)) as opened, pq.ParquetFile(opened) as file:
+            columns = [name for name in RAW.names if name in file.schema_arrow.names]
+            for batch in file.iter_batches(ROWS, row_groups=list(piece.groups), columns=columns):
+                yield _as_raw(batch)
+
+
+def _listed(source: Place) -> Iterator[tuple[str, str, int]]:
+    """Path, tag and size of every file, in the order of paths."""
+    root = source.path("")
+    # S3's ETag is in no listing of pyarrow's; when it was written tells a new content as well.
+    infos = source.filesystem.get_file_info(FileSelector(root, allow_not_found=True, recursive=True))
+    for info in sorted(infos, key=lambda info: str(info.path)):
+        path = str(info.path).removeprefix(root).lstrip("/")
+        if info.type == FileType.File and not any(part.startswith(HIDDEN) for part in path.split("/")):
+            yield path, str(info.mtime_ns), int(info.size)
+
+
+def _new(source: Place, path: str, tag: str, size: int) -> New:
+    try:
+        with source.filesystem.open_input_file(source.path(path)) as opened, pq.ParquetFile(opened) as file:
+            missing = {*RAW.names} - {"headers"} - {*file.schema_arrow.names}
+            footer = file.metadata
+    except pa.ArrowInvalid as invalid:
+        raise Stopped(f"{source.uri(path)} is no Parquet file ({invalid}): take it away.") from None
+    if missing:
+        raise Stopped(f"{source.uri(path)} has no column {', '.join(sorted(missing))}: it is no file of raw records.")
+    sizes = (footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
+    return New(Entry(path, tag, size, footer.num_rows), tuple(sizes))
+
+
+def _as_raw(batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [
+        batch.column(field.name).cast(field.type)
+        if field.name in batch.schema.names
+        else pa.nulls(len(batch), field.type)
+        for field in RAW
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=RAW)

@@ -1,0 +1,36 @@
+"""Removes files that attempts have left: of no manifest, and older than a week.
+
+    python -m pipelines gc CONFIG [--delete]
+
+Without --delete it only says which.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pipelines.land import gc
+from pipelines.land.driver import configured, driver
+from pipelines.land.settings import InvalidLanding
+from sigla.errors import StoreError
+
+
+def main(argv: Sequence[str]) -> int:
+    """0: they are gone, or were told. 1: a store does not answer. 2: it was asked for something senseless."""
+    parser = argparse.ArgumentParser(
+        prog="pipelines gc", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
+    parser.add_argument("--delete", action="store_true", help="remove them")
+    asked = parser.parse_args(argv)
+    try:
+        opened = driver(configured(asked.config))
+        found = gc.collect(opened.lake, opened.manifests, opened.now(), dry_run=not asked.delete)
+    except (InvalidLanding, StoreError) as problem:
+        print(problem, file=sys.stderr)
+        return 2 if isinstance(problem, InvalidLanding) else 1
+    print(*(name for name, _ in found), sep="\n", end="\n" if found else "")
+    print(
+        f"{'removed' if asked.delete else 'to be removed'}: {len(found)} files, {sum(size for _, size in found)} bytes"
+    )
+    return 0

@@ -1,0 +1,112 @@
+"""The files that a task writes: one for each table and, where a sink wants it, each day."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Final, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pipelines.land.landed import DataFile
+from pipelines.land.sinks.sink import folder, staged
+from pipelines.places import Place
+
+ROW_GROUP: Final = 250_000
+BUFFERED: Final = 64 * 2**20
+"""Bytes in memory that a table may wait with for a full row group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How files are written. by_day: none has rows of two days (UTC, by `_sr_ts`)."""
+
+    zstd: int = 3
+    row_group: int = ROW_GROUP
+    by_day: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A file on its way."""
+
+    table: str
+    name: str
+    stream: Any
+    writer: pq.ParquetWriter
+    waiting: list[pa.RecordBatch] = field(default_factory=list)
+    rows: int = 0
+
+    def flush(self) -> None:
+        if self.waiting:
+            self.writer.write_table(pa.Table.from_batches(self.waiting))
+            self.waiting = []
+
+    def close(self) -> DataFile:
+        self.flush()
+        self.writer.close()
+        size = self.stream.tell()
+        self.stream.close()
+        return DataFile(self.table, self.name, self.rows, size)
+
+
+class Outputs:
+    """Files become part of a table when a manifest names them; of an attempt that failed they are nobody's.
+
+    lake: where tables lie. query, batch: whose files they are.
+    """
+
+    def __init__(self, lake: Place, query: str, batch: int, format: Format | None = None) -> None:
+        self._lake = lake
+        self._query = query
+        self._batch = batch
+        self._format = format or Format()
+        self._open: dict[tuple[str, Any], _Open] = {}
+
+    def write(self, table: str, rows: pa.RecordBatch) -> None:
+        """All batches of a table have one schema."""
+        for day, part in self._by_day(rows):
+            file = self._open.get((table, day)) or self._create(table, day, part.schema)
+            file.waiting.append(part)
+            file.rows += len(part)
+            many = sum(map(len, file.waiting)) >= self._format.row_group
+            if many or sum(each.nbytes for each in file.waiting) >= BUFFERED:
+                file.flush()
+
+    def close(self) -> tuple[DataFile, ...]:
+        """All files, whole and durable."""
+        closed = []
+        while self._open:
+            _, file = self._open.popitem()
+            closed.append(file.close())
+            # What a manifest names must survive whatever the manifest survives.
+            self._lake.under(folder(file.table)).sync(file.name)
+        return tuple(sorted(closed, key=lambda file: (file.table, file.path)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._open:  # after a failure: closed without a footer, so that nobody takes them for whole
+            self._open.popitem()[1].stream.close()
+
+    def _create(self, table: str, day: Any, schema: pa.Schema) -> _Open:
+        name = staged(self._query, self._batch, uuid.uuid4().hex)
+        place = self._lake.under(folder(table))
+        stream = place.filesystem.open_output_stream(place.folder_for(name))
+        writer = pq.ParquetWriter(stream, schema, compression="zstd", compression_level=self._format.zstd)
+        opened = self._open[table, day] = _Open(table, name, stream, writer)
+        return opened
+
+    def _by_day(self, rows: pa.RecordBatch) -> Iterator[tuple[Any, pa.RecordBatch]]:
+        if not self._format.by_day or "_sr_ts" not in rows.schema.names:
+            yield None, rows
+            return
+        days = pc.floor_temporal(rows.column("_sr_ts"), unit="day")
+        distinct = pc.unique(days)
+        for day in distinct:
+            yield day.as_py(), rows if len(distinct) == 1 else rows.filter(pc.equal(days, day))

@@ -1,0 +1,185 @@
+"""A part of a batch's records, its values or its keys: whose they are, and what they say."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.land import framing
+from pipelines.land.framing import NONE, Framed
+from pipelines.land.plan import Binding, Head, Plan, Policy, Strategy
+from pipelines.land.readers import Readers
+from pipelines.land.schemas import Known
+from sigla.decoding.decoder import Unreadable
+from sigla.decoding.reasons import FINE, NUMBERS, Reason
+from sigla.model import Subject
+
+Rows = npt.NDArray[np.int64]
+"""Places in the batch, ascending."""
+
+_PATHS: Final = 1 << 20
+"""More message paths than a batch can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows that one decoder has read.
+
+    columns: a StructArray, one for each of `rows`. unchecked: nobody could say whether the schema is the subject's.
+    """
+
+    head: Head
+    rows: Rows
+    columns: pa.Array
+    unchecked: npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class Part:
+    """The values or the keys of a batch, row by row.
+
+    status: FINE, TOMBSTONE or a reason's number. ids: NONE where a row names no schema, or one that does not exist.
+    details, at: of rows that failed. subjects: of rows that got so far.
+    """
+
+    name: str
+    framed: Framed
+    status: npt.NDArray[np.int8]
+    ids: npt.NDArray[np.int64]
+    subjects: npt.NDArray[np.object_]
+    details: dict[int, str] = field(default_factory=dict)
+    at: dict[int, int] = field(default_factory=dict)
+    groups: list[Group] = field(default_factory=list)
+
+    def fail(self, rows: Rows, reason: Reason, detail: str) -> None:
+        self.status[rows] = NUMBERS[reason]
+        self.details.update(dict.fromkeys(rows.tolist(), detail))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One schema in a batch. number: by which the head's decoder knows it."""
+
+    head: Head
+    number: int
+    unchecked: bool
+
+
+def read(batch: pa.RecordBatch, binding: Binding, plan: Plan, readers: Readers) -> Part:
+    """batch: of RAW, of one topic. Whatever is wrong with a row is a status; only a store that is silent raises."""
+    framed = framing.frames(batch, binding.part)
+    part = Part(binding.part, framed, framed.status, framed.ids.copy(), np.full(len(batch), "", object))
+    _check_sizes(part, plan.checks.limits.max_bytes)
+    schemas = _schemas(part, readers)
+    protobuf = [ref for ref, known in schemas.items() if known.source.type == "PROTOBUF"]
+    if protobuf:
+        refs = _refs(framed)
+        part.framed = framing.indexed(framed, np.isin(refs, protobuf) & (part.status == FINE))
+        part.status = np.where(part.status == FINE, part.framed.status, part.status)
+    _decode(part, _judged(part, schemas, binding, plan, readers), readers)
+    return part
+
+
+def _check_sizes(part: Part, most: int) -> None:
+    lengths = pc.binary_length(part.framed.parts).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero((part.status == FINE) & (lengths > most))
+    part.fail(rows, Reason.TOO_LARGE, f"more than {most} bytes")
+
+
+def _refs(framed: Framed) -> npt.NDArray[np.int64]:
+    """What a row says wrote it, as one number: an id, or a GUID below NONE."""
+    return np.where(framed.guid != NONE, NONE - 1 - framed.guid, framed.ids)
+
+
+def _distinct(values: npt.NDArray[np.int64], rows: Rows) -> Iterator[tuple[int, Rows]]:
+    """Each value that these rows have, and those that have it."""
+    if not rows.size:
+        return
+    order = rows[np.argsort(values[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(values[order], prepend=values[order[0]] - 1))
+    for at in np.split(order, starts[1:]):
+        yield int(values[at[0]]), at
+
+
+def _schemas(part: Part, readers: Readers) -> Mapping[int, Known]:
+    """By their number in `_refs`; rows of others have failed."""
+    found: dict[int, Known] = {}
+    for ref, rows in _distinct(_refs(part.framed), np.flatnonzero(part.status == FINE)):
+        try:
+            if ref >= 0:
+                found[ref] = readers.schemas.by_id(ref)
+            else:
+                found[ref] = readers.schemas.by_guid(_guid(part.framed, ref))
+                part.ids[rows] = found[ref].key.id
+        except Unreadable as unreadable:
+            part.fail(rows, unreadable.reason, unreadable.detail)
+    return found
+
+
+def _guid(framed: Framed, ref: int) -> UUID:
+    return framed.guids[NONE - 1 - ref]
+
+
+def _judged(
+    part: Part, schemas: Mapping[int, Known], binding: Binding, plan: Plan, readers: Readers
+) -> list[tuple[Rows, _Judged]]:
+    found = []
+    combined = _refs(part.framed) * _PATHS + part.framed.path + 1
+    for each, rows in _distinct(combined, np.flatnonzero(part.status == FINE)):
+        ref, path = each // _PATHS, each % _PATHS - 1
+        known, indexes = schemas[ref], part.framed.paths[path] if path != NONE else ()
+        try:
+            record = "" if binding.strategy is Strategy.TOPIC else readers.record_name(known, indexes)
+            subject = Subject(plan.context, binding.subject(record)).qualified
+            part.subjects[rows] = subject
+            head, unchecked = _admitted(known, subject, plan)
+            found.append((rows, _Judged(head, readers.number(head, known, indexes), unchecked)))
+        except Unreadable as unreadable:
+            part.fail(rows, unreadable.reason, unreadable.detail)
+    return found
+
+
+def _admitted(known: Known, subject: str, plan: Plan) -> tuple[Head, bool]:
+    """The subject's head, and whether nobody could say that the schema is the subject's. Raises Unreadable."""
+    head, id = plan.heads.get(subject), int(known.key.id)
+    if head is None:
+        raise Unreadable(Reason.NOT_IN_SUBJECT, f"subject {subject} has no versions")
+    if id not in head.ids:
+        if head.stale:
+            return head, True
+        if plan.checks.membership is Policy.FAIL:
+            raise Unreadable(Reason.NOT_IN_SUBJECT, f"no version of subject {subject} has the id {id}")
+    if id in head.deleted and plan.checks.deleted is Policy.FAIL:
+        raise Unreadable(Reason.SCHEMA_DELETED, f"subject {subject} has the id {id} in deleted versions only")
+    return head, False
+
+
+def _decode(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) -> None:
+    """Rows of one head go through its decoder together, whichever schemas wrote them."""
+    by_head: dict[str, list[tuple[Rows, _Judged]]] = {}
+    for rows, each in judged:
+        by_head.setdefault(each.head.subject, []).append((rows, each))
+    for several in by_head.values():
+        head = several[0][1].head
+        rows = np.concatenate([rows for rows, _ in several])
+        numbers = np.concatenate([np.full(len(rows), each.number, np.int32) for rows, each in several])
+        unchecked = np.concatenate([np.full(len(rows), each.unchecked) for rows, each in several])
+        order = np.argsort(rows, kind="stable")
+        rows = rows[order]
+        whole = len(rows) == len(part.status)
+        payloads = part.framed.payloads if whole else part.framed.payloads.take(pa.array(rows))
+        decoded = readers.decoder(head).decode(payloads, pa.array(numbers[order], pa.int32()))
+        status = decoded.status.to_numpy()
+        part.status[rows] = status
+        for bad in np.flatnonzero(status != FINE):
+            row, detail, at = int(rows[bad]), decoded.detail[bad].as_py(), decoded.at[bad].as_py()
+            if detail is not None:
+                part.details[row] = detail
+            if at is not None:
+                part.at[row] = at
+        part.groups.append(Group(head, rows, decoded.rows, unchecked[order]))

@@ -1,0 +1,47 @@
+"""Lands what is in the quarantine and can be read now.
+
+    python -m pipelines replay CONFIG [--reason REASON …]
+
+A schema was registered, a reader mended, a limit raised: what can be read by it is appended to the typed tables and
+named in `_resolved`, the rest stays where it is. One process does it, and needs no Spark; records that come meanwhile
+are none of its business.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pipelines.land.driver import configured, driver
+from pipelines.land.settings import InvalidLanding
+from pipelines.land.told import told
+from sigla.decoding.reasons import Reason
+
+
+def main(argv: Sequence[str]) -> int:
+    """0: what could be landed is. 1: it could not go on. 2: it was asked for something senseless."""
+    parser = argparse.ArgumentParser(
+        prog="pipelines replay", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("config", metavar="CONFIG", help="land.yaml as it is now, or an s3:// URL of it")
+    parser.add_argument(
+        "--reason",
+        metavar="REASON",
+        action="append",
+        default=[],
+        choices=[reason.value for reason in Reason],
+        help="only records that are there for this reason; may be said several times",
+    )
+    asked = parser.parse_args(argv)
+    try:
+        manifest = driver(configured(asked.config)).replay(asked.reason)
+    except InvalidLanding as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    except Exception as failure:  # some are only sentences
+        sentence = told(failure)
+        if sentence is None:
+            raise
+        print(sentence, file=sys.stderr)
+        return 1
+    print(f"resolved: {manifest.counts.resolved if manifest else 0}")
+    return 0

@@ -1,0 +1,115 @@
+"""What a job says of its batches: to a person, to a program, to CloudWatch."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from pipelines.land.landed import QUARANTINE
+from pipelines.land.manifest import Counts, Manifest
+
+NAMESPACE: Final = "Sigla/Land"
+"""Of the metrics in CloudWatch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A batch that is in its tables. job: as the settings name it. at: ms since the epoch. seconds: it took."""
+
+    job: str
+    manifest: Manifest
+    at: int
+    seconds: float
+
+
+def as_text(done: Done) -> str:
+    counts = done.manifest.counts
+    speed = counts.read / done.seconds if done.seconds else 0.0
+    return (
+        f"batch {done.manifest.number}: read {counts.read:,}, landed {counts.landed:,}, "
+        f"quarantined {counts.quarantined:,} ({speed:,.0f} records/s)"
+    )
+
+
+def as_json(done: Done) -> str:
+    """All that is known of a batch, each schema with what became of its records."""
+    manifest = done.manifest
+    facts = {
+        "job": done.job,
+        "query": manifest.query,
+        "batch": manifest.number,
+        "seconds": round(done.seconds, 3),
+        **asdict(manifest.counts),
+        "reasons": _reasons(manifest),
+        "tables": _tables(manifest),
+        "schemas": [asdict(metric) for metric in manifest.metrics],
+    }
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def as_emf(done: Done) -> str:
+    """CloudWatch's embedded metric format: metrics of the job; reasons and tables beside them, to be searched.
+
+    Schemas are no dimensions: each value of one is a metric that is paid for.
+    """
+    counts = done.manifest.counts
+    figures: dict[str, tuple[float, str]] = {
+        "Read": (counts.read, "Count"),
+        "Landed": (counts.landed, "Count"),
+        "Quarantined": (counts.quarantined, "Count"),
+        "Unchecked": (sum(metric.unchecked for metric in done.manifest.metrics), "Count"),
+        "Seconds": (round(done.seconds, 3), "Seconds"),
+    }
+    metrics = [{"Name": name, "Unit": unit} for name, (_, unit) in figures.items()]
+    directive = {"Namespace": NAMESPACE, "Dimensions": [["Job"]], "Metrics": metrics}
+    facts: dict[str, Any] = {
+        "_aws": {"Timestamp": done.at, "CloudWatchMetrics": [directive]},
+        "Job": done.job,
+        "Batch": done.manifest.number,
+        **{name: figure for name, (figure, _) in figures.items()},
+        "Reasons": _reasons(done.manifest),
+        "Tables": _tables(done.manifest),
+    }
+    return json.dumps(facts, ensure_ascii=False)
+
+
+FORMS: Final[Mapping[str, Callable[[Done], str]]] = {"text": as_text, "json": as_json, "emf": as_emf}
+
+
+@dataclass(slots=True)
+class Sum:
+    """Over all batches of a run."""
+
+    read: int = 0
+    landed: int = 0
+    quarantined: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, manifest: Manifest) -> None:
+        counts: Counts = manifest.counts
+        self.read += counts.read
+        self.landed += counts.landed
+        self.quarantined += counts.quarantined
+        self.reasons.update(_reasons(manifest))
+
+    def lines(self) -> list[str]:
+        """For a person, and simple enough for a script."""
+        why = [f"  {reason}: {rows}" for reason, rows in self.reasons.most_common()]
+        return [f"read: {self.read}", f"landed: {self.landed}", f"quarantined: {self.quarantined}", *why]
+
+
+def _reasons(manifest: Manifest) -> dict[str, int]:
+    """Quarantined records by the first thing that was wrong with them."""
+    found: Counter[str] = Counter()
+    for metric in manifest.metrics:
+        if metric.table == QUARANTINE:
+            found[metric.reason] += metric.rows
+    return dict(found)
+
+
+def _tables(manifest: Manifest) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for file in manifest.files:
+        found[file.table] += file.rows
+    return dict(found)

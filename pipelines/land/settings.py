@@ -1,0 +1,232 @@
+"""`land.yaml`: what is landed, from where, as what, and what may be wrong with it."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from pipelines.land import plan
+from pipelines.land.outputs import ROW_GROUP, Format
+from pipelines.land.targets import Evolve
+from sigla.decoding.decoder import Limits
+from sigla.settings import Address
+
+
+class InvalidLanding(Exception):
+    """One sentence: which setting, and what is wrong with it."""
+
+
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_SIZES: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def _duration(text: Any) -> Any:
+    found = re.fullmatch(r"(\d+)([smhd])", text) if isinstance(text, str) else None
+    if not found:
+        raise ValueError("a duration is a number with its unit, as in 60s, 5m or 1h")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _size(text: Any) -> Any:
+    found = re.fullmatch(r"(\d+) ?(|KiB|MiB|GiB)", str(text))
+    if not found:
+        raise ValueError("a size is a number of bytes, or as in 8MiB")
+    return int(found[1]) * _SIZES[found[2]]
+
+
+def _reader(form: Any) -> Any:
+    """`latest`, `{version: 3}` or `{id: 42}`."""
+    match form:
+        case "latest":
+            return plan.Reader()
+        case {"version": int(number)} | {"id": int(number)} if len(form) == 1:
+            return plan.Reader(next(iter(form)), number)
+    raise ValueError("a reader is `latest`, `{version: N}` or `{id: N}`")
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Size = Annotated[int, BeforeValidator(_size)]
+
+
+class _Part(BaseModel):
+    """A name nobody knows is refused: a typo must not become a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RegistryPart(_Part):
+    """Where schemas are. table: not needed where every reader is an id."""
+
+    data: str = ""
+    bucket: str = ""
+    table: str = ""
+    name: str = "default"
+    context: str = "."
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if bool(self.data) == bool(self.bucket):
+            raise ValueError("say where schemas are: either `data` or `bucket`")
+        return self
+
+    @property
+    def address(self) -> Address:
+        return Address(self.data, self.bucket, self.table, self.name)
+
+
+class KafkaPart(_Part):
+    """options: of Kafka's consumer, with dots. max_offsets: of one batch.
+
+    gaps: topics in which offsets may be missing because they are written in transactions; compacted ones are known by
+    themselves.
+    """
+
+    kind: Literal["kafka"]
+    brokers: str
+    start: Literal["earliest", "latest"] = "earliest"
+    max_offsets: int | None = Field(default=None, gt=0)
+    options: dict[str, str] = {}
+    gaps: tuple[str, ...] = ()
+
+
+class FilesPart(_Part):
+    """path: of Parquet files with the columns of raw records. batch_files: of one batch."""
+
+    kind: Literal["files"]
+    path: str
+    batch_files: int = Field(default=64, gt=0)
+
+
+class BindPart(_Part):
+    topic: str
+    part: Literal["value", "key"] = "value"
+    strategy: plan.Strategy = plan.Strategy.TOPIC
+    reader: Annotated[plan.Reader, BeforeValidator(_reader)] = plan.Reader()
+    records: tuple[str, ...] = ()
+    table: str = ""
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> Self:
+        by_record = self.strategy is not plan.Strategy.TOPIC
+        if self.records and not by_record:
+            raise ValueError("`records` is for strategies that go by them")
+        if self.strategy is plan.Strategy.RECORD and not self.records:
+            raise ValueError("with RecordName say in `records` which, by their full names")
+        if self.part == "key" and self.table:
+            raise ValueError("a key has no table: it becomes a column of its value's")
+        if by_record and self.part == "value" and self.table and "{record}" not in self.table:
+            raise ValueError("the records of a topic have a table each: `table` must have `{record}` in it")
+        return self
+
+    @property
+    def binding(self) -> plan.Binding:
+        default = self.topic if self.strategy is plan.Strategy.TOPIC else f"{self.topic}.{{record}}"
+        return plan.Binding(self.topic, self.part, self.strategy, self.reader, self.records, self.table or default)
+
+
+class ChecksPart(_Part):
+    membership: plan.Policy = plan.Policy.FAIL
+    deleted: plan.Policy = plan.Policy.ALLOW
+    trailing: plan.Policy = plan.Policy.FAIL
+    max_bytes: Size = Limits().max_bytes
+    depth: int = Field(default=Limits().depth, gt=0, le=200)
+
+    @property
+    def checks(self) -> plan.Checks:
+        limits = Limits(self.max_bytes, self.depth, trailing=self.trailing is plan.Policy.ALLOW)
+        return plan.Checks(self.membership, self.deleted, limits)
+
+
+class SinkPart(_Part):
+    """lake: the folder of all tables. catalog: of Iceberg, as pyiceberg names its properties."""
+
+    kind: Literal["parquet", "iceberg"] = "parquet"
+    lake: str
+    evolve: Evolve = Evolve.ADD
+    zstd: int = Field(default=3, ge=1, le=22)
+    row_group: int = Field(default=ROW_GROUP, gt=0)
+    namespace: str = "sigla"
+    catalog: dict[str, str] = {}
+
+    @property
+    def format(self) -> Format:
+        return Format(self.zstd, self.row_group, by_day=self.kind == "iceberg")
+
+
+class StopPart(_Part):
+    """A batch with so large a share of bad records is not landed: a wrong deployment should not fill the quarantine."""
+
+    bad_ratio: float = Field(default=0.2, ge=0, le=1)
+    min_rows: int = Field(default=10_000, ge=0)
+
+
+class TriggerPart(_Part):
+    every: Duration = timedelta(seconds=60)
+
+
+class Landing(_Part):
+    """name: of the job, in manifests and metrics. work: the folder of what the job remembers.
+
+    max_stale: how old an answer of the catalog may be while it is silent.
+    """
+
+    name: str = Field(default="land", pattern="^[A-Za-z0-9_.-]+$")
+    registry: RegistryPart
+    source: Annotated[KafkaPart | FilesPart, Field(discriminator="kind")]
+    bind: tuple[BindPart, ...] = Field(min_length=1)
+    checks: ChecksPart = ChecksPart()
+    sink: SinkPart
+    stop_if: StopPart = StopPart()
+    trigger: TriggerPart = TriggerPart()
+    work: str
+    max_stale: Duration = timedelta(hours=1)
+
+    @model_validator(mode="after")
+    def _bound_once(self) -> Self:
+        bound = [(each.topic, each.part) for each in self.bind]
+        if len(set(bound)) < len(bound):
+            raise ValueError("a part of a topic is bound once")
+        lonely = {topic for topic, part in bound if part == "key"} - {topic for topic, part in bound if part == "value"}
+        if lonely:
+            raise ValueError(f"keys of {min(lonely)} are bound and its values are not")
+        return self
+
+    @property
+    def bindings(self) -> tuple[plan.Binding, ...]:
+        return tuple(each.binding for each in self.bind)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each.topic for each in self.bind))
+
+
+def read(path: Path) -> Landing:
+    """Raises InvalidLanding."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidLanding(f"{path} cannot be read: {problem}.") from problem
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str) -> Landing:
+    """name: of where the text is from, for the sentence. Raises InvalidLanding."""
+    try:
+        form = yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        raise InvalidLanding(f"{name} cannot be read: {' '.join(str(problem).split())}.") from problem
+    try:
+        return Landing.model_validate(form)
+    except ValidationError as problem:
+        raise InvalidLanding(f"{name}: {_first(problem)}.") from None
+
+
+def _first(problem: ValidationError) -> str:
+    first = problem.errors()[0]
+    where = ".".join(str(step) for step in first["loc"] if step not in ("kafka", "files"))
+    said = first["msg"].removeprefix("Value error, ")
+    more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
+    return f"`{where}`: {said}{more}" if where else f"{said}{more}"

@@ -1,0 +1,168 @@
+"""Tables of Iceberg: the files of a manifest become part of a table in one commit of its catalog.
+
+Beside the files, the commit sets the table's property `sigla.batch.{query}`: a table that has it at a batch's number
+has the batch. It outlives the snapshots, which others expire. Every commit is made on the table as it was read; if
+somebody was faster, or nobody can tell what became of it, the table is read again and tells.
+"""
+
+import random
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import orjson
+import pyarrow as pa
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.table import Table
+from pyiceberg.transforms import DayTransform
+
+from pipelines.land.landed import DataFile
+from pipelines.land.manifest import Manifest
+from pipelines.land.sinks import sink
+from pipelines.land.sinks.sink import OURS, folder
+from pipelines.places import Bucket, Place
+
+PROPERTIES: Final = {
+    "format-version": "2",
+    # The library's own retries put the same files into the new table once more, without asking whether they are there.
+    "commit.retry.num-retries": "0",
+    "write.parquet.compression-codec": "zstd",
+}
+DAY: Final = "_sr_ts"
+"""The column by whose day (UTC) typed tables are partitioned; a file has rows of one."""
+
+TRIES: Final = 8
+"""Of a commit; with the pauses between them they take at most 13 s."""
+FIRST_PAUSE_S: Final = 0.1
+
+
+def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
+    """properties: as pyiceberg's configuration has them (`type: glue`, `type: sql` and `uri`, …)."""
+    # A repetition inside of botocore cannot tell its own commit from another's, and would have its files removed.
+    found: dict[str, Any] = {"glue.max-retries": 0}
+    if isinstance(lake, Bucket):
+        found |= {"s3.endpoint": lake.endpoint, "s3.region": lake.region}
+    return load_catalog("sigla", **(found | dict(properties)))
+
+
+class Iceberg:
+    """A `Sink`. namespace: of the catalog; made where it is not there."""
+
+    def __init__(self, catalog: Catalog, namespace: str, lake: Place) -> None:
+        self._catalog = catalog
+        self._namespace = namespace
+        self._lake = lake
+        self._done: dict[str, int] = {}
+
+    def columns(self, table: str) -> pa.Schema | None:
+        found = self._table(table)
+        return None if found is None else sink.columns(_arrow_schema(found))
+
+    def commit(self, manifest: Manifest) -> None:
+        if self._done.get(manifest.query, -1) >= manifest.number:
+            return
+        for table in manifest.tables:
+            self._commit(manifest, table)
+        self._done[manifest.query] = manifest.number
+
+    def rows(self, table: str) -> Iterator[pa.RecordBatch]:
+        found = self._table(table)
+        if found is not None:
+            schema = _arrow_schema(found)
+            for batch in found.scan().to_arrow_batch_reader():
+                yield batch.cast(schema)
+
+    def _commit(self, manifest: Manifest, table: str) -> None:
+        for number in range(TRIES):
+            try:
+                # Asked also after a creation: between it and this line another driver may have done all.
+                found = self._table(table) or self._created(manifest, table)
+                if not _has(found, manifest):
+                    self._append(found, manifest, table)
+            except Exception:
+                # Whatever it was, the table itself tells whether it is done; a fault of ours stays one to the end.
+                if number == TRIES - 1:
+                    raise
+                time.sleep(random.uniform(0, FIRST_PAUSE_S * 2**number))  # noqa: S311 - spreads drivers, guards nothing
+            else:
+                return
+
+    def _append(self, found: Table, manifest: Manifest, table: str) -> None:
+        files = [file for file in manifest.files if file.table == table]
+        with found.transaction() as transaction:
+            with transaction.update_schema() as update:
+                update.union_by_name(sink.schema_of(table, manifest))
+            transaction.add_files(
+                [self._uri(file) for file in files],
+                snapshot_properties={
+                    "sigla.query": manifest.query,
+                    "sigla.batch": str(manifest.number),
+                    "sigla.offsets": _offsets(manifest),
+                },
+                # It would read what the whole table lists; the property below has told already.
+                check_duplicate_files=False,
+            )
+            transaction.set_properties({_property(manifest.query): str(manifest.number)})
+
+    def _created(self, manifest: Manifest, table: str) -> Table:
+        """Empty, and partitioned from the first instant. Raises if another driver was faster."""
+        self._catalog.create_namespace_if_not_exists(self._namespace)
+        location = self._lake.under(folder(table)).uri("").rstrip("/")
+        schema = sink.schema_of(table, manifest)
+        creation = self._catalog.create_table_transaction(
+            self._name(table), schema, location=location, properties=PROPERTIES
+        )
+        if table not in OURS:
+            with creation.update_spec() as spec:
+                spec.add_field(DAY, DayTransform(), f"{DAY}_day")
+        creation.commit_transaction()
+        return self._catalog.load_table(self._name(table))
+
+    def _table(self, table: str) -> Table | None:
+        try:
+            return self._catalog.load_table(self._name(table))
+        except NoSuchTableError:
+            return None
+
+    def _name(self, table: str) -> tuple[str, str]:
+        return self._namespace, folder(table)
+
+    def _uri(self, file: DataFile) -> str:
+        return self._lake.under(folder(file.table)).uri(file.path)
+
+
+def _property(query: str) -> str:
+    return f"sigla.batch.{query}"
+
+
+def _has(found: Table, manifest: Manifest) -> bool:
+    """A query's batches come one after another: a later one is in no table that lacks this one."""
+    return int(found.properties.get(_property(manifest.query), -1)) >= manifest.number
+
+
+def _offsets(manifest: Manifest) -> str:
+    """Where the batch ended, as in {"orders": {"0": 42}}."""
+    ends: dict[str, dict[str, int]] = {}
+    for each in manifest.ranges:
+        ends.setdefault(each.topic, {})[str(each.partition)] = each.end
+    return orjson.dumps(ends).decode()
+
+
+def _arrow_schema(found: Table) -> pa.Schema:
+    """As we write it: without Iceberg's numbers, and without types of 64-bit offsets."""
+    return pa.schema([_plain(field) for field in found.schema().as_arrow()])
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, _plain_type(field.type), nullable=field.nullable)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([_plain(field) for field in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_plain_type(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_plain_type(kind.key_type), _plain_type(kind.item_type))
+    return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)

@@ -1,0 +1,71 @@
+"""What a table is to the driver of a batch, and how its files are called."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+import pyarrow as pa
+
+from pipelines.land import quarantine
+from pipelines.land.landed import QUARANTINE
+from pipelines.land.manifest import Manifest
+from pipelines.land.quarantine import RESOLVED_TABLE
+from pipelines.land.targets import SYSTEM
+
+OURS: Final = {QUARANTINE: quarantine.SCHEMA, RESOLVED_TABLE: quarantine.RESOLVED}
+"""Tables that no reader shapes."""
+
+_PLAIN: Final = re.compile(r"[a-z0-9_]+")
+_OTHERS: Final = re.compile(r"[^a-z0-9_]+")
+
+STAGED: Final = re.compile(r"(?:.*/)?sigla-(?P<query>[^/]+)-\d{10}-[^/-]+\.parquet")
+"""Files that a task wrote, and nobody else: another program's files in the same folder are none of our business."""
+
+
+class Sink(Protocol):
+    """Tables that batches are committed to."""
+
+    def columns(self, table: str) -> pa.Schema | None:
+        """The columns of its values as they are now, without ours; None if there is no such table."""
+        ...
+
+    def commit(self, manifest: Manifest) -> None:
+        """Makes the files of a manifest part of their tables; a second time, it changes nothing.
+
+        Also where two drivers do it at once. Raises what the store raises; then nothing, a part or all may be done,
+        and to do it again is right.
+        """
+        ...
+
+    def rows(self, table: str) -> Iterator[pa.RecordBatch]:
+        """All that is committed."""
+        ...
+
+
+def folder(table: str) -> str:
+    """The folder of a table below the lake, and its name in a catalog: Glue takes lower case, digits and `_` only."""
+    if _PLAIN.fullmatch(table):
+        return table
+    # Distinct tables, distinct folders: what the plain name cannot say, the digest does.
+    return f"{_OTHERS.sub('_', table.lower()).strip('_')}_{hashlib.sha256(table.encode()).hexdigest()[:8]}"
+
+
+def staged(query: str, number: int, token: str) -> str:
+    """The name of a file of a batch, below the folder of its table. token: no other file's of this batch."""
+    return f"data/sigla-{query}-{number:010}-{token}.parquet"
+
+
+def schema(columns: pa.Schema) -> pa.Schema:
+    """All columns of a typed table."""
+    return pa.schema([*columns, *SYSTEM])
+
+
+def columns(schema: pa.Schema) -> pa.Schema:
+    """Of all columns those of the values."""
+    return pa.schema([field for field in schema if field.name not in SYSTEM.names])
+
+
+def schema_of(table: str, manifest: Manifest) -> pa.Schema:
+    """All columns of any table, as they are since a manifest that has files of it."""
+    return OURS[table] if table in OURS else schema(manifest.columns[table])

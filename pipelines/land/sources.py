@@ -1,0 +1,126 @@
+"""Where batches come from: a stream of Kafka's, cut by Spark, or files, cut here."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from pipelines.land import files, kafka
+from pipelines.land.batch import Batch, resume
+from pipelines.land.driver import Driver, Tasks
+from pipelines.land.landed import Landed
+from pipelines.land.settings import FilesPart, KafkaPart
+from pipelines.land.task import Task, in_arrow
+from pipelines.places import Place, place
+
+Land = Callable[[Batch, Tasks], None]
+
+POLLS_EVERY_S = 0.2
+
+
+class AskedToStop(Exception):
+    """No batch begins any more."""
+
+
+class Stopping:
+    """Somebody may ask to stop; the batch that has begun is landed."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._landing = threading.Lock()
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Raises AskedToStop."""
+        with self._landing:
+            if self.asked.is_set():
+                raise AskedToStop
+            yield
+
+    def now(self) -> bool:
+        """Whether it was asked to, and no batch is under way. One that begins now ends at once."""
+        return self.asked.is_set() and not self._landing.locked()
+
+
+def from_kafka(
+    spark: SparkSession, driver: Driver, source: KafkaPart, land: Land, stopping: Stopping, *, stream: bool
+) -> None:
+    """Until all is landed that is there, or, of a stream, until it is asked to stop. Raises SourceFailed."""
+    landing = driver.landing
+    options = {kafka.ADDRESS: source.brokers} | {kafka.CLIENTS + name: value for name, value in source.options.items()}
+    kept = driver.work.under("checkpoint")
+    checkpoint, cluster = kafka.Checkpoint(kept), kafka.Cluster(spark, options)
+    failures: list[Exception] = []
+    reached = -1
+
+    def on_batch(frame: DataFrame, number: int) -> None:
+        nonlocal reached
+
+        def tasks(task: Task) -> list[Landed]:
+            # Only raw columns go through Spark: so the columns of tables may change from batch to batch.
+            return [Landed.decoded(row.landed) for row in frame.mapInArrow(in_arrow(task), "landed binary").collect()]
+
+        try:
+            with stopping.batch():
+                land(kafka.batch(checkpoint, cluster, number, source.gaps), tasks)
+        except Exception as failure:
+            failures.append(failure)
+            raise
+        reached = max(reached, number)
+
+    frame = kafka.records(spark, options, landing.topics, start=source.start, most=source.max_offsets)
+    writer = frame.writeStream.queryName(landing.name).foreachBatch(on_batch).option("checkpointLocation", kept.url)
+    every = f"{landing.trigger.every.total_seconds():.0f} seconds"
+    writer = writer.trigger(processingTime=every) if stream else writer.trigger(availableNow=True)
+    while True:
+        before = reached
+        query = writer.start()
+        try:
+            while not query.awaitTermination(POLLS_EVERY_S):
+                if stopping.now():
+                    query.stop()
+        except PySparkException:
+            if failures and isinstance(failures[0], AskedToStop):
+                return
+            if failures:
+                # Spark tells in many lines what our own function raised.
+                raise failures[0] from None
+            # Spark 4.1 ends a query after a batch that an earlier run had begun and not committed: it reports on
+            # offsets that it has not asked for yet (SPARK-57438). Whoever has come further goes on.
+            if reached == before:
+                raise
+        else:
+            return
+
+
+def from_files(
+    spark: SparkSession, driver: Driver, source: FilesPart, land: Land, stopping: Stopping, *, stream: bool
+) -> None:
+    """The same, of files: only those that no manifest names. Raises Stopped."""
+    raw, context = place(source.path), spark.sparkContext
+    query = driver.manifests.query(raw.uri(""))
+    while True:
+        # In this order: what another driver lands in between is seen.
+        start = resume(query, driver.manifests, driver.sink)
+        new = files.new(raw, driver.manifests.entries())
+        for number, several in enumerate(files.batches(new, source.batch_files), start):
+            shares = files.shares(several, context.defaultParallelism)
+
+            def tasks(task: Task, shares: Sequence[files.Share] = shares) -> list[Landed]:
+                return [
+                    Landed.decoded(told)
+                    for told in context.parallelize(shares, len(shares)).map(_own(task, raw)).collect()
+                ]
+
+            land(Batch(query, number, entries=tuple(file.entry for file in several)), tasks)
+            if stopping.asked.is_set():
+                return
+        if not stream or stopping.asked.wait(driver.landing.trigger.every.total_seconds()):
+            return
+
+
+def _own(task: Task, raw: Place) -> Callable[[files.Share], bytes]:
+    """What a task does that reads its files itself."""
+    return lambda share: task.land(files.read(raw, share)).encoded()

@@ -1,0 +1,78 @@
+"""What is sent to a task: all it has to know to land its share of a batch, wherever it runs."""
+
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Final
+
+import pyarrow as pa
+
+from pipelines.land import transform
+from pipelines.land.landed import Landed
+from pipelines.land.outputs import Format, Outputs
+from pipelines.land.plan import Plan
+from pipelines.land.readers import Readers
+from pipelines.land.schemas import Schemas
+from pipelines.places import Place
+from sigla.decoding.decoder import Limits
+from sigla.opening import reading
+from sigla.settings import Address
+
+Batches = Iterable[pa.RecordBatch]
+
+COLLECTED_AFTER: Final = 200_000
+"""So many more objects than before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """registry: only its bodies are read. now: when the batch was begun."""
+
+    registry: Address
+    plan: Plan
+    lake: Place
+    format: Format
+    now: datetime
+
+    def land(self, batches: Batches) -> Landed:
+        """batches: of RAW. Raises what `transform.land` raises."""
+        worker = _worker(self.registry, self.plan.context, self.plan.checks.limits)
+        outputs = Outputs(self.lake, self.plan.query, self.plan.batch, self.format)
+        return transform.land(batches, self.plan, worker.readers(self.plan), outputs, self.now)
+
+
+def in_arrow(task: Task) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: raw columns in, one row with a `Landed` out."""
+
+    def landed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict({"landed": [task.land(batches).encoded()]})
+
+    return landed
+
+
+class _Worker:
+    """What a process keeps from batch to batch: open stores, compiled decoders."""
+
+    def __init__(self, registry: Address, context: str, limits: Limits) -> None:
+        # Decoding makes many small values and no circles of them; to look for some is a quarter of the time.
+        gc.freeze()
+        gc.set_threshold(COLLECTED_AFTER)
+        # It ends with its process, and the process by a signal: nobody is there to close anything.
+        bodies = ExitStack().enter_context(reading(registry)).bodies
+        self._readers = Readers(Schemas(bodies, context), limits)
+        self._batch: tuple[str, int] | None = None
+
+    def readers(self, plan: Plan) -> Readers:
+        """A schema that was not there in another batch may be there in this one."""
+        if self._batch != (plan.query, plan.batch):
+            self._batch = plan.query, plan.batch
+            self._readers.schemas.forget_absent()
+        return self._readers
+
+
+@cache
+def _worker(registry: Address, context: str, limits: Limits) -> _Worker:
+    return _Worker(registry, context, limits)

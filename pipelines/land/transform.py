@@ -1,0 +1,236 @@
+"""Raw records in, files of typed rows and of quarantined records out: what a task does with its share of a batch.
+
+Every record becomes one row: of one typed table, or of the quarantine, whole and with what was wrong with each part.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.land import parts, quarantine, targets
+from pipelines.land.framing import NONE, TOMBSTONE, Ids
+from pipelines.land.landed import KEY, QUARANTINE, Landed
+from pipelines.land.outputs import Outputs
+from pipelines.land.parts import Group, Part, Rows
+from pipelines.land.plan import Plan
+from pipelines.land.raw import RAW
+from pipelines.land.readers import Readers
+from pipelines.land.sinks.sink import schema
+from pipelines.land.tally import Tally
+from pipelines.land.targets import SYSTEM
+from sigla.decoding.reasons import FINE, REASONS
+
+TOMBSTONES = "_tombstones"
+"""Stands for the record's name in the table of nulls, which have none."""
+
+
+SLICE_BYTES = 256 * 2**20
+"""Of keys and values that are decoded at once. Defaults and enums make a record longer than its bytes."""
+
+
+class Unbound(Exception):
+    """Records of a topic that no binding speaks of; the sentence says what to do."""
+
+
+def land(batches: Iterable[pa.RecordBatch], plan: Plan, readers: Readers, outputs: Outputs, now: datetime) -> Landed:
+    """batches: of RAW, in the order of their offsets. now: when this batch was begun, for the quarantine.
+
+    Raises Unbound, and what stores raise; then nothing has happened, whatever files there are.
+    """
+    tally = Tally()
+    task = _Task(plan, readers, outputs, tally, now)
+    with outputs:
+        for batch in batches:
+            tally.read(batch)
+            for slice in _bounded(batch.select(RAW.names)):
+                for topic, records in _topics(slice):
+                    task.take(topic, records)
+        return Landed(outputs.close(), tally.spans, tally.metrics)
+
+
+def _bounded(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Spark cuts batches by rows. A column of texts ends at 2 GiB, and records of some kilobytes soon get there."""
+    sizes = sum(
+        pc.binary_length(batch.column(name)).fill_null(0).to_numpy().astype(np.int64) for name in ("key", "value")
+    )
+    edges = np.flatnonzero(np.diff(np.cumsum(sizes) // SLICE_BYTES)) + 1
+    for start, end in pairwise([0, *edges.tolist(), len(batch)]):
+        yield batch.slice(start, end - start)
+
+
+def _topics(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+    topics = pc.unique(batch.column("topic"))
+    for topic in topics:
+        rows = batch if len(topics) == 1 else batch.filter(pc.equal(batch.column("topic"), topic))
+        yield topic.as_py(), rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    plan: Plan
+    readers: Readers
+    outputs: Outputs
+    tally: Tally
+    now: datetime
+
+    def take(self, topic: str, records: pa.RecordBatch) -> None:
+        """records: of one topic."""
+        value_binding, key_binding = (self.plan.binding(topic, part) for part in ("value", "key"))
+        if value_binding is None:
+            raise Unbound(f"There are records of the topic {topic}, and no binding for its values: add one to `bind`.")
+        value = parts.read(records, value_binding, self.plan, self.readers)
+        key = parts.read(records, key_binding, self.plan, self.readers) if key_binding else None
+        good = value.status <= FINE
+        if key:
+            good &= key.status <= FINE
+        batch = _Batch(topic, records, value, key, good)
+        for group in value.groups:
+            self._land_group(batch, value_binding.table_of(group.head.record), group)
+        self._land_tombstones(batch, value_binding.table_of(TOMBSTONES))
+        self._set_aside(batch)
+
+    def _land_group(self, batch: "_Batch", table: str, group: Group) -> None:
+        fine = (batch.good & (batch.value.status == FINE))[group.rows]
+        rows, columns = group.rows, group.columns
+        if not fine.all():
+            rows, columns = rows[fine], columns.filter(pa.array(fine))
+        ids = batch.value.ids[rows]
+        for at, keyed in _with_keys(rows, columns, batch.key):
+            self._write(batch, table, at, keyed, ids=batch.value.ids[at], version=group.head.version, op="U")
+        versions = [group.head.ids.get(id, 0) for id in ids.tolist()]
+        self._count(
+            batch, table, rows, _Counted(ids, [group.head.subject] * len(rows), versions, group.unchecked[fine])
+        )
+
+    def _land_tombstones(self, batch: "_Batch", table: str) -> None:
+        rows = np.flatnonzero(batch.good & (batch.value.status == TOMBSTONE))
+        ids = batch.value.ids[rows]
+        for at, keyed in _with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), batch.key):
+            self._write(batch, table, at, keyed, ids=batch.value.ids[at], version=0, op="D")
+        self._count(batch, table, rows, _Counted(ids, [""] * len(rows), [0] * len(rows), np.zeros(len(rows), bool)))
+
+    def _write(
+        self, batch: "_Batch", table: str, rows: Rows, columns: pa.Array, *, ids: Ids, version: int, op: str
+    ) -> None:
+        if not rows.size:
+            return
+        target = self.plan.targets[table]
+        records = batch.at(rows)
+        system = [
+            *(records.column(name) for name in ("topic", "partition", "offset", "timestamp", "key", "headers")),
+            pa.array(ids, mask=ids == NONE),
+            pa.repeat(version, len(rows)),
+            pa.repeat(op, len(rows)),
+            pa.repeat(self.plan.batch, len(rows)),
+        ]
+        ours = [column.cast(kind.type) for column, kind in zip(system, SYSTEM, strict=True)]
+        arrays = [*targets.project(columns, target), *ours]
+        self.outputs.write(table, pa.RecordBatch.from_arrays(arrays, schema=schema(target.schema)))
+
+    def _set_aside(self, batch: "_Batch") -> None:
+        rows = np.flatnonzero(~batch.good)
+        if not rows.size:
+            return
+        records = batch.at(rows)
+        both = [batch.value, batch.key] if batch.key else [batch.value]
+        reasons = [[_told(part, row) for part in both if part.status[row] > FINE] for row in rows.tolist()]
+        ours = {
+            "reasons": reasons,
+            "_sr_query": [self.plan.query] * len(rows),
+            "_sr_batch": [self.plan.batch] * len(rows),
+            "_sr_seen": [self.now] * len(rows),
+        }
+        arrays = [
+            pa.array(ours[kind.name], kind.type) if kind.name in ours else records.column(kind.name).cast(kind.type)
+            for kind in quarantine.SCHEMA
+        ]
+        self.outputs.write(QUARANTINE, pa.RecordBatch.from_arrays(arrays, schema=quarantine.SCHEMA))
+        first = [told[0] for told in reasons]
+        ids = np.array([NONE if told["schema_id"] is None else told["schema_id"] for told in first], np.int64)
+        subjects, why = [told["subject"] or "" for told in first], [told["reason"] for told in first]
+        self._count(batch, QUARANTINE, rows, _Counted(ids, subjects, [0] * len(rows), np.zeros(len(rows), bool)), why)
+
+    def _count(
+        self, batch: "_Batch", table: str, rows: Rows, counted: "_Counted", reasons: list[str] | None = None
+    ) -> None:
+        if not rows.size:
+            return
+        records = batch.at(rows)
+        columns = {
+            "subject": counted.subjects,
+            "schema_id": pa.array(counted.ids, mask=counted.ids == NONE),
+            "version": counted.versions,
+            "reason": reasons or [""] * len(rows),
+            "bytes": pc.binary_length(records.column("value")).fill_null(0).cast(pa.int64()),
+            "unchecked": counted.unchecked.astype(np.int64),
+            "offset": records.column("offset"),
+            "ts": pc.divide(records.column("timestamp").cast(pa.int64()), 1000),
+        }
+        self.tally.wrote(table, batch.topic, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Records of one topic, read. good: those that land; of the others a part has failed."""
+
+    topic: str
+    records: pa.RecordBatch
+    value: Part
+    key: Part | None
+    good: npt.NDArray[np.bool_]
+
+    def at(self, rows: Rows) -> pa.RecordBatch:
+        return self.records if len(rows) == len(self.records) else self.records.take(pa.array(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What metrics tell of rows, one of each for each."""
+
+    ids: Ids
+    subjects: list[str]
+    versions: list[int]
+    unchecked: npt.NDArray[np.bool_]
+
+
+def _with_keys(rows: Rows, columns: pa.Array, key: Part | None) -> Iterator[tuple[Rows, pa.Array]]:
+    """The same rows with what their keys say as one column more; apart where keys have several readers, or are null."""
+    if key is None:
+        yield rows, columns
+        return
+    for group in key.groups:
+        here = np.isin(rows, group.rows, assume_unique=True)
+        if here.any():
+            at = rows[here]
+            said = group.columns.take(pa.array(np.searchsorted(group.rows, at)))
+            values = columns.filter(pa.array(here))
+            yield (
+                at,
+                pa.StructArray.from_arrays([*values.flatten(), said], fields=[*values.type, pa.field(KEY, said.type)]),
+            )
+    null = key.status[rows] == TOMBSTONE
+    if null.any():
+        yield rows[null], columns.filter(pa.array(null))
+
+
+def _told(part: Part, row: int) -> Mapping[str, Any]:
+    """What is wrong with a part of a record: an entry of the quarantine's `reasons`."""
+    id, guid = int(part.ids[row]), int(part.framed.guid[row])
+    kind = "GUID" if guid != NONE else "NONE" if id == NONE else "ID"
+    return {
+        "part": part.name,
+        "frame": kind,
+        "schema_id": None if id == NONE else id,
+        "schema_guid": None if guid == NONE else str(part.framed.guids[guid]),
+        "subject": part.subjects[row] or None,
+        "reason": REASONS[int(part.status[row])].value,
+        "detail": part.details.get(row),
+        "at": part.at.get(row),
+    }

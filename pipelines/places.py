@@ -1,0 +1,322 @@
+"""Where a job keeps its files: a local folder, or a prefix of a bucket, behind the same few verbs.
+
+Data go through pyarrow's file systems. What decides something (manifests, heads) goes through `put_if_absent`, which
+pyarrow cannot do: locally it is a link without overwrite, in S3 a PUT with `If-None-Match: *`.
+"""
+
+import os
+import random
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from pyarrow import fs
+
+from sigla.errors import StoreError
+
+_CONFIG: Final = Config(
+    connect_timeout=5,
+    read_timeout=30,
+    retries={"mode": "standard", "total_max_attempts": 5},
+    # The default adds a checksum as a trailer, which not every store understands; TLS guards what is under way.
+    request_checksum_calculation="when_required",
+    response_checksum_validation="when_required",
+)
+
+# Somebody writes at this moment, and it may or may not be there when he is done; all other refusals of a put are
+# settled by reading. Source: Amazon S3 User Guide, "How to prevent object overwrites".
+_UNDECIDED: Final = "ConditionalRequestConflict"
+_MISSING: Final = "NoSuchKey"
+
+TRIES: Final = 8
+"""Of a put that others get in the way of; with the pauses between them they take at most 6 s."""
+FIRST_PAUSE_S: Final = 0.05
+
+_UNFINISHED: Final = ".unfinished-"
+"""Begins the name of a file on its way to another name; no listing shows it."""
+
+
+class Place(Protocol):
+    """A value: it can be sent to a task. Names are relative, with `/` between folders. url: as it was asked for.
+
+    All verbs raise StoreError or OSError where the store does not answer.
+    """
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def filesystem(self) -> fs.FileSystem: ...
+
+    def path(self, name: str) -> str:
+        """How `filesystem` knows a name."""
+        ...
+
+    def uri(self, name: str) -> str:
+        """How other programs find it."""
+        ...
+
+    def under(self, name: str) -> "Place":
+        """The folder of that name."""
+        ...
+
+    def folder_for(self, name: str) -> str:
+        """`path(name)`, whose folder is there now: what a writer of data asks for."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """None if there is nothing."""
+        ...
+
+    def put_if_absent(self, name: str, content: bytes) -> bytes:
+        """What stands under the name now: the content, or what somebody put there before.
+
+        Atomic and durable. After an exception it is not known what stands there; to ask again is safe, and so is it
+        if the first request is carried out later.
+        """
+        ...
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Atomic; the last one stands."""
+        ...
+
+    def sync(self, name: str) -> None:
+        """Makes a file durable that `filesystem` has written: what nobody may lose once a manifest names it."""
+        ...
+
+    def names(self, prefix: str = "", *, after: str = "") -> Iterator[str]:
+        """Of all files below whose name begins with the prefix and comes after another: in the order of UTF-8."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """What is not there is deleted already."""
+        ...
+
+
+def place(url: str | Path) -> Place:
+    """`s3://bucket/prefix`, or a folder (`file:///…`, absolute or relative), which need not exist yet."""
+    text = str(url)
+    if text.startswith("s3://"):
+        parts = urlsplit(text)
+        found = boto3.session.Session().client("s3").meta  # region and endpoint as every tool of AWS finds them
+        return Bucket(parts.netloc, parts.path.strip("/"), found.region_name, found.endpoint_url)
+    return Folder(str(Path(text.removeprefix("file://")).resolve()))
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """root: absolute."""
+
+    root: str
+
+    @property
+    def url(self) -> str:
+        return self.root
+
+    @property
+    def filesystem(self) -> fs.FileSystem:
+        return _local()
+
+    def path(self, name: str) -> str:
+        return f"{self.root}/{name}" if name else self.root
+
+    def uri(self, name: str) -> str:
+        return Path(self.path(name)).as_uri()
+
+    def under(self, name: str) -> "Folder":
+        return Folder(self.path(name))
+
+    def folder_for(self, name: str) -> str:
+        _folder(Path(self.path(name)).parent)
+        return self.path(name)
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return Path(self.path(name)).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def put_if_absent(self, name: str, content: bytes) -> bytes:
+        target = Path(self.path(name))
+        written = self._written(target, content)
+        try:
+            with suppress(FileExistsError):
+                target.hardlink_to(written)
+        finally:
+            written.unlink()
+        # Also where it was there: who put it may not have come so far.
+        _sync(target.parent)
+        return target.read_bytes()
+
+    def replace(self, name: str, content: bytes) -> None:
+        target = Path(self.path(name))
+        self._written(target, content).replace(target)
+        _sync(target.parent)
+
+    def sync(self, name: str) -> None:
+        _sync(Path(self.path(name)))
+        _sync(Path(self.path(name)).parent)
+
+    def names(self, prefix: str = "", *, after: str = "") -> Iterator[str]:
+        # Only the folder that the prefix names is walked; the rest of it begins a name there.
+        root, above = Path(self.root), prefix.rpartition("/")[0]
+        found = (
+            (Path(folder) / file).relative_to(root).as_posix()
+            for folder, _, files in os.walk(root / above)
+            for file in files
+            if not file.startswith(_UNFINISHED)
+        )
+        yield from sorted((name for name in found if name.startswith(prefix) and name > after), key=str.encode)
+
+    def delete(self, name: str) -> None:
+        Path(self.path(name)).unlink(missing_ok=True)
+
+    def _written(self, target: Path, content: bytes) -> Path:
+        """The content, durable, under a name beside the target that nobody reads."""
+        _folder(target.parent)
+        path = target.parent / f"{_UNFINISHED}{uuid.uuid4().hex}"
+        with path.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """prefix: without slashes at its ends; may be empty. Credentials are found where it is used."""
+
+    bucket: str
+    prefix: str
+    region: str
+    endpoint: str
+
+    @property
+    def url(self) -> str:
+        return self.uri("")
+
+    @property
+    def filesystem(self) -> fs.FileSystem:
+        return _s3_files(self.region, self.endpoint)
+
+    def path(self, name: str) -> str:
+        return "/".join(part for part in (self.bucket, self.prefix, name) if part)
+
+    def uri(self, name: str) -> str:
+        return f"s3://{self.path(name)}"
+
+    def under(self, name: str) -> "Bucket":
+        return replace(self, prefix=self._key(name))
+
+    def folder_for(self, name: str) -> str:
+        return self.path(name)
+
+    def read(self, name: str) -> bytes | None:
+        with _told(f"reading {self.uri(name)}"):
+            try:
+                content: bytes = self._s3.get_object(Bucket=self.bucket, Key=self._key(name))["Body"].read()
+            except ClientError as refusal:
+                if _code(refusal) == _MISSING:
+                    return None
+                raise
+        return content
+
+    def put_if_absent(self, name: str, content: bytes) -> bytes:
+        for number in range(TRIES):
+            if number:
+                time.sleep(random.uniform(0, FIRST_PAUSE_S * 2**number))  # noqa: S311 - spreads writers, guards nothing
+            try:
+                self._s3.put_object(Bucket=self.bucket, Key=self._key(name), Body=content, IfNoneMatch="*")
+            except (BotoCoreError, ClientError) as failure:
+                # Whatever became of the request: what stands there now stands there for good.
+                stands = self.read(name)
+                if stands is not None:
+                    return stands
+                if _code(failure) != _UNDECIDED:
+                    raise StoreError(f"putting {self.uri(name)} failed in S3") from failure
+            else:
+                return content
+        raise StoreError(f"putting {self.uri(name)} was given up: others got in the way {TRIES} times")
+
+    def replace(self, name: str, content: bytes) -> None:
+        with _told(f"replacing {self.uri(name)}"):
+            self._s3.put_object(Bucket=self.bucket, Key=self._key(name), Body=content)
+
+    def sync(self, name: str) -> None:
+        """What S3 has acknowledged is durable."""
+
+    def names(self, prefix: str = "", *, after: str = "") -> Iterator[str]:
+        above = len(self._key(""))
+        pages = self._s3.get_paginator("list_objects_v2").paginate(
+            Bucket=self.bucket, Prefix=self._key(prefix), StartAfter=self._key(after) if after else ""
+        )
+        with _told(f"listing {self.uri(prefix)}"):
+            for page in pages:
+                yield from (each["Key"][above:] for each in page.get("Contents", ()))
+
+    def delete(self, name: str) -> None:
+        with _told(f"deleting {self.uri(name)}"):
+            self._s3.delete_object(Bucket=self.bucket, Key=self._key(name))
+
+    @property
+    def _s3(self) -> Any:
+        return _client(self.region, self.endpoint)
+
+    def _key(self, name: str) -> str:
+        return f"{self.prefix}/{name}" if self.prefix else name
+
+
+def _folder(path: Path) -> None:
+    """Makes it, durably, with all above it."""
+    if not path.is_dir():
+        _folder(path.parent)
+        path.mkdir(exist_ok=True)
+        _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    """path: of a file or a folder."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+@cache
+def _local() -> fs.FileSystem:
+    return fs.LocalFileSystem()
+
+
+@cache
+def _client(region: str, endpoint: str) -> Any:
+    return boto3.session.Session().client("s3", region_name=region, endpoint_url=endpoint, config=_CONFIG)
+
+
+@cache
+def _s3_files(region: str, endpoint: str) -> fs.FileSystem:
+    parts = urlsplit(endpoint)
+    if parts.netloc.endswith((".amazonaws.com", ".amazonaws.com.cn")):
+        return fs.S3FileSystem(region=region)
+    return fs.S3FileSystem(region=region, scheme=parts.scheme, endpoint_override=parts.netloc)
+
+
+def _code(failure: Exception) -> str:
+    return str(failure.response["Error"]["Code"]) if isinstance(failure, ClientError) else ""
+
+
+@contextmanager
+def _told(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except (BotoCoreError, ClientError) as failure:
+        raise StoreError(f"{doing} failed in S3") from failure

@@ -1,0 +1,278 @@
+"""A driver of batches over raw records in memory, that can be killed, or overtaken by another, at each of its steps.
+
+The driver's code is the product's, from the decision down to the files; around it stand a small transform (an id that
+is known becomes a typed row, another one goes to the quarantine) and what Spark keeps: which batches are done.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pipelines.land import quarantine
+from pipelines.land.batch import Attempt, Batch, StopIf, run
+from pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
+from pipelines.land.manifest import Manifest, Manifests, Range
+from pipelines.land.outputs import Format, Outputs
+from pipelines.land.raw import RAW
+from pipelines.land.sinks.parquet import Parquet
+from pipelines.land.sinks.sink import Sink
+from pipelines.land.targets import SYSTEM, Target, evolve, project
+from pipelines.places import Folder
+
+UUIDS = {"orders": "uuid-of-orders", "payments": "uuid-of-payments"}
+EVENING = datetime(2026, 11, 21, 23, 59, 58, tzinfo=UTC)
+"""The first records' time: the third is of the next day."""
+
+NEW_ID = 9
+"""The schema that is registered between two attempts. Until then it is one of those that nobody knows."""
+
+Identity = tuple[str, int, int]
+
+
+class Killed(BaseException):
+    """As by a signal: no handler of exceptions sees it."""
+
+
+class Lost(Exception):
+    """The answer did not come; what was asked for was done."""
+
+
+def raising(failure: BaseException) -> Callable[[], None]:
+    """A stroke of fate."""
+
+    def strike() -> None:
+        raise failure
+
+    return strike
+
+
+@dataclass
+class Fate:
+    """What happens at one step of a driver. at: the number of the step, or the name of all that it strikes."""
+
+    at: int | str | None = None
+    strike: Callable[[], None] = lambda: None
+    steps: list[str] = field(default_factory=list)
+
+    def step(self, name: str) -> None:
+        self.steps.append(name)
+        if self.at in {len(self.steps) - 1, name}:
+            self.strike()
+
+
+@dataclass(frozen=True)
+class Fated:
+    """A folder, at whose puts fate strikes."""
+
+    inner: Folder
+    fate: Fate
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def put_if_absent(self, name: str, content: bytes) -> bytes:
+        self.fate.step("before put")
+        stands = self.inner.put_if_absent(name, content)
+        self.fate.step("after put")
+        return stands
+
+
+@dataclass
+class World:
+    """What outlives a driver. done: Spark's log of batches. fates: of the drivers under way, the last one runs."""
+
+    root: Path
+    iceberg: bool = False
+    known: set[int] = field(default_factory=lambda: {1, 2})
+    done: set[int] = field(default_factory=set)
+    fates: list[Fate] = field(default_factory=lambda: [Fate()])
+
+    @property
+    def lake(self) -> Folder:
+        return Folder(str(self.root / "lake"))
+
+    @property
+    def work(self) -> Folder:
+        return Folder(str(self.root / "work"))
+
+    def sink(self, manifests: Manifests) -> Sink:
+        if not self.iceberg:
+            return Parquet(self.lake, manifests)
+        from pipelines.land.sinks.iceberg import Iceberg
+
+        return Iceberg(self.catalog, "sigla", self.lake)
+
+    @cached_property
+    def catalog(self) -> Any:
+        from pipelines.land.sinks.iceberg import catalog
+
+        found = catalog({"type": "sql", "uri": f"sqlite:///{self.root / 'catalog.db'}"}, self.lake)
+        commit = found.commit_table
+
+        def commit_table(*what: Any) -> Any:
+            self.fates[-1].step("before commit")
+            answer = commit(*what)
+            self.fates[-1].step("after commit")
+            return answer
+
+        found.commit_table = commit_table  # type: ignore[method-assign, assignment]  # fate's door
+        return found
+
+    def close(self) -> None:
+        if "catalog" in self.__dict__:
+            self.catalog.close()
+
+
+BATCHES = (
+    Batch("q", 0, (Range("orders", UUIDS["orders"], 0, 0, 6), Range("payments", UUIDS["payments"], 0, 100, 104))),
+    Batch("q", 1, (Range("orders", UUIDS["orders"], 0, 6, 9), Range("payments", UUIDS["payments"], 0, 104, 104))),
+)
+
+
+def raw(topic: str, partition: int, start: int, end: int) -> pa.RecordBatch:
+    """Every third record has an id that is not known yet, every fifth is a tombstone."""
+    offsets = range(start, end)
+    seconds = [EVENING.timestamp() + offset % 100 for offset in offsets]
+    values = [None if n % 5 == 4 else b"\0" + (NEW_ID if n % 3 == 2 else 1).to_bytes(4, "big") for n in offsets]
+    columns = {
+        "topic": [topic] * len(offsets),
+        "partition": [partition] * len(offsets),
+        "offset": list(offsets),
+        "timestamp": [datetime.fromtimestamp(second, UTC) for second in seconds],
+        "key": [b"%d" % offset for offset in offsets],
+        "value": values,
+        "headers": [[("h", b"1")]] * len(offsets),
+    }
+    arrays = [pa.array(columns[kind.name], kind.type) for kind in RAW if kind.name != "headers"]
+    headers = pa.array([[{"key": "h", "value": b"1"}]] * len(offsets), RAW.field("headers").type)
+    return pa.RecordBatch.from_arrays([*arrays, headers], schema=RAW)
+
+
+def identities(batches: Any = BATCHES) -> set[Identity]:
+    return {
+        (each.topic, each.partition, offset)
+        for batch in batches
+        for each in batch.ranges
+        for offset in range(each.start, each.end)
+    }
+
+
+READER = pa.struct([pa.field("n", pa.int32())])
+
+
+def task(records: pa.RecordBatch, query: str, number: int, world: World, outputs: Outputs) -> Landed:
+    """What the product's transform does, as small as it can be. Records are of one partition."""
+    ids = [None if value is None else int.from_bytes(value[1:5], "big") for value in records["value"].to_pylist()]
+    good = [id is None or id in world.known for id in ids]
+    topic = records["topic"][0].as_py()
+    target = Target(evolve(None, READER, version=1))
+    metrics, offsets = [], records["offset"].to_pylist()
+    with outputs:
+        for table, rows in ((topic, good), (QUARANTINE, [not each for each in good])):
+            part = records.filter(pa.array(rows))
+            if not len(part):
+                continue
+            if table == QUARANTINE:
+                reason = {"part": "value", "frame": "ID", "schema_id": NEW_ID, "reason": "UNKNOWN_ID"}
+                added = {
+                    "reasons": [[reason]] * len(part),
+                    "_sr_query": [query] * len(part),
+                    "_sr_batch": [number] * len(part),
+                    "_sr_seen": [EVENING] * len(part),
+                }
+                more = [pa.array(added[kind.name], kind.type) for kind in list(quarantine.SCHEMA)[len(RAW) :]]
+                outputs.write(table, pa.RecordBatch.from_arrays([*part.columns, *more], schema=quarantine.SCHEMA))
+            else:
+                kept = [id for id, fine in zip(ids, good, strict=True) if fine]
+                values = pa.array([None if id is None else {"n": id} for id in kept], READER)
+                system = {
+                    **{f"_sr_{name}": part[name] for name in ("topic", "partition", "offset", "key", "headers")},
+                    "_sr_ts": part["timestamp"],
+                    "_sr_schema_id": pa.array(kept, pa.int32()),
+                    "_sr_reader_version": pa.array([1] * len(part), pa.int32()),
+                    "_sr_op": pa.array(["D" if id is None else "U" for id in kept]),
+                    "_sr_batch": pa.array([number] * len(part)),
+                }
+                columns = [*project(values, target), *(system[kind.name] for kind in SYSTEM)]
+                outputs.write(table, pa.RecordBatch.from_arrays(columns, schema=pa.schema([*target.schema, *SYSTEM])))
+            reason_word = "UNKNOWN_ID" if table == QUARANTINE else ""
+            metrics.append(
+                Metric(
+                    table, topic, f"{topic}-value", 1, 1, reason_word, len(part), 5, 0, offsets[0], offsets[-1], 0, 0
+                )
+            )
+        files = outputs.close()
+    span = Span(topic, records["partition"][0].as_py(), offsets[0], offsets[-1], len(offsets))
+    return Landed(files, (span,), tuple(metrics))
+
+
+def attempt(batch: Batch, world: World, fate: Fate) -> Attempt:
+    """Each partition is read by two tasks."""
+    landed, topics = [], set()
+    for each in batch.ranges:
+        middle = (each.start + each.end) // 2
+        for start, end in ((each.start, middle), (middle, each.end)):
+            if start < end:
+                records = raw(each.topic, each.partition, start, end)
+                outputs = Outputs(world.lake, batch.query, batch.number, Format(by_day=world.iceberg))
+                fate.step("before files")
+                landed.append(task(records, batch.query, batch.number, world, outputs))
+                fate.step("after files")
+                topics.add(each.topic)
+    return Attempt(landed, {topic: evolve(None, READER, version=1) for topic in topics})
+
+
+def drive(world: World, fate: Fate | None = None) -> None:
+    """A driver from its start to the end of all batches."""
+    fate = fate or Fate()
+    world.fates.append(fate)
+    try:
+        manifests = Manifests(Fated(world.work, fate))
+        sink = world.sink(manifests)
+        for batch in BATCHES:
+            if batch.number not in world.done:
+                run(batch, partial(attempt, batch, world, fate), manifests, sink, stop_if=StopIf(1.0))
+                fate.step("before done")
+                world.done.add(batch.number)
+                fate.step("after done")
+    finally:
+        world.fates.pop()
+
+
+def tables(world: World) -> dict[str, list[dict[str, Any]]]:
+    """All that anybody can read."""
+    sink = world.sink(Manifests(world.work))
+    return {
+        table: [row for batch in sink.rows(table) for row in batch.to_pylist()]
+        for table in ("orders", "payments", QUARANTINE)
+    }
+
+
+def identity(row: dict[str, Any]) -> Identity:
+    names = ("_sr_topic", "_sr_partition", "_sr_offset") if "_sr_topic" in row else ("topic", "partition", "offset")
+    topic, partition, offset = (row[name] for name in names)
+    return topic, partition, offset
+
+
+def is_landed_once(world: World) -> None:
+    """Asserts that every record is in one row of one table, and that the manifests say so."""
+    found = Counter(identity(row) for rows in tables(world).values() for row in rows)
+    assert set(found) == identities()
+    assert set(found.values()) == {1}
+    counts = [manifest.counts for manifest in Manifests(world.work).all()]
+    assert [each.read for each in counts] == [10, 3]
+    assert all(each.read == each.landed + each.quarantined for each in counts)
+
+
+def manifests_of(world: World) -> Iterator[Manifest]:
+    return Manifests(world.work).all()
+
+
+def files_of(world: World) -> set[DataFile]:
+    return {file for manifest in manifests_of(world) for file in manifest.files}

@@ -1,0 +1,97 @@
+"""What a topic is read as: the catalog says so, or what it said last, or the settings."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.land.heads import Heads, NoHead
+from pipelines.land.plan import Binding, Head, Reader, Strategy
+from pipelines.places import place
+from sigla.embedded.store import EmbeddedStore
+from sigla.errors import StoreError
+from sigla.model import BodyKey, SchemaId, Subject, Version
+from sigla.opening import embedded
+from sigla.registry import Registry
+from sigla.settings import Settings
+from tests.build import FixedClock, a_draft, a_text
+
+HOUR_MS = 3_600_000
+ORDERS = Subject(".", "orders-value")
+
+
+class Silent:
+    """A catalog that does not answer."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreError("no answer")
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    with embedded(Settings(default_level="NONE"), None) as (registry, store):
+        assert isinstance(store, EmbeddedStore)
+        yield registry
+
+
+@pytest.fixture
+def heads(registry: Registry, tmp_path: Path) -> Heads:
+    binding = Binding("orders", table="orders")
+    return Heads(registry.catalog, place(tmp_path), FixedClock(), ".", (binding,), max_stale_ms=HOUR_MS)
+
+
+def test_the_latest_version_is_read_as_and_every_id_is_known(registry: Registry, heads: Heads) -> None:
+    for name in ("One", "Two", "Three"):
+        registry.register(ORDERS, a_draft(a_text(name)))
+    registry.delete_version(ORDERS, Version(2))
+    assert heads.now() == {
+        "orders-value": Head(
+            "orders-value", BodyKey(".", SchemaId(3)), 3, ids={1: 1, 2: 2, 3: 3}, deleted=frozenset({2})
+        )
+    }
+
+
+def test_a_version_or_an_id_can_be_pinned(registry: Registry, heads: Heads) -> None:
+    for name in ("One", "Two"):
+        registry.register(ORDERS, a_draft(a_text(name)))
+    pinned = replace(heads, bindings=(Binding("orders", reader=Reader("version", 1), table="orders"),))
+    assert pinned.now()["orders-value"].reader.id == 1
+    by_id = replace(heads, bindings=(Binding("orders", reader=Reader("id", 2), table="orders"),))
+    assert (by_id.now()["orders-value"].reader.id, by_id.now()["orders-value"].version) == (2, 2)
+    missing = replace(heads, bindings=(Binding("orders", reader=Reader("version", 9), table="orders"),))
+    with pytest.raises(NoHead, match="Subject orders-value has no version 9"):
+        missing.now()
+
+
+def test_subjects_of_records_are_found_by_their_topic(registry: Registry, heads: Heads) -> None:
+    for name in ("orders-com.acme.Paid", "orders-com.acme.Sent", "other-com.acme.Paid"):
+        registry.register(Subject(".", name), a_draft(a_text(name[-4:])))
+    binding = Binding("orders", strategy=Strategy.TOPIC_RECORD, table="{record}")
+    found = replace(heads, bindings=(binding,)).now()
+    assert {head.record for head in found.values()} == {"com.acme.Paid", "com.acme.Sent"}
+
+
+def test_a_topic_without_a_subject_has_no_head(heads: Heads) -> None:
+    assert heads.now() == {}
+
+
+def test_a_silent_catalog_is_what_it_said_last(registry: Registry, heads: Heads) -> None:
+    """For as long as the settings allow; what is unknown then may have been registered since."""
+    registry.register(ORDERS, a_draft())
+    said = heads.now()
+    silent = replace(heads, catalog=Silent())
+    assert silent.now() == {name: replace(head, stale=True) for name, head in said.items()}
+    assert isinstance(heads.clock, FixedClock)
+    heads.clock.time += HOUR_MS + 1
+    with pytest.raises(NoHead, match=r"does not answer.*older than `max_stale`"):
+        silent.now()
+
+
+def test_without_a_catalog_a_first_start_needs_a_pinned_reader(heads: Heads) -> None:
+    for catalog in (None, Silent()):
+        with pytest.raises(NoHead, match=r"pin what to read with `reader: \{id: …\}`"):
+            replace(heads, catalog=catalog).now()
+    pinned = replace(heads, catalog=None, bindings=(Binding("orders", reader=Reader("id", 7), table="orders"),))
+    assert pinned.now() == {"orders-value": Head("orders-value", BodyKey(".", SchemaId(7)), 0, {}, stale=True)}
