@@ -93,12 +93,20 @@ def check_length(subject: Subject) -> None:
 # --- objects in S3 ---------------------------------------------------------------------------------------------------
 
 
+def schemas_prefix(registry: str) -> str:
+    return f"{component(registry)}/schemas/"
+
+
+def guids_prefix(registry: str) -> str:
+    return f"{component(registry)}/guids/"
+
+
 def body_object(registry: str, key: BodyKey) -> str:
-    return f"{component(registry)}/schemas/{context_component(key.context)}/{key.id:010}.json"
+    return f"{schemas_prefix(registry)}{context_component(key.context)}/{key.id:010}.json"
 
 
 def guid_prefix(registry: str, guid: Guid) -> str:
-    return f"{component(registry)}/guids/{component(guid)}/"
+    return f"{guids_prefix(registry)}{component(guid)}/"
 
 
 def guid_object(registry: str, guid: Guid, key: BodyKey) -> str:

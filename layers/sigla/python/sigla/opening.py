@@ -15,6 +15,7 @@ from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.ports import Bodies, Catalog, Clock, Journal, Zones
 from sigla.registry import Options, Registry
+from sigla.registry.scrub import Inventory
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
@@ -96,11 +97,12 @@ def aws(settings: Settings) -> Iterator[Opened]:
 
 
 class Reading(NamedTuple):
-    """A registry for who only reads it. catalog, journal: None where the address names no table."""
+    """A registry for who only reads it. All but the bodies is None where the address names no table."""
 
     bodies: Bodies
     catalog: Catalog | None
     journal: Journal | None
+    inventory: Inventory | None
 
 
 @contextmanager
@@ -116,11 +118,12 @@ def reading(address: Address) -> Iterator[Reading]:
         except (NoData, TooNew, StoreError) as problem:
             raise DataNotOpened(str(problem)) from problem
         with store:
-            yield Reading(store.bodies, store.catalog, store.journal)
+            yield Reading(store.bodies, store.catalog, store.journal, store.inventory)
         return
     from sigla.aws.bodies import AwsBodies
     from sigla.aws.catalog import AwsCatalog
     from sigla.aws.clients import Clients
+    from sigla.aws.inventory import AwsInventory
     from sigla.aws.journal import AwsJournal
     from sigla.aws.objects import Objects
 
@@ -128,10 +131,11 @@ def reading(address: Address) -> Iterator[Reading]:
     with closing(Clients()) as clients, closing(Objects(clients.s3, address.bucket, clock=clock)) as objects:
         bodies = AwsBodies(objects, registry=name)
         if not address.table:
-            yield Reading(bodies, None, None)
+            yield Reading(bodies, None, None, None)
             return
         with closing(AwsCatalog(clients.dynamodb, address.table, clock, registry=name)) as catalog:
-            yield Reading(bodies, catalog, AwsJournal(clients.dynamodb, address.table, clock, registry=name))
+            journal = AwsJournal(clients.dynamodb, address.table, clock, registry=name)
+            yield Reading(bodies, catalog, journal, AwsInventory(objects, catalog, clock, registry=name))
 
 
 class Writing(NamedTuple):
@@ -139,6 +143,7 @@ class Writing(NamedTuple):
 
     registry: Registry
     journal: Journal
+    inventory: Inventory
     group: Callable[[], AbstractContextManager[None]]
 
 
@@ -148,11 +153,12 @@ def writing(address: Address) -> Iterator[Writing]:
     settings = Settings(registry_name=address.registry, table=address.table, bucket=address.bucket)
     if not address.bucket:
         with embedded(settings, Path(address.data)) as (registry, store):
-            yield Writing(registry, store.journal, store.group)
+            yield Writing(registry, store.journal, store.inventory, store.group)
         return
     with aws(settings) as opened, reading(address) as read:
         assert read.journal  # noqa: S101 - the address names a table
-        yield Writing(opened.registry, read.journal, nullcontext)
+        assert read.inventory  # noqa: S101 - see above
+        yield Writing(opened.registry, read.journal, read.inventory, nullcontext)
 
 
 def _memory(settings: Settings, clock: Clock) -> Memory:

@@ -8,6 +8,7 @@ from sigla.embedded.bodies import EmbeddedBodies
 from sigla.embedded.catalog import EmbeddedCatalog
 from sigla.embedded.database import Database
 from sigla.embedded.directory import Directory
+from sigla.embedded.inventory import EmbeddedInventory
 from sigla.embedded.journal import EmbeddedJournal
 from sigla.embedded.speakers import ask
 from sigla.embedded.unit import Unit
@@ -32,6 +33,7 @@ class ReadingStore:
         self.catalog = _Catalog(unit)
         self.bodies = EmbeddedBodies(unit, Directory(path, registry))
         self.journal = EmbeddedJournal(unit)
+        self.inventory = EmbeddedInventory(unit, path, registry)
 
     def close(self) -> None:
         self._database.close()

@@ -12,6 +12,7 @@ from sigla.embedded.bodies import EmbeddedBodies
 from sigla.embedded.catalog import EmbeddedCatalog
 from sigla.embedded.database import Database
 from sigla.embedded.directory import Directory
+from sigla.embedded.inventory import EmbeddedInventory
 from sigla.embedded.journal import EmbeddedJournal
 from sigla.embedded.links import Disk
 from sigla.embedded.unit import Unit
@@ -45,6 +46,7 @@ class EmbeddedStore:
             self.catalog = EmbeddedCatalog(self._unit)
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
+            self.inventory = EmbeddedInventory(self._unit, self.path, registry)
             self._opened = opened.pop_all()
 
     def group(self) -> AbstractContextManager[None]:

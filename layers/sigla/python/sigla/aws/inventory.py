@@ -1,0 +1,54 @@
+"""Everything a bucket and a table hold, whether or not anybody points to it."""
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
+
+from sigla import keys
+from sigla.aws.catalog import AwsCatalog
+from sigla.aws.commits import JOURNAL_KEPT_S
+from sigla.aws.objects import Objects
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId
+from sigla.ports import Clock
+
+_DAY_S = 86_400
+
+
+class AwsInventory:
+    """A `registry.scrub.Inventory`. catalog: of the same registry."""
+
+    def __init__(self, objects: Objects, catalog: AwsCatalog, clock: Clock, *, registry: str = "default") -> None:
+        self._objects = objects
+        self._catalog = catalog
+        self._clock = clock
+        self._registry = registry
+
+    def bodies(self) -> Iterator[BodyKey]:
+        prefix = keys.schemas_prefix(self._registry)
+        for name in self._objects.names(prefix):
+            if key := _key(name.removeprefix(prefix).removesuffix(".json")):
+                yield key
+
+    def pointers(self) -> Iterator[tuple[Guid, BodyKey]]:
+        prefix = keys.guids_prefix(self._registry)
+        for name in self._objects.names(prefix):
+            guid, _, place = name.removeprefix(prefix).partition("/")
+            if key := _key(place):
+                yield Guid(unquote(guid)), key
+
+    def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
+        return self._catalog.buried(ids)
+
+    def point(self, key: BodyKey, guid: Guid) -> None:
+        self._objects.create(keys.guid_object(self._registry, guid, key), b"")
+
+    def journal_kept_since(self) -> int:
+        """A day less than rows are kept: DynamoDB removes what has expired when it gets to it."""
+        return self._clock.now() - (JOURNAL_KEPT_S - _DAY_S) * 1000
+
+
+def _key(place: str) -> BodyKey | None:
+    """What the end of a name stands for; None if it is none of ours."""
+    context, _, id = place.partition("/")
+    if not id.isascii() or not id.isdigit():
+        return None
+    return BodyKey(DEFAULT_CONTEXT if context == "_" else unquote(context), SchemaId(int(id)))

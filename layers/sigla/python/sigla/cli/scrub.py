@@ -1,0 +1,109 @@
+"""`sigla scrub`: do bodies, catalog and journal say the same? And putting right what can be."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from sigla.cli import place
+from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
+
+if TYPE_CHECKING:
+    from sigla.registry.scrub import Store
+    from sigla.settings import Address
+
+DESCRIPTION = """\
+Reads all bodies, the whole catalog and the journal, and tells what is missing, different or left over. It only reads,
+also beside a running registry: what looks wrong because somebody is writing is looked at again before it is told.
+"""
+
+EPILOG = """\
+Exit status: 0 nothing is wrong that needs anybody, 1 something is, 2 misused. docs/scrub.md explains each kind.
+--fix puts one kind right, through the store's own conditions; nothing is ever removed. In a directory that needs the
+registry to be stopped.
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "scrub",
+        help="compare bodies, catalog and journal",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    place.add_to(parser)
+    parser.add_argument(
+        "--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=f"one of {', '.join(FIXABLE)}"
+    )
+    parser.add_argument(
+        "--grace", type=float, default=3600, metavar="SECONDS", help="bodies without a version may be so young (3600)"
+    )
+    parser.add_argument("--json", action="store_true", help="tell it as JSON, one object a line")
+    parser.set_defaults(run=scrub)
+
+
+def scrub(args: argparse.Namespace) -> int:
+    from sigla.embedded.scratch import ScratchDatabase
+    from sigla.registry import scrub as core
+    from sigla.registry.flaws import RELATIONS
+
+    address = place.address(args)
+    with place.explained(address), _read(address) as store, ScratchDatabase(RELATIONS) as scratch:
+        core.gather(store, scratch)
+        found = list(core.confirmed(store, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
+    fixed: list[Flaw] = []
+    if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
+        with place.explained(address), _written(address) as store:
+            for flaw in wanted:
+                core.fix(store, flaw)
+                fixed.append(flaw)
+    (_tell_json if args.json else _tell)(found, fixed)
+    return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
+
+
+@contextmanager
+def _read(address: "Address") -> "Iterator[Store]":
+    from sigla import opening
+    from sigla.embedded.clock import SystemClock
+    from sigla.registry.scrub import Store
+
+    with opening.reading(address) as read:
+        assert read.catalog  # noqa: S101 - the address names a table, or a directory
+        assert read.journal  # noqa: S101 - as above
+        assert read.inventory  # noqa: S101 - as above
+        yield Store(read.catalog, read.bodies, read.journal, read.inventory, SystemClock())
+
+
+@contextmanager
+def _written(address: "Address") -> "Iterator[Store]":
+    from sigla import opening
+    from sigla.registry.scrub import Store
+
+    with opening.writing(address) as written:
+        registry = written.registry
+        yield Store(registry.catalog, registry.bodies, written.journal, written.inventory, registry.clock)
+
+
+def _tell(found: Sequence[Flaw], fixed: Sequence[Flaw]) -> None:
+    for name, kind in KINDS.items():
+        flaws = [flaw for flaw in found if flaw.kind == name]
+        if not flaws:
+            continue
+        print(f"{name}  {kind.severity.value}, {len(flaws)}")
+        for flaw in flaws:
+            print(f"  {flaw.sentence}{'  Fixed.' if flaw in fixed else ''}")
+        if not all(flaw in fixed for flaw in flaws):
+            print(f"  --fix {name} {kind.remedy}." if kind.fixable else f"  What to do: {kind.remedy}.")
+    wrong = [flaw for flaw in found if KINDS[flaw.kind].severity is not Severity.INFO]
+    print(f"{len(wrong)} flaws, {len(fixed)} fixed." if wrong else "Bodies, catalog and journal say the same.")
+
+
+def _tell_json(found: Sequence[Flaw], fixed: Sequence[Flaw]) -> None:
+    for flaw in found:
+        told = {name: value for name, value in asdict(flaw).items() if value is not None}
+        told |= {"severity": KINDS[flaw.kind].severity.value, "sentence": flaw.sentence, "fixed": flaw in fixed}
+        sys.stdout.write(json.dumps(told) + "\n")

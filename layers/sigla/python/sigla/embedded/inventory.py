@@ -1,0 +1,74 @@
+"""Everything a directory holds, whether or not anybody points to it."""
+
+from collections.abc import Iterable, Iterator
+from os import scandir
+from pathlib import Path
+from urllib.parse import unquote
+
+from sigla import keys
+from sigla.embedded.unit import Unit
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId
+
+PAGE = 500
+
+
+class EmbeddedInventory:
+    """A `registry.scrub.Inventory`. root: of the data."""
+
+    def __init__(self, unit: Unit, root: Path, registry: str) -> None:
+        self._unit = unit
+        self._schemas = root / keys.schemas_root(registry)
+
+    def bodies(self) -> Iterator[BodyKey]:
+        yield from _below(self._schemas, "")
+
+    def pointers(self) -> Iterator[tuple[Guid, BodyKey]]:
+        last: tuple[str, str, int] = ("", "", -1)
+        while page := self._page(last):
+            yield from ((Guid(guid), BodyKey(context, SchemaId(id))) for guid, context, id in page)
+            last = page[-1]
+
+    def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
+        return frozenset(key for key in ids if self._is_buried(key))
+
+    def point(self, key: BodyKey, guid: Guid) -> None:
+        with self._unit.group():
+            self._unit.connection.execute(
+                "INSERT INTO content VALUES (?, ?, ?, TRUE, FALSE) ON CONFLICT DO UPDATE SET body = TRUE", (guid, *key)
+            )
+
+    def journal_kept_since(self) -> int:
+        """For ever."""
+        return 0
+
+    def _is_buried(self, key: BodyKey) -> bool:
+        found = self._unit.connection.execute("SELECT 1 FROM buried WHERE context = ? AND id = ?", tuple(key))
+        return found.fetchone() is not None
+
+    def _page(self, after: tuple[str, str, int]) -> list[tuple[str, str, int]]:
+        return self._unit.connection.execute(
+            "SELECT guid, context, id FROM content WHERE body AND (guid, context, id) > (?, ?, ?)"
+            " ORDER BY guid, context, id LIMIT ?",
+            (*after, PAGE),
+        ).fetchall()
+
+
+def _below(folder: Path, encoded: str) -> Iterator[BodyKey]:
+    """encoded: what the folders above spell of a context's name; a long one is spread over several."""
+    folders = []
+    try:
+        with scandir(folder) as entries:
+            for entry in entries:
+                stem, _, suffix = entry.name.partition(".")
+                if entry.is_dir():
+                    folders.append(entry.name)
+                elif suffix == "json" and stem.isdigit():
+                    yield BodyKey(_context(encoded), SchemaId(int(stem)))
+    except FileNotFoundError:
+        return
+    for name in folders:
+        yield from _below(folder / name, encoded + name)
+
+
+def _context(encoded: str) -> str:
+    return DEFAULT_CONTEXT if encoded == "_" else unquote(encoded)

@@ -1,0 +1,210 @@
+"""What can be wrong between bodies, catalog and journal: each kind of flaw is a row, with the question that finds it.
+
+The questions are asked about these relations, in the part of SQL that SQLite and Spark share; what they answer are
+suspects, since bodies and catalog are read one after the other while others write: `scrub` looks at each again.
+
+    body       every object: whether it can be read, what guid it states and what its content hashes to
+    reference  what the references of bodies resolved to
+    pointer    every way from a guid to a body
+    version    every stored version; expected: whether the journal still has to tell it
+    told       the journal's entries about versions, numbered; an id of null: the version was purged
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from sigla.model import BodyKey, SchemaId, Subject, Target, Version
+
+
+class Severity(Enum):
+    """CRITICAL: an answer is wrong or missing, or will be. WARNING: a promise is not kept, no answer is wrong."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One thing that is wrong. What a kind does not speak of is None; target: what a reference resolved to."""
+
+    kind: str
+    context: str
+    id: SchemaId | None = None
+    subject: str | None = None
+    version: Version | None = None
+    target: Target | None = None
+
+    @property
+    def key(self) -> BodyKey:
+        return BodyKey(self.context, self.id or SchemaId(0))
+
+    @property
+    def owner(self) -> Subject:
+        return Subject(self.context, self.subject or "")
+
+    @property
+    def sentence(self) -> str:
+        target = self.target
+        return KINDS[self.kind].sentence.format(
+            id=self.id,
+            context=self.context,
+            subject=self.owner.qualified,
+            version=self.version,
+            target=f"{Subject(target.context, target.subject)} version {target.version}" if target else "",
+            target_id=target.id if target else "",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """query: its columns are fields of a flaw, a target's as `reference` has them.
+
+    remedy: what `--fix` does, or what a person can do where it does nothing. fixable: `--fix` knows how. settles: what
+    is under way looks the same for a moment.
+    """
+
+    severity: Severity
+    sentence: str
+    query: str
+    remedy: str
+    fixable: bool = False
+    settles: bool = False
+
+
+RELATIONS: Final[Mapping[str, str]] = {
+    "body": "context TEXT, id INTEGER, gone BOOLEAN, readable BOOLEAN, guid TEXT, hashed TEXT, ts INTEGER",
+    "reference": "context TEXT, id INTEGER, target_context TEXT, target_subject TEXT, target_version INTEGER,"
+    " target_id INTEGER",
+    "pointer": "guid TEXT, context TEXT, id INTEGER",
+    "version": "context TEXT, subject TEXT, version INTEGER, id INTEGER, guid TEXT, deleted BOOLEAN, expected BOOLEAN",
+    "told": "number INTEGER, context TEXT, subject TEXT, version INTEGER, id INTEGER",
+}
+
+_UNHELD = """
+    SELECT b.context, b.id FROM body b LEFT JOIN version v ON v.context = b.context AND v.id = b.id
+    WHERE v.id IS NULL AND b.readable AND NOT b.gone"""
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "META_NO_OBJECT": Kind(
+        Severity.CRITICAL,
+        "{subject} version {version} has id {id}, and no body says what that means.",
+        """
+        SELECT v.context, v.id, v.subject, v.version
+        FROM version v LEFT JOIN body b ON b.context = v.context AND b.id = v.id WHERE b.id IS NULL""",
+        "restore the object from the bucket's older versions, or import the schema under its id",
+    ),
+    "UNREADABLE_OBJECT": Kind(
+        Severity.CRITICAL,
+        "The object of id {id} in context {context} is no body.",
+        "SELECT context, id FROM body WHERE NOT readable",
+        "restore the object from the bucket's older versions",
+    ),
+    "HASH_MISMATCH": Kind(
+        Severity.CRITICAL,
+        "The body of id {id} in context {context} does not have the content that its guid was made of.",
+        """
+        SELECT b.context, b.id, NULL AS subject, NULL AS version FROM body b WHERE b.readable AND b.guid <> b.hashed
+        UNION ALL
+        SELECT b.context, b.id, v.subject, v.version
+        FROM body b JOIN version v ON v.context = b.context AND v.id = b.id WHERE b.readable AND b.guid <> v.guid""",
+        "find out who wrote it; restore the object from the bucket's older versions",
+    ),
+    "REFERENCE_MISSING": Kind(
+        Severity.CRITICAL,
+        "Id {id} in context {context} references {target}, and the body of its id {target_id} is missing.",
+        """
+        SELECT r.context, r.id, r.target_context, r.target_subject, r.target_version, r.target_id
+        FROM reference r LEFT JOIN body t ON t.context = r.target_context AND t.id = r.target_id WHERE t.id IS NULL""",
+        "restore the referenced object, or import its schema under its id",
+    ),
+    "COUNTER_BEHIND": Kind(
+        Severity.CRITICAL,
+        "Context {context} has given out id {id}, and its counter has not come that far.",
+        """
+        SELECT u.context, max(u.id) AS id
+        FROM (SELECT context, id FROM body UNION ALL SELECT context, id FROM version) u GROUP BY u.context""",
+        "raises the counter to the last id",
+        fixable=True,
+        settles=True,
+    ),
+    "JOURNAL_AHEAD": Kind(
+        Severity.CRITICAL,
+        "The journal tells of {subject} version {version} with id {id}, and the catalog does not have it.",
+        """
+        SELECT t.context, t.id, t.subject, t.version
+        FROM (SELECT max(number) AS number FROM told GROUP BY context, subject, version) l
+        JOIN told t ON t.number = l.number
+        LEFT JOIN version v ON v.context = t.context AND v.subject = t.subject AND v.version = t.version
+        WHERE t.id IS NOT NULL AND v.version IS NULL""",
+        "the table is older than its journal: replay the journal into it",
+    ),
+    "TOMBSTONE_HELD": Kind(
+        Severity.CRITICAL,
+        "Id {id} in context {context} is held by a version, and its body says that it is gone.",
+        """
+        SELECT DISTINCT b.context, b.id
+        FROM body b JOIN version v ON v.context = b.context AND v.id = b.id WHERE b.readable AND b.gone""",
+        "takes the tombstone away",
+        fixable=True,
+        settles=True,
+    ),
+    "TOMBSTONE_MISSING": Kind(
+        Severity.WARNING,
+        "Id {id} in context {context} is gone for good, and its body does not say so.",
+        _UNHELD,
+        "marks the body as gone; its content stays",
+        fixable=True,
+        settles=True,
+    ),
+    "POINTER_MISSING": Kind(
+        Severity.WARNING,
+        "The body of id {id} in context {context} cannot be found by its guid.",
+        """
+        SELECT b.context, b.id
+        FROM body b LEFT JOIN pointer p ON p.guid = b.guid AND p.context = b.context AND p.id = b.id
+        WHERE b.readable AND p.id IS NULL""",
+        "puts the pointer",
+        fixable=True,
+        settles=True,
+    ),
+    "JOURNAL_GAP": Kind(
+        Severity.WARNING,
+        "{subject} version {version} with id {id} is stored, and the journal does not tell of it.",
+        """
+        SELECT v.context, v.id, v.subject, v.version FROM version v
+        LEFT JOIN told t ON t.context = v.context AND t.subject = v.subject AND t.version = v.version AND t.id = v.id
+        WHERE v.expected AND t.id IS NULL""",
+        "whoever follows the journal does not have it: give him an export instead",
+    ),
+    "DELETED_BUT_REFERENCED": Kind(
+        Severity.WARNING,
+        "{subject} version {version} references {target}, which is deleted.",
+        """
+        SELECT v.context, v.id, v.subject, v.version, r.target_context, r.target_subject, r.target_version, r.target_id
+        FROM reference r JOIN version v ON v.context = r.context AND v.id = r.id
+        LEFT JOIN version t ON t.context = r.target_context AND t.subject = r.target_subject
+          AND t.version = r.target_version
+        WHERE NOT v.deleted AND (t.version IS NULL OR t.deleted)""",
+        "register the referenced version again, or delete the one that references it",
+    ),
+    "OBJECT_NO_META": Kind(
+        Severity.INFO,
+        "The body of id {id} in context {context} belongs to no version.",
+        _UNHELD,
+        "harmless: a registration was cut off; the next one with this content takes it over",
+    ),
+    "VERSION_GAP": Kind(
+        Severity.INFO,
+        "{subject} has versions up to {version}, and not all numbers below.",
+        """
+        SELECT context, subject, max(version) AS version
+        FROM version GROUP BY context, subject HAVING max(version) > count(*)""",
+        "harmless: versions were deleted for good, or imported with these numbers",
+    ),
+}
+"""In the order in which they are told."""
+
+FIXABLE: Final = tuple(name for name, kind in KINDS.items() if kind.fixable)

@@ -1,0 +1,359 @@
+"""Bodies against catalog against journal: what is missing, different or left over, and putting right what can be.
+
+Three steps. `gather` reads everything, once, in an order in which what is written meanwhile shows itself as a suspect
+and never hides one: journal rows come with their version, so the catalog is read before the journal. `suspects` asks
+the questions of `flaws`. `confirmed` looks at each suspect again by point reads, in an order in which a writer at work
+cannot make it look wrong; what only looks wrong for a moment is given some time.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Final, Protocol
+
+from sigla.errors import SchemaNamedNotFound, StoreError
+from sigla.model import Body, BodyKey, Guid, Row, SchemaId, Search, Subject, Target, Version
+from sigla.ports import Bodies, Catalog, Clock, Journal, VersionKey
+from sigla.registry.flaws import KINDS, Flaw
+from sigla.rules.guid import guid_of
+
+GRACE_MS: Final = 3_600_000
+"""A body without a version that is younger may belong to a registration that is under way."""
+
+PAUSES_S: Final = (0.5, 1.0, 2.0, 4.0)
+"""How long what settles is waited for, look by look."""
+
+JOURNAL_AHEAD: Final = "JOURNAL_AHEAD"
+
+AT_ONCE: Final = 64
+"""Bodies that are read side by side."""
+
+Facts = tuple[Any, ...]
+"""A row of one of `flaws.RELATIONS`."""
+
+
+class Inventory(Protocol):
+    """What the ports do not tell: everything there is, whether or not anybody points to it."""
+
+    def bodies(self) -> Iterator[BodyKey]:
+        """Every id with an object."""
+        ...
+
+    def pointers(self) -> Iterator[tuple[Guid, BodyKey]]:
+        """Every way from a guid to a body."""
+        ...
+
+    def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
+        """Those of the ids that have lost their last holder."""
+        ...
+
+    def point(self, key: BodyKey, guid: Guid) -> None:
+        """Puts a pointer that is missing; one that is there stays."""
+        ...
+
+    def journal_kept_since(self) -> int:
+        """Milliseconds since the epoch: versions written before need not be in the journal any more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """bodies: not behind a cache, so that what is told is what is there."""
+
+    catalog: Catalog
+    bodies: Bodies
+    journal: Journal
+    inventory: Inventory
+    clock: Clock
+
+
+class Scratch(Protocol):
+    """Somewhere to put relations that need not fit into memory, and to ask about them in SQL."""
+
+    def fill(self, relation: str, rows: Iterable[Facts]) -> None: ...
+    def ask(self, query: str) -> Iterator[Mapping[str, Any]]: ...
+
+
+# --- gathering -------------------------------------------------------------------------------------------------------
+
+
+def gather(store: Store, scratch: Scratch) -> None:
+    """Fills all relations. Bodies come first: one that is written later has its version in the catalog's."""
+    keys = store.inventory.bodies()
+    while some := list(islice(keys, AT_ONCE)):
+        found = list(zip(some, read(store.bodies, some), strict=True))
+        scratch.fill("body", [body_facts(key, body) for key, body in found])
+        scratch.fill("reference", [facts for key, body in found for facts in reference_facts(key, body)])
+    scratch.fill("pointer", ((guid, key.context, key.id) for guid, key in store.inventory.pointers()))
+    scratch.fill("version", version_facts(store))
+    scratch.fill("told", told_facts(store.journal))
+
+
+def read(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
+    """None for an object that is no body. Raises StoreError where the store does not answer."""
+    try:
+        return list(bodies.get_many(keys))
+    except (StoreError, SchemaNamedNotFound):
+        return [_readable(bodies, key) for key in keys]
+
+
+def body_facts(key: BodyKey, body: Body | None) -> Facts:
+    if body is None:
+        return *key, False, False, None, None, 0
+    return *key, body.gone, True, body.guid, guid_of(body.schema), body.ts
+
+
+def reference_facts(key: BodyKey, body: Body | None) -> Iterator[Facts]:
+    for target in body.targets if body else ():
+        yield *key, target.context, target.subject, target.version, target.id
+
+
+def version_facts(store: Store) -> Iterator[Facts]:
+    since = store.inventory.journal_kept_since()
+    for subject, row in store.catalog.versions(Search(context=None), deleted=True, latest_only=False):
+        yield subject.context, subject.name, row.version, row.id, row.guid, row.deleted, row.ts >= since
+
+
+def told_facts(journal: Journal, after: int = 0) -> Iterator[Facts]:
+    number = 0
+    for _, form in journal.read(after):
+        for entry in _entries(form):
+            if entry["type"] == "SCHEMA":
+                number += 1
+                yield number, entry["context"], entry["name"], entry["version"], entry["id"]
+
+
+def _entries(form: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    entries: Iterable[Mapping[str, Any]] = form["entries"]
+    return entries
+
+
+def _readable(bodies: Bodies, key: BodyKey) -> Body | None:
+    """None for an object that is no body, or gone since it was listed: then looking again finds nothing wrong."""
+    try:
+        return bodies.get(key)
+    except SchemaNamedNotFound:
+        return None
+    except StoreError as failure:
+        if not isinstance(failure.__cause__, ValueError | KeyError | TypeError):
+            raise
+        return None
+
+
+# --- suspecting ------------------------------------------------------------------------------------------------------
+
+
+def suspects(scratch: Scratch, kinds: Iterable[str] = KINDS) -> Iterator[Flaw]:
+    for kind in kinds:
+        yield from (suspect(kind, found) for found in scratch.ask(KINDS[kind].query))
+
+
+def suspect(kind: str, found: Mapping[str, Any]) -> Flaw:
+    """found: an answer to the kind's query."""
+    target = [found.get(f"target_{part}") for part in ("context", "subject", "version", "id")]
+    resolved = Target(*target) if target[0] is not None else None  # type: ignore[arg-type]  # columns are not typed
+    return Flaw(kind, found["context"], found.get("id"), found.get("subject"), found.get("version"), resolved)
+
+
+# --- looking again ---------------------------------------------------------------------------------------------------
+
+
+def confirmed(store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) -> Iterator[Flaw]:
+    """Those that are still so, in the order found; those that settle are looked at again and again first."""
+    look = _Look(store, store.clock.now() - grace_ms)
+    waiting: list[Flaw] = []
+    ahead: list[Flaw] = []
+    for flaw in found:
+        if not look.at(flaw):
+            continue
+        if KINDS[flaw.kind].settles:
+            waiting.append(flaw)
+        elif flaw.kind == JOURNAL_AHEAD:
+            ahead.append(flaw)
+        else:
+            yield flaw
+    if ahead:
+        yield from _still_told(store.journal, ahead)
+    for pause in PAUSES_S if waiting else ():
+        store.clock.sleep(pause)
+        waiting = [flaw for flaw in waiting if look.at(flaw)]
+    yield from waiting
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """before: when a body must have been written to be suspected of belonging to nobody."""
+
+    store: Store
+    before: int
+
+    def at(self, flaw: Flaw) -> bool:
+        return _CHECKS[flaw.kind](self, flaw)
+
+    def row(self, subject: Subject, version: Version) -> Row | None:
+        key = VersionKey(subject, version)
+        return self.store.catalog.snapshot(subject, wanted=(key,)).rows.get(key)
+
+    def held_row(self, flaw: Flaw) -> Row | None:
+        """The version that the flaw is about, if it still has the id."""
+        row = self.row(flaw.owner, flaw.version or Version(0))
+        return row if row is not None and row.id == flaw.id else None
+
+    def body(self, key: BodyKey) -> Body | None:
+        return _readable(self.store.bodies, key)
+
+    def is_there(self, key: BodyKey) -> bool:
+        try:
+            self.store.bodies.get(key)
+        except SchemaNamedNotFound:
+            return False
+        except StoreError as failure:
+            if not isinstance(failure.__cause__, ValueError | KeyError | TypeError):
+                raise
+        return True
+
+    def is_buried(self, key: BodyKey) -> bool:
+        return key in self.store.inventory.buried((key,))
+
+
+def _meta_no_object(look: _Look, flaw: Flaw) -> bool:
+    """The row first: where it is, its body was there before it."""
+    return look.held_row(flaw) is not None and not look.is_there(flaw.key)
+
+
+def _unreadable(look: _Look, flaw: Flaw) -> bool:
+    return look.is_there(flaw.key) and look.body(flaw.key) is None
+
+
+def _mismatch(look: _Look, flaw: Flaw) -> bool:
+    body = look.body(flaw.key)
+    if body is None:
+        return False
+    if flaw.subject is None:
+        return body.guid != guid_of(body.schema)
+    row = look.held_row(flaw)
+    return row is not None and row.guid != body.guid
+
+
+def _reference_missing(look: _Look, flaw: Flaw) -> bool:
+    target = flaw.target
+    return target is not None and not look.is_there(BodyKey(target.context, target.id))
+
+
+def _counter_behind(look: _Look, flaw: Flaw) -> bool:
+    return look.store.catalog.max_id(flaw.context) < (flaw.id or 0)
+
+
+def _row_missing(look: _Look, flaw: Flaw) -> bool:
+    return look.row(flaw.owner, flaw.version or Version(0)) is None
+
+
+def _still_told(journal: Journal, flaws: Sequence[Flaw]) -> Iterator[Flaw]:
+    """The rows were missing; now the journal once more: whoever purged one before we looked has said so there."""
+    last: dict[tuple[Any, ...], SchemaId | None] = {(each.context, each.subject, each.version): None for each in flaws}
+    for _, *place, id in told_facts(journal):
+        if tuple(place) in last:
+            last[tuple(place)] = id
+    yield from (each for each in flaws if last[each.context, each.subject, each.version] == each.id)
+
+
+def _tombstone_held(look: _Look, flaw: Flaw) -> bool:
+    """The body first: an import takes the tombstone away after its commit."""
+    body = look.body(flaw.key)
+    return body is not None and body.gone and bool(look.store.catalog.holders(flaw.key))
+
+
+def _unheld(look: _Look, flaw: Flaw) -> Body | None:
+    """The living body that nobody holds."""
+    if look.store.catalog.holders(flaw.key):
+        return None
+    body = look.body(flaw.key)
+    return None if body is None or body.gone else body
+
+
+def _tombstone_missing(look: _Look, flaw: Flaw) -> bool:
+    return _unheld(look, flaw) is not None and look.is_buried(flaw.key)
+
+
+def _object_no_meta(look: _Look, flaw: Flaw) -> bool:
+    body = _unheld(look, flaw)
+    return body is not None and body.ts < look.before and not look.is_buried(flaw.key)
+
+
+def _pointer_missing(look: _Look, flaw: Flaw) -> bool:
+    body = look.body(flaw.key)
+    return body is not None and flaw.key not in look.store.bodies.named(body.guid)
+
+
+def _journal_gap(look: _Look, flaw: Flaw) -> bool:
+    """Its row comes with the version, in one commit, so that it was there when the journal was read."""
+    return look.held_row(flaw) is not None
+
+
+def _deleted_but_referenced(look: _Look, flaw: Flaw) -> bool:
+    """The target first: as long as somebody references it, nobody may delete it."""
+    target = flaw.target
+    if target is None:
+        return False
+    row = look.row(Subject(target.context, target.subject), target.version)
+    if row is not None and not row.deleted:
+        return False
+    referrer = look.held_row(flaw)
+    return referrer is not None and not referrer.deleted
+
+
+def _version_gap(look: _Look, flaw: Flaw) -> bool:
+    rows = look.store.catalog.history(flaw.owner)
+    return bool(rows) and rows[-1].version > len(rows)
+
+
+_CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
+    "META_NO_OBJECT": _meta_no_object,
+    "UNREADABLE_OBJECT": _unreadable,
+    "HASH_MISMATCH": _mismatch,
+    "REFERENCE_MISSING": _reference_missing,
+    "COUNTER_BEHIND": _counter_behind,
+    JOURNAL_AHEAD: _row_missing,
+    "TOMBSTONE_HELD": _tombstone_held,
+    "TOMBSTONE_MISSING": _tombstone_missing,
+    "POINTER_MISSING": _pointer_missing,
+    "JOURNAL_GAP": _journal_gap,
+    "DELETED_BUT_REFERENCED": _deleted_but_referenced,
+    "OBJECT_NO_META": _object_no_meta,
+    "VERSION_GAP": _version_gap,
+}
+
+
+# --- putting right ---------------------------------------------------------------------------------------------------
+
+
+def fix(store: Store, flaw: Flaw) -> None:
+    """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing. Nothing is ever removed."""
+    _FIXES[flaw.kind](store, flaw)
+
+
+def _raise_counter(store: Store, flaw: Flaw) -> None:
+    store.catalog.raise_counter(flaw.context, max(flaw.key.id, store.bodies.last(flaw.context)))
+
+
+def _agree(store: Store, flaw: Flaw) -> None:
+    """The body says what the catalog says. Asked once more afterwards: an import may bring the id back meanwhile."""
+    for _ in range(2):
+        if store.catalog.holders(flaw.key):
+            standing = store.bodies.get(flaw.key)
+            if standing.gone:
+                store.bodies.revive(flaw.key, replace(standing, gone=False))
+        elif store.inventory.buried((flaw.key,)):
+            store.bodies.bury(flaw.key)
+
+
+def _point(store: Store, flaw: Flaw) -> None:
+    store.inventory.point(flaw.key, store.bodies.get(flaw.key).guid)
+
+
+_FIXES: Mapping[str, Callable[[Store, Flaw], None]] = {
+    "COUNTER_BEHIND": _raise_counter,
+    "TOMBSTONE_HELD": _agree,
+    "TOMBSTONE_MISSING": _agree,
+    "POINTER_MISSING": _point,
+}

@@ -1,0 +1,200 @@
+"""The audit of a registry: tables and a page below a place that was empty.
+
+    spark-submit pipelines/audit/job.py --data ./data --out ./audit --records ./lake
+    spark-submit pipelines/audit/job.py --bucket NAME --table NAME --out s3://…/audit --level FULL_TRANSITIVE
+
+The driver streams two lists, of versions and of objects, and holds none of them; all that grows with the registry
+happens in tasks. 0: nothing is amiss. 1: something cannot be read, or is refused by the level that was asked for.
+2: misused.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from pipelines import spark as sessions
+from pipelines.audit import listing, tables, transform
+from pipelines.audit.facts import FACTS
+from pipelines.audit.page import page
+from pipelines.audit.pairs import scope_of
+from pipelines.audit.summary import Summary, summarise
+from pipelines.places import Place, place
+from sigla import opening
+from sigla.rules.compatibility import LEVELS
+from sigla.settings import Address
+
+NAME: Final = "sigla-audit"
+SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
+"""A row of a block is up to a thousand ids; a batch of bodies is read in a second."""
+
+
+class NotEmpty(Exception):
+    """There is something where the audit is to be written; the sentence says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """records: places with landed tables, the quarantine or files of raw records. context: of the ids in them."""
+
+    address: Address
+    out: Place
+    records: tuple[Place, ...] = ()
+    context: str = "."
+    level: str | None = None
+    default_level: str = "BACKWARD"
+
+
+def audit(spark: SparkSession, asked: Asked, now: int) -> Summary:
+    """Writes the tables and the page. now: milliseconds since the epoch. Raises NotEmpty, DataNotOpened."""
+    out = asked.out
+    if next(out.names(), None) is not None:
+        raise NotEmpty(f"There is something in {out.url} already; choose an empty place.")
+    scope = scope_of(asked.level)
+    with opening.reading(asked.address) as reading:
+        assert reading.catalog  # noqa: S101 - the address of a job names a catalog
+        assert reading.inventory  # noqa: S101 - as above
+        told = listing.versions(reading.catalog, asked.default_level)
+        tables.stream(told, listing.VERSIONS, out.under("tables/versions"))
+        tables.stream(listing.objects(reading.inventory), listing.OBJECTS, out.under("tables/objects"))
+    versions = tables.read(spark, out.under("tables/versions"), listing.VERSIONS).persist()
+    objects = tables.read(spark, out.under("tables/objects"), listing.OBJECTS)
+    write = _Tables(spark, out)
+    known = write("bodies", transform.facts_of(versions, objects, asked.address), FACTS)
+    compared = transform.comparable(versions, known).persist()
+    blocks = transform.blocks(compared, scope).persist()
+    failed = transform.failures_of(blocks, asked.address, scope)
+    broken = write("breaks", transform.breaks(compared, failed, scope), transform.BREAKS)
+    levels = transform.level_counts(compared, broken)
+    tables.stream(levels, transform.LEVEL_COUNTS, out.under("tables/levels"))
+    ids = transform.ids(versions, known, _used(spark, asked), asked.context)
+    summary = summarise(
+        str(asked.address),
+        now,
+        asked.level,
+        versions=versions,
+        ids=write("ids", ids, transform.IDS),
+        levels=[dict(zip(transform.LEVEL_COUNTS.names, row, strict=True)) for row in levels],
+        breaks=broken,
+        duplicates=write("duplicates", transform.duplicates(versions, known), transform.DUPLICATES),
+        references=write("references", transform.references(versions, known), transform.REFERENCES),
+        compared=blocks.agg(f.sum(_pairs(neighbours=scope.neighbours))).first()[0] or 0,
+        searched=bool(asked.records),
+    )
+    out.put_if_absent("index.html", page(summary).encode())
+    return summary
+
+
+class _Tables:
+    """Writes a table and reads it back: nothing is worked out twice."""
+
+    def __init__(self, spark: SparkSession, out: Place) -> None:
+        self._spark = spark
+        self._out = out
+
+    def __call__(self, name: str, frame: DataFrame, schema: tables.Schema) -> DataFrame:
+        place = self._out.under(f"tables/{name}")
+        tables.write(frame, schema, place)
+        return tables.read(self._spark, place, schema).persist()
+
+
+def _used(spark: SparkSession, asked: Asked) -> DataFrame:
+    named = ((place, [name for name in place.names() if name.endswith(".parquet")]) for place in asked.records)
+    frames = [transform.usage_of(spark, names, place) for place, names in named if names]
+    if not frames:
+        return transform.usage_of(spark, [], asked.out)
+    whole = frames[0]
+    for each in frames[1:]:
+        whole = whole.union(each)
+    return whole
+
+
+def _pairs(*, neighbours: bool) -> "f.Column":
+    """How many pairs a block has."""
+    newer, older = f.size("newer"), f.size("older")
+    if neighbours:
+        return f.when(older > 0, 1).otherwise(newer - 1)
+    return f.when(older > 0, newer.cast("long") * older).otherwise(newer.cast("long") * (newer - 1) / 2).cast("long")
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def main(argv: Sequence[str]) -> int:
+    asked = _asked(argv)
+    made = sessions.session(os.environ, name=NAME, settings=SETTINGS)
+    try:
+        begun = time.time()
+        summary = audit(made, asked, round(begun * 1000))
+    except (NotEmpty, opening.DataNotOpened) as problem:
+        sys.stderr.write(f"audit: {problem}\n")
+        return 2
+    finally:
+        made.stop()
+    sys.stdout.write(told(summary, time.time() - begun, asked.out.uri("index.html")))
+    return int(summary.amiss)
+
+
+def told(summary: Summary, took_s: float, where: str) -> str:
+    """What a person reads on the terminal."""
+    counted = summary.counted
+    lines = [
+        f"audited: {counted['versions']:,} versions of {counted['subjects']:,} subjects, {counted['ids']:,} ids",
+        f"compared: {counted['compared']:,} pairs",
+        *(
+            f"{line['level']}: not kept by {line['broken_subjects']:,} subjects"
+            for line in summary.levels
+            if summary.level in {None, line["level"]}
+        ),
+    ]
+    if summary.searched:
+        lines.append(f"ids in the data: {counted['seen']:,}, never seen: {counted['never']:,}")
+        lines.append(f"unknown ids in the data: {counted['unknown']:,}")
+    lines += [
+        f"in several subjects: {counted['equal']:,} equal, {counted['equivalent']:,} equivalent",
+        f"cannot be read: {counted['unreadable']:,} schemas, {counted['references']:,} references",
+        f"took: {took_s:.0f} s",
+        f"page: {where}",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _asked(argv: Sequence[str]) -> Asked:
+    parser = argparse.ArgumentParser(prog="audit", description=(__doc__ or "").partition("\n")[0])
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--data", type=Path, metavar="DIR", help="where the data of the registry live")
+    where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
+    parser.add_argument("--table", default="", metavar="NAME", help="its table")
+    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a place")
+    parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
+    parser.add_argument(
+        "--records", nargs="*", default=[], metavar="PLACE", help="landed tables, the quarantine, files of raw records"
+    )
+    parser.add_argument("--context", default=".", metavar="NAME", help="of the ids in the records (%(default)s)")
+    parser.add_argument("--level", choices=[each for each in LEVELS if each != "NONE"], help="only this one")
+    parser.add_argument(
+        "--default-level", default="BACKWARD", choices=LEVELS, metavar="LEVEL", help="as the registry's"
+    )
+    given = parser.parse_args(list(argv))
+    if bool(given.bucket) != bool(given.table):
+        parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
+    data = str(given.data.resolve()) if given.data else ""
+    return Asked(
+        Address(data=data, bucket=given.bucket, table=given.table, registry=given.registry),
+        place(given.out),
+        tuple(map(place, given.records)),
+        given.context,
+        given.level,
+        given.default_level,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

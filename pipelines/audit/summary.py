@@ -1,0 +1,165 @@
+"""What a person wants to know of an audit: counts, and of each table its beginning, the worst first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from pipelines.audit.facts import Status
+
+MOST: Final = 100
+"""Lines of a list on the page; the tables have all of them."""
+_SOME: Final = 5
+
+_NEVER = "versions > 0 AND active > 0 AND rows = 0"
+_UNREADABLE = f"status <> '{Status.UNDERSTOOD.name}'"
+_ORPHAN = "status IS NOT NULL AND versions = 0 AND NOT coalesce(gone, false)"
+
+Line = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """registry: its address. made: milliseconds since the epoch. level: the only one that was asked for, or None.
+
+    counted: by name, see `summarise`. Lists have at most MOST lines, with the columns of their tables.
+    """
+
+    registry: str
+    made: int
+    level: str | None
+    searched: bool
+    """Whether data were looked through at all."""
+    counted: Mapping[str, int]
+    levels: tuple[Line, ...] = ()
+    broken: tuple[Line, ...] = ()
+    """Subjects, those with most pairs first: context, subject, level, pairs, newer, older, message."""
+    seen: tuple[Line, ...] = ()
+    never: tuple[Line, ...] = ()
+    unknown: tuple[Line, ...] = ()
+    months: tuple[Line, ...] = ()
+    """Ids by the month in which they were last seen: month, ids."""
+    duplicates: tuple[Line, ...] = ()
+    """Groups: kind, versions, subjects, examples."""
+    unreadable: tuple[Line, ...] = ()
+    references: tuple[Line, ...] = ()
+    orphans: tuple[Line, ...] = ()
+
+    @property
+    def amiss(self) -> bool:
+        """Something that somebody has to look at: what cannot be read, and what the asked level would refuse."""
+        wrong = self.counted["unreadable"] + self.counted["references"] + self.counted["unknown"]
+        return bool(wrong or (self.level and self.counted["broken_subjects"]))
+
+
+def summarise(
+    registry: str,
+    made: int,
+    level: str | None,
+    *,
+    versions: DataFrame,
+    ids: DataFrame,
+    levels: Sequence[Line],
+    breaks: DataFrame,
+    duplicates: DataFrame,
+    references: DataFrame,
+    compared: int,
+    searched: bool,
+) -> Summary:
+    """compared: pairs in one direction. searched: whether there were data to look through."""
+    # An id that only records know has no status.
+    known, unknown = ids.where("status IS NOT NULL"), ids.where("status IS NULL")
+    never = known.where(_NEVER) if searched else known.where("false")
+    groups = _groups(duplicates)
+    subjects = f.count_distinct(f.col("context"), f.col("subject"))
+    counted = {
+        **_counts(versions, subjects=subjects, versions=f.count("*"), deleted=f.count_if("deleted")),
+        **_counts(
+            ids,
+            ids=f.count_if(f.expr("versions > 0")),
+            rows=f.sum("rows"),
+            seen=f.count_if(f.expr("rows > 0")),
+            never=f.count_if(f.expr(_NEVER)) if searched else f.lit(0),
+            unknown=f.count_if(f.expr("status IS NULL")),
+            unreadable=f.count_if(f.expr(_UNREADABLE)),
+            orphans=f.count_if(f.expr(_ORPHAN)),
+        ),
+        **_counts(
+            breaks,
+            broken_subjects=subjects,
+            broken_pairs=f.count_distinct(f.col("context"), f.col("subject"), f.col("newer"), f.col("older")),
+        ),
+        **_counts(references, references=f.count("*")),
+        **_counts(
+            groups,
+            equal=f.count_if(f.expr("kind = 'EQUAL'")),
+            equivalent=f.count_if(f.expr("kind = 'EQUIVALENT'")),
+        ),
+        "compared": compared,
+    }
+    return Summary(
+        registry,
+        made,
+        level,
+        searched,
+        counted,
+        levels=tuple(levels),
+        broken=_lines(_broken(breaks)),
+        seen=_lines(ids.where("rows > 0").orderBy(f.desc("rows"), "id")),
+        never=_lines(never.orderBy("context", "id")),
+        unknown=_lines(unknown.orderBy(f.desc("rows"))),
+        months=_lines(_months(ids)),
+        duplicates=_lines(groups.orderBy(f.desc("subjects"), f.desc("versions"), "examples")),
+        unreadable=_lines(known.where(_UNREADABLE).orderBy("context", "id")),
+        references=_lines(references.orderBy("context", "subject", "version")),
+        orphans=_lines(known.where(_ORPHAN).orderBy("context", "id")),
+    )
+
+
+def _counts(frame: DataFrame, **named: Column) -> dict[str, int]:
+    """One pass over the frame."""
+    found = frame.agg(*(column.alias(name) for name, column in named.items())).first()
+    return {name: found[name] or 0 for name in named}
+
+
+def _broken(breaks: DataFrame) -> DataFrame:
+    """The example is a pair of neighbours, if there is one."""
+    first = f.min(f.struct((~f.col("neighbours")).alias("apart"), "newer", "older", "messages"))
+    return (
+        breaks.groupBy("context", "subject", "level")
+        .agg(f.countDistinct("newer", "older").alias("pairs"), first.alias("first"))
+        .orderBy(f.desc("pairs"), "context", "subject")
+        .select(
+            "context",
+            "subject",
+            "level",
+            "pairs",
+            "first.newer",
+            "first.older",
+            f.expr("first.messages[0]").alias("message"),
+        )
+    )
+
+
+def _groups(duplicates: DataFrame) -> DataFrame:
+    return duplicates.groupBy("kind", "digest").agg(
+        f.count("*").alias("versions"),
+        f.countDistinct("context", "subject").alias("subjects"),
+        f.slice(f.sort_array(f.collect_set("subject")), 1, _SOME).alias("examples"),
+    )
+
+
+def _months(ids: DataFrame) -> DataFrame:
+    month = f.date_format(f.timestamp_millis("last_seen"), "yyyy-MM")
+    return (
+        ids.where("last_seen IS NOT NULL")
+        .groupBy(month.alias("month"))
+        .agg(f.count("*").alias("ids"))
+        .orderBy(f.desc("month"))
+    )
+
+
+def _lines(frame: DataFrame) -> tuple[Line, ...]:
+    return tuple(row.asDict(recursive=True) for row in frame.limit(MOST).collect())

@@ -1,0 +1,89 @@
+"""Tables as folders of Parquet files below a place: written by the driver in a stream or by tasks, read by tasks.
+
+Spark never sees the place: a file is read and written where its rows are, so that S3 needs nothing of the JVM.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from pipelines.places import Place
+
+Schema = Any
+"""Arrow's, which has no types of its own."""
+
+ROWS_OF_A_FILE: Final = 50_000
+"""What the driver writes into one file, and so what a task reads at least."""
+ROWS_OF_A_BATCH: Final = 10_000
+
+_NAME: Final = pa.schema([pa.field("name", pa.string())])
+_WRITTEN: Final = pa.schema([pa.field("name", pa.string()), pa.field("rows", pa.int64())])
+
+
+def stream(rows: Iterable[tuple[Any, ...]], schema: pa.Schema, place: Place) -> int:
+    """Writes what comes, a file after the other; how many rows there were. One file's rows are held at a time."""
+    coming, count = iter(rows), 0
+    while some := list(islice(coming, ROWS_OF_A_FILE)):
+        columns = [pa.array(column, field.type) for column, field in zip(zip(*some, strict=True), schema, strict=True)]
+        table = pa.Table.from_arrays(columns, schema=schema)
+        _write(table.to_batches(), schema, place, f"part-{count // ROWS_OF_A_FILE:06}.parquet")
+        count += len(some)
+    return count
+
+
+def read(spark: SparkSession, place: Place, schema: pa.Schema) -> DataFrame:
+    """The rows of all files of a table."""
+    names = [(name,) for name in place.names() if name.endswith(".parquet")]
+    files = spark.createDataFrame(names, from_arrow_schema(_NAME)).repartition(max(1, len(names)))
+    return files.mapInArrow(partial(_rows_of, place=place, schema=schema), from_arrow_schema(schema))
+
+
+def write(frame: DataFrame, schema: pa.Schema, place: Place) -> int:
+    """A file for each partition that is not empty; how many rows there were. A task that is repeated overwrites."""
+    written = frame.mapInArrow(partial(_write_part, place=place, schema=schema), from_arrow_schema(_WRITTEN))
+    return sum(row.rows for row in written.collect())
+
+
+def files(place: Place, name: str) -> Iterator[pa.RecordBatch]:
+    with place.filesystem.open_input_file(place.path(name)) as opened:
+        yield from pq.ParquetFile(opened).iter_batches(ROWS_OF_A_BATCH)
+
+
+def _rows_of(batches: Iterable[pa.RecordBatch], *, place: Place, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for name in batch.column("name").to_pylist():
+            yield from (rows.cast(schema) for rows in files(place, name))
+
+
+def _write_part(batches: Iterable[pa.RecordBatch], *, place: Place, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    coming = (batch.cast(schema) for batch in batches if batch.num_rows)
+    first = next(coming, None)
+    if first is None:
+        return
+    name = f"part-{TaskContext.get().partitionId():06}.parquet"
+    rows = _write(_with(first, coming), schema, place, name)
+    yield pa.RecordBatch.from_pylist([{"name": name, "rows": rows}], _WRITTEN)
+
+
+def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield first
+    yield from rest
+
+
+def _write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, place: Place, name: str) -> int:
+    rows = 0
+    with (
+        place.filesystem.open_output_stream(place.folder_for(name)) as opened,
+        pq.ParquetWriter(opened, schema, compression="zstd") as writer,
+    ):
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows

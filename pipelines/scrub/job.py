@@ -1,0 +1,183 @@
+"""`sigla scrub` for registries of millions: tasks read the bodies, Spark joins, the driver looks again.
+
+    spark-submit pipelines/scrub/job.py --bucket NAME --table NAME --out s3://…/scrub --export s3://…/AWSDynamoDB/…/data
+    spark-submit pipelines/scrub/job.py --data ./data --out ./scrub --fix COUNTER_BEHIND
+
+Kinds of flaws, what finds them and what puts them right are those of `sigla.registry.flaws` and `.scrub`. 0: nothing is
+wrong that needs anybody. 1: something is. 2: misused.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from pipelines import spark as sessions
+from pipelines.audit import listing, tables
+from pipelines.places import Place, place
+from pipelines.scrub import transform
+from sigla import opening
+from sigla.embedded.clock import SystemClock
+from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
+from sigla.registry.scrub import GRACE_MS, Store, confirmed, fix, told_facts, version_facts
+from sigla.settings import Address
+
+NAME: Final = "sigla-scrub"
+SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
+
+FLAWS: Final = pa.schema(
+    [
+        pa.field("kind", pa.string()),
+        pa.field("severity", pa.string()),
+        pa.field("context", pa.string()),
+        pa.field("id", pa.int64()),
+        pa.field("subject", pa.string()),
+        pa.field("version", pa.int32()),
+        pa.field("sentence", pa.string()),
+    ]
+)
+
+
+class NotEmpty(Exception):
+    """There is something where the tables are to be written; the sentence says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """export: of the registry's table; None: the catalog itself is listed, a query for each subject."""
+
+    address: Address
+    out: Place
+    export: Place | None = None
+    fix: frozenset[str] = frozenset()
+    grace_ms: int = GRACE_MS
+
+
+def scrub(spark: SparkSession, asked: Asked) -> list[Flaw]:
+    """Writes the table of flaws, confirmed ones only. Raises NotEmpty, DataNotOpened."""
+    if next(asked.out.names(), None) is not None:
+        raise NotEmpty(f"There is something in {asked.out.url} already; choose an empty place.")
+    with _reading(asked.address) as store:
+        suspects = transform.suspects(spark, _relations(spark, asked, store))
+        found = list(confirmed(store, suspects, grace_ms=asked.grace_ms))
+    tables.stream(map(_row, found), FLAWS, asked.out.under("tables/flaws"))
+    return found
+
+
+def put_right(asked: Asked, found: Sequence[Flaw]) -> list[Flaw]:
+    """Those that were asked to be, and are now. Raises DataNotOpened."""
+    wanted = [flaw for flaw in found if flaw.kind in asked.fix]
+    if wanted:
+        with opening.writing(asked.address) as writing:
+            registry = writing.registry
+            store = Store(registry.catalog, registry.bodies, writing.journal, writing.inventory, registry.clock)
+            for flaw in wanted:
+                fix(store, flaw)
+    return wanted
+
+
+def _relations(spark: SparkSession, asked: Asked, store: Store) -> dict[str, DataFrame]:
+    """In the order of `sigla.registry.scrub.gather`, each read when it was written: bodies before the catalog."""
+    written = _Streamed(spark, asked.out)
+    objects = written("objects", listing.objects(store.inventory), listing.OBJECTS)
+    bodies = transform.bodies(objects, asked.address).persist()
+    bodies.count()
+    pointers = ((guid, key.context, key.id) for guid, key in store.inventory.pointers())
+    since = store.inventory.journal_kept_since()
+    return {
+        "body": bodies.drop("references"),
+        "reference": bodies.selectExpr("inline(references)"),
+        "pointer": written("pointer", pointers, transform.SCHEMAS["pointer"]),
+        "version": written("version", version_facts(store), transform.SCHEMAS["version"])
+        if asked.export is None
+        else transform.exported_versions(spark, asked.export, asked.address.registry, since),
+        "told": written("told", told_facts(store.journal), transform.SCHEMAS["told"]),
+    }
+
+
+class _Streamed:
+    """Lists of the driver as frames, by way of a table below a place."""
+
+    def __init__(self, spark: SparkSession, out: Place) -> None:
+        self._spark = spark
+        self._out = out
+
+    def __call__(self, name: str, rows: Iterator[tuple[Any, ...]], schema: tables.Schema) -> DataFrame:
+        place = self._out.under(f"tables/{name}")
+        tables.stream(rows, schema, place)
+        return tables.read(self._spark, place, schema).persist()
+
+
+@contextmanager
+def _reading(address: Address) -> Iterator[Store]:
+    with opening.reading(address) as read:
+        assert read.catalog  # noqa: S101 - the address of a job names a catalog
+        assert read.journal  # noqa: S101 - as above
+        assert read.inventory  # noqa: S101 - as above
+        yield Store(read.catalog, read.bodies, read.journal, read.inventory, SystemClock())
+
+
+def _row(flaw: Flaw) -> tuple[Any, ...]:
+    severity = KINDS[flaw.kind].severity.value
+    return flaw.kind, severity, flaw.context, flaw.id, flaw.subject, flaw.version, flaw.sentence
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def main(argv: Sequence[str]) -> int:
+    asked = _asked(argv)
+    made = sessions.session(os.environ, name=NAME, settings=SETTINGS)
+    try:
+        found = scrub(made, asked)
+        fixed = put_right(asked, found)
+    except (NotEmpty, opening.DataNotOpened) as problem:
+        sys.stderr.write(f"scrub: {problem}\n")
+        return 2
+    finally:
+        made.stop()
+    sys.stdout.writelines(f"{line}\n" for line in told(found, fixed, asked.out.uri("tables/flaws")))
+    return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
+
+
+def told(found: Sequence[Flaw], fixed: Sequence[Flaw], where: str) -> Iterator[str]:
+    for name, kind in KINDS.items():
+        if count := sum(flaw.kind == name for flaw in found):
+            right = sum(flaw.kind == name for flaw in fixed)
+            yield f"{name}: {count:,} ({kind.severity.value}{f', {right:,} fixed' if right else ''})"
+    yield f"flaws: {len(found):,}, fixed: {len(fixed):,}"
+    yield f"table: {where}"
+
+
+def _asked(argv: Sequence[str]) -> Asked:
+    parser = argparse.ArgumentParser(prog="scrub", description=(__doc__ or "").partition("\n")[0])
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--data", type=Path, metavar="DIR", help="where the data of the registry live")
+    where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
+    parser.add_argument("--table", default="", metavar="NAME", help="its table")
+    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a place")
+    parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
+    parser.add_argument("--export", metavar="PLACE", help="the data of the table's export, as DYNAMODB_JSON")
+    parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
+    parser.add_argument("--grace", type=float, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
+    given = parser.parse_args(list(argv))
+    if bool(given.bucket) != bool(given.table):
+        parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
+    return Asked(
+        Address(str(given.data.resolve()) if given.data else "", given.bucket, given.table, given.registry),
+        place(given.out),
+        place(given.export) if given.export else None,
+        frozenset(given.fix),
+        round(given.grace * 1000),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

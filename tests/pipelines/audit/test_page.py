@@ -1,0 +1,99 @@
+"""The page of an audit, by its words and its structure."""
+
+from html.parser import HTMLParser
+
+from pipelines.audit.page import page
+from pipelines.audit.plots import Bar, bars
+from pipelines.audit.summary import MOST, Summary
+from tests.build import NOW
+
+COUNTED = {
+    **dict.fromkeys(("subjects", "versions", "deleted", "ids", "compared", "broken_subjects", "broken_pairs"), 0),
+    **dict.fromkeys(("rows", "seen", "never", "unknown", "unreadable", "references", "orphans"), 0),
+    **dict.fromkeys(("equal", "equivalent"), 0),
+}
+EVIL = '<script>alert("x")</script>'
+
+
+class Structure(HTMLParser):
+    """Opening and closing tags in order; raises on those that do not match."""
+
+    EMPTY = frozenset({"meta", "rect"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.met: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.met.append((tag, dict(attrs)))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag
+
+
+def _summary(**fields: object) -> Summary:
+    given = {"registry": "data", "made": NOW, "level": None, "searched": True, "counted": COUNTED}
+    return Summary(**{**given, **fields})  # type: ignore[arg-type]  # by name
+
+
+def _broken(**fields: object) -> dict[str, object]:
+    plain = {"context": ".", "subject": "s", "level": "FULL", "pairs": 1, "newer": 2, "older": 1, "message": "no"}
+    return plain | fields
+
+
+def test_a_name_is_text_and_never_markup() -> None:
+    """Subjects, topics and messages come from strangers."""
+    seen = {"context": ".", "id": 1, "subject": EVIL, "rows": 2, "last_seen": NOW, "topics": [EVIL]}
+    shown = page(_summary(registry=EVIL, broken=(_broken(subject=EVIL, message=EVIL),), seen=(seen,)))
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;") >= 6
+    assert not Structure(shown).open
+
+
+def test_it_can_be_read_without_being_seen() -> None:
+    """Plots say their values, tables their headings, the page its language."""
+    seen = {"context": ".", "id": 7, "subject": "orders", "rows": 1_234, "last_seen": NOW, "topics": ["orders"]}
+    met = Structure(page(_summary(broken=(_broken(),), seen=(seen,)))).met
+    assert ("html", {"lang": "en"}) in met
+    plots = [attributes for tag, attributes in met if tag == "svg"]
+    assert [each["role"] for each in plots] == ["img"] * len(plots)
+    assert "7 orders: 1234" in [each["aria-label"] for each in plots]
+    assert all(attributes.get("scope") == "col" for tag, attributes in met if tag == "th")
+
+
+def test_a_list_says_that_it_is_only_the_beginning() -> None:
+    never = tuple({"context": ".", "id": id, "subject": "s", "type": "AVRO"} for id in range(MOST))
+    shown = page(_summary(never=never, counted=COUNTED | {"never": 5_000}))
+    assert "Never seen: the first 100 of 5,000" in shown
+
+
+def test_without_data_nothing_is_said_about_usage() -> None:
+    """That a schema was not looked for does not mean that it does not occur."""
+    shown = page(_summary(searched=False))
+    assert "No data were named" in shown
+    assert "never seen" not in shown
+
+
+def test_an_empty_registry_is_in_order() -> None:
+    shown = page(_summary())
+    assert "Every version can be read as every other" in shown
+    assert "Every schema is understood" in shown
+
+
+def test_a_plot_of_nothing_is_nothing() -> None:
+    assert bars("Nothing", "nothing", []) == ""
+    assert "<svg" in bars("Zero", "zero", [Bar("zero", 0)])
+
+
+def test_only_what_somebody_has_to_look_at_is_amiss() -> None:
+    """A level that nobody asked for breaks nothing."""
+    broken = COUNTED | {"broken_subjects": 3}
+    assert not _summary(counted=broken).amiss
+    assert _summary(counted=broken, level="FULL").amiss
+    assert _summary(counted=COUNTED | {"unknown": 1}).amiss

@@ -1,0 +1,54 @@
+"""Which ids a file of data speaks of, whatever kind of file it is."""
+
+from pathlib import Path
+from uuid import UUID
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.audit.usage import usage
+from pipelines.places import place
+from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
+from tests.build import NOW
+from tests.pipelines.audit.estate import framed, landed, raw
+
+GUID = UUID(int=7)
+
+
+def used(folder: Path) -> list[tuple[str, int | None, str | None, int, int]]:
+    files = pa.RecordBatch.from_pylist([{"name": name} for name in place(folder).names()])
+    return [tuple(row.values()) for batch in usage([files], place(folder)) for row in batch.to_pylist()]
+
+
+def test_landed_rows_are_counted_by_topic_and_id(tmp_path: Path) -> None:
+    landed(tmp_path / "a.parquet", [("orders", 1, 0), ("orders", 1, 2_000), ("orders", 2, 0), ("users", 1, 0)])
+    assert sorted(used(tmp_path), key=str) == [
+        ("orders", 1, None, 2, NOW + 2_000),
+        ("orders", 2, None, 1, NOW),
+        ("users", 1, None, 1, NOW),
+    ]
+
+
+def test_a_tombstone_speaks_of_no_schema(tmp_path: Path) -> None:
+    landed(tmp_path / "a.parquet", [("orders", None, 0)])
+    assert used(tmp_path) == []
+
+
+def test_raw_records_say_their_ids_in_front(tmp_path: Path) -> None:
+    """Damage, and what is no frame, says nothing."""
+    raw(tmp_path / "a.parquet", [framed(5), framed(5), b"", b"\x00\x01", b"text", None])
+    assert used(tmp_path) == [("raw", 5, None, 2, NOW)]
+
+
+def test_a_header_says_an_id_or_a_guid(tmp_path: Path) -> None:
+    raw(
+        tmp_path / "a.parquet",
+        [b"bare"],
+        headers=[(VALUE_HEADER, b"\x01" + GUID.bytes), (KEY_HEADER, b"\x00\x00\x00\x00\x09")],
+    )
+    assert used(tmp_path) == [("raw", None, str(GUID), 1, NOW), ("raw", 9, None, 1, NOW)]
+
+
+def test_files_of_another_kind_have_nothing_to_tell(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "a.parquet")
+    assert used(tmp_path) == []

@@ -1,0 +1,106 @@
+"""Spark finds what `sigla scrub` finds: the same questions, the same second look."""
+
+import gzip
+from base64 import b64encode
+from pathlib import Path
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from pipelines.places import place
+from pipelines.scrub import transform
+from pipelines.scrub.job import Asked, NotEmpty, put_right, scrub, told
+from sigla.model import DEFAULT_CONTEXT, Draft
+from sigla.registry import scrub as core
+from sigla.registry.flaws import KINDS
+from sigla.registry.scrub import version_facts
+from sigla.settings import Address
+from tests.build import NOW, a_text
+from tests.contract.aws import Account, moto
+from tests.unit.registry.scrubbing import (
+    ADDRESS,
+    ORDER,
+    Broken,
+    InAWS,
+    an_orphan,
+    in_a_directory,
+    in_aws,
+    of_id,
+    registry_of,
+)
+
+__all__ = ["moto"]
+
+# Spark leaves the socket of a result to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
+
+@pytest.fixture(autouse=True)
+def _nobody_else_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nothing has to be waited for."""
+    monkeypatch.setattr(core, "PAUSES_S", ())
+
+
+def break_all(broken: Broken) -> None:
+    """As many ways at once as do not hide each other."""
+    an_orphan(broken, ts=NOW)
+    broken.remove_pointer(of_id(4), broken.store.bodies.get(of_id(4)).guid)
+    broken.forget(ADDRESS, 2)
+    broken.remove_object(of_id(2))
+    broken.write_object(of_id(3), b"no body")
+    broken.set_counter(DEFAULT_CONTEXT, 2)
+
+
+def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: SparkSession, tmp_path: Path) -> None:
+    with in_a_directory(tmp_path / "data") as broken:
+        break_all(broken)
+    asked = Asked(Address(data=str(tmp_path / "data")), place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"]))
+    found = scrub(spark, asked)
+    assert [flaw.kind for flaw in found] == [
+        "META_NO_OBJECT",
+        "UNREADABLE_OBJECT",
+        "JOURNAL_GAP",
+        "OBJECT_NO_META",
+        "COUNTER_BEHIND",
+        "POINTER_MISSING",
+    ]
+    written = pq.read_table(tmp_path / "out" / "tables" / "flaws").to_pylist()
+    assert [row["sentence"] for row in written] == [flaw.sentence for flaw in found]
+    assert [flaw.kind for flaw in put_right(asked, found)] == ["COUNTER_BEHIND"]
+    assert "COUNTER_BEHIND: 1 (critical, 1 fixed)" in list(told(found, put_right(asked, found), "here"))
+    with pytest.raises(NotEmpty):
+        scrub(spark, asked)
+
+
+def test_every_question_is_one_that_spark_understands(spark: SparkSession) -> None:
+    """The same text is asked of SQLite."""
+    for name, schema in transform.SCHEMAS.items():
+        spark.createDataFrame([], from_arrow_schema(schema)).createOrReplaceTempView(name)
+    for kind in KINDS.values():
+        assert spark.sql(kind.query).columns
+
+
+def test_an_export_of_the_table_says_what_the_catalog_says(spark: SparkSession, moto: Account, tmp_path: Path) -> None:
+    """Versions of old generations and under the mark of a deleted subject included."""
+    with in_aws(moto) as broken:
+        assert isinstance(broken, InAWS)
+        registry = registry_of(broken.store)
+        registry.delete_subject(ORDER)
+        registry.delete_subject(ADDRESS)
+        registry.delete_subject(ORDER, permanent=True)
+        registry.register(ORDER, Draft(a_text("Again")))
+        exported(broken, tmp_path / "export")
+        since = broken.store.inventory.journal_kept_since()
+        frame = transform.exported_versions(spark, place(tmp_path / "export"), broken.registry, since)
+        assert sorted(tuple(row) for row in frame.collect()) == sorted(version_facts(broken.store))
+
+
+def exported(broken: InAWS, folder: Path) -> None:
+    """As DynamoDB exports a table: items in no order, bytes in base64."""
+    folder.mkdir()
+    found = broken.dynamodb.scan(TableName=broken.table)["Items"]
+    lines = (orjson.dumps({"Item": item}, default=lambda value: b64encode(value).decode()) for item in found)
+    (folder / "a.json.gz").write_bytes(gzip.compress(b"\n".join(lines)))

@@ -1,0 +1,66 @@
+"""`sigla scrub` as a person calls it: what it prints, what it leaves alone, what its status says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sigla.cli import main
+from sigla.model import DEFAULT_CONTEXT
+from sigla.registry import scrub
+from tests.build import NOW
+from tests.unit.registry.scrubbing import an_orphan, in_a_directory, of_id
+
+
+@pytest.fixture(autouse=True)
+def _nobody_else_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nothing has to be waited for."""
+    monkeypatch.setattr(scrub, "PAUSES_S", ())
+
+
+def test_a_healthy_registry_is_said_to_be_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with in_a_directory(tmp_path / "data"):
+        pass
+    assert main(["scrub", "--data", str(tmp_path / "data")]) == 0
+    assert capsys.readouterr().out == "Bodies, catalog and journal say the same.\n"
+
+
+def test_it_runs_beside_a_registry_that_is_open(tmp_path: Path) -> None:
+    with in_a_directory(tmp_path / "data"):
+        assert main(["scrub", "--data", str(tmp_path / "data")]) == 0
+
+
+def test_nothing_is_changed_unless_it_is_asked_for_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Told twice, then put right, then told no more; what nobody can put right stays."""
+    with in_a_directory(tmp_path / "data") as broken:
+        broken.remove_pointer(of_id(4), broken.store.bodies.get(of_id(4)).guid)
+        broken.remove_object(of_id(2))
+    command = ["scrub", "--data", str(tmp_path / "data"), "--json"]
+    expected = ["META_NO_OBJECT", "POINTER_MISSING"]
+    for asked, kinds in (([], expected), (["--fix", "POINTER_MISSING"], expected), ([], expected[:1])):
+        assert main([*command, *asked]) == 1
+        assert [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()] == kinds
+
+
+def test_when_all_was_put_right_the_status_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with in_a_directory(tmp_path / "data") as broken:
+        broken.remove_pointer(of_id(4), broken.store.bodies.get(of_id(4)).guid)
+    assert main(["scrub", "--data", str(tmp_path / "data"), "--fix", "POINTER_MISSING"]) == 0
+    assert "cannot be found by its guid.  Fixed." in capsys.readouterr().out
+
+
+def test_what_is_harmless_is_told_and_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with in_a_directory(tmp_path / "data") as broken:
+        orphan = an_orphan(broken, ts=NOW)
+    assert main(["scrub", "--data", str(tmp_path / "data")]) == 0
+    assert f"The body of id {orphan.id} in context {DEFAULT_CONTEXT} belongs" in capsys.readouterr().out
+
+
+def test_where_there_is_no_registry_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scrub", "--data", str(tmp_path / "nothing")]) == 2
+    assert "There is no registry in" in capsys.readouterr().err
+
+
+def test_half_an_address_in_aws_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scrub", "--bucket", "b"]) == 2
+    assert "--table" in capsys.readouterr().err
