@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.ports import Bodies, Catalog, Clock, Head, Registered
+from sigla.ports import Bodies, Catalog, Clock, Head, Imported, ImportedVersion, Registered
 
 NOW = 1_700_000_000_000
 _counter = itertools.count(1)
@@ -116,6 +116,13 @@ def a_registered(head: Head, *, id: int = 1, text: str | None = None, **fields: 
     row = a_row(version, id, text, ts=fields.get("ts", NOW), revision=head.revision + 1)
     defaults: dict[str, Any] = {"head": head, "row": row, "ts": NOW, "nonce": a_nonce()}
     return Registered(**defaults | fields)
+
+
+def an_import(head: Head, *versions: ImportedVersion, **fields: Any) -> Imported:
+    """These versions, with the revision that they get."""
+    written = tuple(replace(each, row=replace(each.row, revision=head.revision + 1)) for each in versions)
+    defaults: dict[str, Any] = {"head": head, "versions": written, "ts": NOW, "nonce": a_nonce()}
+    return Imported(**defaults | fields)
 
 
 def registered(catalog: Catalog, subject: Subject, *, id: int = 1, text: str | None = None, **fields: Any) -> Row:

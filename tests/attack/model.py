@@ -4,12 +4,12 @@ It knows no trips, no hashes, no SQL and no parser: a schema is a shape, content
 looked up by walking over everything there is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
 from tests.attack import schemas
-from tests.attack.schemas import Content, Meaning, Offer, Place, Refused, Shape, Stored, Use
+from tests.attack.schemas import Brought, Content, Meaning, Offer, Place, Refused, Shape, Stored, Use
 
 
 class Model:
@@ -102,6 +102,10 @@ class Model:
         return next(((v, row) for v, row in rows if self.same(offered, place, v, row)), None)
 
     def holding(self, place: Place, id: int | None) -> tuple[int, Stored] | None:
+        """The newest active version if it has the id, else the one written last."""
+        newest = self.newest(place)
+        if newest is not None and newest[1].id == id:
+            return newest
         rows = [(version, row) for version, row in self.rows(place) if row.id == id]
         return max(rows, key=lambda held: held[1].written, default=None)
 
@@ -198,6 +202,25 @@ class Model:
         if place.context != ".":
             self.contexts.add(place.context)
 
+    def bring(self, place: Place, versions: Sequence[Brought]) -> int:
+        """How many were written."""
+        stored, context = set(self.subjects.get(place, {})), place.context
+        written = []
+        for each in versions:
+            if each.version not in stored:
+                offered = Meaning(Content(each.text.text, (), None), each.text.shape or "")
+                if self.meanings.setdefault((context, each.id), offered).content == offered.content:
+                    written.append(each)
+        self.top[context] = max(1, self.top.get(context, 0), *(each.id for each in versions))
+        for each in written:
+            self.last_id[context, self.meanings[context, each.id].content] = each.id
+        for each in sorted(written, key=lambda each: each.version):
+            row = Stored(each.id, deleted=each.deleted, written=next(self.clock))
+            self.subjects.setdefault(place, {})[each.version] = row
+        if written and context != ".":
+            self.contexts.add(context)
+        return len(written)
+
     def lookup(self, place: Place, offer: Offer, *, deleted: bool) -> tuple[str, int, int]:
         found = self.lookup_in(place, offer, deleted=deleted)
         if found:
@@ -234,7 +257,8 @@ class Model:
             raise Refused("Referenced")
         if permanent and not row.deleted:
             raise Refused("VersionNotSoftDeleted")
-        self.remove(place, number, row, permanent=permanent)
+        # Its record is written once more (JRN-5); the delete of a whole subject writes none again.
+        self.remove(place, number, replace(row, written=next(self.clock)), permanent=permanent)
         return number
 
     def delete_subject(self, place: Place, *, permanent: bool) -> list[int]:

@@ -65,6 +65,16 @@ class Offer:
     id: int | None = None
 
 
+@dataclass(frozen=True)
+class Brought:
+    """A version as another registry had it."""
+
+    version: int
+    id: int
+    text: Text
+    deleted: bool
+
+
 class Refused(Exception):
     """The name of the refusal."""
 

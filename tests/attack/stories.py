@@ -24,6 +24,7 @@ from sigla.model import (
 )
 from sigla.registry import Registry
 from sigla.rules import names
+from tests.attack.importer import Had, bring, listed
 from tests.attack.world import Verb
 
 BASE = '{"type":"record","name":"Base","fields":[{"name":"a","type":"int"}]}'
@@ -135,6 +136,25 @@ WRITES: dict[str, Story] = {
     "an import of what was gone": Story(
         register(":.c:other", ONE, id=7), (*IMPORTING, delete(":.c:orders", 3), purge(":.c:orders", 3)), imported=True
     ),
+    "several versions brought": Story(
+        bring(
+            ":.c:orders", Had(2, 7, ONE, deleted=True), Had(4, 3, TWO), Had(9, 7, ONE), Had(8, 5, THREE, deleted=True)
+        ),
+        HISTORY,
+        imported=True,
+    ),
+    "versions brought to a subject that has some": Story(
+        bring("orders", Had(1, 1, ONE), Had(4, 1, ONE), Had(3, 8, THREE)), HISTORY, imported=True
+    ),
+    "versions brought with references": Story(
+        bring("orders", Had(1, 5, BASE), Had(2, 6, USING, "base"), Had(3, 9, USING, "orders")),
+        (register("base", BASE),),
+        imported=True,
+    ),
+    "versions brought of what was gone": Story(
+        bring("orders", Had(1, 1, ONE), Had(2, 2, TWO, deleted=True)), (*DELETED, purge("orders")), imported=True
+    ),
+    "a context listed": Story(listed(".c"), HISTORY),
     "tags": Story(tag("orders", "latest", add=PII), HISTORY),
     "rules by the tags' door": Story(
         tag("orders", "latest", rules_to_merge=RULES, rules_to_remove=("x",)),

@@ -28,6 +28,10 @@ CHOSEN = (
     "what was deleted",
     "an import over a version",
     "an import of what was gone",
+    "several versions brought",
+    "versions brought with references",
+    "versions brought of what was gone",
+    "a context listed",
     "tags",
     "a soft delete of the latest",
     "a permanent delete of the last version",
@@ -89,6 +93,7 @@ def test_a_failure_at_any_call_leaves_all_or_nothing(name: str, small: Fresh) ->
 
 LOST = (
     "a second version",
+    "several versions brought",
     "a soft delete of the latest",
     "a permanent delete of a subject",
     "a permanent delete of the last version",
@@ -130,6 +135,7 @@ def throttling(one_in: int, seed: str = "") -> Between:
 
 THROTTLED = (
     "the first schema of a context",
+    "a context listed",
     "a schema with a reference",
     "what was deleted",
     "an import over a version",

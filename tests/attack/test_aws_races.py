@@ -70,6 +70,19 @@ def test_an_id_taken_again_against_its_tombstone(small: Fresh) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "versions brought against a registration",
+        "versions brought twice, in part the same",
+        "an id brought against its tombstone",
+    ],
+)
+def test_versions_brought_against_another_writer(name: str, small: Fresh) -> None:
+    """All of them or none, and each number has one content, whoever is first."""
+    meet(name, small, few)
+
+
+@pytest.mark.parametrize(
     "name", ["an inherited level against a registration", "an inherited mode against a registration"]
 )
 def test_a_change_of_what_is_inherited_against_a_registration(name: str, small: Fresh) -> None:

@@ -148,7 +148,7 @@ def hold(api: Any, method: str, path: str, examples: int) -> None:
 
 @pytest.mark.parametrize("method, path", OPERATIONS)
 def test_every_answer_is_one_that_the_document_tells(api: Any, method: str, path: str) -> None:
-    hold(api, method, path, 100)
+    hold(api, method, path, 50)
 
 
 @pytest.mark.soak
@@ -208,7 +208,7 @@ def assert_answered(server: Server, data: bytes) -> None:
 
 
 @given(st.sampled_from(SEEDS), EDITS)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bytes_that_were_once_a_request_are_answered(server: Server, seed: bytes, edits: list[Any]) -> None:
     assert_answered(server, edited(seed, edits))
 

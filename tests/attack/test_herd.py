@@ -55,7 +55,7 @@ def exactly_once(instances: int, seed: int) -> None:
     assert all(tally.waits > instances for tally in tallies), "nobody had to wait: this was no herd"
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_each_schema_is_read_once_per_zone(seed: int) -> None:
     """200 cold instances in each of three zones, 50 schemas each, in random order: 150 reads from S3."""
     exactly_once(200, seed)
@@ -150,10 +150,10 @@ def told_by(*arguments: str) -> dict[str, Any]:
 
 
 @needs_valkey
-def test_two_hundred_whole_instances_read_each_schema_once_per_zone() -> None:
+def test_a_hundred_whole_instances_read_each_schema_once_per_zone() -> None:
     """Each an application of its own, over six real members."""
-    facts = told_by("--instances", "67")
-    assert facts["requests"] == 201 * SCHEMAS
+    facts = told_by("--instances", "34")
+    assert facts["requests"] == 102 * SCHEMAS
     assert facts["wrong"] == 0
     # On a machine so busy that a member does not come to answer, environments read for themselves: that is the bound.
     assert 150 <= facts["s3_gets"] <= facts["s3_gets_bound"] + EXPIRED

@@ -33,7 +33,9 @@ from sigla.model import (
     Subject,
     Version,
 )
+from sigla.registry import importing
 from sigla.rules.compatibility import LEVELS
+from tests.attack.importer import Had, bring
 from tests.attack.model import Model
 from tests.attack.schemas import (
     ALONE,
@@ -44,6 +46,7 @@ from tests.attack.schemas import (
     THREE,
     TWO,
     USING,
+    Brought,
     Content,
     Offer,
     Place,
@@ -63,6 +66,7 @@ METADATA = st.sampled_from(
 )
 USES = st.builds(Use, st.sampled_from(["base", "base", "base", ":.c:base"]), st.sampled_from([-1, 1, 1, 2]))
 ORDERS = st.sampled_from([*ALONE, ONE, TWO, THREE, ONE, TWO, THREE])
+BROUGHT = st.builds(Brought, st.integers(1, 6), st.integers(1, 9), ORDERS, st.booleans())
 ASKED = st.sampled_from([0, 0, 0, 0, 0, -1, 2, 3])
 BY_TEXT = {text.text: text for text in (*ALONE, USING)}
 
@@ -168,6 +172,17 @@ class RegistryAgainstModel(RuleBasedStateMachine):
             if self.model.mode(place) != "IMPORT":
                 self.mode_set(place, "IMPORT", force=True)
             self.registered(place, replace(self.offer_of(*held), id=id))
+
+    @rule(place=PLACES, versions=st.lists(BROUGHT, min_size=1, max_size=4, unique_by=lambda each: each.version))
+    def bring_(self, place: Place, versions: list[Brought]) -> None:
+        """Several at once, from another registry, whatever the mode."""
+        if place.name == "base" and any(each.text is INLINE for each in versions):
+            return  # as in `registered`
+        had = [Had(each.version, each.id, each.text.text, deleted=each.deleted) for each in versions]
+        self.both(
+            lambda: bring(subject(place).qualified, *had)(self.registry).of(importing.IMPORTED).get("version", 0),
+            lambda: self.model.bring(place, versions),
+        )
 
     def held(self, number: int) -> tuple[Place, int] | None:
         """Some stored version, if there is one."""

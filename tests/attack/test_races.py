@@ -13,6 +13,7 @@ import pytest
 from sigla.errors import Refusal, TimedOut
 from sigla.model import LATEST, BodyKey, Draft, Subject
 from sigla.registry import Options, Registry
+from tests.attack.importer import Had, bring, listed
 from tests.attack.ports import At, Call, Recorder
 from tests.attack.stories import (
     BASE,
@@ -187,6 +188,32 @@ PAIRS: dict[str, Pair] = {
         (mode(":.c:", "IMPORT"), register(":.c:a", ONE, id=7, version=3), delete(":.c:a", 3)),
         imported=True,
     ),
+    "versions brought against a registration": Pair(
+        bring("orders", Had(2, 8, THREE), Had(3, 9, THREE, deleted=True)),
+        register("orders", TWO),
+        HISTORY[:1],
+        imported=True,
+    ),
+    "versions brought twice, in part the same": Pair(
+        bring("orders", Had(1, 1, ONE), Had(2, 2, TWO)), bring("orders", Had(2, 2, TWO), Had(3, 1, ONE)), imported=True
+    ),
+    "one id brought with two contents": Pair(bring("a", Had(1, 1, ONE)), bring("b", Had(1, 1, TWO)), imported=True),
+    "one id brought to two subjects": Pair(
+        bring(":.c:a", Had(1, 5, ONE)), bring(":.c:b", Had(1, 5, ONE), Had(2, 6, ONE)), imported=True
+    ),
+    "a reference brought against the soft delete of its target": Pair(
+        bring("using", Had(1, 5, USING, "base")), delete("base", 1), BASED, imported=True
+    ),
+    "an id brought against its tombstone": Pair(
+        purge(":.c:a", 3),
+        bring(":.c:b", Had(1, 7, ONE)),
+        (mode(":.c:", "IMPORT"), register(":.c:a", ONE, id=7, version=3), delete(":.c:a", 3)),
+        imported=True,
+    ),
+    "versions brought against the drop of their context": Pair(
+        bring(":.c:x", Had(1, 1, ONE)), drop_context(".c"), GONE, imported=True
+    ),
+    "a context listed against its drop": Pair(listed(".c"), drop_context(".c"), GONE),
     "an inherited level against a registration": Pair(
         register("orders", ONE.replace('"int"', '"string"')), config("", level="NONE"), HISTORY[:1]
     ),

@@ -7,7 +7,6 @@ from urllib.parse import unquote
 
 from sigla import keys, records
 from sigla.aws import changes, items, reading
-from sigla.aws.changes import is_listed
 from sigla.aws.items import State, Stored
 from sigla.aws.values import Item, read_item
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
@@ -121,7 +120,7 @@ def _check_lists(rows: dict[str, list[tuple[str, Item]]], states: dict[str, Stat
     assert {items.subject_of(item) for _, item in rows["n"]} == named
     for _, item in rows["c"]:
         assert item.get("count", 0) == sum(subject.context == item["context"] for subject in named)
-    assert {subject.context for subject in named} <= {item["context"] for _, item in rows["c"] if is_listed(item)}
+    assert {subject.context for subject in named} <= {item["context"] for _, item in rows["c"] if items.is_listed(item)}
 
 
 def _check_settings(rows: dict[str, list[tuple[str, Item]]]) -> None:

@@ -40,6 +40,9 @@ BURIED = (
 """All but the permanent delete of the one version that holds id 7."""
 BACK = register(":.c:other", ONE, id=7)
 
+EVERY_SECOND = pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)])
+"""Of all calls; the others wait for the long attacks."""
+
 
 def before(name: str) -> Between:
     """The process ends when it is about to make such a call."""
@@ -103,7 +106,8 @@ def test_a_tombstone_is_taken_back_from_an_id_that_lives_again(engine: Account) 
         check(stores_of(world))
 
 
-def test_an_import_between_any_two_calls_of_a_tombstone_ends_well(engine: Account) -> None:
+@EVERY_SECOND
+def test_an_import_between_any_two_calls_of_a_tombstone_ends_well(engine: Account, step: int) -> None:
     """Whatever is found first: when the stream has told of both, body and catalog say the same."""
     number, met = 0, True
     while met:
@@ -115,11 +119,12 @@ def test_an_import_between_any_two_calls_of_a_tombstone_ends_well(engine: Accoun
             # Also if the stream told of the import before: it is on another shard than the purge.
             assert world.store.bodies.get(SEVEN).gone != met
             _ends_well(world, alive=met)
-        number += 1
+        number += step
     assert number > 5
 
 
-def test_a_tombstone_between_any_two_calls_of_an_import_ends_well(engine: Account) -> None:
+@EVERY_SECOND
+def test_a_tombstone_between_any_two_calls_of_an_import_ends_well(engine: Account, step: int) -> None:
     """The import revives the body, and is overtaken before it commits."""
     number, met = 0, True
     while met:
@@ -128,7 +133,7 @@ def test_a_tombstone_between_any_two_calls_of_an_import_ends_well(engine: Accoun
             BACK(world.registry_with(overtaken))
             met = overtaken.acted
             _ends_well(world, alive=True)
-        number += 1
+        number += step
     assert number > 5
 
 

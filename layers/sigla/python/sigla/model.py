@@ -38,10 +38,7 @@ class Subject:
 
     @property
     def qualified(self) -> str:
-        """The one spelling that is stored, compared and shown.
-
-        `name`, or `:.context:name` outside the default context.
-        """
+        """The one spelling that is stored and shown: `name`, or `:.context:name` outside the default context."""
         return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
 
     @property
@@ -321,6 +318,11 @@ class Holder:
     deleted: bool
     ts: int
     revision: int
+
+    @property
+    def written(self) -> tuple[int, int]:
+        """Of a subject's versions the one written last has the greatest; those of one import go by their numbers."""
+        return self.revision, self.version
 
     @property
     def catalogued(self) -> bool:

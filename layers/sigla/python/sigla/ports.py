@@ -204,11 +204,14 @@ class ImportedVersion:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Versions of one subject are written as another registry had them, at most `IMPORTED_AT_ONCE`.
+    """Versions of one subject are written as another registry had them.
+
+    At most `IMPORTED_AT_ONCE`, and several of them reference at most `REFERENCED_AT_ONCE` subjects together.
 
     Each is stored anew: Conflict if one of these numbers is stored. Their ids may be held by others and the content may
-    have other ids beside them; a buried id of the same content comes back to life. The fingerprint of a content points
-    to the id of its last version that is not deleted, here or elsewhere.
+    have other ids beside them; a buried id of the same content comes back to life. They are written in the order of
+    `versions`, which tells by which id a content is known: the one written last, deleted or not. Who speaks for an id
+    that several of them hold is the one with the highest number.
     seen: the heads of referenced subjects (its own excepted); Conflict if one has another revision by now.
     """
 
@@ -220,6 +223,7 @@ class Imported:
 
 
 IMPORTED_AT_ONCE = 8
+REFERENCED_AT_ONCE = 60
 """What fits into one transaction of every store, with what each version brings along."""
 
 
@@ -232,8 +236,18 @@ class ContextDropped:
     nonce: str
 
 
+@dataclass(frozen=True, slots=True)
+class ContextListed:
+    """A context is listed, also without a version in it; one that is listed stays so. The default context never is."""
+
+    context: str
+    ts: int
+    nonce: str
+
+
 Change = (
     Registered
+    | Imported
     | VersionDeleted
     | SubjectDeleted
     | VersionPurged
@@ -242,6 +256,7 @@ Change = (
     | ModeChanged
     | ImportBegun
     | ContextDropped
+    | ContextListed
 )
 
 

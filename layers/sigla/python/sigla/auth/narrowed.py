@@ -19,6 +19,7 @@ from sigla.ports import (
     Change,
     ConfigChanged,
     ContextDropped,
+    ContextListed,
     Head,
     ImportBegun,
     ModeChanged,
@@ -161,7 +162,7 @@ def _denied(access: Access, subject: Subject) -> Denied:
 def _subject_of(change: Change) -> Subject:
     if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
         return change.scope
-    if isinstance(change, ContextDropped):
+    if isinstance(change, ContextDropped | ContextListed):
         return Subject(change.context, "")
     return change.head.subject
 
@@ -170,7 +171,7 @@ def _spokesman(holders: Sequence[Holder]) -> Holder | None:
     """As `Catalog.speaker` says: the smallest subject in which the id is active, or else the smallest."""
     speaking = [holder for holder in holders if not holder.deleted] or holders
     own = [holder for holder in speaking if holder.subject == speaking[0].subject]
-    return max(own, key=lambda holder: holder.revision, default=None)
+    return max(own, key=lambda holder: holder.written, default=None)
 
 
 def _place(subject: Subject) -> tuple[object, ...]:

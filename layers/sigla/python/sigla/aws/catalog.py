@@ -11,11 +11,11 @@ from typing import Any
 
 from sigla.aws import holders, imports, items, reading, sweeping
 from sigla.aws.actions import Condition, update
-from sigla.aws.changes import Tools
 from sigla.aws.commits import Commits
 from sigla.aws.imports import Imports
 from sigla.aws.lists import Lists
 from sigla.aws.places import Places
+from sigla.aws.plans import Tools
 from sigla.aws.snapshot import Snapshots
 from sigla.aws.table import Cancelled, Table
 from sigla.errors import IdsExhausted

@@ -7,10 +7,11 @@ from typing import Any
 from sigla import journal
 from sigla.aws import changes, sweeping
 from sigla.aws.actions import Action, put, rests_on_another
-from sigla.aws.changes import Plan, Tools, TooManyPurged
+from sigla.aws.plans import Plan, Tools
 from sigla.aws.reading import states
 from sigla.aws.table import Cancelled
 from sigla.aws.values import Item, packed
+from sigla.aws.versions import TooManyPurged
 from sigla.errors import Conflict, StoreError
 from sigla.journal import Effects
 from sigla.model import BodyKey, Row

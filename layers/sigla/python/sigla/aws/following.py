@@ -24,11 +24,11 @@ from sigla import keys, observe
 from sigla.aws.actions import Condition, update
 from sigla.aws.bodies import AwsBodies
 from sigla.aws.catalog import AwsCatalog
-from sigla.aws.changes import Tools
 from sigla.aws.commits import JOURNAL_KEPT_S
 from sigla.aws.housekeeping import Tombstones, left_behind
 from sigla.aws.objects import Objects
 from sigla.aws.places import JOURNAL_SHARDS, Places
+from sigla.aws.plans import Tools
 from sigla.aws.segments import AT_ONCE, MOST_ROWS, Segments, key_of, waits
 from sigla.aws.table import Cancelled, Table
 from sigla.aws.values import Item, read_item

@@ -7,7 +7,7 @@ from operator import attrgetter
 from sigla import keys
 from sigla.aws import items, reading
 from sigla.aws.actions import Condition
-from sigla.aws.changes import Tools
+from sigla.aws.plans import Tools
 from sigla.aws.values import Item
 from sigla.model import BodyKey, Holder, Subject
 
@@ -72,4 +72,4 @@ def _believed(tools: Tools, rows: Sequence[Item]) -> Iterator[Holder]:
 
 
 def _last(found: Iterable[Holder]) -> Holder | None:
-    return max(found, key=attrgetter("revision"), default=None)
+    return max(found, key=attrgetter("written"), default=None)

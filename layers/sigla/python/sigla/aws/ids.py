@@ -30,9 +30,12 @@ def held_once_more(places: Places, key: BodyKey, guid: Guid) -> list[Action]:
 
 @dataclass(slots=True)
 class _Held:
+    """exact: it must still be as it was seen. An id that an import gives to more holders may have moved meanwhile."""
+
     seen: Item | None
     count: int
     buried: bool
+    exact: bool = False
 
 
 @dataclass(slots=True)
@@ -66,15 +69,17 @@ class Ledger:
         if not imported and (held.buried or content[:1] not in ([], [row.id])):
             raise Conflict
         held.count += 1
+        held.exact |= not imported
         self._guids[row.id] = row.guid
         self._contents[row.guid] = [row.id, *(id for id in content if id != row.id)]
 
     def remove(self, row: Row) -> None:
         self._held[row.id].count -= 1
+        self._held[row.id].exact = True
         self._guids.setdefault(row.id, row.guid)
 
     def settle(self) -> tuple[BodyKey, ...]:
-        """The ids that lost their last holder; to be called once, before `actions`."""
+        """The ids that lost their last holder; where something is removed to be called once, before `actions`."""
         lost = []
         for id, held in self._held.items():
             if held.count <= 0 and not held.buried:
@@ -93,6 +98,8 @@ class Ledger:
     def _hold(self, id: SchemaId, held: _Held) -> Action:
         key = self.places.holders(BodyKey(self.context, id))
         seen = held.seen
+        if not held.exact:
+            return update(key, {"buried": None}, add={"count": held.count - (seen["count"] if seen else 0)})
         when = equals(count=seen["count"], buried=seen.get("buried")) if seen else ABSENT
         after: Item = {"count": held.count, "buried": held.buried or None}
         if seen and (seen["count"], seen.get("buried")) == (held.count, held.buried or None):

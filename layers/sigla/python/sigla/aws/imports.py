@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from sigla import keys
 from sigla.aws import sweeping
 from sigla.aws.actions import Action, delete, equals, update
-from sigla.aws.changes import Plan, anew, is_marked, marked, mode_before, settled, unmoved
+from sigla.aws.changes import anew, is_marked, marked, mode_before, settled
 from sigla.aws.commits import Commits
 from sigla.aws.lists import Lists
+from sigla.aws.plans import Plan, unmoved
 from sigla.aws.table import Cancelled
 from sigla.aws.values import Item
 from sigla.errors import Conflict, OutcomeUnknown, StoreError

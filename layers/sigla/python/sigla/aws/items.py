@@ -164,3 +164,8 @@ def referrer(item: Item, of: State, stored: Item | None) -> tuple[Version, Refer
 def ids(item: Item | None) -> Sequence[SchemaId]:
     """The ids that stand for a content, the one last written first."""
     return [SchemaId(number) for number in item["ids"]] if item else []
+
+
+def is_listed(context: Item | None) -> bool:
+    """By a context's row."""
+    return context is not None and "dropped" not in context

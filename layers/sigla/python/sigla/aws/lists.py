@@ -12,7 +12,8 @@ from operator import itemgetter
 from sigla import keys
 from sigla.aws import items, reading
 from sigla.aws.actions import Condition
-from sigla.aws.changes import Tools, is_listed, is_marked
+from sigla.aws.changes import is_marked
+from sigla.aws.plans import Tools
 from sigla.aws.values import Item
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
 
@@ -96,7 +97,7 @@ class Lists:
 
     def contexts(self) -> tuple[str, ...]:
         found = self._tools.table.query(keys.contexts_pk(self._tools.places.registry))
-        return tuple(item["context"] for item in found if is_listed(item))
+        return tuple(item["context"] for item in found if items.is_listed(item))
 
     def contexts_of(self, name: str) -> tuple[str, ...]:
         found = self._tools.table.query(keys.name_pk(self._tools.places.registry, name))

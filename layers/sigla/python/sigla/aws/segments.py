@@ -35,9 +35,9 @@ import orjson
 
 from sigla import journal, keys
 from sigla.aws.actions import PRESENT, Action, Key, equals, put, update
-from sigla.aws.changes import Tools
 from sigla.aws.commits import JOURNAL_KEPT_S
 from sigla.aws.objects import Objects
+from sigla.aws.plans import Tools
 from sigla.aws.table import Cancelled
 from sigla.aws.values import Item, packed, unpacked
 from sigla.errors import SchemaNamedNotFound, StoreError

@@ -6,7 +6,7 @@ Nobody believes these rows any more; until they are gone they only keep their id
 import sys
 
 from sigla.aws.actions import PRESENT, delete
-from sigla.aws.changes import Tools
+from sigla.aws.plans import Tools
 from sigla.aws.reading import life
 from sigla.aws.table import Cancelled
 from sigla.model import BodyKey, Subject

@@ -18,7 +18,9 @@ from sigla.ports import (
     Clock,
     ConfigChanged,
     ContextDropped,
+    ContextListed,
     ImportBegun,
+    Imported,
     ModeChanged,
     Registered,
 )
@@ -164,10 +166,19 @@ def _touched(change: Change) -> Callable[[BodyKey, Holder], bool]:
     """Whether a change may have another speak for an id than the one who did."""
     if isinstance(change, ConfigChanged):
         return lambda _, holder: holder.subject == change.scope
-    if isinstance(change, ModeChanged | ContextDropped):
+    if isinstance(change, ModeChanged | ContextDropped | ContextListed):
         return lambda _, __: False
     if isinstance(change, ImportBegun):
         return lambda _, __: True
     subject = change.head.subject
-    registered = BodyKey(subject.context, change.row.id) if isinstance(change, Registered) else None
-    return lambda key, holder: holder.subject == subject or key == registered
+    written = _written(change)
+    return lambda key, holder: holder.subject == subject or key in written
+
+
+def _written(change: Change) -> frozenset[BodyKey]:
+    """Ids that have another holder now."""
+    if isinstance(change, Registered):
+        return frozenset([BodyKey(change.head.subject.context, change.row.id)])
+    if isinstance(change, Imported):
+        return frozenset(BodyKey(change.head.subject.context, each.row.id) for each in change.versions)
+    return frozenset()

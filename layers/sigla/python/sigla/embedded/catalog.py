@@ -69,7 +69,7 @@ class EmbeddedCatalog:
         own = rows.chain(self._unit.connection, by).own.config
         if own is not None and own.alias:
             return None
-        return max(self.holders(key, by), key=attrgetter("revision"), default=None)
+        return max(self.holders(key, by), key=attrgetter("written"), default=None)
 
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         one = "" if by is None else " AND v.deleted IN (0, 1) AND v.holder = ?"

@@ -13,7 +13,7 @@ import orjson
 from sigla import keys, records
 from sigla.embedded import rows
 from sigla.embedded.lists import Where, within
-from sigla.embedded.versions import bump, insert, is_stored, make_subject, remove
+from sigla.embedded.versions import bump, insert, is_stored, make_subject, remove, stored
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
@@ -21,8 +21,11 @@ from sigla.ports import (
     Change,
     ConfigChanged,
     ContextDropped,
+    ContextListed,
     Head,
     ImportBegun,
+    Imported,
+    ImportedVersion,
     ModeChanged,
     Registered,
     SubjectDeleted,
@@ -67,12 +70,16 @@ def _agree_settings(db: sqlite3.Connection, scope: Subject, seen: Settings) -> N
 def _agree_content(db: sqlite3.Connection, key: BodyKey, change: Registered) -> None:
     """One content, one live id; and no id comes back from the dead unless its own content is imported under it."""
     if change.imported:
-        db.execute("DELETE FROM buried WHERE context = ? AND id = ?", (key.context, key.id))
+        _revive(db, key)
         return
     if db.execute("SELECT 1 FROM buried WHERE context = ? AND id = ?", (key.context, key.id)).fetchone():
         raise Conflict
     if rows.id_of(db, key.context, change.row.guid) not in {None, key.id}:
         raise Conflict
+
+
+def _revive(db: sqlite3.Connection, key: BodyKey) -> None:
+    db.execute("DELETE FROM buried WHERE context = ? AND id = ?", (key.context, key.id))
 
 
 # --- versions --------------------------------------------------------------------------------------------------------
@@ -87,11 +94,28 @@ def _register(db: sqlite3.Connection, change: Registered) -> Outcome:
         _agree(db, seen)
     _agree_content(db, key, change)
     removed = remove(db, number, [*(purged.version for purged in change.purged), row.version])
-    insert(db, number, change)
+    insert(db, number, subject, [ImportedVersion(row, change.targets, change.digests)])
     bump(db, number, change.nonce)
     buried = _bury(db, subject.context, removed)
     touched = {key, *(BodyKey(subject.context, id) for id in removed)}
     return Outcome(touched, buried, Effects(listed=_list_context(db, subject.context)))
+
+
+def _import(db: sqlite3.Connection, change: Imported) -> Outcome:
+    subject = change.head.subject
+    keys.check_length(subject)
+    number = _agree(db, change.head)
+    for seen in change.seen:
+        _agree(db, seen)
+    numbers = [each.row.version for each in change.versions]
+    if stored(db, number, numbers):
+        raise Conflict
+    touched = {BodyKey(subject.context, each.row.id) for each in change.versions}
+    for key in touched:
+        _revive(db, key)
+    insert(db, number, subject, change.versions)
+    bump(db, number, change.nonce)
+    return Outcome(touched, effects=Effects(listed=_list_context(db, subject.context)))
 
 
 def _delete_version(db: sqlite3.Connection, change: VersionDeleted) -> Outcome:
@@ -153,6 +177,12 @@ def _list_context(db: sqlite3.Connection, context: str) -> bool:
         (context, keys.utf16(context)),
     )
     return listed.rowcount > 0
+
+
+def _list(db: sqlite3.Connection, change: ContextListed) -> Outcome:
+    keys.check_length(Subject(change.context, ""))
+    _list_context(db, change.context)
+    return Outcome()
 
 
 def _drop_context(db: sqlite3.Connection, change: ContextDropped) -> Outcome:
@@ -229,6 +259,7 @@ def _is_referenced(db: sqlite3.Connection, number: int) -> bool:
 
 _ACTS: dict[type, Callable[..., Outcome]] = {
     Registered: _register,
+    Imported: _import,
     VersionDeleted: _delete_version,
     SubjectDeleted: _delete_subject,
     VersionPurged: _purge_version,
@@ -237,4 +268,5 @@ _ACTS: dict[type, Callable[..., Outcome]] = {
     ModeChanged: _change_mode,
     ImportBegun: _begin_import,
     ContextDropped: _drop_context,
+    ContextListed: _list,
 }

@@ -54,9 +54,10 @@ class Speakers:
 
 
 def ask(db: sqlite3.Connection, key: BodyKey) -> Holder | None:
-    """In the order of the index `version_by_id`, whose first entry is the answer."""
+    """In the order of the index `version_by_id`; only versions of one import are left to be told apart."""
     found = db.execute(
-        f"SELECT {HOLDER} WHERE v.context = ? AND v.id = ? ORDER BY v.deleted, v.holder, v.revision DESC LIMIT 1",
+        f"SELECT {HOLDER} WHERE v.context = ? AND v.id = ?"
+        " ORDER BY v.deleted, v.holder, v.revision DESC, v.version DESC LIMIT 1",
         (key.context, key.id),
     ).fetchone()
     return holder(found) if found else None

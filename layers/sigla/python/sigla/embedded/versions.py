@@ -1,13 +1,13 @@
 """Versions in the tables: with each go its references, its digests and the id of its content."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sigla import records
 from sigla.embedded import rows
 from sigla.keys import utf16
 from sigla.model import DEFAULT_CONTEXT, Row, SchemaId, Subject, Version
-from sigla.ports import Registered
+from sigla.ports import ImportedVersion
 
 
 def make_subject(db: sqlite3.Connection, subject: Subject) -> int:
@@ -27,6 +27,14 @@ def is_stored(db: sqlite3.Connection, number: int) -> bool:
     return db.execute("SELECT 1 FROM version WHERE subject = ? LIMIT 1", (number,)).fetchone() is not None
 
 
+def stored(db: sqlite3.Connection, number: int, versions: Iterable[Version]) -> bool:
+    """Whether any of these versions is."""
+    found = (
+        db.execute("SELECT 1 FROM version WHERE subject = ? AND version = ?", (number, version)) for version in versions
+    )
+    return any(each.fetchone() for each in found)
+
+
 def bump(db: sqlite3.Connection, number: int, nonce: str, *, generations: int = 0) -> None:
     """The head after a commit, once the subject's versions are as they shall be."""
     db.execute(
@@ -37,17 +45,21 @@ def bump(db: sqlite3.Connection, number: int, nonce: str, *, generations: int = 
     )
 
 
-def insert(db: sqlite3.Connection, number: int, change: Registered) -> None:
-    """Writes the version; the place must be free."""
-    context, row = change.head.subject.context, change.row
-    columns = (number, row.version, context, row.id, row.guid, row.type, records.references_text(row.references))
-    life = (row.deleted, row.ts, row.revision, rows.subject_key(change.head.subject))
-    db.execute("INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", columns + life)
-    _name(db, context, row)
-    db.executemany(
-        "INSERT OR IGNORE INTO digest VALUES (?, ?, ?)", [(number, digest, row.version) for digest in change.digests]
-    )
-    _refer(db, number, change)
+def insert(db: sqlite3.Connection, number: int, subject: Subject, versions: Sequence[ImportedVersion]) -> None:
+    """Writes what one commit brings; the places must be free."""
+    for each in versions:
+        row = each.row
+        columns = (number, row.version, subject.context, row.id, row.guid, row.type)
+        life = (row.deleted, row.ts, row.revision, rows.subject_key(subject))
+        db.execute(
+            "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*columns, records.references_text(row.references), *life),
+        )
+        _name(db, subject.context, row)
+        db.executemany(
+            "INSERT OR IGNORE INTO digest VALUES (?, ?, ?)", [(number, digest, row.version) for digest in each.digests]
+        )
+    _refer(db, number, subject.context, versions)
 
 
 def _name(db: sqlite3.Connection, context: str, row: Row) -> None:
@@ -62,18 +74,21 @@ def _name(db: sqlite3.Connection, context: str, row: Row) -> None:
     )
 
 
-def _refer(db: sqlite3.Connection, number: int, change: Registered) -> None:
-    """Writes who is referenced, and lets each of these subjects know, the own one included."""
-    context, row = change.head.subject.context, change.row
+def _refer(db: sqlite3.Connection, number: int, context: str, versions: Iterable[ImportedVersion]) -> None:
+    """Writes who is referenced, and lets each of these subjects know once, the own one included."""
     order = b"" if context == DEFAULT_CONTEXT else utf16(context)
-    targets = [(make_subject(db, Subject(each.context, each.subject)), each.version) for each in change.targets]
-    db.executemany(
-        "INSERT OR IGNORE INTO reference VALUES (?, ?, ?, ?, ?, ?)",
-        [(target, order, row.id, number, row.version, version) for target, version in targets],
-    )
-    db.executemany(
-        "UPDATE subject SET referred = referred + 1 WHERE num = ?", [(each,) for each in {num for num, _ in targets}]
-    )
+    told: set[int] = set()
+    for each in versions:
+        row = each.row
+        targets = [
+            (make_subject(db, Subject(target.context, target.subject)), target.version) for target in each.targets
+        ]
+        db.executemany(
+            "INSERT OR IGNORE INTO reference VALUES (?, ?, ?, ?, ?, ?)",
+            [(target, order, row.id, number, row.version, version) for target, version in targets],
+        )
+        told.update(target for target, _ in targets)
+    db.executemany("UPDATE subject SET referred = referred + 1 WHERE num = ?", [(each,) for each in told])
 
 
 def remove(db: sqlite3.Connection, number: int, versions: Sequence[Version] | None) -> set[SchemaId]:

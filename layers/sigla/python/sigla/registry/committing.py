@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from sigla.errors import Conflict, OutcomeUnknown, StoreError, TimedOut
 from sigla.model import BodyKey
-from sigla.ports import Change, ConfigChanged, ContextDropped, ImportBegun, ModeChanged
+from sigla.ports import Change, ConfigChanged, ContextDropped, ContextListed, ImportBegun, ModeChanged
 from sigla.registry.stores import Stores
 
 FIRST_PAUSE_S = 0.02
@@ -59,8 +59,8 @@ def commit(stores: Stores, change: Change) -> None:
 
 
 def _is_written(stores: Stores, change: Change) -> bool:
-    if isinstance(change, ContextDropped):
-        return change.context not in stores.catalog.contexts()
+    if isinstance(change, ContextDropped | ContextListed):
+        return (change.context in stores.catalog.contexts()) == isinstance(change, ContextListed)
     if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
         return stores.catalog.snapshot(change.scope).chain.own.revision == change.nonce
     return stores.catalog.snapshot(change.head.subject).head.nonce == change.nonce

@@ -41,7 +41,7 @@ def find(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Matc
 
 
 def holding(stores: Stores, view: View, schema_id: SchemaId | None) -> Row | None:
-    """The subject's version with this id; the one written last if there are several."""
+    """The subject's version with this id; of several the newest active one, or else the one written last."""
     newest = view.head.newest
     if schema_id is None or not view.head.highest:
         return None
@@ -50,7 +50,7 @@ def holding(stores: Stores, view: View, schema_id: SchemaId | None) -> Row | Non
     held = stores.catalog.holders(BodyKey(view.subject.context, schema_id), view.subject)
     if not held:
         return None
-    last = max(held, key=lambda holder: holder.revision).version
+    last = max(held, key=lambda holder: holder.written).version
     row = stores.look(view.subject, versions=(last,)).row(last)
     # The number may have been given to other content since.
     return row if row is not None and row.id == schema_id else None

@@ -1,0 +1,74 @@
+"""What a commit is to write, and the conditions that plans share: a subject is as it was seen, and of an earlier time.
+
+`at` is the transaction's hybrid time: later than that of every head and settings row it touches, so that the journal
+can be put in order by it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sigla.aws import items
+from sigla.aws.actions import Action, Condition, equals, update
+from sigla.aws.ids import Ledger
+from sigla.aws.places import Places
+from sigla.aws.reading import Life, life
+from sigla.aws.table import Table
+from sigla.errors import Conflict
+from sigla.journal import NO_EFFECTS, Effects
+from sigla.model import BodyKey, Subject
+from sigla.ports import Head
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a commit is to write. claims: rows that mean nothing without the transaction and are written before it.
+
+    swept: the subject whose rows of an older generation are removed afterwards. garbage: rows that nobody believes any
+    more once it is done.
+    """
+
+    actions: list[Action]
+    effects: Effects = NO_EFFECTS
+    buried: tuple[BodyKey, ...] = ()
+    claims: list[Action] = field(default_factory=list)
+    swept: Subject | None = None
+    garbage: list[Action] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    table: Table
+    places: Places
+
+    def life(self, head: Head) -> Life:
+        """The subject's rows, if it is as it was seen; else Conflict."""
+        found = life(self.table, self.places, head.subject)
+        if found.state.head.revision != head.revision:
+            raise Conflict
+        return found
+
+    def ledger(self, context: str) -> Ledger:
+        return Ledger(self.table, self.places, context)
+
+
+def unmoved(head: Head, at: int, *, referred: bool = False) -> Condition:
+    """The subject is as it was seen, and its last commit is of an earlier time."""
+    seen = equals(revision=head.revision or None)
+    if referred and head.revision:
+        seen &= equals(referred=head.referred)
+    return seen & earlier(at)
+
+
+def earlier(at: int) -> Condition:
+    return Condition("attribute_not_exists(#at) OR #at < :at", {"at": at})
+
+
+def moved(
+    tools: Tools, change: Any, at: int, sets: Mapping[str, Any], *, referred: bool = True, refers: int = 0
+) -> Action:
+    """The head after a commit. referred: whether it rests on who refers to the subject."""
+    head: Head = change.head
+    common = items.named_item(head.subject) | {"revision": head.revision + 1, "nonce": change.nonce, "at": at}
+    when = unmoved(head, at, referred=referred)
+    return update(tools.places.head(head.subject), common | dict(sets), add={"referred": refers}, when=when)

@@ -1,0 +1,214 @@
+"""What new versions write: one that is registered, or several that are imported.
+
+The rows of each version and what its subject and those it references have to know; the counts of its id (`ids`) differ
+between the two: a registration takes what it has not looked at on trust, an import knows what was there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sigla import keys
+from sigla.aws import items
+from sigla.aws.actions import ABSENT, PRESENT, Action, Condition, Key, check, delete, equals, put, update
+from sigla.aws.ids import held_once_more
+from sigla.aws.items import Stored
+from sigla.aws.places import Places
+from sigla.aws.plans import Plan, Tools, earlier, moved, unmoved
+from sigla.aws.reading import newest
+from sigla.aws.table import MOST_ACTIONS
+from sigla.aws.values import Item
+from sigla.journal import Effects
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject, Target, Version
+from sigla.ports import Head, Imported, Registered
+
+_FIXED = 12
+"""Actions of a registration that do not depend on what it references or purges, its journal row included."""
+_PER_PURGED = 4
+
+
+class TooManyPurged(Exception):
+    """One transaction cannot take all that a registration supersedes: `rows` are to be purged before."""
+
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        super().__init__("more is superseded than one transaction takes")
+        self.rows = rows
+
+
+def register(tools: Tools, change: Registered, at: int) -> Plan:
+    """Raises Conflict, InvalidSubject, TooManyPurged."""
+    head, row, places = change.head, change.row, tools.places
+    keys.check_length(head.subject)
+    stored = Stored(row, change.nonce, _used(change.targets), change.digests)
+    referred = {target for target, _ in stored.targets}
+    room = (MOST_ACTIONS - _FIXED - len(referred | {seen.subject for seen in change.seen})) // _PER_PURGED
+    if len(change.purged) > room:
+        raise TooManyPurged(change.purged[room:])
+    counted: list[Action] = []
+    garbage: list[Action] = []
+    buried: tuple[BodyKey, ...] = ()
+    if change.purged or change.imported or row.version <= head.highest:
+        removed = _stored(tools, change)
+        ledger = tools.ledger(head.subject.context)
+        ledger.read([row, *(stored.row for stored in removed)])
+        for gone in removed:
+            ledger.remove(gone.row)
+            counted += removal(places, head, gone)
+            garbage += referrals(places, head.subject, gone)
+        ledger.add(row, imported=change.imported)
+        buried = ledger.settle()
+        counted += ledger.actions()
+    else:
+        counted = held_once_more(places, BodyKey(head.subject.context, row.id), row.guid)
+    brought = _bring(tools, change, [stored], at, referred=bool(change.purged))
+    return brought.plan(counted, buried, garbage)
+
+
+def import_(tools: Tools, change: Imported, at: int) -> Plan:
+    """Raises Conflict, InvalidSubject."""
+    subject = change.head.subject
+    keys.check_length(subject)
+    ledger = tools.ledger(subject.context)
+    ledger.read(each.row for each in change.versions)
+    for each in change.versions:
+        ledger.add(each.row, imported=True)
+    stored = [Stored(each.row, change.nonce, _used(each.targets), each.digests) for each in change.versions]
+    return _bring(tools, change, stored, at, free=ABSENT).plan(ledger.actions())
+
+
+# --- rows of a version -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """head: the place of the subject's head. listed: the context was not listed before."""
+
+    head: Key
+    actions: list[Action]
+    claims: list[Action]
+    listed: bool
+
+    def plan(self, counted: list[Action], buried: tuple[BodyKey, ...] = (), garbage: Sequence[Action] = ()) -> Plan:
+        """One action for each key, the last one told: what overwrites a version does not remove it as well."""
+        written = {action.key: action for action in counted + self.actions}
+        # The head comes first: it tells a lost race.
+        actions = sorted(written.values(), key=lambda action: action.key != self.head)
+        claims = self.claims
+        if len(actions) + len(claims) < MOST_ACTIONS:
+            actions, claims = actions + claims, []
+        return Plan(actions, Effects(listed=self.listed), buried, claims, garbage=list(garbage))
+
+
+def _bring(
+    tools: Tools,
+    change: Registered | Imported,
+    versions: Sequence[Stored],
+    at: int,
+    *,
+    free: Condition | None = None,
+    referred: bool = False,
+) -> _Brought:
+    """What the new versions write, without the counts of their ids.
+
+    free: the condition on their places. referred: the commit rests on who refers to the subject.
+    """
+    head, places = change.head, tools.places
+    subject = head.subject
+    targets = {target for each in versions for target, _ in each.targets}
+    # Of two rows of one number the first counts, which is the new one.
+    latest = newest([*(each.row for each in versions), *([head.newest] if head.newest else [])])
+    highest = max(head.highest, *(each.row.version for each in versions))
+    sets = {"highest": highest, "newest": items.row_value(latest)}
+    actions = [
+        moved(tools, change, at, sets, referred=referred, refers=int(subject in targets)),
+        *_refer(places, change, targets - {subject}, at),
+    ]
+    claims: list[Action] = []
+    for each in versions:
+        rows, referrers = _rows(places, head, each, free)
+        actions += rows
+        claims += referrers
+    if head.newest is None:
+        actions.append(put(places.listed(subject), items.named_item(subject) | {"active": latest is not None}))
+    listed = False
+    if not head.highest and subject.context != DEFAULT_CONTEXT:
+        listed = not items.is_listed(tools.table.get(places.context(subject.context)))
+        actions += _name(places, subject, at, listed=listed)
+    return _Brought(places.head(subject), actions, claims, listed)
+
+
+def _rows(places: Places, head: Head, stored: Stored, free: Condition | None) -> tuple[list[Action], list[Action]]:
+    """A version's own, and those it leaves with whom it references."""
+    subject, generation, row = head.subject, head.generation, stored.row
+    key = BodyKey(subject.context, row.id)
+    own = [
+        put(places.version(subject, generation, row.version), items.version_item(stored), free),
+        put(places.holder(key, subject, row.version, generation), items.holder_item(subject, row, generation)),
+    ]
+    claims = [
+        put(
+            places.referrer(target, version, subject, row, stored.nonce),
+            items.referrer_item(subject, generation, row, version, stored.nonce),
+        )
+        for target, version in stored.targets
+    ]
+    return own, claims
+
+
+def _used(targets: Sequence[Target]) -> tuple[tuple[Subject, Version], ...]:
+    return tuple(dict.fromkeys((Subject(target.context, target.subject), target.version) for target in targets))
+
+
+def _stored(tools: Tools, change: Registered) -> list[Stored]:
+    """The versions that go: superseded ones, and the one that stands in the new one's place."""
+    head = change.head
+    gone = {purged.version for purged in change.purged} | {change.row.version}
+    places = [tools.places.version(head.subject, head.generation, version) for version in sorted(gone)]
+    found = tools.table.get_many(places)
+    return [items.version(found[place]) for place in places if place in found]
+
+
+def removal(places: Places, head: Head, stored: Stored) -> list[Action]:
+    subject, row = head.subject, stored.row
+    key = BodyKey(subject.context, row.id)
+    return [
+        delete(places.version(subject, head.generation, row.version)),
+        delete(places.holder(key, subject, row.version, head.generation)),
+    ]
+
+
+def referrals(places: Places, subject: Subject, stored: Stored) -> list[Action]:
+    """What a removed version said of those it referenced."""
+    row = stored.row
+    return [delete(places.referrer(target, version, subject, row, stored.nonce)) for target, version in stored.targets]
+
+
+# --- others that have to know ----------------------------------------------------------------------------------------
+
+
+def _refer(places: Places, change: Registered | Imported, referred: set[Subject], at: int) -> list[Action]:
+    """The heads of other subjects: as they were seen, and told that one more schema refers to them."""
+    seen = {head.subject: head for head in change.seen}
+    actions = [
+        update(
+            places.head(target),
+            {"at": at},
+            add={"referred": 1},
+            when=unmoved(seen[target], at) if target in seen else earlier(at),
+        )
+        for target in sorted(referred, key=str)
+    ]
+    others = [head for subject, head in seen.items() if subject not in referred]
+    return actions + [check(places.head(head.subject), equals(revision=head.revision or None)) for head in others]
+
+
+def _name(places: Places, subject: Subject, at: int, *, listed: bool) -> list[Action]:
+    """The first version of a subject in a named context. listed: the context is new, or was dropped before `at`."""
+    form: Item = {"context": subject.context}
+    when = PRESENT & equals(dropped=None)
+    if listed:
+        form |= {"at": at, "dropped": None}
+        when = Condition("attribute_not_exists(#pk) OR #dropped = :dropped", {"dropped": True}) & earlier(at)
+    return [
+        put(places.name(subject), items.named_item(subject)),
+        update(places.context(subject.context), form, add={"count": 1}, when=when),
+    ]
