@@ -130,6 +130,25 @@ def test_a_guid_nobody_has_is_not_found(registry: Registry, text: str) -> None:
     assert registry.ids_of(text) == []
 
 
+def test_of_several_ids_of_a_content_one_is_told_in_each_context(registry: Registry) -> None:
+    """The one written last, which later registrations get."""
+    registry.change_mode(s("a"), "IMPORT")
+    guid = register(registry, "a", ONE, id=9).guid or ""
+    register(registry, "a", ONE, id=5)
+    register(registry, ":.c:a", ONE)
+    assert [(key.context, key.id) for key in registry.ids_of(guid)] == [(".", 5), (".c", 1)]
+    assert register(registry, "b", ONE).id == 5
+
+
+def test_the_lists_of_an_ids_users_follow_the_alias_of_a_named_context(registry: Registry) -> None:
+    """As it stands: out of that context. What the id means in the context is answered as ever."""
+    register(registry, "b", ONE)
+    register(registry, ":.c:a", TWO)
+    registry.change_config(s(":.c:"), {"alias": "b"})
+    assert registry.subjects_of(SchemaId(1), subject=s(":.c:"), deleted=False, page=ALL) == [s("b")]
+    assert registry.schema_by_id(SchemaId(1), subject=s(":.c:")).schema.text == TWO
+
+
 def test_a_guid_goes_with_its_last_holder(registry: Registry) -> None:
     """Of several ids the last that is live answers."""
     registry.change_mode(s("a"), "IMPORT")

@@ -17,6 +17,10 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve --zones 3        three zones, each with a URL and a cache ring
   sigla keys create NAME       makes one
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
+  sigla import SOURCE          brings in what another registry holds: a dump of its topic, or its URL
+  sigla export FILE            a registry as such a dump
+  sigla explain RECORD         decodes one record, or shows the byte at which it fails
+  sigla scrub                  compares bodies, catalog and journal
 """
 
 EPILOG = """\
@@ -38,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import keys, serve, zone_url
+    from sigla.cli import explain, export, import_, keys, scrub, serve, zone_url
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -48,4 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_to(commands)
     keys.add_to(commands)
     zone_url.add_to(commands)
+    import_.add_to(commands)
+    export.add_to(commands)
+    scrub.add_to(commands)
+    explain.add_to(commands)
     return parser

@@ -31,6 +31,7 @@ from sigla.registry import match, parsing
 from sigla.registry.paging import paged
 from sigla.registry.rendering import rendered, with_qualified_references, with_tags
 from sigla.registry.stores import Stores, View
+from sigla.rules import names
 
 
 def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
@@ -79,7 +80,7 @@ def holders_of(
 
     `subject` only says where to look (ID-5). Raises SchemaNotFound.
     """
-    found = _interpret(stores, schema_id, subject)
+    found = _interpret(stores, schema_id, _renamed(stores, subject))
     if found is None:
         raise SchemaNotFound
     key, holder = found
@@ -110,11 +111,13 @@ def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
 
 
 def ids_of(stores: Stores, text: str) -> list[BodyKey]:
-    """Every live id of this content, by context, then number."""
-    found = dict(_live(stores, _guid(text)))
-    for speaker in found.values():
+    """In each context the id that stands for this content: of several live ones the one written last. By context."""
+    guid = _guid(text)
+    live: dict[str, list[BodyKey]] = {}
+    for key, speaker in _live(stores, guid):
         _check_catalogued(speaker)
-    return sorted(found, key=lambda key: (key.context, key.id))
+        live.setdefault(key.context, []).append(key)
+    return sorted(keys[0] if len(keys) == 1 or guid is None else _known(stores, guid, keys) for keys in live.values())
 
 
 def version(
@@ -229,6 +232,14 @@ def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> 
     return _spoken_for(stores, BodyKey(DEFAULT_CONTEXT, schema_id))
 
 
+def _renamed(stores: Stores, subject: Subject | None) -> Subject | None:
+    """Where a named context has an alias of its own, the reference goes where that leads as it stands: out of it."""
+    if subject is None or subject.name or subject.in_default_context:
+        return subject
+    own = stores.look(subject).chain.own.config
+    return names.subject(own.alias) if own and own.alias else subject
+
+
 def _spoken_for(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Holder] | None:
     speaker = stores.catalog.speaker(key, by)
     return None if speaker is None else (key, speaker)
@@ -237,7 +248,7 @@ def _spoken_for(stores: Stores, key: BodyKey, by: Subject | None = None) -> tupl
 def _held(stores: Stores, key: BodyKey, by: Subject) -> tuple[BodyKey, Holder] | None:
     """The subject's own version with the id, the one written last if there are several (ID-7)."""
     holders = stores.catalog.holders(key, by)
-    return (key, max(holders, key=lambda holder: holder.revision)) if holders else None
+    return (key, max(holders, key=lambda holder: holder.written)) if holders else None
 
 
 def _check_catalogued(holder: Holder) -> None:
@@ -262,6 +273,12 @@ def _live(stores: Stores, guid: Guid | None) -> Iterator[tuple[BodyKey, Holder]]
         for key in reversed([key for key in named if key.context == context]):
             if found := _spoken_for(stores, key):
                 yield found
+
+
+def _known(stores: Stores, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:
+    """Of these ids of one context the one that stands for the content, if it is among them; else the last."""
+    known = stores.catalog.id_of(keys[0].context, guid)
+    return next((key for key in keys if key.id == known), keys[0])
 
 
 def _guid(text: str) -> Guid | None:

@@ -8,6 +8,7 @@ never change. A row is a JSON-able mapping:
     entry, in the order in which the records are written:
         {"type": "CONTEXT", "context": ".c", "listed": true}
         {"type": "SCHEMA", "context": ".", "name": "s", "version": 1, "id": 5, "deleted": false}     id null: purged
+            and "ts" where it has a time of its own: as another registry had it
         {"type": "DELETE_SUBJECT", "context": ".", "name": "s", "version": 3}
         {"type": "CLEAR_SUBJECT", "context": ".", "name": "s"}
         {"type": "CONFIG", "context": ".", "name": "s", "config": {…} or null}
@@ -24,7 +25,10 @@ from sigla.ports import (
     Bodies,
     Change,
     ConfigChanged,
+    ContextDropped,
+    ContextListed,
     ImportBegun,
+    Imported,
     ModeChanged,
     Registered,
     SubjectDeleted,
@@ -76,6 +80,11 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
                 yield {"type": "CONTEXT", "context": head.subject.context, "listed": True}
             yield from (_schema(head.subject, purged.version, None) for purged in change.purged)
             yield _schema(head.subject, row.version, row.id)
+        case Imported(head=head, versions=versions):
+            if effects.listed:
+                yield {"type": "CONTEXT", "context": head.subject.context, "listed": True}
+            for row in (each.row for each in versions):
+                yield _schema(head.subject, row.version, row.id, deleted=row.deleted) | {"ts": row.ts}
         case VersionDeleted(head=head, row=row):
             yield _schema(head.subject, row.version, row.id, deleted=True)
         case SubjectDeleted(head=head, through=through):
@@ -96,8 +105,10 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             if not effects.partial:
                 yield _of("CLEAR_SUBJECT", scope)
                 yield _of("MODE", scope) | {"mode": "IMPORT"}
-        case _:
-            yield {"type": "CONTEXT", "context": change.context, "listed": False}
+        case ContextListed(context=context):
+            yield {"type": "CONTEXT", "context": context, "listed": True}
+        case ContextDropped(context=context):
+            yield {"type": "CONTEXT", "context": context, "listed": False}
 
 
 def _of(type: str, subject: Subject) -> Entry:
@@ -126,7 +137,13 @@ def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Recor
     for each in rows:
         for entry in each["entries"]:
             key, value = _RECORDS[entry["type"]](entry, bodies)
-            yield key, value, each["ts"]
+            yield key, value, entry.get("ts", each["ts"])
+
+
+def ids(rows: Iterable[Mapping[str, Any]]) -> set[BodyKey]:
+    """Every id that these rows speak of."""
+    entries = (entry for each in rows for entry in each["entries"])
+    return {BodyKey(entry["context"], SchemaId(entry["id"])) for entry in entries if entry.get("id") is not None}
 
 
 def _subject(entry: Entry) -> Subject:

@@ -1,0 +1,120 @@
+"""Records of a `_schemas` topic in files: dumps, exports, and segments of the journal in S3.
+
+A line is one JSON object, in the order of the topic: `key` and `value` as texts (value null: a tombstone), `timestamp`
+in milliseconds; `offset`, or in a segment the place `at`, `nonce`, `part`. Lines that come twice count once.
+"""
+
+import gzip
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+
+from sigla.cli.misuse import Misuse
+from sigla.journal.replay import TopicRecord
+
+_GZIP = b"\x1f\x8b"
+
+_VALUES = (str, None.__class__)
+_PLACES = ((int,), (int, str, int))
+_TYPES = {(str, value, int, *place) for value in _VALUES for place in _PLACES}
+
+Place = tuple[Any, ...]
+Line = tuple[Place, TopicRecord]
+
+
+def read(path: Path) -> list[TopicRecord]:
+    """The records of a file, or of all `.jsonl` and `.jsonl.gz` below a directory, in their order. Raises Misuse."""
+    files = [path]
+    if path.is_dir():
+        files = sorted(each for each in path.rglob("*") if each.name.endswith((".jsonl", ".jsonl.gz")))
+        if not files:
+            raise Misuse(f"There is no file *.jsonl or *.jsonl.gz in {path}.")
+    lines = [line for file in files for line in _lines(file)]
+    if len({len(place) for place, _ in lines}) > 1:
+        raise Misuse(
+            f"{path} mixes lines of a topic, which have an offset, with segments of a journal: read one by one."
+        )
+    first: dict[Place, TopicRecord] = {}
+    for place, record in lines:
+        first.setdefault(place, record)
+    return [first[place]._replace(offset=_offset(place, number)) for number, place in enumerate(sorted(first))]
+
+
+def write(records: Iterable[TopicRecord], file: Path | None) -> int:
+    """As lines, into a file that is whole when it appears under its name, or to standard output; how many."""
+    with _new(file) if file else nullcontext(sys.stdout.buffer) as out:
+        number = 0
+        for record in records:
+            line = {
+                "offset": record.offset,
+                "timestamp": record.ts,
+                "key": _text(record.key),
+                "value": None if record.value is None else _text(record.value),
+            }
+            out.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            number += 1
+        out.flush()
+    return number
+
+
+@contextmanager
+def _new(file: Path) -> Iterator[IO[bytes]]:
+    begun = file.with_name(f".{file.name}.begun")
+    try:
+        with begun.open("wb") as out:
+            if file.suffix == ".gz":
+                with gzip.GzipFile(file.name, "wb", compresslevel=6, fileobj=out) as packed:
+                    yield cast("IO[bytes]", packed)
+            else:
+                yield out
+            out.flush()
+            os.fsync(out.fileno())
+        begun.replace(file)
+    finally:
+        begun.unlink(missing_ok=True)
+
+
+def _offset(place: Place, number: int) -> int:
+    return int(place[0]) if len(place) == 1 else number
+
+
+def _text(part: str | bytes) -> str:
+    return part if isinstance(part, str) else part.decode()
+
+
+def _lines(file: Path) -> Iterator[Line]:
+    try:
+        with file.open("rb") as opened:
+            packed = opened.read(2) == _GZIP
+        with gzip.open(file) if packed else file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _line(line, file, number)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
+        raise Misuse(f"{file} is damaged or cut off ({broken}); nothing was imported.") from None
+    except OSError as failure:
+        raise Misuse(f"{file} cannot be read ({failure.strerror or failure}).") from None
+
+
+def _line(line: bytes, file: Path, number: int) -> Line:
+    try:
+        form = json.loads(line)
+        key, value, ts = form["key"], form["value"], form["timestamp"]
+        place: Place = (form["at"], form["nonce"], form["part"]) if "at" in form else (form.get("offset", number - 1),)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        key = value = ts = None
+        place = ()
+    types = tuple(part.__class__ for part in (key, value, ts, *place))
+    if types not in _TYPES:
+        raise Misuse(
+            f"Line {number} of {file} is no record: one JSON object with the texts key and value, and the numbers "
+            "timestamp and offset. Nothing was imported."
+        )
+    return place, TopicRecord(key, value, ts, 0)

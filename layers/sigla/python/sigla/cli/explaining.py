@@ -1,0 +1,154 @@
+"""What `sigla explain` finds out of a record, step by step, as far as it comes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+from uuid import UUID
+
+from sigla.cli.explain_records import INSTALL, Given
+from sigla.cli.explain_schemas import Named, Schemas
+from sigla.cli.misuse import Misuse
+from sigla.decoding.decoder import DecodeFailed, Source, Unreadable
+from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, Tombstone, Unframed, frame
+from sigla.decoding.reasons import Reason
+from sigla.model import BodyKey, SchemaId
+
+DECODINGS = {"AVRO": "avro", "JSON": "json_schema", "PROTOBUF": "protobuf"}
+"""By `Source.type`: modules of `sigla.decoding`."""
+
+HEADERS = {"value": VALUE_HEADER, "key": KEY_HEADER}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """part: `value` or `key`. id: of a payload that has no frame. reader: the id that it is read as."""
+
+    given: Given
+    part: str
+    id: int | None
+    reader: int | None
+    context: str
+
+
+@dataclass(slots=True)
+class Explained:
+    """What was found out, in the order in which it was. None and () for what was not reached, or is not there."""
+
+    payload: bytes | None = None
+    frame: dict[str, Any] | None = None
+    schema: dict[str, Any] | None = None
+    reader: dict[str, Any] | None = None
+    plan: Sequence[Any] = ()
+    value: Any = None
+    failure: dict[str, Any] | None = None
+
+
+def explained(asked: Asked, schemas: Schemas) -> Explained:
+    """Raises Misuse, Refused."""
+    found = Explained()
+    try:
+        _explain(found, asked, schemas)
+    except Unreadable as unreadable:
+        found.failure = {"reason": unreadable.reason.value, "detail": unreadable.detail, "at": None}
+    except DecodeFailed as failed:
+        found.failure = {"reason": failed.reason.value, "detail": failed.detail, "at": failed.at}
+    return found
+
+
+def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
+    """Fills in what is found out. Raises Unreadable, DecodeFailed, Misuse."""
+    if asked.given.part is None:
+        found.frame = {"tombstone": True}
+        return
+    found.payload = asked.given.part
+    seen = _framed(asked, indexed=False)
+    found.frame = _frame_told(seen)
+    writer = _schema(schemas, seen.schema, asked.context)
+    found.schema = _schema_told(writer)
+    if writer.source.type == "PROTOBUF" and asked.id is None:
+        seen = _framed(asked, indexed=True)
+        found.frame = _frame_told(seen)
+    found.payload = seen.payload
+    reader = _schema(schemas, asked.reader, asked.context) if asked.reader is not None else None
+    if reader:
+        found.reader = _schema_told(reader)
+        found.plan = _plan(writer.source, reader.source)
+    found.value = _value(writer.source, reader.source if reader else None, seen)
+
+
+def _framed(asked: Asked, *, indexed: bool) -> Frame:
+    """Raises DecodeFailed."""
+    assert asked.given.part is not None  # noqa: S101 - a null is no record to look into
+    if asked.id is not None:
+        return Frame(asked.id, (), asked.given.part)
+    seen = frame(asked.given.part, asked.given.headers, header=HEADERS[asked.part], indexed=indexed)
+    if isinstance(seen, Unframed):
+        raise DecodeFailed(seen.reason, NO_FRAME[seen.reason], 0)
+    assert not isinstance(seen, Tombstone)  # noqa: S101 - as above
+    return seen
+
+
+NO_FRAME = {
+    Reason.EMPTY: "there is nothing where a frame should be",
+    Reason.BAD_MAGIC: "the first byte is neither 00, before an id, nor 01, before a GUID; --id names the schema of a "
+    "payload without a frame",
+    Reason.SHORT_FRAME: "it ends before the id or the GUID does",
+    Reason.BAD_MSG_INDEX: "the path to a message cannot be read",
+}
+
+
+def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
+    """Raises Unreadable, Misuse."""
+    if isinstance(wanted, UUID):
+        found, reason = schemas.by_guid(wanted, context), Reason.UNKNOWN_GUID
+    else:
+        found, reason = schemas.by_id(BodyKey(context, SchemaId(wanted))), Reason.UNKNOWN_ID
+    if found is None:
+        raise Unreadable(reason, f"no schema has the {'GUID' if isinstance(wanted, UUID) else 'id'} {wanted}")
+    return found
+
+
+def _value(writer: Source, reader: Source | None, seen: Frame) -> Any:
+    """Raises Unreadable, DecodeFailed, Misuse."""
+    try:
+        language = import_module(f"sigla.decoding.{DECODINGS[writer.type]}")
+    except ImportError as missing:
+        raise Misuse(f"{writer.type} is read by {missing.name}, which is not installed: {INSTALL}.") from None
+    value = language.decoder(writer, reader, indexes=seen.indexes)(seen.payload)
+    if writer.type != "AVRO":
+        return value
+    from sigla.decoding.avro import understood
+    from sigla.decoding.avro_shown import shown
+
+    return shown(value, understood(reader or writer))
+
+
+def _plan(writer: Source, reader: Source) -> Sequence[Any]:
+    """Of Avro: the other languages have no plan, they read what they know. Raises Unreadable."""
+    if writer.type != "AVRO" or reader.type != "AVRO":
+        return ()
+    from sigla.decoding.avro import understood
+    from sigla.decoding.avro_outline import outline
+
+    return outline(understood(writer), understood(reader))
+
+
+def _frame_told(seen: Frame) -> dict[str, Any]:
+    by = "guid" if isinstance(seen.schema, UUID) else "id"
+    told = {by: str(seen.schema) if by == "guid" else seen.schema, "bytes": len(seen.payload)}
+    return {**told, "indexes": list(seen.indexes)} if seen.indexes else told
+
+
+def _schema_told(named: Named) -> dict[str, Any]:
+    return {
+        "type": named.source.type,
+        "subject": named.subject,
+        "version": named.version,
+        "deleted": named.deleted,
+        "context": named.key.context,
+        "id": named.key.id,
+        "guid": named.guid,
+        "text": named.source.text,
+        "references": [each.name for each in named.source.references],
+    }

@@ -1,0 +1,74 @@
+"""`sigla export`: a registry as a dump of the topic `_schemas`."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sigla.cli import place, progress
+
+if TYPE_CHECKING:
+    from sigla.journal.replay import TopicRecord
+    from sigla.opening import Reading
+
+DESCRIPTION = """\
+Writes a registry as a dump of the topic _schemas, which `sigla import` reads, and whoever writes it to the topic of a
+Confluent registry: one JSON object a line with the texts key and value, timestamp and offset. It may be served
+meanwhile.
+
+From a directory that is the whole journal: also what was deleted for good, every change of every setting. The table of
+a registry in AWS keeps its journal for 35 days, so from there what stands now is written, as with --compacted; all of
+the journal is in the bucket, and `sigla import` reads a copy of that directory.
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "export",
+        help="a registry as a dump of Confluent's topic",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", type=Path, help="where to; packed if it ends in .gz (default: print it)"
+    )
+    place.add_to(parser)
+    parser.add_argument("--compacted", action="store_true", help="only what stands now, as after a compaction")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises Misuse, Refused."""
+    from sigla import opening
+    from sigla.cli import dumps
+
+    address = place.address(args)
+    with place.explained(address), opening.reading(address) as reading, progress.shown() as told:
+        written = dumps.write(_records(reading, told, compacted=args.compacted or bool(address.bucket)), args.file)
+    if args.file:
+        print(f"{written} records in {args.file}", file=sys.stderr)
+    return 0
+
+
+def _records(reading: "Reading", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":
+    from sigla import journal
+    from sigla.journal.replay import TopicRecord
+    from sigla.registry.exporting import gone, standing
+
+    bodies, kept = reading.bodies, reading.journal
+    assert kept  # noqa: S101 - the address names a table, or a directory
+    assert reading.catalog  # noqa: S101 - as above
+    assert reading.inventory  # noqa: S101 - as above
+    ids = reading.inventory.bodies()
+    if compacted:
+        records = standing(reading.catalog, bodies, ids)
+    else:
+        # Who was made by an import has ids of which its own journal never spoke.
+        spoken_of = journal.ids(row for _, row in kept.read())
+        imported = gone(bodies, (key for key in ids if key not in spoken_of))
+        records = chain(imported, journal.records((row for _, row in kept.read()), bodies))
+    for offset, (key, value, ts) in enumerate(records):
+        told("records", offset)
+        yield TopicRecord(key, value, ts, offset)

@@ -1,0 +1,129 @@
+"""`sigla import`: everything another registry holds, as it holds it."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from sigla.cli import place, progress
+from sigla.cli.misuse import Misuse
+
+if TYPE_CHECKING:
+    from sigla.journal.replay import State
+    from sigla.registry.importing import Cases, Group, Report
+    from sigla.registry.stores import Stores
+    from sigla.settings import Address
+
+DESCRIPTION = """\
+Brings into a registry what another one holds, with its ids, versions, times, deletes, settings and contexts. Nothing
+that stands here is overwritten: what is equal is identical, what is not is a conflict and is told. So it may be cut off
+and begun again. The registry that is written to must not be served from a directory at the same time.
+
+  sigla import records.jsonl.gz        a dump of the topic _schemas, or what `sigla export` wrote: a JSON object a line
+                                       with the texts key and value, timestamp and offset
+  sigla import journal/                every *.jsonl(.gz) below a directory: segments of a journal, from its bucket
+  sigla import https://registry:8081   another registry, through its API
+"""
+
+EPILOG = "0: all is here now. 1: something else stands in the place of some of it. 2: nothing could be imported."
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "import",
+        help="what another registry holds: from a dump of its topic, or from its URL",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("source", metavar="FILE|DIR|URL", help="where from")
+    place.add_to(parser)
+    parser.add_argument(
+        "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, or 1 if something is in conflict. Raises Misuse, Refused."""
+    from sigla.registry.importing import CONFLICTING, import_state
+
+    address = place.address(args)
+    with progress.shown() as told:
+        state = _state(args, told)
+        with place.explained(address), _opened(address, dry_run=args.dry_run) as (stores, group):
+            report = import_state(stores, state, group=group, progress=told)
+    if args.json:
+        print(json.dumps({**report.form(), "dryRun": args.dry_run}))
+    else:
+        print("\n".join(_told(report)))
+    return int(bool(report.of(CONFLICTING)))
+
+
+def _state(args: argparse.Namespace, told: progress.Told) -> "State":
+    from sigla.cli import dumps
+    from sigla.journal import replay
+
+    if _is_url(args.source):
+        from sigla.cli import remote
+        from sigla.embedded.clock import SystemClock
+
+        return remote.read(args.source, args.user, SystemClock(), told)
+    path = Path(args.source)
+    if not path.exists():
+        raise Misuse(f"There is no file {path}, and it is no URL: such a URL begins with https:// or http://.")
+    return replay.replayed(dumps.read(path))
+
+
+@contextmanager
+def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Group]]":
+    """For a dry run nothing is made and nothing is locked: it may be tried while a server runs."""
+    from sigla import opening
+    from sigla.embedded.clock import SystemClock
+    from sigla.registry.importing import rehearsal
+    from sigla.registry.stores import Stores
+    from sigla.settings import Settings
+
+    if not dry_run:
+        with opening.writing(address) as writing:
+            yield writing.registry, writing.group
+    elif address.bucket or Path(address.data).exists():
+        with opening.reading(address) as reading:
+            assert reading.catalog  # noqa: S101 - the address names a table, or a directory
+            yield rehearsal(Stores(reading.catalog, reading.bodies, SystemClock())), nullcontext
+    else:
+        with opening.embedded(Settings(), None) as (registry, _):
+            yield rehearsal(registry), nullcontext
+
+
+def _told(report: "Report") -> Iterator[str]:
+    from sigla.registry.importing import Outcome
+
+    for outcome in Outcome:
+        counted = ", ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in report.of(outcome).items())
+        yield f"{outcome.value + ':':<13}{counted or 'nothing'}"
+        for (of, why), cases in report.reasons.items():
+            if of is outcome:
+                yield from _cases(why, cases)
+    for why, cases in report.remarks.items():
+        yield from _cases(why, cases)
+
+
+def _cases(why: str, cases: "Cases") -> Iterator[str]:
+    yield f"  {cases.count} × {why}"
+    yield from (f"      {example}" for example in cases.examples)
+    if cases.count > len(cases.examples):
+        yield "      …"
+
+
+def _is_url(source: str) -> bool:
+    try:
+        parts = urlsplit(source)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

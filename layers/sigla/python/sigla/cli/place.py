@@ -1,0 +1,51 @@
+"""Which registry a command works on without a server: a directory, or a bucket and a table."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sigla.cli.misuse import Misuse, Refused
+
+if TYPE_CHECKING:
+    from sigla.settings import Address
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
+    where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
+    parser.add_argument("--table", default="", metavar="NAME", help="its table")
+    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a place")
+
+
+def address(args: argparse.Namespace) -> "Address":
+    """Raises Misuse."""
+    from sigla.settings import Address
+
+    if bool(args.bucket) != bool(args.table):
+        raise Misuse("A registry in AWS is a bucket and a table: give both, --bucket and --table.")
+    return Address("" if args.bucket else str(args.data), args.bucket, args.table, args.registry)
+
+
+@contextmanager
+def explained(where: "Address") -> Iterator[None]:
+    """What hinders the work there becomes one sentence. Raises Misuse, Refused."""
+    from sigla.errors import StoreError
+    from sigla.opening import DataNotOpened
+    from sigla.settings import InvalidSetting
+
+    try:
+        yield
+    except (DataNotOpened, InvalidSetting) as problem:
+        raise Misuse(str(problem)) from None
+    except ImportError as missing:
+        raise Misuse(
+            f"--bucket needs the AWS client, and {missing.name} is not installed: pip install boto3."
+        ) from None
+    except StoreError as failure:
+        cause = f" ({failure.__cause__})" if failure.__cause__ else ""
+        raise Refused(f"In {where} {failure}{cause}.") from None
+    except OSError as failure:
+        raise Misuse(f"{failure.filename or where} cannot be used ({failure.strerror}).") from None

@@ -1,0 +1,55 @@
+"""What a dump of Confluent's `_schemas` topic comes to: records → events → the state that its registry was in.
+
+Every function but `replayed` looks at one record, one version, one id or one subject, so that a cluster may share the
+work among its machines; `replayed` is all of them in one process.
+"""
+
+from sigla.journal.replay.events import (
+    Cleared,
+    ConfigSet,
+    ContextSet,
+    Event,
+    Hidden,
+    ModeSet,
+    Nothing,
+    Purged,
+    Put,
+    Skipped,
+)
+from sigla.journal.replay.records import ASK_HIGHEST, TopicRecord, from_answer, highest_of, read
+from sigla.journal.replay.states import (
+    Claim,
+    State,
+    claims,
+    key_of,
+    last_words,
+    rejected,
+    replayed,
+    surviving,
+)
+
+__all__ = [
+    "ASK_HIGHEST",
+    "Claim",
+    "Cleared",
+    "ConfigSet",
+    "ContextSet",
+    "Event",
+    "Hidden",
+    "ModeSet",
+    "Nothing",
+    "Purged",
+    "Put",
+    "Skipped",
+    "State",
+    "TopicRecord",
+    "claims",
+    "from_answer",
+    "highest_of",
+    "key_of",
+    "last_words",
+    "read",
+    "rejected",
+    "replayed",
+    "surviving",
+]

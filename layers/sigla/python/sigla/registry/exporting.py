@@ -1,0 +1,66 @@
+"""What stands in a registry as records of `_schemas`: the topic as if nothing had ever been otherwise."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from sigla import records
+from sigla.journal import Record
+from sigla.model import BodyKey, Guid, Row, SchemaId, Search, Subject, Version
+from sigla.ports import Bodies, Catalog
+from sigla.registry.order import needed_first
+from sigla.rules import names
+
+EVERYTHING = Search(context=None)
+
+Place = tuple[Subject, Version]
+
+
+def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> Iterator[Record]:
+    """Contexts, then versions (what is referenced before what refers), then settings, which bear no time.
+
+    A soft-deleted version says so itself. What is changed meanwhile is told as it was or as it is. ids: all that have a
+    body: those that belong to nobody are told first, and that they are gone.
+    """
+    for context in catalog.contexts():
+        yield *records.context_record(context, listed=True), 0
+    versions = {(subject, row.version): row for subject, row in _ordered(catalog)}
+    held = {BodyKey(subject.context, row.id) for (subject, _), row in versions.items()}
+    yield from gone(bodies, (key for key in ids if key not in held))
+    for subject, version in needed_first(versions, lambda place: _referenced(place, versions)):
+        row = versions[subject, version]
+        schema = bodies.get(BodyKey(subject.context, row.id)).schema
+        yield *records.schema_record(subject, version, row.id, schema, deleted=row.deleted), row.ts
+    for scope, settings in catalog.settings(EVERYTHING):
+        if settings.config is not None:
+            yield *records.config_record(scope, records.config_json(settings.config)), 0
+        if settings.mode is not None:
+            yield *records.mode_record(scope, settings.mode), 0
+
+
+def gone(bodies: Bodies, ids: Iterable[BodyKey]) -> Iterator[Record]:
+    """What these ids meant, as far as they are tombstones: each is written by the first who had it, and purged."""
+    for body, key in ((bodies.get(key), key) for key in ids):
+        if body.gone:
+            yield *records.schema_record(body.subject, body.version, key.id, body.schema, deleted=False), body.ts
+            yield *records.schema_record(body.subject, body.version, None, None, deleted=False), body.ts
+
+
+def _ordered(catalog: Catalog) -> list[tuple[Subject, Row]]:
+    """As they were written, as far as anybody remembers. The id that stands for a content comes last of its ids."""
+    found = list(catalog.versions(EVERYTHING, deleted=True, latest_only=False))
+    ids: dict[tuple[str, Guid], set[SchemaId]] = defaultdict(set)
+    for subject, row in found:
+        ids[subject.context, row.guid].add(row.id)
+    known = {content: catalog.id_of(*content) for content, several in ids.items() if len(several) > 1}
+
+    def place(each: tuple[Subject, Row]) -> tuple[bool, int, int]:
+        subject, row = each
+        return known.get((subject.context, row.guid)) == row.id, row.ts, row.revision
+
+    return sorted(found, key=place)
+
+
+def _referenced(place: Place, versions: Mapping[Place, Row]) -> Iterator[Place]:
+    subject, _ = place
+    for reference in versions[place].references:
+        yield names.reference_target(reference.subject, subject.context), reference.version

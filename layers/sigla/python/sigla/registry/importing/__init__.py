@@ -1,0 +1,48 @@
+"""What another registry had, written as it had it: ids, numbers, times and deletes kept.
+
+Bodies first, what is referenced before what refers; then versions, several of a subject in one commit; then settings
+and contexts; last the counters. Nothing that stands here is ever overwritten: what is equal is identical, what is not
+is a conflict and told. So an import may be repeated, cut off anywhere and begun again.
+
+`import_state` is all of it for a state that fits into memory. The steps are apart, for who has more and many machines.
+"""
+
+from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Cases, Outcome, Report
+from sigla.registry.importing.settings import count, list_context, settle
+from sigla.registry.importing.states import Group, import_state, rehearsal
+from sigla.registry.importing.versions import (
+    NOWHERE,
+    Placed,
+    TargetOf,
+    batches,
+    bury,
+    compare,
+    place,
+    targets_of,
+    write,
+)
+
+__all__ = [
+    "CONFLICTING",
+    "IDENTICAL",
+    "IMPORTED",
+    "NOWHERE",
+    "SKIPPED",
+    "Cases",
+    "Group",
+    "Outcome",
+    "Placed",
+    "Report",
+    "TargetOf",
+    "batches",
+    "bury",
+    "compare",
+    "count",
+    "import_state",
+    "list_context",
+    "place",
+    "rehearsal",
+    "settle",
+    "targets_of",
+    "write",
+]

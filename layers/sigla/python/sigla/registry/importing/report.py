@@ -1,0 +1,77 @@
+"""What became of each thing that was to be imported: counted, explained, with the first examples."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+MOST_EXAMPLES = 5
+
+KINDS = ("version", "id", "config", "mode", "context", "record")
+"""Of things that are told of. An `id` is one that no version holds any more, a `record` one of the topic."""
+
+
+class Outcome(Enum):
+    IMPORTED = "imported"
+    IDENTICAL = "identical"
+    CONFLICTING = "conflicting"
+    SKIPPED = "skipped"
+
+
+IMPORTED, IDENTICAL, CONFLICTING, SKIPPED = Outcome
+
+
+@dataclass(slots=True)
+class Cases:
+    """How often, and the first of them."""
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, other: "Cases") -> None:
+        self.count += other.count
+        self.examples = (self.examples + other.examples)[:MOST_EXAMPLES]
+
+
+@dataclass(slots=True)
+class Report:
+    """counts: by outcome and kind of thing. reasons: why not, by outcome. remarks: on what was imported all the same.
+
+    Reports of parts are added up.
+    """
+
+    counts: Counter[tuple[Outcome, str]] = field(default_factory=Counter)
+    reasons: dict[tuple[Outcome, str], Cases] = field(default_factory=dict)
+    remarks: dict[str, Cases] = field(default_factory=dict)
+
+    def tell(self, outcome: Outcome, kind: str, about: str, why: str = "") -> None:
+        """kind: one of KINDS. about: which one, for people."""
+        self.counts[outcome, kind] += 1
+        if why:
+            self.reasons.setdefault((outcome, why), Cases()).add(Cases(1, [about]))
+
+    def remark(self, why: str, about: str) -> None:
+        self.remarks.setdefault(why, Cases()).add(Cases(1, [about]))
+
+    def add(self, other: "Report") -> None:
+        self.counts += other.counts
+        for reason, cases in other.reasons.items():
+            self.reasons.setdefault(reason, Cases()).add(cases)
+        for why, cases in other.remarks.items():
+            self.remarks.setdefault(why, Cases()).add(cases)
+
+    def of(self, outcome: Outcome) -> dict[str, int]:
+        """How many of each kind."""
+        return {kind: self.counts[outcome, kind] for kind in KINDS if self.counts[outcome, kind]}
+
+    def form(self) -> dict[str, Any]:
+        """As JSON."""
+        counted = {outcome.value: self.of(outcome) for outcome in Outcome}
+        reasons = [
+            {"outcome": outcome.value, "why": why, "count": cases.count, "examples": cases.examples}
+            for (outcome, why), cases in self.reasons.items()
+        ]
+        remarks = [
+            {"why": why, "count": cases.count, "examples": cases.examples} for why, cases in self.remarks.items()
+        ]
+        return {**counted, "reasons": reasons, "remarks": remarks}

@@ -1,0 +1,215 @@
+"""Versions with their ids: what is there already, bodies put in place, commits of several versions."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sigla.errors import Malformed, SchemaNamedNotFound, Taken
+from sigla.journal.replay import Put
+from sigla.languages import LANGUAGES
+from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
+from sigla.ports import (
+    IMPORTED_AT_ONCE,
+    REFERENCED_AT_ONCE,
+    Imported,
+    ImportedVersion,
+    VersionKey,
+)
+from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
+from sigla.registry.stores import Stores
+from sigla.rules import names, references
+
+OPERATION = "Import operation"
+
+NOWHERE = SchemaId(-1)
+"""What a reference means whose target nobody knows: no body can stand under it."""
+
+TargetOf = Callable[[Subject, Version], SchemaId | None]
+"""Which id a version has, as far as the source or this registry knows."""
+
+OTHER_VERSION = "another version stands under its number"
+OTHER_LIFE = "the same version stands here, with another time or another state of deletion"
+OTHER_MEANING = "its id means something else here"
+TOO_LONG = "its text is longer than this registry takes"
+TOO_MANY = f"it references more than {references.MOST_SUBJECTS} subjects"
+NOT_UNDERSTOOD = "stored as it is; this registry does not understand its text, so nothing can be compared with it"
+UNRESOLVED = "stored as it is; what it references is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A version whose body stands. body: to be revived once more after the commit, where one stood before."""
+
+    put: Put
+    targets: tuple[Target, ...]
+    digests: tuple[str, ...]
+    body: Body | None = None
+
+    @property
+    def key(self) -> BodyKey:
+        return BodyKey(self.put.subject.context, self.put.id)
+
+    @property
+    def others(self) -> set[Subject]:
+        """The subjects it references, its own excepted."""
+        return {Subject(each.context, each.subject) for each in self.targets} - {self.put.subject}
+
+
+def compare(stores: Stores, subject: Subject, puts: Sequence[Put], report: Report) -> list[Put]:
+    """Which of a subject's versions are still to be written; what becomes of the others is told."""
+    stored = {row.version: row for row in stores.catalog.history(subject)}
+    return [
+        put for put in puts if not _settled(put, stored.get(put.version), report) and _storable(stores, put, report)
+    ]
+
+
+def place(stores: Stores, put: Put, target_of: TargetOf, report: Report) -> Placed | None:
+    """The body is there when it returns: put, found equal, or brought back to life. None: its id means something else.
+
+    What the version references should have a body by now, or its text cannot be understood.
+    """
+    targets = tuple(targets_of(put, target_of))
+    if any(target.id == NOWHERE for target in targets):
+        report.remark(UNRESOLVED, named(put))
+    body = Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce())
+    digests, body = _understood(stores, body)
+    if not digests:
+        report.remark(NOT_UNDERSTOOD, named(put))
+    key = BodyKey(put.subject.context, put.id)
+    try:
+        stores.bodies.put(key, body)
+    except Taken as taken:
+        if taken.standing.schema != put.schema:
+            return None
+        # What its references resolved to is part of what the id has always meant.
+        body = replace(body, targets=taken.standing.targets, compiled=taken.standing.compiled)
+        stores.bodies.revive(key, body)
+        return Placed(put, body.targets, digests, body)
+    return Placed(put, targets, digests)
+
+
+def bury(stores: Stores, put: Put, target_of: TargetOf, report: Report) -> None:
+    """What an id meant that no version holds any more stays readable, for records that bear it."""
+    key = BodyKey(put.subject.context, put.id)
+    targets = tuple(targets_of(put, target_of))
+    _, body = _understood(stores, Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce()))
+    try:
+        stores.bodies.put(key, replace(body, gone=True))
+    except Taken as taken:
+        same = taken.standing.schema == put.schema
+        report.tell(IDENTICAL if same else CONFLICTING, "id", f"{_shown(key)}", "" if same else OTHER_MEANING)
+    else:
+        report.tell(IMPORTED, "id", _shown(key))
+
+
+def targets_of(put: Put, target_of: TargetOf) -> Iterator[Target]:
+    """What each of the version's references means."""
+    for reference in put.schema.references:
+        subject = names.reference_target(reference.subject, put.subject.context)
+        id = target_of(subject, reference.version)
+        yield Target(subject.context, subject.name, reference.version, NOWHERE if id is None else id)
+
+
+def batches(placed: Iterable[Placed]) -> Iterator[list[Placed]]:
+    """Of one subject what goes into one commit each.
+
+    The later of two versions with one id speaks for it, whatever their numbers: they go one after the other.
+    """
+    batch: list[Placed] = []
+    others: set[Subject] = set()
+    for each in sorted(placed, key=lambda each: each.put.offset):
+        full = len(batch) == IMPORTED_AT_ONCE or len(others | each.others) > REFERENCED_AT_ONCE
+        if batch and (full or any(each.put.id == before.put.id for before in batch)):
+            yield batch
+            batch, others = [], set()
+        batch.append(each)
+        others |= each.others
+    if batch:
+        yield batch
+
+
+def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Report) -> None:
+    """Commits versions of one subject; what somebody else has stored meanwhile is told as it is found."""
+
+    def attempt() -> tuple[list[Placed], Report]:
+        found = Report()
+        seen = sorted(set().union(*(each.others for each in batch)), key=str)
+        wanted = [VersionKey(subject, each.put.version) for each in batch]
+        snapshot = stores.catalog.snapshot(subject, wanted=wanted + [VersionKey(other, Version(1)) for other in seen])
+        left = [
+            each
+            for each, key in zip(batch, wanted, strict=True)
+            if not _settled(each.put, snapshot.rows.get(key), found)
+        ]
+        if left:
+            versions = tuple(
+                ImportedVersion(_row(each.put, snapshot.head.revision + 1), each.targets, each.digests) for each in left
+            )
+            heads = tuple(snapshot.heads[other] for other in seen)
+            commit(stores, Imported(snapshot.head, versions, stores.clock.now(), nonce(), seen=heads))
+        return left, found
+
+    left, found = until_committed(stores, OPERATION, attempt)
+    for each in left:
+        if each.body is not None:
+            # It may have been buried meanwhile; who buries looks once more after his tombstone.
+            stores.bodies.revive(each.key, each.body)
+        report.tell(IMPORTED, "version", named(each.put))
+    report.add(found)
+
+
+def named(put: Put) -> str:
+    return f"{put.subject} version {put.version} id {put.id}"
+
+
+# --- one version -----------------------------------------------------------------------------------------------------
+
+
+def _settled(put: Put, row: Row | None, report: Report) -> bool:
+    """Whether its number is taken, by itself or by another."""
+    if row is None:
+        return False
+    ours, theirs = _row(put, row.revision), row
+    if ours == theirs:
+        report.tell(IDENTICAL, "version", named(put))
+    else:
+        same = replace(ours, deleted=theirs.deleted, ts=theirs.ts) == theirs
+        report.tell(CONFLICTING, "version", named(put), OTHER_LIFE if same else OTHER_VERSION)
+    return True
+
+
+def _storable(stores: Stores, put: Put, report: Report) -> bool:
+    why = ""
+    if len(put.schema.text.encode("utf-8", "replace")) > stores.options.schema_bytes:
+        why = TOO_LONG
+    elif len({names.reference_target(each.subject, put.subject.context) for each in put.schema.references}) > (
+        references.MOST_SUBJECTS
+    ):
+        why = TOO_MANY
+    if why:
+        report.tell(SKIPPED, "version", named(put), why)
+    return not why
+
+
+def _row(put: Put, revision: int) -> Row:
+    schema = put.schema
+    return Row(
+        put.version, put.id, put.guid, schema.type, schema.references, deleted=put.deleted, ts=put.ts, revision=revision
+    )
+
+
+def _understood(stores: Stores, body: Body) -> tuple[tuple[str, ...], Body]:
+    """Its equivalence digest, and the body with its compiled form; nothing where our languages cannot read it."""
+    language = LANGUAGES.get(body.schema.type)
+    if language is None:
+        return (), body
+    try:
+        texts = references.resolve(body.schema.references, body.targets, stores.bodies.get)
+        parsed = language.parse(body.schema.text, texts, False)  # noqa: FBT003 - leniently; a plain function
+        return (language.digest(parsed),), replace(body, compiled=language.compiled(parsed))
+    except (Malformed, SchemaNamedNotFound):
+        return (), body
+
+
+def _shown(key: BodyKey) -> str:
+    return f"id {key.id} of context {key.context}"

@@ -1,0 +1,118 @@
+"""`sigla export`: a registry as a dump, whole when it appears."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sigla.cli import dumps, main
+from sigla.embedded.store import EmbeddedStore
+from sigla.journal.replay import TopicRecord, replayed
+from sigla.registry import Registry
+from sigla.registry.importing import import_state
+from tests.build import FixedClock
+from tests.unit.journal.topic import s, state
+from tests.unit.registry.lives import A_LIFE, contents
+from tests.unit.registry.tell import ONE, TWO, register
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    """A registry with a past: what was imported, what was registered, what was deleted for good."""
+    with EmbeddedStore(tmp_path / "data") as store:
+        registry = Registry(store.catalog, store.bodies, FixedClock())
+        import_state(registry, state(*A_LIFE))
+        register(registry, "mine", ONE)
+        register(registry, "mine", TWO)
+        registry.delete_subject(s("mine"))
+        registry.delete_subject(s("mine"), permanent=True)
+    return str(tmp_path / "data")
+
+
+@pytest.mark.parametrize("name", ["dump.jsonl", "dump.jsonl.gz"])
+def test_what_was_exported_is_imported_as_it_was(tmp_path: Path, data: str, name: str, capsys: Captured) -> None:
+    """Ids that were deleted for good included: nobody gets them again."""
+    dump = str(tmp_path / name)
+    assert main(["export", dump, "--data", data]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.endswith(f" records in {dump}\n")
+    assert Path(dump).read_bytes().startswith(b"\x1f\x8b") == name.endswith(".gz")
+    assert main(["import", dump, "--data", str(tmp_path / "copy")]) == 0
+    with EmbeddedStore(Path(data)) as ours, EmbeddedStore(tmp_path / "copy") as theirs:
+        assert contents(Registry(theirs.catalog, theirs.bodies, FixedClock())) == contents(
+            Registry(ours.catalog, ours.bodies, FixedClock())
+        )
+
+
+def test_it_may_be_served_meanwhile(data: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Nothing is locked; without a file it is printed, a line for each record, in order."""
+    with EmbeddedStore(Path(data)):
+        assert main(["export", "--data", data]) == 0
+    lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert [line["offset"] for line in lines] == list(range(len(lines)))
+    assert {frozenset(line) for line in lines} == {frozenset({"offset", "timestamp", "key", "value"})}
+    assert sum(line["value"] is None for line in lines) == 3
+
+
+def test_compacted_is_what_stands_and_what_ids_meant(tmp_path: Path, data: str) -> None:
+    """An id that belongs to nobody is written and purged: so nobody gets it who reads the dump."""
+    dump = tmp_path / "dump.jsonl"
+    assert main(["export", str(dump), "--data", data, "--compacted"]) == 0
+    found = replayed(dumps.read(dump))
+    assert sum(map(len, found.subjects.values())) == 9
+    assert {key.id for key in found.gone} == {9, 10}
+    assert s("mine") not in found.subjects
+    assert main(["import", str(dump), "--data", str(tmp_path / "copy")]) == 0
+    with EmbeddedStore(tmp_path / "copy") as copy:
+        assert copy.catalog.max_id(".") == 10
+
+
+def test_half_a_dump_never_bears_its_name(tmp_path: Path) -> None:
+    """Not after a failure, either; what stood there before stays."""
+    dump = tmp_path / "dump.jsonl.gz"
+    dump.write_bytes(b"before")
+
+    def failing() -> Iterator[TopicRecord]:
+        yield TopicRecord("{}", None, 1, 0)
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        dumps.write(failing(), dump)
+    assert dump.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [dump]
+    assert dumps.write([TopicRecord(b"{}", b"{}", 1, 0)], dump) == 1
+    assert json.loads(gzip.decompress(dump.read_bytes())) == {"offset": 0, "timestamp": 1, "key": "{}", "value": "{}"}
+
+
+def test_what_is_not_there_cannot_be_exported(tmp_path: Path, data: str, capsys: Captured) -> None:
+    """One sentence, and no file."""
+    wrong: list[tuple[list[str], str]] = [
+        ([str(tmp_path / "a.jsonl"), "--data", str(tmp_path / "none")], "none"),
+        ([str(tmp_path / "no" / "a.jsonl"), "--data", data], "cannot be used"),
+        (["--table", "t"], "--bucket"),
+    ]
+    for arguments, said in wrong:
+        assert main(["export", *arguments]) == 2
+        printed = capsys.readouterr()
+        assert said in printed.err
+        assert printed.err.count("\n") == 1
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_a_table_is_exported_as_it_stands(data: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its journal forgets after 35 days, and half a journal is no dump."""
+    from contextlib import nullcontext
+
+    from sigla import opening
+    from sigla.settings import Address
+
+    where = Address("", "b", "t")
+    with opening.reading(Address(data)) as reading:
+        monkeypatch.setattr(opening, "reading", {where: nullcontext(reading)}.__getitem__)
+        assert main(["export", str(tmp_path / "a.jsonl"), "--bucket", "b", "--table", "t"]) == 0
+    assert s("mine") not in replayed(dumps.read(tmp_path / "a.jsonl")).subjects
