@@ -100,8 +100,8 @@ class Full:
 
 
 def lines(*, quick: bool = False) -> Lines:
-    sizes = (100, 300) if quick else (1_000, 10_000, 100_000)
-    rounds = 2 if quick else 15
+    sizes = (10, 30) if quick else (1_000, 10_000, 100_000)
+    rounds = 1 if quick else 15
     with filled.workspace() as path, ExitStack() as opened:
         full = [Full(size, path, opened) for size in sizes]
         for what, works, measure in (
@@ -115,8 +115,8 @@ def lines(*, quick: bool = False) -> Lines:
             yield from _flat(what, sizes, measure(rounds, *works), "s")
         peaks = best_of(3, *[each.memory_of_a_page for each in full])
         yield from _flat("memory that a page of 1,000 takes", sizes, peaks, "B")
-    yield from one_subject((1, 20) if quick else (1, 10, 100, 1_000), rounds)
-    yield from one_schema((1, 20) if quick else (1, 10, 100, 1_000), rounds)
+    yield from one_subject((1, 5) if quick else (1, 10, 100, 1_000), rounds)
+    yield from one_schema((1, 5) if quick else (1, 10, 100, 1_000), rounds)
 
 
 def one_subject(sizes: tuple[int, ...], rounds: int) -> Lines:

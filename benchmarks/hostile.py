@@ -56,6 +56,7 @@ def attacks(divisor: int) -> Iterator[Attack]:
     deep = max(300, 10_000 // divisor)
     large = 10_000_000 // divisor
     many = 100_000 // divisor
+    records, turned, enums = (max(10, each // divisor) for each in (700, 400, 300))
     yield Attack("array in array, 10,000 levels", _offered(_nested(deep)))
     yield Attack("record in record, 10,000 levels", _offered(_records(deep)))
     yield Attack("JSON of 10,000 brackets", b"[" * deep)
@@ -66,22 +67,22 @@ def attacks(divisor: int) -> Iterator[Attack]:
     yield Attack("union of 100,000 branches", _offered(json.dumps(["null"] * many)))
     yield Attack(
         "check of 700 records against 700",
-        _offered(_union(700, "B")),
+        _offered(_union(records, "B")),
         path=UNIONS,
-        before=(_offered(_union(700, "A")),),
+        before=(_offered(_union(records, "A")),),
     )
     yield Attack(
         "check of 400 records, turned round, against 8 versions",
-        _offered(json.dumps(json.loads(_union(400))[::-1])),
+        _offered(json.dumps(json.loads(_union(turned))[::-1])),
         path=TURNED,
-        before=tuple(_offered(_union(400, doc=str(version))) for version in range(8)),
+        before=tuple(_offered(_union(turned, doc=str(version))) for version in range(8)),
         level="FULL_TRANSITIVE",
     )
     yield Attack(
         "check of 300 enums of 300 symbols against 300",
-        _offered(_enums("B")),
+        _offered(_enums(enums, "B")),
         path=ENUMS,
-        before=(_offered(_enums("A")),),
+        before=(_offered(_enums(enums, "A")),),
     )
     yield from attacks_in_json(divisor)
     yield from attacks_in_protobuf(divisor)
@@ -95,7 +96,7 @@ def attacks(divisor: int) -> Iterator[Attack]:
 
 
 def attacks_in_json(divisor: int) -> Iterator[Attack]:
-    deep, many = max(300, 10_000 // divisor), 100_000 // divisor
+    deep, many, members = max(300, 10_000 // divisor), 100_000 // divisor, max(10, 400 // divisor)
     offered = partial(_offered, kind="JSON")
     yield Attack("JSON Schema: items in items, 10,000 levels", offered('{"items":' * deep + "{}" + "}" * deep))
     yield Attack("JSON Schema: allOf in allOf, 10,000 levels", offered('{"allOf":[' * deep + "{}" + "]}" * deep))
@@ -114,9 +115,9 @@ def attacks_in_json(divisor: int) -> Iterator[Attack]:
     )
     yield Attack(
         "JSON Schema: check of 400 alternatives against 400, nested",
-        offered(_json_alternatives(400, "string")),
+        offered(_json_alternatives(members, "string")),
         path="/subjects/alternatives/versions",
-        before=(offered(_json_alternatives(400, "integer")),),
+        before=(offered(_json_alternatives(members, "integer")),),
     )
 
 
@@ -195,9 +196,9 @@ def _union(records: int, prefix: str = "R", doc: str = "") -> str:
     )
 
 
-def _enums(prefix: str) -> str:
-    symbols = [f"{prefix}{n}" for n in range(300)]
-    return json.dumps([{"type": "enum", "name": f"{prefix}{n}", "symbols": symbols} for n in range(300)])
+def _enums(enums: int, prefix: str) -> str:
+    names = [f"{prefix}{n}" for n in range(enums)]
+    return json.dumps([{"type": "enum", "name": name, "symbols": names} for name in names])
 
 
 def _prepare(server: Server, attack: Attack) -> None:

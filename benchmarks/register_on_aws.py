@@ -30,11 +30,11 @@ ROWS = 7
 
 
 def lines(*, quick: bool = False) -> Lines:
-    rounds, each = (1, 32) if quick else (5, 160)
-    with account() as made, ExitStack() as opened, ThreadPoolExecutor(2 * max(WRITERS)) as pool:
-        instances = [opened.enter_context(made.registry()) for _ in range(max(WRITERS))]
+    (rounds, each), crowds = ((1, 4), (1, 2)) if quick else ((5, 160), WRITERS)
+    with account() as made, ExitStack() as opened, ThreadPoolExecutor(2 * max(crowds)) as pool:
+        instances = [opened.enter_context(made.registry()) for _ in range(max(crowds))]
         numbers = count(1)
-        for writers in WRITERS:
+        for writers in crowds:
             ours = partial(_per_second, pool, [partial(_register, one) for one in instances[:writers]], numbers, each)
             least = partial(_per_second, pool, [_Bare(made, pool).register] * writers, numbers, each)
             here, beside = (median(figures) for figures in in_turns(rounds, ours, least))

@@ -22,18 +22,18 @@ FLAT = Goal(1.2)
 
 def lines(*, quick: bool = False) -> Lines:
     sizes = (0, 50) if quick else (0, 10_000, 100_000)
-    rounds = 1 if quick else 5
+    rounds, reads = (1, 20) if quick else (5, READS)
     bare = [sys.executable, "-m", "benchmarks.bare", "fastapi", "--port", "{port}"]
     with filled.workspace() as path:
         commands = [sigla("--data", str(filled.copy_of(size, path))) for size in sizes]
         *starts, least = best_of(rounds, *map(_starting, commands), _starting(bare))
-        memories = [_memory(command, size) for command, size in zip(commands, sizes, strict=True)]
+        memories = [_memory(command, size, reads) for command, size in zip(commands, sizes, strict=True)]
     for size, figure in zip(sizes, starts, strict=True):
         yield Line(f"start-up to first answer, {size:,} schemas", figure, "s", least, "bare FastAPI", Goal(1, "s"))
         if size:
             yield Line(f"start-up to first answer, {size:,} schemas", figure, "s", starts[0], "empty", FLAT)
     for size, memory in zip(sizes, memories, strict=True):
-        what = f"resident after {READS:,} reads, {size:,} schemas"
+        what = f"resident after {reads:,} reads, {size:,} schemas"
         yield Line(what, memory, "B", memories[0] if size else None, "empty" if size else "", Goal(120e6, "B"))
         if size > sizes[1]:
             yield Line(what, memory, "B", memories[1], f"{sizes[1]:,} schemas", FLAT)
@@ -47,10 +47,10 @@ def _starting(command: list[str]) -> Callable[[], float]:
     return work
 
 
-def _memory(command: list[str], schemas: int) -> int:
+def _memory(command: list[str], schemas: int, reads: int) -> int:
     """Bytes after reads of ids drawn at random, or of the list of subjects where there are none."""
     drawn = Random(schemas)
-    paths = [f"/schemas/ids/{drawn.randint(1, schemas)}" if schemas else "/subjects" for _ in range(READS)]
+    paths = [f"/schemas/ids/{drawn.randint(1, schemas)}" if schemas else "/subjects" for _ in range(reads)]
     with serving(command) as server:
         load(server.port, [getting(path) for path in paths], connections=8)
         return server.memory()

@@ -41,7 +41,7 @@ class Task:
         """batches: of RAW. Raises what `transform.land` raises."""
         worker = _worker(self.registry, self.plan.context, self.plan.checks.limits)
         outputs = Outputs(self.lake, self.plan.query, self.plan.batch, self.format)
-        return transform.land(batches, self.plan, worker.readers(self.plan), outputs, self.now)
+        return transform.land(batches, self.plan, worker.readers(self.now), outputs, self.now)
 
 
 def in_arrow(task: Task) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -63,12 +63,12 @@ class _Worker:
         # It ends with its process, and the process by a signal: nobody is there to close anything.
         bodies = ExitStack().enter_context(reading(registry)).bodies
         self._readers = Readers(Schemas(bodies, context), limits)
-        self._batch: tuple[str, int] | None = None
+        self._begun: datetime | None = None
 
-    def readers(self, plan: Plan) -> Readers:
-        """A schema that was not there in another batch may be there in this one."""
-        if self._batch != (plan.query, plan.batch):
-            self._batch = plan.query, plan.batch
+    def readers(self, begun: datetime) -> Readers:
+        """begun: when the attempt at a batch was: a schema that was not there in another may be there in this one."""
+        if self._begun != begun:
+            self._begun = begun
             self._readers.schemas.forget_absent()
         return self._readers
 

@@ -1,0 +1,269 @@
+"""Raw records → typed Parquet, zstd: `land` beside what people do without it, in CPU of all processes for each record.
+
+    python -m benchmarks.land [--quick] [--json]
+
+Two threads, one Spark, all in turns: in each round each lands the same 400,000 records, with seven writers' schemas
+mixed in every batch. from_avro knows one writer's schema, so a query has one for each id, and their union. The UDF is
+the fastest form in which fastavro can stand in one: on Arrow's batches, with parsed schemas kept.
+"""
+
+import json
+import os
+import shutil
+import struct
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial, reduce
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import fastavro
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+
+from benchmarks import orders
+from benchmarks.harness import Goal, Line, Lines, NotHere, best_of, main
+from pipelines.connectors.installation import Unavailable, connectors, java
+from pipelines.land import settings
+from pipelines.land.batch import Batch
+from pipelines.land.driver import Driver, driver
+from pipelines.land.job import run
+from pipelines.land.landed import Landed
+from pipelines.land.manifest import Entry
+from pipelines.land.raw import RAW
+from pipelines.land.report import Sum
+from pipelines.land.sources import Stopping
+from pipelines.land.task import Task, in_arrow
+from pipelines.spark import session
+from sigla.model import Draft, Subject
+from sigla.opening import embedded
+from sigla.settings import Settings
+
+RECORDS: Final = 400_000
+FEW: Final = 16_000
+ROUNDS: Final = 3
+WRITERS: Final = ("seven", "one")
+META: Final = ("partition", "offset")
+COLUMNS: Final = (
+    pa.field("order_id", pa.string()),
+    pa.field("customer_id", pa.int64()),
+    pa.field("status", pa.string()),
+    pa.field("created_at", pa.timestamp("us", tz="UTC")),
+    pa.field("amount", pa.float64()),
+    pa.field("currency", pa.string()),
+    pa.field("quantity", pa.int64()),
+    pa.field("paid", pa.bool_()),
+    pa.field(
+        "address",
+        pa.struct(
+            {
+                "street": pa.string(),
+                "city": pa.string(),
+                "zip": pa.string(),
+                "geo": pa.struct({"lat": pa.float64(), "lon": pa.float64()}),
+            }
+        ),
+    ),
+    pa.field("items", pa.list_(pa.struct({"sku": pa.string(), "qty": pa.int32(), "price": pa.float64()}))),
+    pa.field("note", pa.string()),
+    pa.field("attributes", pa.map_(pa.string(), pa.string())),
+)
+DDL: Final = """partition int, offset bigint, schema_id int, order_id string, customer_id bigint, status string,
+    created_at timestamp, amount double, currency string, quantity bigint, paid boolean,
+    address struct<street: string, city: string, zip: string, geo: struct<lat: double, lon: double>>,
+    items array<struct<sku: string, qty: int, price: double>>, note string, attributes map<string, string>"""
+"""The same, as Spark says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """root: with a registry, and raw records of the topics `seven` and `one`, written with so many schemas."""
+
+    spark: SparkSession
+    root: Path
+    records: int
+    ids: dict[str, list[int]]
+
+    def measured(self, land: Callable[[], int]) -> Callable[[], float]:
+        """A work: CPU seconds for each record."""
+
+        def work() -> float:
+            shutil.rmtree(self.root / "out", ignore_errors=True)
+            before = cpu()
+            landed = land()
+            spent = cpu() - before
+            if landed != self.records:
+                raise AssertionError(f"{landed} of {self.records} records were landed")
+            return spent / self.records
+
+        return work
+
+    def ours(self, topic: str) -> int:
+        """The job as it is: tasks read their files themselves."""
+        total = Sum()
+        run(self.spark, self._driver(topic), total, Stopping())
+        return total.landed
+
+    def ours_through_spark(self, topic: str) -> int:
+        """As of Kafka: Spark reads the records and hands them over."""
+
+        def tasks(task: Task) -> list[Landed]:
+            frame = self._raw(topic).select(*RAW.names)
+            return [Landed.decoded(row.landed) for row in frame.mapInArrow(in_arrow(task), "landed binary").collect()]
+
+        opened = self._driver(topic)
+        files = (self.root / topic).glob("*.parquet")
+        entries = tuple(_entry(path) for path in sorted(files))
+        return opened.land(Batch("through-spark", 0, entries=entries), tasks).counts.landed
+
+    def from_avro(self, topic: str) -> int:
+        """Spark's own function, once for each id."""
+        from pyspark.sql.avro.functions import from_avro  # noqa: PLC0415 - where its jar is
+
+        payload, id = F.expr("substring(value, 6)"), F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("int")
+        reader = json.dumps(orders.versions()[orders.READER])
+        parts = []
+        for number, schema in zip(self.ids[topic], _schemas(topic), strict=True):
+            decoded = from_avro(payload, json.dumps(schema), {"avroSchema": reader, "mode": "PERMISSIVE"})
+            mine = self._raw(topic).where(id == number)
+            parts.append(mine.select(*META, F.lit(number).alias("schema_id"), decoded.alias("record")))
+        return self._written(reduce(DataFrame.unionByName, parts).select(*META, "schema_id", "record.*"))
+
+    def fastavro(self, topic: str) -> int:
+        """A UDF of one's own, and Spark's writer."""
+        schemas, reader = dict(zip(self.ids[topic], _schemas(topic), strict=True)), orders.versions()[orders.READER]
+
+        def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            parsed = {id: fastavro.parse_schema(schema) for id, schema in schemas.items()}
+            wanted, unpack = fastavro.parse_schema(reader), struct.Struct(">bI").unpack_from
+            for batch in batches:
+                ids, rows = [], []
+                for value in batch.column("value").to_pylist():
+                    _, id = unpack(value)
+                    stream = BytesIO(value)
+                    stream.seek(5)
+                    ids.append(id)
+                    rows.append(fastavro.schemaless_reader(stream, parsed[id], wanted))
+                record = pa.array(rows, pa.struct(COLUMNS))
+                arrays = [
+                    batch.column("partition"),
+                    batch.column("offset"),
+                    pa.array(ids, pa.int32()),
+                    *record.flatten(),
+                ]
+                names = [*META, "schema_id", *(column.name for column in COLUMNS)]
+                yield pa.RecordBatch.from_arrays(arrays, names=names)
+
+        return self._written(self._raw(topic).select(*META, "value").mapInArrow(decode, DDL))
+
+    def _raw(self, topic: str) -> DataFrame:
+        return self.spark.read.parquet(str(self.root / topic))
+
+    def _written(self, frame: DataFrame) -> int:
+        out = self.root / "out"
+        frame.write.option("compression", "zstd").parquet(str(out))
+        return sum(pq.read_metadata(path).num_rows for path in out.glob("*.parquet"))
+
+    def _driver(self, topic: str) -> Driver:
+        out = self.root / "out"
+        form = {
+            "registry": {"data": str(self.root / "registry")},
+            "source": {"kind": "files", "path": str(self.root / topic)},
+            "bind": [{"topic": topic, "reader": {"id": self.ids[topic][-1 if topic == "one" else orders.READER]}}],
+            "sink": {"lake": str(out / "lake")},
+            "work": str(out / "work"),
+        }
+        out.mkdir(parents=True, exist_ok=True)
+        config = out / "land.yaml"
+        config.write_text(yaml.safe_dump(form))
+        return driver(settings.read(config))
+
+
+def lines(*, quick: bool) -> Lines:
+    records, rounds = (FEW, 1) if quick else (RECORDS, ROUNDS)
+    try:
+        java()
+        jars = connectors()
+    except Unavailable as reason:
+        raise NotHere(str(reason)) from None
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(os.environ, name="bench", master="local[2]", jars=jars, settings={"spark.driver.memory": "4g"})
+        try:
+            yield from _lines(_estate(spark, Path(folder), records), rounds)
+        finally:
+            spark.stop()
+
+
+def _lines(estate: Estate, rounds: int) -> Lines:
+    def best(*lands: Callable[[str], int], topic: str) -> list[float]:
+        works = [estate.measured(partial(land, topic)) for land in lands]
+        for work in works:  # once unmeasured: compilers, and what workers import
+            work()
+        return best_of(rounds, *works)
+
+    ways = (estate.ours, estate.ours_through_spark, estate.from_avro, estate.fastavro)
+    ours, through, from_avro, udf = best(*ways, topic="seven")
+    yield Line("land of files, 7 schemas mixed", ours, "s", udf, "fastavro UDF, Spark's writer", Goal(0.9))
+    yield Line(
+        "land through Spark, as of Kafka, 7 schemas mixed", through, "s", udf, "fastavro UDF, Spark's writer", Goal(0.9)
+    )
+    yield Line("land of files, 7 schemas mixed", ours, "s", from_avro, "from_avro for each id, and their union")
+    yield Line(
+        "land through Spark, as of Kafka, 7 schemas mixed",
+        through,
+        "s",
+        from_avro,
+        "from_avro for each id, and their union",
+    )
+    ours, through, from_avro, udf = best(*ways, topic="one")
+    yield Line("land of files, all of one schema", ours, "s", from_avro, "from_avro")
+    yield Line("land through Spark, as of Kafka, all of one schema", through, "s", from_avro, "from_avro")
+    yield Line("land of files, all of one schema", ours, "s", udf, "fastavro UDF, Spark's writer", Goal(0.9))
+
+
+def _estate(spark: SparkSession, root: Path, records: int) -> Estate:
+    ids: dict[str, list[int]] = {}
+    with embedded(Settings(default_level="NONE"), root / "registry") as (registry, _):
+        for topic in WRITERS:
+            subject = Subject(".", f"{topic}-value")
+            drafts = [Draft(text=json.dumps(schema), type="AVRO") for schema in _schemas(topic)]
+            ids[topic] = [int(registry.register(subject, draft).id or 0) for draft in drafts]
+    for topic in WRITERS:
+        orders.write(root / topic, records, ids[topic], topic)
+    return Estate(spark, root, records, ids)
+
+
+def _schemas(topic: str) -> list[orders.Schema]:
+    return orders.versions() if topic == "seven" else [orders.versions()[orders.READER]]
+
+
+def _entry(path: Path) -> Entry:
+    return Entry(path.name, "", path.stat().st_size, pq.read_metadata(path).num_rows)
+
+
+def cpu() -> float:
+    """Seconds of user and system time of this process and all below it.
+
+    Workers that are idle for long are ended, and their time is in nobody's: so what was last seen of each is kept.
+    """
+    me = psutil.Process()
+    for process in [me, *me.children(recursive=True)]:
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            SEEN[process.pid, process.create_time()] = times.user + times.system
+    return sum(SEEN.values())
+
+
+SEEN: Final[dict[tuple[int, float], float]] = {}
+"""CPU seconds by process and when it began."""
+
+
+if __name__ == "__main__":
+    main(lines, __doc__)

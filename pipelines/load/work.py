@@ -1,0 +1,94 @@
+"""Where the steps of a load run: here, one writer for a directory; or in the tasks of Spark, many for a table.
+
+Between two steps everything lies in files, so that neither this process nor Spark holds more than a batch or a group.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+from pyarrow import parquet
+from pyspark.sql import DataFrame, SparkSession
+
+from pipelines.load.frames import STEP, batches, ddl, rows
+from pipelines.load.steps import Open, Step
+from sigla import opening
+from sigla.settings import Address
+
+GROUP_ROWS: Final = 2_000
+"""Of a file that is written here; read back in the same pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A folder that this process and all tasks see: what lies between the steps."""
+
+    spark: SparkSession
+    folder: str
+
+    def path(self, name: str) -> str:
+        return f"{self.folder.rstrip('/')}/{name}"
+
+    def kept(self, name: str, frame: DataFrame) -> DataFrame:
+        """The same frame, computed once."""
+        frame.write.mode("overwrite").parquet(self.path(name))
+        return self.read(name, frame.schema)
+
+    def read(self, name: str, schema: Any) -> DataFrame:
+        return self.spark.read.schema(schema).parquet(self.path(name))
+
+
+class Worker(Protocol):
+    """Runs a step on the rows of a frame, in its order within each part; what comes of it is kept under a name."""
+
+    def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """In this process, one after the other."""
+
+    files: Files
+    open: Open
+
+    def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame:
+        given, made = f"{name}.given", Path(self.files.path(name))
+        frame.write.mode("overwrite").parquet(self.files.path(given))
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(parents=True)
+        found = step(self.open, rows(_stored(Path(self.files.path(given)))))
+        with parquet.ParquetWriter(made / "part.parquet", STEP) as writer:
+            for batch in batches(found, STEP):
+                writer.write_batch(batch)
+        return self.files.read(name, ddl(STEP))
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """In tasks, `writers` at a time at most, each with connections of its own."""
+
+    files: Files
+    address: Address
+    writers: int
+
+    def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame:
+        # Parts are put together whole, so that groups stay together.
+        done = frame.coalesce(self.writers).mapInArrow(partial(_task, step, self.address), ddl(STEP))
+        return self.files.kept(name, done)
+
+
+def _task(step: Step, address: Address, given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    with opening.writing(address) as writing:
+        yield from batches(step(Open(writing.registry, writing.group), rows(given)), STEP)
+
+
+def _stored(folder: Path) -> Iterator[pa.RecordBatch]:
+    """Spark numbers its files by the part of the frame."""
+    files: Iterable[Path] = sorted(folder.glob("part-*"))
+    for path in files:
+        with parquet.ParquetFile(path, memory_map=True) as file:
+            yield from file.iter_batches(GROUP_ROWS)

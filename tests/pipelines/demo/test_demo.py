@@ -1,0 +1,107 @@
+"""The demonstration: what is generated is what it says, and what is landed is what was generated."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.demo import __main__ as demo
+from pipelines.demo import picture
+from pipelines.demo.estate import Estate
+from pipelines.demo.generator import SLICES, Job, Known, earned, jobs, needed, write
+from pipelines.demo.topics import BADS, TOPICS
+from pipelines.land import files
+from pipelines.land.batch import Batch
+from pipelines.land.driver import Driver, driver
+from pipelines.land.landed import Landed
+from pipelines.land.report import Sum
+from pipelines.land.task import Task
+from pipelines.places import place
+from sigla.decoding.reasons import Reason
+
+RECORDS = 3_000
+
+
+def land(landing: Driver, raw: Path, number: int) -> Sum:
+    """What is new in the folder, as one batch, in this process."""
+    source, total = place(str(raw)), Sum()
+    new = files.new(source, landing.manifests.entries())
+
+    def tasks(task: Task) -> Sequence[Landed]:
+        return [task.land(files.read(source, share)) for share in files.shares(new, 1)]
+
+    total.add(landing.land(Batch("q", number, entries=tuple(file.entry for file in new)), tasks))
+    return total
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Estate:
+    return Estate(tmp_path / "demo")
+
+
+def test_every_kind_of_badness_is_there_once() -> None:
+    assert Counter(bad.reason for bad in BADS) == Counter(Reason)
+
+
+def test_seven_schemas_evolve() -> None:
+    evolving = [topic for topic in TOPICS if topic.level != "NONE"]
+    assert sum(len(topic.written) for topic in evolving) == 7
+    assert {schema.type for topic in evolving for schema in topic.written} == {"AVRO", "JSON", "PROTOBUF"}
+
+
+@pytest.mark.parametrize("records", [1_000, 12_345, 1_000_000])
+def test_as_many_are_planned_as_were_asked_for(records: int, tmp_path: Path) -> None:
+    """One in a hundred is bad, and of each kind about as many; offsets leave no gap."""
+    made = jobs(records, tmp_path, seed=1)
+    assert sum(job.records for job in made) == records
+    bad = earned(made)
+    assert set(bad) == {reason.value for reason in Reason}
+    assert bad.total() == pytest.approx(max(records, 2_000) / 100, rel=0.05)
+    assert max(bad.values()) - min(bad.values()) == 0
+    ends: Counter[tuple[int, int]] = Counter()
+    for job in made:
+        assert job.first == ends[job.topic, job.partition]
+        ends[job.topic, job.partition] += job.records
+        assert sum(rows for _, rows in job.bad) <= job.records
+
+
+def test_the_same_seed_makes_the_same_records(estate: Estate, tmp_path: Path) -> None:
+    estate.begin()
+    known = estate.register(needed(0))
+    for seed, folder in ((1, "a"), (1, "b"), (2, "c")):
+        write(jobs(RECORDS, tmp_path / folder, seed)[0], known)
+    a, b, c = (pq.read_table(next((tmp_path / each).rglob("*.parquet"))) for each in "abc")
+    assert a == b
+    assert a != c
+
+
+def generated(estate: Estate, made: Sequence[Job], slice_: int, known: dict[str, Known]) -> None:
+    known |= estate.register(needed(slice_))
+    for job in made:
+        if job.slice == slice_:
+            write(job, known)
+
+
+def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> None:
+    """Good ones in their tables, bad ones in the quarantine, for the reason they were made for; then it is drawn."""
+    landing, made, known = driver(estate.begin()), jobs(RECORDS, estate.raw, seed=1), dict[str, Known]()
+    total = Sum()
+    for slice_ in range(SLICES):
+        generated(estate, made, slice_, known)
+        one = land(landing, estate.raw, slice_)
+        total.read, total.landed = total.read + one.read, total.landed + one.landed
+        total.reasons.update(one.reasons)
+    assert total.reasons == earned(made)
+    assert demo.judged(total, RECORDS, earned(made)) == 0
+    assert demo.judged(total, RECORDS + 1, earned(made)) == 1
+    counts = picture.over_time(landing.sink, {name: each.id for name, each in known.items()})
+    written = {schema.name for topic in TOPICS for schema in topic.written}
+    assert set(counts) == written
+    assert 0.99 * total.landed < sum(map(sum, counts.values())) <= total.landed, "all but tombstones"
+    picture.draw(counts, total.reasons, estate.picture)
+    drawn = estate.picture.read_text()
+    assert all(name in drawn for name in (*written, *total.reasons))
+    estate.clear()
+    assert list(estate.root.iterdir()) == [estate.picture]

@@ -1,0 +1,119 @@
+"""A registry that nobody serves, a lake and a source: what jobs are tried with, and what became of every record."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from pyspark.sql import SparkSession
+
+from pipelines.land import settings
+from pipelines.land.driver import Driver, driver
+from pipelines.land.job import run
+from pipelines.land.landed import QUARANTINE
+from pipelines.land.manifest import Manifest
+from pipelines.land.report import Sum
+from pipelines.land.sources import Stopping
+from sigla.opening import embedded
+from sigla.settings import Settings
+from tests.pipelines.broker import Broker
+from tests.pipelines.land.world import World
+
+Identity = tuple[str, int, int]
+"""Topic, partition, offset."""
+
+
+@dataclass(frozen=True)
+class Estate:
+    """root: a folder with the registry, what is raw, the lake and what the job remembers."""
+
+    root: Path
+
+    @contextmanager
+    def registry(self) -> Iterator[World]:
+        """Open while schemas are registered; closed while records are landed."""
+        with embedded(Settings(default_level="NONE"), self.root / "registry") as (registry, store), store.group():
+            yield World(registry, self.root)
+
+    def config(self, *topics: str, source: dict[str, Any] | None = None, **parts: Any) -> Path:
+        """A `land.yaml`: of files, unless another source is said."""
+        form = {
+            "registry": {"data": str(self.root / "registry")},
+            "source": source or {"kind": "files", "path": str(self.root / "raw")},
+            "bind": [{"topic": topic} for topic in topics],
+            "sink": {"kind": "parquet", "lake": str(self.root / "lake")},
+            "work": str(self.root / "work"),
+            **parts,
+        }
+        path = self.root / "land.yaml"
+        path.write_text(yaml.safe_dump(form))
+        return path
+
+    def write(self, name: str, *batches: pa.RecordBatch, row_group: int = 1000) -> list[Identity]:
+        """A file of raw records."""
+        path = self.root / "raw" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_batches(batches)
+        pq.write_table(table, path, row_group_size=row_group)
+        columns = (table.column(each).to_pylist() for each in ("topic", "partition", "offset"))
+        return list(zip(*columns, strict=True))
+
+    def land(self, spark: SparkSession, config: Path) -> "Outcome":
+        opened, total = driver(settings.read(config)), Sum()
+        run(spark, opened, total, Stopping())
+        return Outcome(opened, total)
+
+
+def from_kafka(broker: Broker, **more: Any) -> dict[str, Any]:
+    return {"kind": "kafka", "brokers": broker.address, **more}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """total: of this run; all else: of all runs so far."""
+
+    driver: Driver
+    total: Sum
+
+    @property
+    def manifests(self) -> list[Manifest]:
+        return list(self.driver.manifests.all())
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """In the order of their identities."""
+        names = (
+            ("topic", "partition", "offset") if table == QUARANTINE else ("_sr_topic", "_sr_partition", "_sr_offset")
+        )
+        found = [row for batch in self.driver.sink.rows(table) for row in batch.to_pylist()]
+        return sorted(found, key=lambda row: tuple(row[name] for name in names))
+
+    def identities(self) -> Counter[Identity]:
+        """Of every record that is anywhere, and how often."""
+        found: Counter[Identity] = Counter()
+        for table in {name for manifest in self.manifests for name in manifest.tables}:
+            start = "" if table == QUARANTINE else "_sr_"
+            found.update((r[f"{start}topic"], r[f"{start}partition"], r[f"{start}offset"]) for r in self.rows(table))
+        return found
+
+    def holds(self, records: Sequence[Identity]) -> bool:
+        """Whether every record is somewhere, once, and the sums say so."""
+        counts = [manifest.counts for manifest in self.manifests]
+        return (
+            self.identities() == Counter(records)
+            and sum(each.read for each in counts) == len(records)
+            and sum(each.landed + each.quarantined for each in counts) == len(records)
+        )
+
+    def reasons(self) -> Counter[tuple[str, str]]:
+        """Topic and reason of what is in the quarantine."""
+        return Counter((row["topic"], each["reason"]) for row in self.rows(QUARANTINE) for each in row["reasons"])
+
+    def files(self) -> set[Path]:
+        """All that tasks ever wrote, whether it is part of a table or not."""
+        return {Path(folder) / name for folder, _, names in os.walk(self.driver.lake.path("")) for name in names}

@@ -1,0 +1,67 @@
+"""One Spark session and one Kafka broker for all tests of this process, begun when the first test wants them.
+
+For tests/pipelines/conftest.py alone: a fixture that is imported into several places is begun anew for each of them.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipelines.connectors.installation import Unavailable, connectors, java
+from pipelines.spark import session
+from tests.pipelines import broker
+from tests.pipelines.broker import Broker
+
+# Tests run each query once: what makes the thousandth run faster only makes the first one slower.
+QUICKLY: Mapping[str, str] = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.memory": "1g",
+    "spark.sql.codegen.wholeStage": "false",
+}
+# A task that fails is tried again, and one that is slow is tried beside itself, in every test.
+TRIED_AGAIN: Mapping[str, str] = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.minTaskRuntime": "500ms",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Two threads, four attempts of each task; Kafka's connector where it is installed."""
+    try:
+        java()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    with pytest.MonkeyPatch.context() as environ:
+        environ.setenv("SPARK_LOCAL_IP", "127.0.0.1")  # so that what the session sets is undone behind us
+        environ.delenv("PYSPARK_PYTHON", raising=False)
+        made = session(
+            os.environ, name="tests", master="local[2,4]", jars=_connectors(), settings={**QUICKLY, **TRIED_AGAIN}
+        )
+        assert made.version == os.environ.get("SPARK_VERSION", made.version), (
+            "another Spark than tests/pipelines/versions.py means"
+        )
+        yield made
+        made.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka(spark: SparkSession) -> Iterator[Broker]:
+    """A broker, and a session that can read from it."""
+    try:
+        connectors()
+        with broker.running() as running:
+            yield running
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def _connectors() -> list[Path]:
+    try:
+        return connectors()
+    except Unavailable:
+        return []

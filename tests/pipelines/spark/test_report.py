@@ -1,0 +1,93 @@
+"""What a job says of itself: a line for a person, one for a program, one that CloudWatch makes metrics of."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines import __main__ as entry
+from pipelines.land import job
+from pipelines.land.landed import QUARANTINE, DataFile, Metric
+from pipelines.land.manifest import Counts, Manifest, Stopped
+from pipelines.land.report import Done, Sum, as_emf, as_json, as_text
+from pipelines.land.told import told
+
+
+def metric(table: str, id: int, rows: int, reason: str = "") -> Metric:
+    return Metric(table, "orders", "orders-value", id, 1, reason, rows, 10 * rows, 0, 0, rows - 1, 0, 0)
+
+
+MANIFEST = Manifest(
+    query="q",
+    number=12,
+    ranges=(),
+    entries=(),
+    files=(
+        DataFile("orders", "data/a", 990, 1),
+        DataFile("orders", "data/b", 2, 1),
+        DataFile(QUARANTINE, "data/c", 8, 1),
+    ),
+    columns={},
+    spans=(),
+    metrics=(metric("orders", 1, 992), metric(QUARANTINE, 1, 5, "BAD_UTF8"), metric(QUARANTINE, 2, 3, "UNKNOWN_ID")),
+    reads=(),
+    counts=Counts(read=1000, landed=992, quarantined=8),
+)
+DONE = Done("land", MANIFEST, 1_767_268_800_000, 2.0)
+
+
+def test_a_person_reads_what_became_of_a_batch_and_how_fast() -> None:
+    assert as_text(DONE) == "batch 12: read 1,000, landed 992, quarantined 8 (500 records/s)"
+
+
+def test_a_program_reads_it_by_schema_and_reason() -> None:
+    facts = json.loads(as_json(DONE))
+    assert (facts["read"], facts["landed"], facts["quarantined"], facts["batch"]) == (1000, 992, 8, 12)
+    assert facts["reasons"] == {"BAD_UTF8": 5, "UNKNOWN_ID": 3}
+    assert facts["tables"] == {"orders": 992, QUARANTINE: 8}
+    assert [(each["schema_id"], each["rows"]) for each in facts["schemas"]] == [(1, 992), (1, 5), (2, 3)]
+
+
+def test_every_metric_that_cloudwatch_is_told_of_has_its_figure() -> None:
+    facts = json.loads(as_emf(DONE))
+    [directive] = facts["_aws"]["CloudWatchMetrics"]
+    figures = {each["Name"]: facts[each["Name"]] for each in directive["Metrics"]}
+    assert figures == {"Read": 1000, "Landed": 992, "Quarantined": 8, "Unchecked": 0, "Seconds": 2.0}
+    assert all(facts[name] == "land" for [name] in directive["Dimensions"])
+
+
+def test_a_run_ends_with_its_sums() -> None:
+    total = Sum()
+    total.add(MANIFEST)
+    total.add(MANIFEST)
+    assert total.lines() == ["read: 2000", "landed: 1984", "quarantined: 16", "  BAD_UTF8: 10", "  UNKNOWN_ID: 6"]
+
+
+def test_what_a_task_says_within_sparks_words_is_told_as_a_sentence() -> None:
+    trace = (
+        "Job aborted\nTraceback (most recent call last):\n  File x\nsigla.errors.StoreError: S3 is silent\n\tat java"
+    )
+    assert told(RuntimeError(trace)) == "S3 is silent"
+    assert told(Stopped("not on")) == "not on"
+    assert told(RuntimeError("KeyError: 'x'")) is None
+
+
+def test_senseless_settings_are_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Told in a sentence, before Spark is begun."""
+    config = tmp_path / "land.yaml"
+    assert job.main([str(config)]) == 2
+    config.write_text("registry: {data: x}\nsource: {kind: kafka}")
+    assert job.main([str(config)]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert "cannot be read" in first
+    assert "land.yaml" in second
+
+
+def test_a_job_that_nobody_knows_is_misuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["pipelines", "dance"])
+    assert entry.main() == 2
+    assert "No job is called dance." in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["pipelines", "--help"])
+    assert entry.main() == 0
+    assert "replay" in capsys.readouterr().out

@@ -1,0 +1,109 @@
+"""What a batch holds, by what Spark's checkpoint says of it, or by the files that are there."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.land import files
+from pipelines.land.files import Piece
+from pipelines.land.kafka import Checkpoint
+from pipelines.land.manifest import Entry, Stopped
+from pipelines.land.raw import RAW
+from pipelines.land.told import SourceFailed
+from pipelines.places import Place, place
+from tests.pipelines.land.world import raw
+
+
+def log(root: Path, name: str, *lines: object, head: str = "v1") -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([head, *map(json.dumps, lines)]))
+
+
+def test_a_batch_begins_where_the_one_before_it_ended(tmp_path: Path) -> None:
+    """And the first one where Spark said that the query begins; a partition that is new, at its beginning."""
+    log(tmp_path, "sources/0/0", {"orders": {"0": 5}}, head="\0v1")
+    log(tmp_path, "offsets/0", {"batchWatermarkMs": 0}, {"orders": {"0": 9}})
+    log(tmp_path, "offsets/1", {"batchWatermarkMs": 0}, {"orders": {"0": 9, "1": 3}})
+    checkpoint = Checkpoint(place(tmp_path))
+    assert checkpoint.offsets(0) == ({"orders": {"0": 5}}, {"orders": {"0": 9}})
+    assert checkpoint.offsets(1) == ({"orders": {"0": 9, "1": 0}}, {"orders": {"0": 9, "1": 3}})
+
+
+def test_a_checkpoint_that_nobody_can_read_stops_the_job(tmp_path: Path) -> None:
+    log(tmp_path, "offsets/1", {}, {"orders": {"0": 9}}, head="v9")
+    with pytest.raises(SourceFailed, match="v9"):
+        Checkpoint(place(tmp_path)).offsets(1)
+    with pytest.raises(SourceFailed, match=r"has no .*metadata"):
+        Checkpoint(place(tmp_path)).query()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Place:
+    return place(tmp_path)
+
+
+def write(source: Place, name: str, rows: int, group: int = 100) -> None:
+    path = Path(source.path(name))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_batches([raw([b"x" * 50] * rows)]), path, row_group_size=group)
+
+
+def test_only_files_that_no_manifest_names_are_new(source: Place) -> None:
+    write(source, "day/b.parquet", 20)
+    write(source, "a.parquet", 10)
+    write(source, "_temporary/c.parquet", 10)
+    first, second = files.new(source, {})
+    assert [(each.entry.path, each.entry.records) for each in (first, second)] == [
+        ("a.parquet", 10),
+        ("day/b.parquet", 20),
+    ]
+    assert files.new(source, {"a.parquet": first.entry}) == [second]
+
+
+def test_a_file_that_changed_after_it_was_landed_stops_the_job(source: Place) -> None:
+    write(source, "a.parquet", 10)
+    [found] = files.new(source, {})
+    write(source, "a.parquet", 11)
+    with pytest.raises(Stopped, match=r"a\.parquet was landed and has changed"):
+        files.new(source, {"a.parquet": found.entry})
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and no more"])
+def test_what_is_no_file_of_raw_records_is_named(source: Place, content: bytes) -> None:
+    Path(source.path("a.parquet")).write_bytes(content)
+    with pytest.raises(Stopped, match=r"a\.parquet is no Parquet file"):
+        files.new(source, {})
+    pq.write_table(pa.table({"topic": ["orders"]}), source.path("a.parquet"))
+    with pytest.raises(Stopped, match="has no column key, offset, partition, timestamp, value"):
+        files.new(source, {})
+
+
+def test_shares_hold_every_row_group_once_and_are_of_one_size() -> None:
+    size = files.SHARE[0] // 2
+    found = [files.New(Entry(name, "", 0, 0), (size,) * groups) for name, groups in (("a", 3), ("b", 1), ("c", 4))]
+    shares = files.shares(found, workers=4)
+    assert shares == [
+        (Piece("a", (0, 1)),),
+        (Piece("a", (2,)), Piece("b", (0,))),
+        (Piece("c", (0, 1)),),
+        (Piece("c", (2, 3)),),
+    ]
+    assert files.shares([], workers=4) == []
+
+
+def test_a_share_is_read_as_raw_records_whatever_wrote_them(source: Place) -> None:
+    """Headers may be missing, columns stand in another order, and times be in milliseconds."""
+    batch = raw([b"v"] * 250)
+    table = pa.Table.from_batches([batch]).select(["value", "key", "timestamp", "offset", "partition", "topic"])
+    table = table.set_column(2, "timestamp", table.column("timestamp").cast(pa.timestamp("ms", tz="UTC")))
+    pq.write_table(table, source.path("a.parquet"), row_group_size=100)
+    read = list(files.read(source, (Piece("a.parquet", (0, 2)),)))
+    assert [(each.schema, len(each)) for each in read] == [(RAW, 150)]
+    whole = pa.Table.from_batches(read)
+    assert whole.column("offset").to_pylist() == [*range(100), *range(200, 250)]
+    assert whole.column("timestamp")[0] == batch.column("timestamp")[0]
+    assert whole.column("headers").null_count == 150

@@ -1,0 +1,79 @@
+"""The jobs under the versions of Spark that they promise to run on.
+
+    python -m tests.pipelines.versions [VERSION …]
+
+Kafka's connector is not to be had for every version: with the newest one, files alone are landed. Each version is a
+PySpark without its dependencies, below build/, before ours on the path of a pytest of its own.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import metadata
+from pathlib import Path
+
+from pipelines.connectors.installation import HOME, Unavailable, install
+from tests.pipelines import broker
+
+ROOT = Path(__file__).parent.parent.parent
+OURS = metadata.version("pyspark")
+VERSIONS = ("4.0.2", OURS, "4.3.0")
+FILES_ALONE = ("4.3.0",)
+"""No connector of theirs is in Maven Central."""
+
+
+def main() -> int:
+    """0 if all pass; a line for each version."""
+    lines, worst = [], 0
+    for version in sys.argv[1:] or VERSIONS:
+        begun = time.monotonic()
+        try:
+            code = tried(version)
+        except Unavailable as reason:
+            print(reason, file=sys.stderr)
+            code = 1
+        lines.append(f"Spark {version:<6} {'passes' if not code else 'FAILS'}  ({time.monotonic() - begun:.0f} s)")
+        worst = max(worst, code)
+    print(*lines, sep="\n")
+    return worst
+
+
+def tried(version: str) -> int:
+    """The exit code of the tests. Raises Unavailable."""
+    paths = [str(ROOT)] if version == OURS else [str(package(version)), str(ROOT)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not soak"]
+    command += ["tests/pipelines/spark/test_land.py"]
+    if version in FILES_ALONE:
+        command += ["-k", "not kafka"]
+    else:
+        install(version)
+        broker.install()
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "SPARK_VERSION": version}
+    return subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
+
+
+def package(version: str) -> Path:
+    """The folder that holds a PySpark, installed if need be. Raises Unavailable."""
+    folder = HOME / f"pyspark-{version}"
+    if folder.exists():
+        return folder
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
+    if uv is None:
+        raise Unavailable("Other versions of Spark are installed by uv, and there is none here: make setup")
+    HOME.mkdir(parents=True, exist_ok=True)
+    print(f"Installing PySpark {version} in {folder} …", file=sys.stderr)
+    # Beside its place first: what is cut off leaves nothing half done.
+    with tempfile.TemporaryDirectory(dir=HOME) as beside:
+        target = Path(beside) / "pyspark"
+        what = ["--no-deps", "--python", sys.executable, "--target", str(target), f"pyspark=={version}"]
+        if subprocess.run([uv, "--quiet", "pip", "install", *what], check=False).returncode:
+            raise Unavailable(f"PySpark {version} could not be installed")
+        target.rename(folder)
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())
