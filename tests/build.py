@@ -11,6 +11,7 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
+from sigla.changes import Head, Imported, ImportedVersion, Registered
 from sigla.model import (
     Body,
     BodyKey,
@@ -23,7 +24,7 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.ports import Bodies, Catalog, Clock, Head, Imported, ImportedVersion, Registered
+from sigla.ports import Bodies, Catalog, Clock
 
 NOW = 1_700_000_000_000
 _counter = itertools.count(1)

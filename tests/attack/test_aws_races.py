@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from sigla.changes import ContextDropped, Head, SubjectDeleted, SubjectPurged
 from sigla.errors import Incompatible
-from sigla.ports import ContextDropped, Head, SubjectDeleted, SubjectPurged
 from tests.attack.aws import Store
 from tests.attack.ports import At, Call, Recorder
 from tests.attack.stories import HISTORY, ONE, config, register

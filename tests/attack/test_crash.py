@@ -179,7 +179,7 @@ def test_a_delete_whose_tombstone_cannot_be_put_is_told_to_be_done(name: str) ->
 
 def test_every_verb_that_writes_is_attacked() -> None:
     """The stories cover all kinds of change, and the reads cover what has no commit."""
-    from sigla.ports import Change
+    from sigla.changes import Change
 
     seen = set()
     for story in WRITES.values():

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import pytest
 
+from sigla.changes import ConfigChanged, Head, ModeChanged, SubjectDeleted, VersionDeleted
 from sigla.errors import IdsExhausted
 from sigla.model import (
     GLOBAL,
@@ -22,7 +23,7 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.ports import Catalog, ConfigChanged, Head, ModeChanged, SubjectDeleted, VersionDeleted, VersionKey
+from sigla.ports import Catalog, VersionKey
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, registered
 from tests.contract.observing import delete
 

@@ -7,12 +7,9 @@ from threading import Barrier
 
 import pytest
 
-from sigla.errors import Conflict, InvalidSubject
-from sigla.model import BodyKey, Holder, SchemaId, Show, Subject, Version
-from sigla.ports import (
+from sigla.changes import (
     IMPORTED_AT_ONCE,
     REFERENCED_AT_ONCE,
-    Catalog,
     ContextDropped,
     ContextListed,
     Head,
@@ -22,6 +19,9 @@ from sigla.ports import (
     SubjectPurged,
     VersionPurged,
 )
+from sigla.errors import Conflict, InvalidSubject
+from sigla.model import BodyKey, Holder, SchemaId, Show, Subject, Version
+from sigla.ports import Catalog
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_row, a_subject, a_target, an_import, registered
 from tests.contract.conftest import Stores
 from tests.contract.observing import BASE, EVERYWHERE, ONE, ORDERS, PAYMENTS, delete, head, refer, refused

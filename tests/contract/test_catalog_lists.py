@@ -5,6 +5,7 @@ from itertools import islice
 import pytest
 
 from sigla.aws.table import Table
+from sigla.changes import ConfigChanged, ContextDropped, ModeChanged, SubjectDeleted, VersionDeleted, VersionPurged
 from sigla.embedded import lists
 from sigla.model import (
     GLOBAL,
@@ -18,15 +19,7 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.ports import (
-    Catalog,
-    ConfigChanged,
-    ContextDropped,
-    ModeChanged,
-    SubjectDeleted,
-    VersionDeleted,
-    VersionPurged,
-)
+from sigla.ports import Catalog
 from tests.build import NOW, a_nonce, a_subject, a_target, registered
 
 ORDERS = a_subject()

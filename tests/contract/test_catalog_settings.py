@@ -2,8 +2,9 @@
 
 import pytest
 
+from sigla.changes import ConfigChanged, ContextDropped, ImportBegun, ModeChanged
 from sigla.model import GLOBAL, BodyKey, Config, SchemaId, Search, Settings, Subject
-from sigla.ports import Catalog, ConfigChanged, ContextDropped, ImportBegun, ModeChanged
+from sigla.ports import Catalog
 from tests.build import NOW, a_subject, registered
 from tests.contract.conftest import Stores
 from tests.contract.observing import EVERYWHERE, ORDERS, delete, head, refer, refused

@@ -1,9 +1,7 @@
 """The ordered log of commits, and the records it becomes."""
 
 from sigla import journal as rows
-from sigla.errors import Conflict
-from sigla.model import GLOBAL, Config, Metadata, Search, Settings, Subject, Version
-from sigla.ports import (
+from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     Head,
@@ -14,6 +12,8 @@ from sigla.ports import (
     VersionDeleted,
     VersionPurged,
 )
+from sigla.errors import Conflict
+from sigla.model import GLOBAL, Config, Metadata, Search, Settings, Subject, Version
 from tests.build import NOW, a_nonce, a_registered, a_subject, put_all, registered
 from tests.contract.conftest import Stores
 

@@ -1,7 +1,8 @@
 """Who answers for an id in the name of one subject: what deserializers ask."""
 
+from sigla.changes import ConfigChanged, SubjectDeleted, SubjectPurged
 from sigla.model import BodyKey, Config, SchemaId, Settings
-from sigla.ports import Catalog, ConfigChanged, SubjectDeleted, SubjectPurged
+from sigla.ports import Catalog
 from tests.build import NOW, a_nonce, a_subject, registered
 
 ONE = BodyKey(".", SchemaId(1))

@@ -5,8 +5,9 @@ from typing import cast
 import orjson
 
 from sigla import journal
+from sigla.changes import ConfigChanged, ContextDropped, Head, SubjectPurged, VersionPurged
 from sigla.model import Config, Settings
-from sigla.ports import Bodies, ConfigChanged, ContextDropped, Head, SubjectPurged, VersionPurged
+from sigla.ports import Bodies
 from tests.build import NOW, a_registered, a_row, a_subject
 
 ORDERS = a_subject("o", ".eu")

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from sigla.changes import ConfigChanged, Head, ImportBegun, SubjectDeleted, SubjectPurged
 from sigla.errors import Conflict, SchemaTooLarge, StoreError
 from sigla.model import GLOBAL, BodyKey, Config, Metadata, SchemaId, Search, Settings, Subject, Version
-from sigla.ports import ConfigChanged, Head, ImportBegun, SubjectDeleted, SubjectPurged
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, a_target, registered
 from tests.contract.aws import Account, AwsStores
 from tests.unit.aws.faults import Fault, Faults

@@ -11,10 +11,7 @@ import pytest
 
 from sigla.cache import speakers as module
 from sigla.cache.speakers import Speakers
-from sigla.embedded.store import EmbeddedStore
-from sigla.errors import OutcomeUnknown, StoreError
-from sigla.model import Body, BodyKey, Config, Holder, SchemaId, Search, Settings, Subject
-from sigla.ports import (
+from sigla.changes import (
     Change,
     ConfigChanged,
     ContextDropped,
@@ -25,6 +22,9 @@ from sigla.ports import (
     VersionDeleted,
     VersionPurged,
 )
+from sigla.embedded.store import EmbeddedStore
+from sigla.errors import OutcomeUnknown, StoreError
+from sigla.model import Body, BodyKey, Config, Holder, SchemaId, Search, Settings, Subject
 from tests.build import NOW, FixedClock, a_body, a_nonce, a_subject, registered, tiers_before
 from tests.waiting import eventually
 

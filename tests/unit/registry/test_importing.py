@@ -7,11 +7,12 @@ from typing import Any, cast
 
 import pytest
 
+from sigla.changes import Change
 from sigla.embedded.store import EmbeddedStore
 from sigla.errors import SchemaNamedNotFound, StoreError
 from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.model import BodyKey, SchemaId, Version
-from sigla.ports import Bodies, Catalog, Change
+from sigla.ports import Bodies, Catalog
 from sigla.registry import Registry, Stores, importing
 from sigla.registry.exporting import standing
 from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report, import_state, rehearsal

@@ -11,21 +11,11 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 from sigla.auth.permissions import READ, Access, Reach
+from sigla.changes import Change, ConfigChanged, ContextDropped, ContextListed, Head, ImportBegun, ModeChanged
 from sigla.errors import Denied, StoreError
 from sigla.keys import utf16
 from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
-from sigla.ports import (
-    Catalog,
-    Change,
-    ConfigChanged,
-    ContextDropped,
-    ContextListed,
-    Head,
-    ImportBegun,
-    ModeChanged,
-    Snapshot,
-    VersionKey,
-)
+from sigla.ports import Catalog, Snapshot, VersionKey
 from sigla.rules import names
 
 Item = TypeVar("Item")

@@ -18,10 +18,11 @@ from sigla.aws.places import Places
 from sigla.aws.plans import Tools
 from sigla.aws.snapshot import Snapshots
 from sigla.aws.table import Cancelled, Table
+from sigla.changes import Change
 from sigla.errors import IdsExhausted
 from sigla.keys import LIST_SHARDS, check_length
 from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
-from sigla.ports import Change, Clock, Snapshot, VersionKey
+from sigla.ports import Clock, Snapshot, VersionKey
 
 HIGHEST_ID = 2**31 - 1
 

@@ -12,9 +12,7 @@ from sigla.aws.plans import Plan, Tools, earlier, moved
 from sigla.aws.reading import newest
 from sigla.aws.values import Item
 from sigla.aws.versions import referrals, removal
-from sigla.journal import NO_EFFECTS, Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
-from sigla.ports import (
+from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
@@ -27,6 +25,8 @@ from sigla.ports import (
     VersionDeleted,
     VersionPurged,
 )
+from sigla.journal import NO_EFFECTS, Effects
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
 
 _CLEARING = "~"
 """In a revision: no other has it."""

@@ -12,10 +12,10 @@ from sigla.aws.reading import states
 from sigla.aws.table import Cancelled
 from sigla.aws.values import Item, packed
 from sigla.aws.versions import TooManyPurged
+from sigla.changes import Change, Registered, VersionPurged
 from sigla.errors import Conflict, StoreError
 from sigla.journal import Effects
 from sigla.model import BodyKey, Row
-from sigla.ports import Change, Registered, VersionPurged
 
 TRIES = 8
 JOURNAL_KEPT_S = 35 * 86_400

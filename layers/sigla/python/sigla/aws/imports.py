@@ -23,10 +23,10 @@ from sigla.aws.lists import Lists
 from sigla.aws.plans import Plan, unmoved
 from sigla.aws.table import Cancelled
 from sigla.aws.values import Item
+from sigla.changes import Change, ImportBegun, ModeChanged
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Search, Settings, Subject
-from sigla.ports import Change, ImportBegun, ModeChanged
 
 AT_ONCE = 20
 """Subjects of one transaction: up to four actions each, and one for each context."""

@@ -21,8 +21,8 @@ from typing import Any
 
 from sigla import records
 from sigla.aws.values import Item, packed, unpacked
+from sigla.changes import Head
 from sigla.model import Config, Holder, Referrer, Row, SchemaId, Settings, Subject, Version
-from sigla.ports import Head
 
 NO_SETTINGS = Settings()
 

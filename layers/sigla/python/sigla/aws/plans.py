@@ -14,10 +14,10 @@ from sigla.aws.ids import Ledger
 from sigla.aws.places import Places
 from sigla.aws.reading import Life, life
 from sigla.aws.table import Table
+from sigla.changes import Head
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import BodyKey, Subject
-from sigla.ports import Head
 
 
 @dataclass(frozen=True, slots=True)

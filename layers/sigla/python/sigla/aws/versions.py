@@ -17,9 +17,9 @@ from sigla.aws.plans import Plan, Tools, earlier, moved, unmoved
 from sigla.aws.reading import newest
 from sigla.aws.table import MOST_ACTIONS
 from sigla.aws.values import Item
+from sigla.changes import Head, Imported, Registered
 from sigla.journal import Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject, Target, Version
-from sigla.ports import Head, Imported, Registered
 
 _FIXED = 12
 """Actions of a registration that do not depend on what it references or purges, its journal row included."""

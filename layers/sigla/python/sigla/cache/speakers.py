@@ -9,13 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sigla.errors import SchemaNotFound, StoreError
-from sigla.model import Body, BodyKey, Holder, Subject
-from sigla.ports import (
-    Bodies,
-    Catalog,
+from sigla.changes import (
     Change,
-    Clock,
     ConfigChanged,
     ContextDropped,
     ContextListed,
@@ -24,6 +19,9 @@ from sigla.ports import (
     ModeChanged,
     Registered,
 )
+from sigla.errors import SchemaNotFound, StoreError
+from sigla.model import Body, BodyKey, Holder, Subject
+from sigla.ports import Bodies, Catalog, Clock
 
 REMEMBERED = 10_000
 """Answers; beyond it the first remembered goes first. A few hundred bytes each."""

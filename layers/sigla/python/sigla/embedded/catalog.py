@@ -8,6 +8,7 @@ from operator import attrgetter
 import orjson
 
 from sigla import journal
+from sigla.changes import Change, Head
 from sigla.embedded import changes, lists, rows
 from sigla.embedded.speakers import HOLDER, Speakers, holder
 from sigla.embedded.unit import Unit
@@ -15,7 +16,7 @@ from sigla.errors import IdsExhausted
 from sigla.keys import utf16
 from sigla.model import LATEST as NEWEST
 from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
-from sigla.ports import Change, Head, Snapshot, VersionKey
+from sigla.ports import Snapshot, VersionKey
 
 HIGHEST_ID = 2**31 - 1
 

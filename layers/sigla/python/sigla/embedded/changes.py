@@ -11,13 +11,7 @@ from typing import Any
 import orjson
 
 from sigla import keys, records
-from sigla.embedded import rows
-from sigla.embedded.lists import Where, within
-from sigla.embedded.versions import bump, insert, is_stored, make_subject, remove, stored
-from sigla.errors import Conflict
-from sigla.journal import NO_EFFECTS, Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
-from sigla.ports import (
+from sigla.changes import (
     Change,
     ConfigChanged,
     ContextDropped,
@@ -33,6 +27,12 @@ from sigla.ports import (
     VersionDeleted,
     VersionPurged,
 )
+from sigla.embedded import rows
+from sigla.embedded.lists import Where, within
+from sigla.embedded.versions import bump, insert, is_stored, make_subject, remove, stored
+from sigla.errors import Conflict
+from sigla.journal import NO_EFFECTS, Effects
+from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
 
 
 @dataclass(frozen=True, slots=True)

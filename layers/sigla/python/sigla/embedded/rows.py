@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 
 from sigla import records
+from sigla.changes import Head
 from sigla.keys import utf16
 from sigla.model import GLOBAL, REGISTRY_WIDE, Chain, Guid, Row, SchemaId, Settings, Subject, Version
-from sigla.ports import Head
 
 ROW = 'v.version, v.id, v.guid, v.type, v."references", v.deleted, v.ts, v.revision'
 """The columns of `row`, in its order."""

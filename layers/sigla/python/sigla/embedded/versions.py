@@ -4,10 +4,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from sigla import records
+from sigla.changes import ImportedVersion
 from sigla.embedded import rows
 from sigla.keys import utf16
 from sigla.model import DEFAULT_CONTEXT, Row, SchemaId, Subject, Version
-from sigla.ports import ImportedVersion
 
 
 def make_subject(db: sqlite3.Connection, subject: Subject) -> int:

@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sigla import records as forms
-from sigla.model import BodyKey, SchemaId, Subject, Version
-from sigla.ports import (
-    Bodies,
+from sigla.changes import (
     Change,
     ConfigChanged,
     ContextDropped,
@@ -36,6 +34,8 @@ from sigla.ports import (
     VersionDeleted,
     VersionPurged,
 )
+from sigla.model import BodyKey, SchemaId, Subject, Version
+from sigla.ports import Bodies
 
 Entry = dict[str, Any]
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
+from sigla.changes import Change, ConfigChanged, ContextDropped, ContextListed, ImportBegun, ModeChanged
 from sigla.errors import Conflict, OutcomeUnknown, StoreError, TimedOut
 from sigla.model import BodyKey
-from sigla.ports import Change, ConfigChanged, ContextDropped, ContextListed, ImportBegun, ModeChanged
 from sigla.registry.stores import Stores
 
 FIRST_PAUSE_S = 0.02

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sigla.changes import SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
 from sigla.errors import (
     Conflict,
     Referenced,
@@ -12,7 +13,6 @@ from sigla.errors import (
     VersionNotFound,
 )
 from sigla.model import LATEST, Row, Subject, Version
-from sigla.ports import SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
 from sigla.registry.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores, View
 from sigla.rules.subject import LIFE, Act, State, check_writable

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from sigla.changes import Head
 from sigla.errors import Conflict, EmptySchema, InvalidSchema, Malformed
 from sigla.model import BodyKey, Config, Draft, Guid, OfferedReference, Record, Schema, Tagged, Version
-from sigla.ports import Head
 from sigla.registry import match, parsing
 from sigla.registry.match import Match
 from sigla.registry.parsing import Offered

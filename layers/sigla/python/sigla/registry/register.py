@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from sigla.changes import Head, Registered
 from sigla.errors import IdTaken, Incompatible, InvalidSchema, Taken
 from sigla.model import (
     Body,
@@ -17,7 +18,6 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.ports import Head, Registered
 from sigla.registry import drafts, match, parsing
 from sigla.registry.check import messages
 from sigla.registry.committing import commit, nonce, until_committed

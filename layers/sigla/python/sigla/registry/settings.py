@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sigla.changes import ConfigChanged, ImportBegun, ModeChanged
 from sigla.errors import (
     ForwardOnlyGlobal,
     ImportIntoExisting,
@@ -16,7 +17,6 @@ from sigla.errors import (
     SubjectNotFound,
 )
 from sigla.model import GLOBAL, REGISTRY_WIDE, Config, Search, Show, Subject
-from sigla.ports import ConfigChanged, ImportBegun, ModeChanged
 from sigla.registry.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets

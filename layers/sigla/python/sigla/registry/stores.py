@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sigla.changes import Head
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Row, SchemaId, Subject, Version
-from sigla.ports import Bodies, Catalog, Clock, Head, Snapshot, VersionKey, Zones
+from sigla.ports import Bodies, Catalog, Clock, Snapshot, VersionKey, Zones
 from sigla.registry.parsed import ParsedSchemas
 from sigla.rules import names
 from sigla.rules.settings import effective_config, effective_mode

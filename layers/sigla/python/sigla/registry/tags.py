@@ -1,8 +1,8 @@
 """The tags endpoint: a new version made from an existing one (TAG-1 to TAG-5)."""
 
+from sigla.changes import Head
 from sigla.errors import InvalidRuleSet, SubjectNotFound, VersionNotFound
 from sigla.model import LATEST, Draft, OfferedReference, Record, RuleSet, Schema, Subject, TagRequest, Version
-from sigla.ports import Head
 from sigla.registry.lookup import namesakes
 from sigla.registry.register import register_derived
 from sigla.registry.stores import Stores, View

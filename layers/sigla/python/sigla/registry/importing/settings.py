@@ -2,8 +2,8 @@
 
 from functools import partial
 
+from sigla.changes import ConfigChanged, ContextListed, ModeChanged
 from sigla.model import Config, SchemaId, Settings, Subject
-from sigla.ports import ConfigChanged, ContextListed, ModeChanged
 from sigla.registry.committing import commit, nonce, until_committed
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, Report
 from sigla.registry.stores import Stores

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, TypeVar, cast
 
+from sigla.changes import Change
 from sigla.errors import SchemaNamedNotFound, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
 from sigla.model import Body, BodyKey, SchemaId, Subject, Version
-from sigla.ports import Bodies, Catalog, Change, VersionKey
+from sigla.ports import Bodies, Catalog, VersionKey
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.registry.importing.settings import count, list_context, settle
 from sigla.registry.importing.versions import (

@@ -3,17 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from sigla.changes import IMPORTED_AT_ONCE, REFERENCED_AT_ONCE, Imported, ImportedVersion
 from sigla.errors import Malformed, SchemaNamedNotFound, Taken
 from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
-from sigla.ports import (
-    IMPORTED_AT_ONCE,
-    REFERENCED_AT_ONCE,
-    Imported,
-    ImportedVersion,
-    VersionKey,
-)
+from sigla.ports import VersionKey
 from sigla.registry.committing import commit, nonce, until_committed
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.registry.stores import Stores
