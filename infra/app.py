@@ -20,6 +20,7 @@ from infra.parts.functions import Functions, Placed
 from infra.parts.network import Network
 from infra.parts.watch import Watch
 from infra.parts.zone import Zone, titled
+from infra.pipelines import Pipelines
 from infra.service import Service
 from infra.settings import Settings
 from infra.storage import Storage
@@ -64,6 +65,8 @@ def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
         outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
     if settings.zone_ids:
         outputs |= _zones(stack, settings=settings, storage=storage, functions=functions, rest=rest)
+    if settings.pipelines.enabled:
+        Pipelines(stack, "Jobs", settings=settings, storage=storage, placed=placed)
     for name, (value, description) in outputs.items():
         cdk.CfnOutput(stack, name, value=value, description=description)
     checklist.check(app)

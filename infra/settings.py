@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
 
+from infra.parts import pipeline_settings
+
 AWS, LOCAL = "aws", "local"
 VALKEY, MEMCACHED, NONE = "valkey", "memcached", "none"
 LEVELS = (
@@ -183,6 +185,7 @@ class Settings:
     function: Function = field(default_factory=Function)
     journal: Journal = field(default_factory=Journal)
     watch: Watch = field(default_factory=Watch)
+    pipelines: pipeline_settings.Pipelines = field(default_factory=pipeline_settings.Pipelines)
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting."""
@@ -192,6 +195,9 @@ class Settings:
                 raise InvalidSetting(message)
         for fits, sentence in _TOGETHER:
             if not fits(self):
+                raise InvalidSetting(sentence)
+        for suits, sentence in pipeline_settings.TOGETHER:
+            if not suits(self.pipelines):
                 raise InvalidSetting(sentence)
 
     @property
@@ -383,4 +389,5 @@ _RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
     "ring.presence_seconds": (lambda value: 60 <= value <= 86_400, "it must be 60 to 86400"),
     "front_door.private_clients": (_are_networks, "it must be CIDRs separated by commas, or empty"),
     "watch.topic_arn": (lambda value: not value or value.startswith("arn:"), "it must be an ARN, or empty"),
+    **pipeline_settings.RULES,
 }

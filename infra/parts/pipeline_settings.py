@@ -1,0 +1,71 @@
+"""What a deployer may choose for the jobs: the settings `pipelines.…`."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_ID_LISTS = {"subnets": "subnet", "security_groups": "sg"}
+_SCHEDULE = re.compile(r"(|rate\([1-9]\d* (minute|hour|day)s?\)|cron\([^()]+\))")
+
+
+@dataclass(frozen=True, slots=True)
+class Pipelines:
+    """The jobs that land records and look after the registry, on EMR Serverless.
+
+    enabled: have them at all.
+    lake_bucket: a bucket that is there. Tables are below tables/, what jobs remember below work/, what they report
+        below reports/; files of raw records are read below raw/.
+    land: land.yaml, as a path on the deployer's machine; empty: nothing is landed.
+    jars: a folder there with the connectors to Kafka; empty: files are landed.
+    release: of EMR.
+    max_vcpus: what all runs together may have at a time; each comes with 4 GB.
+    idle_minutes: without a run, until nothing is kept ready.
+    land_schedule, audit_schedule, scrub_schedule: when a run begins, as EventBridge writes it; empty: never by itself.
+    subnets, security_groups: of the network that Kafka is in, separated by commas.
+    bad_ratio: the share of records in the quarantine that somebody has to look into, over an hour.
+    """
+
+    enabled: bool = False
+    lake_bucket: str = ""
+    land: str = ""
+    jars: str = ""
+    release: str = "emr-spark-8.0.0"
+    max_vcpus: int = 16
+    idle_minutes: int = 5
+    land_schedule: str = "rate(15 minutes)"
+    audit_schedule: str = ""
+    scrub_schedule: str = "rate(7 days)"
+    subnets: str = ""
+    security_groups: str = ""
+    bad_ratio: float = 0.05
+
+
+def _are_ids(kind: str) -> Callable[[str], object]:
+    return lambda value: re.fullmatch(rf"({kind}-[0-9a-f]+(,|$))*", value.replace(" ", ""))
+
+
+RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
+    "pipelines.release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
+    "pipelines.max_vcpus": (lambda value: 2 <= value <= 4_000, "it must be 2 to 4000"),
+    "pipelines.idle_minutes": (lambda value: 1 <= value <= 10_080, "it must be 1 to 10080"),
+    "pipelines.bad_ratio": (lambda value: 0 < value <= 1, "it must be more than 0 and at most 1"),
+    **{
+        f"pipelines.{job}_schedule": (_SCHEDULE.fullmatch, "it must be rate(…) or cron(…), or empty")
+        for job in ("land", "audit", "scrub")
+    },
+    **{
+        f"pipelines.{name}": (_are_ids(kind), f"it must be ids such as {kind}-0123abcd, separated by commas, or empty")
+        for name, kind in _ID_LISTS.items()
+    },
+}
+"""What a value must be: a test and how the sentence ends."""
+
+TOGETHER: tuple[tuple[Callable[[Pipelines], object], str], ...] = (
+    (lambda given: given.lake_bucket or not given.enabled, "pipelines.enabled needs pipelines.lake_bucket."),
+    (
+        lambda given: bool(given.subnets) == bool(given.security_groups),
+        "pipelines.subnets and pipelines.security_groups go together: give both or neither.",
+    ),
+)
+"""What settings must be together."""

@@ -1,0 +1,337 @@
+"""The jobs on EMR Serverless: an application that is there while something runs, a role and a schedule for each job.
+
+Part of the registry's stack where `pipelines.enabled` says so; of two stacks one could not change what the other uses.
+Landing reads the registry's bodies and rows and writes a lake; auditing and scrubbing read all and write reports. None
+changes the registry: that is a person's `sigla scrub --fix`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from aws_cdk import Aws, Duration, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_emrserverless as emr
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3_assets as assets
+from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra import pipeline_package
+from infra.packages import ROOT, Package, built
+from infra.parts.alarms import Watched, set_alarms
+from infra.parts.checklist import acknowledge
+from infra.parts.functions import allow
+from infra.parts.logs import log_group
+from infra.settings import Settings, listed
+from infra.storage import Storage
+
+GB_PER_VCPU: Final = 4
+QUEUED: Final = Duration.hours(1)
+"""How long a run waits for the one before it, which it would only disturb."""
+FAILED_KEPT: Final = Duration.days(14)
+HOUR: Final = Duration.hours(1)
+BESIDE: Final = "packages"
+"""The folder in which each worker finds the packages."""
+
+TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
+"""What the lake's bucket holds, below these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """reads, writes: below which of the lake's prefixes. forgets: where it may delete. rows: whether it asks the table.
+
+    fresh: it wants an empty place for what it reports, a new one for each run.
+    """
+
+    name: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    forgets: tuple[str, ...] = ()
+    journal: bool = False
+    fresh: bool = False
+
+
+JOBS: Final = (
+    # Spark removes what it no longer needs of a checkpoint, and `gc` files that no manifest names.
+    Job("land", (RAW, TABLES, WORK), (TABLES, WORK), forgets=(TABLES, WORK)),
+    Job("audit", (RAW, TABLES, REPORTS), (REPORTS,), forgets=(REPORTS,), fresh=True),
+    Job("scrub", (REPORTS,), (REPORTS,), forgets=(REPORTS,), journal=True, fresh=True),
+)
+
+
+class Pipelines(Construct):
+    """placed: where packages lie, built if need be. storage: the registry's."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        storage: Storage,
+        placed: Callable[[Package], Path] = built,
+    ) -> None:
+        super().__init__(scope, name)
+        self.settings, self.storage = settings, storage
+        self.chosen = settings.pipelines
+        self.lake = s3.Bucket.from_bucket_name(self, "Lake", self.chosen.lake_bucket)
+        self.log = log_group(self, "Log", settings)
+        self.entry = assets.Asset(self, "Entry", path=str(ROOT / "pipelines" / "__main__.py"))
+        self.code = self._package("Code", placed(pipeline_package.code()))
+        self.packages = self._package("Packages", placed(pipeline_package.packages()))
+        self.land = assets.Asset(self, "Landing", path=self.chosen.land) if self.chosen.land else None
+        self.jars = (
+            [
+                assets.Asset(self, f"Jar{path.stem}", path=str(path))
+                for path in sorted(Path(self.chosen.jars).glob("*.jar"))
+            ]
+            if self.chosen.jars
+            else []
+        )
+        self.application = self._application()
+        self.failed = self._failed()
+        for job in JOBS:
+            if job.name != "land" or self.land:
+                self._job(job)
+        if settings.watch.alarms:
+            set_alarms(self, self._watched(), settings=settings, about=f"the jobs of {settings.registry_name}")
+
+    # --- what runs ---------------------------------------------------------------------------------------------------
+
+    def _application(self) -> emr.CfnApplication:
+        subnets, groups = listed(self.chosen.subnets), listed(self.chosen.security_groups)
+        return emr.CfnApplication(
+            self,
+            "Application",
+            name=f"{self.settings.stack_name}-jobs",
+            release_label=self.chosen.release,
+            type="SPARK",
+            architecture="ARM64",
+            maximum_capacity=emr.CfnApplication.MaximumAllowedResourcesProperty(
+                cpu=f"{self.chosen.max_vcpus} vCPU",
+                memory=f"{self.chosen.max_vcpus * GB_PER_VCPU} GB",
+            ),
+            auto_start_configuration=emr.CfnApplication.AutoStartConfigurationProperty(enabled=True),
+            auto_stop_configuration=emr.CfnApplication.AutoStopConfigurationProperty(
+                enabled=True, idle_timeout_minutes=self.chosen.idle_minutes
+            ),
+            # Two drivers of one job do no harm, and no good: the second waits for the first.
+            scheduler_configuration=emr.CfnApplication.SchedulerConfigurationProperty(
+                max_concurrent_runs=1, queue_timeout_minutes=QUEUED.to_minutes()
+            ),
+            network_configuration=emr.CfnApplication.NetworkConfigurationProperty(
+                subnet_ids=list(subnets), security_group_ids=list(groups)
+            )
+            if subnets
+            else None,
+            monitoring_configuration=emr.CfnApplication.MonitoringConfigurationProperty(
+                cloud_watch_logging_configuration=emr.CfnApplication.CloudWatchLoggingConfigurationProperty(
+                    enabled=True,
+                    log_group_name=self.log.log_group_name,
+                    log_type_map=[
+                        emr.CfnApplication.LogTypeMapKeyValuePairProperty(
+                            key="SPARK_DRIVER", value=["STDOUT", "STDERR"]
+                        )
+                    ],
+                )
+            ),
+        )
+
+    def _job(self, job: Job) -> None:
+        """Its role, and, where settings say when, its schedule."""
+        role = iam.Role(
+            self,
+            f"{job.name.title()}Role",
+            description=f"What the job {job.name} may do",
+            assumed_by=iam.ServicePrincipal(
+                "emr-serverless.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
+            ),
+        )
+        for statement in self.grants(job):
+            role.add_to_policy(statement)
+            for resource in statement.resources:
+                if "*" in resource:
+                    acknowledge(role, "IAM5", "Objects below a prefix.", resource=resource)
+        when = getattr(self.chosen, f"{job.name}_schedule")
+        if when:
+            self._schedule(job, role, when)
+
+    def _schedule(self, job: Job, role: iam.Role, when: str) -> None:
+        starter = iam.Role(
+            self,
+            f"{job.name.title()}Starter",
+            description=f"Starts the job {job.name}",
+            assumed_by=iam.ServicePrincipal(
+                "scheduler.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
+            ),
+        )
+        passed = {"StringLike": {"iam:PassedToService": "emr-serverless.amazonaws.com"}}
+        for statement in (
+            allow("Starting", "emr-serverless:StartJobRun", on=[self.application.attr_arn]),
+            allow("InItsRole", "iam:PassRole", on=[role.role_arn], when=passed),
+            allow("GivingUp", "sqs:SendMessage", on=[self.failed.queue_arn]),
+        ):
+            starter.add_to_policy(statement)
+        scheduler.CfnSchedule(
+            self,
+            f"{job.name.title()}Schedule",
+            description=f"When the job {job.name} begins",
+            schedule_expression=when,
+            flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
+            target=scheduler.CfnSchedule.TargetProperty(
+                arn=f"arn:{Aws.PARTITION}:scheduler:::aws-sdk:emrserverless:startJobRun",
+                role_arn=starter.role_arn,
+                input=Stack.of(self).to_json_string(self.run(job, role.role_arn)),
+                dead_letter_config=scheduler.CfnSchedule.DeadLetterConfigProperty(arn=self.failed.queue_arn),
+            ),
+        )
+
+    def run(self, job: Job, role: str) -> dict[str, Any]:
+        """The request that starts one. Scheduler puts the number of its invocation where it is named."""
+        invocation = "<aws.scheduler.execution-id>"
+        return {
+            "ApplicationId": self.application.attr_application_id,
+            "ClientToken": invocation,
+            "ExecutionRoleArn": role,
+            "Name": job.name,
+            "JobDriver": {
+                "SparkSubmit": {
+                    "EntryPoint": self.entry.s3_object_url,
+                    "EntryPointArguments": [job.name, *self._arguments(job, invocation)],
+                    "SparkSubmitParameters": " ".join(f"{word} {value}" for word, value in self._submitted()),
+                }
+            },
+        }
+
+    def _arguments(self, job: Job, invocation: str) -> list[str]:
+        if self.land and job.name == "land":
+            return [self.land.s3_object_url, "--report", "json"]
+        place = f"s3://{self.lake.bucket_name}/{REPORTS}/{job.name}/{invocation}"
+        bucket, table = self.storage.bucket.bucket_name, self.storage.table.table_name
+        registry = self.settings.registry_name
+        return ["--bucket", bucket, "--table", table, "--registry", registry, "--out", place]
+
+    def _submitted(self) -> list[tuple[str, str]]:
+        conf = {
+            **{
+                f"spark.{where}": f"python{pipeline_package.PYTHON}"
+                for where in (
+                    "emr-serverless.driverEnv.PYSPARK_DRIVER_PYTHON",
+                    "emr-serverless.driverEnv.PYSPARK_PYTHON",
+                    "executorEnv.PYSPARK_PYTHON",
+                )
+            },
+            "spark.emr-serverless.driverEnv.PYTHONPATH": f"./{BESIDE}",
+            "spark.executorEnv.PYTHONPATH": f"./{BESIDE}",
+        }
+        if self.jars:
+            conf["spark.jars"] = ",".join(jar.s3_object_url for jar in self.jars)
+        return [
+            ("--py-files", self.code.s3_object_url),
+            ("--archives", f"{self.packages.s3_object_url}#{BESIDE}"),
+            *(("--conf", f"{name}={value}") for name, value in conf.items()),
+        ]
+
+    def _package(self, name: str, folder: Path) -> assets.Asset:
+        return assets.Asset(self, name, path=str(folder))
+
+    # --- what each may do --------------------------------------------------------------------------------------------
+
+    def grants(self, job: Job) -> list[iam.PolicyStatement]:
+        """All of it, on one screen."""
+        bodies, table, registry = self.storage.bucket, self.storage.table, self.settings.registry_name
+        kinds = ["schemas", "guids", *(["journal"] if job.journal else [])]
+        uploaded = [self.entry, self.code, self.packages, *self.jars, *([self.land] if self.land else [])]
+        own = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{registry}#*"]}}
+        found = {"StringLikeIfExists": {"s3:prefix": [f"{registry}/*"]}}
+        theirs = {
+            "StringLikeIfExists": {"s3:prefix": [f"{prefix}/*" for prefix in dict.fromkeys(job.reads + job.writes)]}
+        }
+        return [
+            allow("Bodies", "s3:GetObject", on=[bodies.arn_for_objects(f"{registry}/{kind}/*") for kind in kinds]),
+            allow("FindingBodies", "s3:ListBucket", on=[bodies.bucket_arn], when=found),
+            allow("Rows", "dynamodb:BatchGetItem", "dynamodb:Query", on=[table.table_arn], when=own),
+            allow("Reading", "s3:GetObject", on=self._below(*job.reads)),
+            allow("Writing", "s3:PutObject", "s3:AbortMultipartUpload", on=self._below(*job.writes)),
+            allow("Forgetting", "s3:DeleteObject", on=self._below(*job.forgets)),
+            allow("Finding", "s3:ListBucket", on=[self.lake.bucket_arn], when=theirs),
+            allow(
+                "Packages",
+                "s3:GetObject",
+                on=[each.bucket.arn_for_objects(each.s3_object_key) for each in uploaded],
+            ),
+            allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", on=[self.log.log_group_arn]),
+            allow("FindingTheLog", "logs:DescribeLogGroups", "logs:DescribeLogStreams", on=[self.log.log_group_arn]),
+        ]
+
+    def _below(self, *prefixes: str) -> list[str]:
+        return [self.lake.arn_for_objects(f"{prefix}/*") for prefix in prefixes]
+
+    # --- who looks after them ----------------------------------------------------------------------------------------
+
+    def _failed(self) -> sqs.Queue:
+        """Runs that failed, and those that could not be started, are noted there."""
+        queue = sqs.Queue(
+            self,
+            "Failed",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=FAILED_KEPT,
+        )
+        acknowledge(queue, "SQS3", "It is itself where what failed is noted.")
+        events.Rule(
+            self,
+            "Failing",
+            description="Runs of the jobs that failed",
+            event_pattern=events.EventPattern(
+                source=["aws.emr-serverless"],
+                detail_type=["EMR Serverless Job Run State Change"],
+                detail={"applicationId": [self.application.attr_application_id], "state": ["FAILED", "CANCELLED"]},
+            ),
+            targets=[targets.SqsQueue(queue)],
+        )
+        return queue
+
+    def _watched(self) -> list[Watched]:
+        read, quarantined = self._told("read"), self._told("quarantined")
+        ratio = cloudwatch.MathExpression(
+            expression="IF(read > 0, quarantined / read, 0)",
+            using_metrics={"read": read, "quarantined": quarantined},
+            period=HOUR,
+            label="the share of records in the quarantine",
+        )
+        return [
+            Watched(
+                "FailedRuns",
+                self.failed.metric_number_of_messages_sent(period=HOUR, statistic="Sum"),
+                1,
+                1,
+                "a job failed, or could not be started; the queue says which run, its log why. Nothing is lost: the "
+                "next run lands what this one has not.",
+            ),
+            Watched(
+                "BadRatio",
+                ratio,
+                self.chosen.bad_ratio,
+                1,
+                "more records than pipelines.bad_ratio cannot be read; the quarantine says why, of each.",
+            ),
+        ]
+
+    def _told(self, figure: str) -> cloudwatch.IMetric:
+        """A figure of the lines that landing writes for each batch."""
+        return self.log.add_metric_filter(
+            figure.title(),
+            filter_pattern=logs.FilterPattern.number_value(f"$.{figure}", ">=", 0),
+            metric_namespace=f"Sigla/{self.settings.stack_name}",
+            metric_name=f"land_{figure}",
+            metric_value=f"$.{figure}",
+        ).metric(statistic="Sum", period=HOUR)

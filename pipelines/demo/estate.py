@@ -1,0 +1,87 @@
+"""Where the demonstration keeps what, and the settings of its job."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from pipelines.demo.generator import PARTITIONS, Known
+from pipelines.demo.topics import MAX_BYTES, TOPICS, Schema, Topic
+from pipelines.land.settings import Landing, read
+from sigla import opening
+from sigla.model import DEFAULT_CONTEXT, LATEST, Draft, Subject
+from sigla.settings import Address
+
+LAND: Final = """\
+name: pipeline-demo
+registry: {{data: {registry}}}
+source: {{kind: files, path: {raw}, batch_files: {files}}}
+bind:
+{bindings}
+checks: {{deleted: fail, max_bytes: {max_bytes}}}
+sink: {{kind: parquet, lake: {lake}}}
+work: {work}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """Folders below one that is ours alone."""
+
+    root: Path
+
+    @property
+    def registry(self) -> Path:
+        return self.root / "registry"
+
+    @property
+    def raw(self) -> Path:
+        return self.root / "raw"
+
+    @property
+    def picture(self) -> Path:
+        return self.root / "landed.svg"
+
+    @property
+    def settings(self) -> Path:
+        return self.root / "land.yaml"
+
+    def begin(self) -> Landing:
+        """Everything anew."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.raw.mkdir(parents=True)
+        text = LAND.format(
+            registry=self.registry,
+            raw=self.raw,
+            files=len(TOPICS) * PARTITIONS,
+            bindings="\n".join(f"  - {{topic: {topic.name}}}" for topic in TOPICS),
+            max_bytes=MAX_BYTES,
+            lake=self.root / "lake",
+            work=self.root / "work",
+        )
+        self.settings.write_text(text)
+        return read(self.settings)
+
+    def register(self, schemas: tuple[tuple[Topic, Schema], ...]) -> dict[str, Known]:
+        """As producers do before they write. The registry is there for as long as that takes, and not after it."""
+        known = {}
+        with opening.writing(Address(data=str(self.registry))) as writing:
+            registry = writing.registry
+            for topic, schema in schemas:
+                subject = Subject(DEFAULT_CONTEXT, topic.subject)
+                registry.change_config(subject, {"level": topic.level})
+                registered = registry.register(subject, Draft(text=schema.text, type=schema.type))
+                found = registry.version(subject, LATEST)
+                known[schema.name] = Known(int(registered.id or 0), UUID(found.guid))
+                if schema.deleted and found.version:
+                    registry.delete_version(subject, found.version)
+        return known
+
+    def clear(self) -> None:
+        """All but the picture goes."""
+        for path in self.root.iterdir() if self.root.exists() else ():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path != self.picture:
+                path.unlink()

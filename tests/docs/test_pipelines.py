@@ -1,0 +1,108 @@
+"""docs/pipelines.md: settings, reasons and figures are those of the code."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from infra.pipelines import RAW, REPORTS, TABLES, WORK
+from pipelines.__main__ import JOBS
+from pipelines.land.settings import Landing, read
+from pipelines.land.targets import SYSTEM
+from sigla.decoding.reasons import Reason
+
+PAGE = (Path(__file__).parents[2] / "docs" / "pipelines.md").read_text()
+
+
+def rows(head: str) -> list[list[str]]:
+    """The cells of the table that begins so."""
+    found = re.match(r"(?:\|.*\n)+", PAGE[PAGE.index(head) :])
+    assert found
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found[0].splitlines()[2:]]
+
+
+def settings() -> list[str]:
+    return re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def names(form: Any, prefix: str = "") -> Iterator[str]:
+    """`sink.lake`, of whatever stands in a list as of what stands alone."""
+    for name, value in form.items():
+        yield prefix + name
+        inner = value if isinstance(value, list) else [value]
+        for each in inner:
+            if isinstance(each, dict) and name not in ("options", "catalog", "reader"):
+                yield from names(each, f"{prefix}{name}.")
+
+
+def fields(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield prefix + name
+        for part in re.findall(r"\b(\w+Part)\b", str(field.annotation)):
+            module = __import__("pipelines.land.settings", fromlist=[part])
+            yield from fields(getattr(module, part), f"{prefix}{name}.")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_settings_that_are_shown_can_be_read(number: int, tmp_path: Path) -> None:
+    path = tmp_path / "land.yaml"
+    path.write_text(settings()[number])
+    assert isinstance(read(path), Landing)
+
+
+def test_every_setting_is_shown() -> None:
+    """`registry.data` stands in a comment of the first, and in the second."""
+    shown = {name for text in settings() for name in names(yaml.safe_load(text))}
+    assert shown == set(fields(Landing))
+
+
+def test_what_is_said_to_be_assumed_is(tmp_path: Path) -> None:
+    """All but what has to be said stands there with its default, where it has one."""
+    full, least = (yaml.safe_load(text) for text in settings())
+    path = tmp_path / "land.yaml"
+    path.write_text(yaml.safe_dump(least))
+    assumed = read(path)
+    path.write_text(
+        yaml.safe_dump({**least, **{each: full[each] for each in ("name", "checks", "trigger", "stop_if")}})
+    )
+    assert read(path) == assumed
+    shown = {**full["sink"], "kind": "parquet", "lake": least["sink"]["lake"]}
+    path.write_text(yaml.safe_dump({**least, "sink": shown, "max_stale": full["max_stale"]}))
+    assert read(path) == assumed
+
+
+def test_every_reason_is_explained() -> None:
+    assert [row[0].strip("`") for row in rows("| reason | means |")] == [reason.value for reason in Reason]
+
+
+def test_every_column_is_explained() -> None:
+    listed = [name for row in rows("| column | holds |") for name in re.findall(r"`(_sr_\w+)`", row[0])]
+    assert listed == SYSTEM.names
+
+
+def test_every_job_is_named() -> None:
+    assert {*JOBS} <= {row[0].strip("`") for row in rows("| job | does |")}
+
+
+def test_prefixes_are_those_that_roles_may_use() -> None:
+    said = PAGE[PAGE.index("In the lake's bucket") :].split("\n\n")[0]
+    assert set(re.findall(r"`(\w+)/`", said)) == {TABLES, WORK, REPORTS, RAW}
+
+
+def test_costs_follow_from_what_is_said() -> None:
+    """Prices and the processor time of a record stand in the sentences; the table is computed from them."""
+    per_vcpu, per_gb, together = map(float, re.findall(r"\$(\d\.\d{4})", PAGE))
+    assert together == pytest.approx(per_vcpu + 4 * per_gb, abs=1e-4)
+    (micros,) = re.findall(r"At (\d+) µs a record", PAGE)
+    for records, hours, dollars in rows("| records a day |"):
+        number, unit = records.split()
+        daily = int(number) * {"million": 1e6, "billion": 1e9}[unit] * int(micros) / 1e6 / 3_600 * 2
+        assert float(hours) == pytest.approx(daily, rel=0.01)
+        assert float(dollars) == pytest.approx(30 * daily * together, rel=0.01)
+    (started,) = re.findall(r"are (\d+\.\d) vCPU-hours, \$46\.5", PAGE)
+    assert float(started) == pytest.approx(96 * 2 / 60 * 8)
+    assert pytest.approx(30 * float(started) * together, rel=0.01) == 46.5

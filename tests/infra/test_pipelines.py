@@ -1,0 +1,259 @@
+"""The jobs: what runs, when, as whom, and what each may do."""
+
+import json
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra import pipeline_package
+from infra.packages import ROOT
+from infra.pipelines import JOBS, QUEUED
+from infra.settings import InvalidSetting, Settings
+from pipelines.__main__ import JOBS as COMMANDS
+from tests.infra.conftest import Synthesise
+from tests.infra.reading import Template, all_in, all_of, as_list, ids, kinds, of, only, written
+
+LANDING = "registry: {bucket: b}\n"
+
+
+@pytest.fixture(scope="session")
+def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Template:
+    """A registry with all of them."""
+    folder = tmp_path_factory.mktemp("jobs")
+    (folder / "land.yaml").write_text(LANDING)
+    (folder / "jars").mkdir()
+    (folder / "jars" / "kafka-clients.jar").write_bytes(b"jar")
+    return synthesise(
+        ("pipelines.enabled", True),
+        ("pipelines.lake_bucket", "the-lake"),
+        ("pipelines.land", str(folder / "land.yaml")),
+        ("pipelines.jars", str(folder / "jars")),
+        ("pipelines.audit_schedule", "cron(0 5 ? * MON *)"),
+        ("pipelines.subnets", "subnet-0123abcd, subnet-4567abcd"),
+        ("pipelines.security_groups", "sg-89ab0123"),
+        ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
+    )
+
+
+def test_without_leave_there_are_no_jobs(template: Template) -> None:
+    """Nobody pays for what he did not ask for."""
+    assert not {kind for kind in kinds(template) if "EMR" in kind or "Scheduler" in kind}
+
+
+def test_the_application_is_there_while_something_runs(jobs: Template) -> None:
+    application = only(jobs, "AWS::EMRServerless::Application")
+    assert (application["ReleaseLabel"], application["Type"]) == ("emr-spark-8.0.0", "SPARK")
+    assert application["Architecture"] == "ARM64"
+    assert application["MaximumCapacity"] == {"Cpu": "16 vCPU", "Memory": "64 GB"}
+    assert "InitialCapacity" not in application
+    assert application["AutoStopConfiguration"] == {"Enabled": True, "IdleTimeoutMinutes": 5}
+    assert application["NetworkConfiguration"] == {
+        "SubnetIds": ["subnet-0123abcd", "subnet-4567abcd"],
+        "SecurityGroupIds": ["sg-89ab0123"],
+    }
+
+
+def test_a_run_waits_for_the_one_before_it(jobs: Template) -> None:
+    waiting = only(jobs, "AWS::EMRServerless::Application")["SchedulerConfiguration"]
+    assert waiting == {"MaxConcurrentRuns": 1, "QueueTimeoutMinutes": QUEUED.to_minutes()}
+
+
+def plain(value: Any) -> str:
+    """With what is put in when it is deployed: names of accounts and regions, ids."""
+    match value:
+        case {"Fn::Sub": str(text)}:
+            return text
+        case {"Fn::Join": [between, parts]}:
+            return str(between).join(map(plain, parts))
+    return written(value)
+
+
+def request(jobs: Template, job: str) -> dict[str, Any]:
+    """What a schedule asks of EMR Serverless."""
+    found = {plain(each["Target"]["Input"]): each for each in all_of(jobs, "AWS::Scheduler::Schedule")}
+    ((text, schedule),) = [(text, each) for text, each in found.items() if json.loads(text)["Name"] == job]
+    asked: dict[str, Any] = json.loads(text)
+    return asked | {"when": schedule["ScheduleExpression"], "target": schedule["Target"]}
+
+
+@pytest.mark.parametrize(
+    "job, when", [("land", "rate(15 minutes)"), ("audit", "cron(0 5 ? * MON *)"), ("scrub", "rate(7 days)")]
+)
+def test_each_job_begins_when_settings_say(jobs: Template, job: str, when: str) -> None:
+    """In its own role, and once for each time: a repeated request is the same run."""
+    asked = request(jobs, job)
+    assert asked["when"] == when
+    assert written(asked["target"]["Arn"]).endswith(":scheduler:::aws-sdk:emrserverless:startJobRun")
+    assert asked["ClientToken"] == "<aws.scheduler.execution-id>"
+    assert job.title() in asked["ExecutionRoleArn"]
+    submitted = asked["JobDriver"]["SparkSubmit"]
+    assert submitted["EntryPoint"].endswith(".py")
+    assert submitted["EntryPointArguments"][0] == job
+    assert job in COMMANDS
+    assert "spark.jars=s3://" in submitted["SparkSubmitParameters"]
+    assert ".zip#packages" in submitted["SparkSubmitParameters"]
+
+
+def test_landing_is_told_its_settings_and_tells_figures(jobs: Template) -> None:
+    _, settings, *words = request(jobs, "land")["JobDriver"]["SparkSubmit"]["EntryPointArguments"]
+    assert settings.startswith("s3://")
+    assert settings.endswith(".yaml")
+    assert words == ["--report", "json"]
+    filters = all_in(jobs, "Jobs", "AWS::Logs::MetricFilter")
+    told = {each["MetricTransformations"][0]["MetricName"]: each["FilterPattern"] for each in filters}
+    assert told == {"land_read": "{ $.read >= 0 }", "land_quarantined": "{ $.quarantined >= 0 }"}
+
+
+@pytest.mark.parametrize("job", ["audit", "scrub"])
+def test_what_reports_finds_an_empty_place(jobs: Template, job: str) -> None:
+    """A new one for each run."""
+    words = request(jobs, job)["JobDriver"]["SparkSubmit"]["EntryPointArguments"]
+    assert words[-2:] == ["--out", f"s3://the-lake/reports/{job}/<aws.scheduler.execution-id>"]
+
+
+# --- what each may do ------------------------------------------------------------------------------------------------
+
+
+def granted(jobs: Template, job: str) -> list[dict[str, Any]]:
+    (name,) = [each for each in ids(jobs, "AWS::IAM::Policy") if f"{job.title()}Role" in each]
+    statements: list[dict[str, Any]] = jobs["Resources"][name]["Properties"]["PolicyDocument"]["Statement"]
+    return statements
+
+
+def may(jobs: Template, job: str, action: str) -> set[str]:
+    """On what."""
+    return {
+        written(resource)
+        for each in granted(jobs, job)
+        if action in as_list(each["Action"])
+        for resource in as_list(each["Resource"])
+    }
+
+
+def places(resources: set[str]) -> set[str]:
+    """Of the lake."""
+    return {each.partition("the-lake/")[2] for each in resources if "the-lake/" in each}
+
+
+@pytest.mark.parametrize(
+    "job, writes",
+    [("land", {"tables/*", "work/*"}), ("audit", {"reports/*"}), ("scrub", {"reports/*"})],
+)
+def test_each_job_writes_below_its_own_prefixes_and_nothing_of_the_registry(
+    jobs: Template, job: str, writes: set[str]
+) -> None:
+    written_to = may(jobs, job, "s3:PutObject")
+    assert places(written_to) == writes
+    assert len(written_to) == len(writes), "somewhere else than in the lake"
+    assert places(may(jobs, job, "s3:DeleteObject")) <= writes
+    for statement in granted(jobs, job):
+        assert not {action for action in as_list(statement["Action"]) if action.startswith("dynamodb:")} - {
+            "dynamodb:BatchGetItem",
+            "dynamodb:Query",
+        }
+        assert "*" not in as_list(statement["Resource"])
+
+
+def test_jobs_read_one_registry_and_what_they_need_of_the_lake(jobs: Template) -> None:
+    landing = may(jobs, "land", "s3:GetObject")
+    assert places(landing) == {"raw/*", "tables/*", "work/*"}
+    assert {each.rpartition("/default/")[2] for each in landing if "/default/" in each} == {"schemas/*", "guids/*"}
+    (rows,) = [each for each in granted(jobs, "land") if each["Sid"] == "Rows"]
+    assert rows["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["default#*"]}}
+    assert any("/default/journal/*" in each for each in may(jobs, "scrub", "s3:GetObject"))
+
+
+def test_who_starts_a_job_hands_it_its_role_and_nothing_else(jobs: Template) -> None:
+    for job in JOBS:
+        (name,) = [each for each in ids(jobs, "AWS::IAM::Policy") if f"{job.name.title()}Starter" in each]
+        statements = jobs["Resources"][name]["Properties"]["PolicyDocument"]["Statement"]
+        assert [each["Action"] for each in statements] == [
+            "emr-serverless:StartJobRun",
+            "iam:PassRole",
+            "sqs:SendMessage",
+        ]
+        assert f"{job.name.title()}Role" in written(statements[1]["Resource"])
+
+
+# --- who looks after them --------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_failed_or_never_began_is_noted_and_rings(jobs: Template) -> None:
+    queue = of(jobs, "Jobs", "AWS::SQS::Queue")
+    assert queue["MessageRetentionPeriod"] == 14 * 86_400
+    rule = of(jobs, "Jobs", "AWS::Events::Rule")
+    assert rule["EventPattern"]["source"] == ["aws.emr-serverless"]
+    assert rule["EventPattern"]["detail"]["state"] == ["FAILED", "CANCELLED"]
+    for schedule in all_of(jobs, "AWS::Scheduler::Schedule"):
+        assert "Failed" in written(schedule["Target"]["DeadLetterConfig"]["Arn"])
+    alarms = {each["AlarmDescription"]: each for each in all_in(jobs, "Jobs", "AWS::CloudWatch::Alarm")}
+    assert len(alarms) == 2
+    assert all(each["AlarmActions"] for each in alarms.values())
+
+
+def test_too_many_bad_records_ring(jobs: Template) -> None:
+    (alarm,) = [each for each in all_in(jobs, "Jobs", "AWS::CloudWatch::Alarm") if "Metrics" in each]
+    assert alarm["Threshold"] == 0.05
+    assert {"IF(read > 0, quarantined / read, 0)"} == {
+        each["Expression"] for each in alarm["Metrics"] if "Expression" in each
+    }
+
+
+# --- settings and packages -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"pipelines.enabled": "true"}, "pipelines.enabled needs pipelines.lake_bucket."),
+        (
+            {"pipelines.subnets": "subnet-1"},
+            "pipelines.subnets and pipelines.security_groups go together: give both or neither.",
+        ),
+        ({"pipelines.release": "8"}, "pipelines.release is '8'; it must be a release label of EMR."),
+        (
+            {"pipelines.land_schedule": "hourly"},
+            "pipelines.land_schedule is 'hourly'; it must be rate(…) or cron(…), or empty.",
+        ),
+        ({"pipelines.max_vcpus": "1"}, "pipelines.max_vcpus is 1; it must be 2 to 4000."),
+        ({"pipelines.bad_ratio": "0"}, "pipelines.bad_ratio is 0.0; it must be more than 0 and at most 1."),
+        (
+            {"pipelines.subnets": "mine", "pipelines.security_groups": "sg-1"},
+            "pipelines.subnets is 'mine'; it must be ids such as subnet-0123abcd, separated by commas, or empty.",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(given: dict[str, str], sentence: str) -> None:
+    with pytest.raises(InvalidSetting) as refused:
+        Settings.read(given)
+    assert str(refused.value) == sentence
+
+
+def test_the_code_that_is_uploaded_is_what_the_jobs_import(tmp_path: Path) -> None:
+    """Python reads it out of the zip; what begins the job is uploaded beside it."""
+    package = pipeline_package.code()
+    package.fill(tmp_path / "code")
+    names = {
+        path.relative_to(tmp_path / "code").as_posix() for path in (tmp_path / "code").rglob("*") if path.is_file()
+    }
+    assert {"pipelines/land/job.py", "sigla/model.py", "sigla/decoding/reasons.py"} <= names
+    assert not {name for name in names if name.startswith(("pipelines/demo", "pipelines/__main__", "functions"))}
+    with zipfile.ZipFile(tmp_path / "code.zip", "w") as archive:
+        for name in names:
+            archive.write(tmp_path / "code" / name, name)
+    assert zipfile.Path(tmp_path / "code.zip", "sigla/model.py").exists()
+
+
+def test_packages_are_those_of_the_extra_without_spark() -> None:
+    """EMR brings Spark; the versions are locked, so that what was tested is what runs."""
+    wanted = pipeline_package._wanted()
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["pipelines"]
+    assert {each for each in extra if not each.startswith("confluent-kafka")} <= set(wanted)
+    assert not [each for each in wanted if each.startswith(("pyspark", "fastapi", "uvicorn"))]
+    locked = pipeline_package.LOCK.read_text()
+    for each in wanted:
+        name = each.split(">")[0].split("[")[0].strip()
+        assert f"\n{name}==" in locked
