@@ -22,6 +22,7 @@ from cryptography.x509.oid import NameOID
 
 from sigla.embedded import cache_servers
 from sigla.embedded.cache_servers import CacheServer, Missing
+from tests.waiting import eventually
 
 USERS = """\
 user default off
@@ -60,10 +61,18 @@ def a_cache(kind: str, *arguments: str, port: int = 0) -> Iterator[CacheServer]:
 def frozen(server: CacheServer) -> Iterator[None]:
     """It takes connections, as the kernel does that for it, and answers nothing."""
     os.kill(server.pid, signal.SIGSTOP)
+    # The last of its threads to hear of it may answer until it does.
+    threads = Path(f"/proc/{server.pid}/task")
+    eventually(lambda: all(_stopped(each) for each in threads.glob("*/stat")))
     try:
         yield
     finally:
         os.kill(server.pid, signal.SIGCONT)
+
+
+def _stopped(stat: Path) -> bool:
+    """Linux tells the state behind the name, which is in parentheses. Where there is no such file, all are."""
+    return stat.read_text().rpartition(")")[2].split()[0] == "T"
 
 
 def with_tls(kind: str, port: int, certificate: "Certificate") -> list[str]:

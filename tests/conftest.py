@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +28,7 @@ ALLOWED_SKIPS: tuple[str, ...] = (
 # Files whose tests take longest, in seconds: with two workers they begin first, so that none is left to one of them at
 # the end. By number of tests, as pytest-xdist would order them, they come last.
 LONGEST = (
+    "pipelines/spark/test_land.py",
     "unit/test_benchmarks.py",
     "localstack/test_up.py",
     "localstack/test_zones.py",
@@ -55,7 +57,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def keep_bytecode() -> None:
+    """Tests start hundreds of Pythons, and each would compile again all that it imports, seconds of it."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+
+
+# Engines in Java live for minutes here: what a thorough compiler takes, they never give back.
+BRIEF_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    keep_bytecode()
+    os.environ.setdefault("JAVA_TOOL_OPTIONS", BRIEF_JAVA)
     profile = "soak" if config.getoption("-m") == "soak" else "ci" if os.environ.get("CI") else "laptop"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
 

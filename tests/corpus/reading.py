@@ -7,9 +7,10 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import combinations, zip_longest
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pytest
 
@@ -62,9 +63,36 @@ def exchanged(sentence: str) -> str:
     return re.sub(r"\b(new|old)(?= schema)", lambda role: "old" if role[1] == "new" else "new", sentence)
 
 
-def recorded(name: str) -> list[Any]:
+Line: TypeAlias = dict[str, Any]
+PARTS: Final = 16
+"""So many tests of a recorded file: one for each of its thousands of lines would cost more than the lines do."""
+
+
+@cache
+def recorded_lines(name: str) -> list[Line]:
     with gzip.open(HERE / "recorded" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [pytest.param(json.loads(line), id=f"{name}-{number}") for number, line in enumerate(lines, 1)]
+        return [json.loads(line) for line in lines]
+
+
+def recorded(name: str) -> Callable[[Callable[[Line], None]], Callable[[int], None]]:
+    """The test holds for every line of the file. All lines for which it does not are named, by number, with why."""
+
+    def of_lines(test: Callable[[Line], None]) -> Callable[[int], None]:
+        def of_a_part(part: int) -> None:
+            failures: list[Exception] = []
+            for number, line in list(enumerate(recorded_lines(name), 1))[part::PARTS]:
+                try:
+                    test(line)
+                except Exception as failure:  # noqa: BLE001 - each line is told of
+                    failure.add_note(f"{name}-{number}")
+                    failures.append(failure)
+            if failures:
+                raise ExceptionGroup(f"{len(failures)} lines of {name}", failures)
+
+        of_a_part.__name__, of_a_part.__doc__, of_a_part.__module__ = test.__name__, test.__doc__, test.__module__
+        return pytest.mark.parametrize("part", range(PARTS))(of_a_part)
+
+    return of_lines
 
 
 def resolved(references: Iterable[dict[str, str]]) -> list[Resolved]:

@@ -20,7 +20,7 @@ from sigla.languages.avro.parse import read
 from sigla.languages.avro.rules import RULES
 from sigla.languages.avro.tree import ABSENT, Document, Field, Record, Type, Union
 from sigla.model import Finding, Parsed
-from tests.corpus.reading import DIRECTIONS, HERE, examples, load, pairs, recorded, resolved
+from tests.corpus.reading import DIRECTIONS, HERE, Line, examples, load, pairs, recorded, resolved
 
 AVRO = LANGUAGES["AVRO"]
 CORPUS = HERE / "avro"
@@ -113,8 +113,8 @@ def checked(reader: Parsed, writer: Parsed) -> tuple[tuple[Finding, ...], list[s
     return found, [AVRO.sentence(finding, "new", "old") for finding in found]
 
 
-@pytest.mark.parametrize("line", recorded("pairs_avro"))
-def test_a_recorded_check_comes_out_the_same(line: dict[str, Any]) -> None:
+@recorded("pairs_avro")
+def test_a_recorded_check_comes_out_the_same(line: Line) -> None:
     """Verdict, kinds in order, and every message to the letter."""
     found, messages = checked(parsed(line["new"]), parsed(line["old"]))
     assert (not messages) is line["compatible"]
@@ -179,8 +179,8 @@ DIVERGENT = {
 """What is promised on marked lines. A marked text can be wrong for another reason too: then it is refused as well."""
 
 
-@pytest.mark.parametrize("line", recorded("canon_avro"))
-def test_a_recorded_text_is_read_and_printed_the_same(line: dict[str, Any]) -> None:
+@recorded("canon_avro")
+def test_a_recorded_text_is_read_and_printed_the_same(line: Line) -> None:
     """Acceptance, canonical text, normal form; on marked lines what is promised instead."""
     mark = line.get("divergent")
     assert mark is None or mark in DIVERGENT

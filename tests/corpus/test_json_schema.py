@@ -24,6 +24,7 @@ from tests.corpus.reading import (
     DIRECTIONS,
     HERE,
     Difference,
+    Line,
     assert_same,
     examples,
     exchanged,
@@ -237,8 +238,8 @@ def answers(reader: Parsed, writer: Parsed, line: dict[str, Any]) -> bool:
     return Counter(kinds) == Counter(line["kinds"]) or (recursive(reader) and recursive(writer))
 
 
-@pytest.mark.parametrize("line", recorded("pairs_json"))
-def test_a_recorded_check_comes_out_the_same(line: dict[str, Any]) -> None:
+@recorded("pairs_json")
+def test_a_recorded_check_comes_out_the_same(line: Line) -> None:
     """Verdict and kinds; on marked lines perhaps only once Confluent's defects were put into the schemas."""
     mark = line.get("divergent")
     assert mark is None or mark in DIVERGENT
@@ -246,8 +247,8 @@ def test_a_recorded_check_comes_out_the_same(line: dict[str, Any]) -> None:
     assert same or (mark and answers(spoiled(line["new"]), spoiled(line["old"]), line))
 
 
-@pytest.mark.parametrize("line", recorded("canon_json"))
-def test_a_recorded_text_is_read_and_printed_the_same(line: dict[str, Any]) -> None:
+@recorded("canon_json")
+def test_a_recorded_text_is_read_and_printed_the_same(line: Line) -> None:
     """Acceptance, canonical text, normal form."""
     mark = line.get("divergent")
     assert mark is None or mark in DIVERGENT

@@ -21,6 +21,7 @@ from tests.corpus.reading import (
     DIRECTIONS,
     HERE,
     Difference,
+    Line,
     assert_same,
     examples,
     exchanged,
@@ -150,8 +151,8 @@ DIVERGENT = {
 """What is promised on marked lines. A marked text can be wrong for another reason too: then it is refused as well."""
 
 
-@pytest.mark.parametrize("line", recorded("pairs_protobuf"))
-def test_a_recorded_check_comes_out_the_same(line: dict[str, Any]) -> None:
+@recorded("pairs_protobuf")
+def test_a_recorded_check_comes_out_the_same(line: Line) -> None:
     """Verdict and kinds."""
     found = PROTOBUF.compare(parsed(line["new"]), parsed(line["old"]))
     assert Counter(finding.rule for finding in found) == Counter(line["kinds"])
@@ -186,8 +187,8 @@ def three_decimals(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-@pytest.mark.parametrize("line", recorded("canon_protobuf"))
-def test_a_recorded_text_is_read_and_printed_the_same(line: dict[str, Any]) -> None:
+@recorded("canon_protobuf")
+def test_a_recorded_text_is_read_and_printed_the_same(line: Line) -> None:
     """Acceptance, canonical text, normal form; on marked lines what is promised instead."""
     mark = line.get("divergent")
     assert mark is None or mark in DIVERGENT
