@@ -28,17 +28,17 @@ ON_SPARK = ("load_topic", "land", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""
 ON_DEMAND = ("playground",)
 """Those that need the network."""
-EVERY = NAMES + ON_SPARK + ON_DEMAND
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """0 if every benchmark ran, whatever the figures; a figure depends on the machine."""
     parser = arguments(__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(EVERY)}")
+    every = NAMES + ON_SPARK + ON_DEMAND
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(every)}")
     parser.add_argument("--with-playground", action="store_true", help="also `make playground`, from the network")
     args = parser.parse_args(argv)
     names = args.names or NAMES + ON_SPARK + (ON_DEMAND if args.with_playground else ())
-    if strangers := set(names) - {*EVERY}:
+    if strangers := set(names) - {*every}:
         parser.error(f"no benchmark is called {', '.join(sorted(strangers))}")
     if not args.json:
         print(LEGEND)

@@ -19,7 +19,7 @@ from tests.build import NOW
 from tests.pipelines.audit.estate import Estate, framed, landed, raw
 
 # Spark leaves the socket of a result to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 
 class Audited:

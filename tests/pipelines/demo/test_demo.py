@@ -84,6 +84,7 @@ def generated(estate: Estate, made: Sequence[Job], slice_: int, known: dict[str,
             write(job, known)
 
 
+@pytest.mark.spark
 def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> None:
     """Good ones in their tables, bad ones in the quarantine, for the reason they were made for; then it is drawn."""
     landing, made, known = driver(estate.begin()), jobs(RECORDS, estate.raw, seed=1), dict[str, Known]()

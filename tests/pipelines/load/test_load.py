@@ -27,7 +27,7 @@ from tests.pipelines.load.registries import everything
 
 DUMP = Path(__file__).parents[2] / "vectors" / "dump" / "records.jsonl.gz"
 # Spark's own, between its process and ours: closed when nobody refers to them any more.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 STANDS = ("versions", "settings", "referrers")
 EVERYTHING = {"version": 808, "id": 35, "config": 100, "mode": 129, "context": 96}

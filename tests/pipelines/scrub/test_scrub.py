@@ -35,7 +35,7 @@ from tests.unit.registry.scrubbing import (
 __all__ = ["moto"]
 
 # Spark leaves the socket of a result to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 
 @pytest.fixture(autouse=True)

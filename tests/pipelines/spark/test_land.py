@@ -113,6 +113,7 @@ def test_seven_thousand_schemas_in_one_batch(estate: Estate, spark: SparkSession
     assert {(row["id"], row["_sr_schema_id"]) for row in outcome.rows("orders")} == {(7, id) for id in ids}
 
 
+@pytest.mark.spark
 def test_kafka_evolves_grows_and_leaves_gaps(estate: Estate, spark: SparkSession, kafka: Broker) -> None:
     with estate.registry() as world:
         first = world.register("orders-value", ORDER)
@@ -177,6 +178,7 @@ def test_every_reason_through_one_job(estate: Estate, spark: SparkSession) -> No
     assert outcome.total.landed == len(topics), "a tombstone of each"
 
 
+@pytest.mark.spark
 def test_a_task_that_fails_once_lands_its_records_once(
     estate: Estate, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +251,7 @@ def bucket(spark: SparkSession) -> Iterator[str]:
     server.stop()
 
 
+@pytest.mark.spark
 def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bucket: str) -> None:
     """DynamoDB answers nothing; records, tables and all that the job remembers are in S3, too."""
     with closing(Clients()) as clients, closing(Objects(clients.s3, bucket, clock=SystemClock())) as objects:

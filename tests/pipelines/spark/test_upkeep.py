@@ -28,6 +28,7 @@ def _as_a_worker() -> Iterator[None]:
     gc.collect()
 
 
+@pytest.mark.spark
 def test_a_schema_registered_late_brings_its_records_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     estate = Estate(tmp_path)
     with estate.registry() as world:
