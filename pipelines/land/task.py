@@ -1,5 +1,6 @@
 """What is sent to a task: all it has to know to land its share of a batch, wherever it runs."""
 
+import atexit
 import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -53,6 +54,11 @@ def in_arrow(task: Task) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Rec
     return landed
 
 
+OPENED: Final = ExitStack()
+"""The stores of this process. A worker of Spark's ends by a signal, and then nobody closes them."""
+atexit.register(OPENED.close)
+
+
 class _Worker:
     """What a process keeps from batch to batch: open stores, compiled decoders."""
 
@@ -60,8 +66,7 @@ class _Worker:
         # Decoding makes many small values and no circles of them; to look for some is a quarter of the time.
         gc.freeze()
         gc.set_threshold(COLLECTED_AFTER)
-        # It ends with its process, and the process by a signal: nobody is there to close anything.
-        bodies = ExitStack().enter_context(reading(registry)).bodies
+        bodies = OPENED.enter_context(reading(registry)).bodies
         self._readers = Readers(Schemas(bodies, context), limits)
         self._begun: datetime | None = None
 

@@ -23,6 +23,7 @@ def _as_a_worker() -> Iterator[None]:
     before = gc.get_threshold()
     yield
     task._worker.cache_clear()
+    task.OPENED.close()
     gc.set_threshold(*before)
     gc.unfreeze()
     gc.collect()
