@@ -59,8 +59,8 @@ class Status(Enum):
 
 def facts(batches: Iterable[pa.RecordBatch], address: Address) -> Iterator[pa.RecordBatch]:
     """batches: with `context` and `id`."""
-    with opening.reading(address) as reading:
-        understanding = Understanding(reading.bodies)
+    with opening.bodies(address) as bodies:
+        understanding = Understanding(bodies)
         for batch in batches:
             keys = keys_of(batch.column("context"), batch.column("id"))
             for at in range(0, len(keys), AT_ONCE):

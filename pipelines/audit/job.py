@@ -58,12 +58,10 @@ def audit(spark: SparkSession, asked: Asked, now: int) -> Summary:
     if next(out.names(), None) is not None:
         raise NotEmpty(f"There is something in {out.url} already; choose an empty place.")
     scope = scope_of(asked.level)
-    with opening.reading(asked.address) as reading:
-        assert reading.catalog  # noqa: S101 - the address of a job names a catalog
-        assert reading.inventory  # noqa: S101 - as above
-        told = listing.versions(reading.catalog, asked.default_level)
+    with opening.reading(asked.address) as held:
+        told = listing.versions(held.catalog, asked.default_level)
         tables.stream(told, listing.VERSIONS, out.under("tables/versions"))
-        tables.stream(listing.objects(reading.inventory), listing.OBJECTS, out.under("tables/objects"))
+        tables.stream(listing.objects(held.inventory), listing.OBJECTS, out.under("tables/objects"))
     versions = tables.read(spark, out.under("tables/versions"), listing.VERSIONS).persist()
     objects = tables.read(spark, out.under("tables/objects"), listing.OBJECTS)
     write = _Tables(spark, out)

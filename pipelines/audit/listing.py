@@ -8,7 +8,7 @@ import pyarrow as pa
 from sigla.keys import utf16
 from sigla.model import GLOBAL, REGISTRY_WIDE, Chain, Config, Search, Settings, Subject
 from sigla.ports import Catalog
-from sigla.registry.scrub import Inventory
+from sigla.registry.holdings import Inventory
 from sigla.rules.settings import effective_config
 
 VERSIONS: Final = pa.schema(

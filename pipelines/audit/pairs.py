@@ -64,8 +64,8 @@ def failures(batches: Iterable[pa.RecordBatch], address: Address, scope: Scope) 
 
     An empty `older`: the block is compared with itself.
     """
-    with opening.reading(address) as reading:
-        understanding = Understanding(reading.bodies)
+    with opening.bodies(address) as bodies:
+        understanding = Understanding(bodies)
         for batch in batches:
             for block in batch.to_pylist():
                 rows = list(_failures(block, understanding, scope))

@@ -22,7 +22,7 @@ from pipelines.land.sinks.sink import Sink
 from pipelines.land.task import Task
 from pipelines.places import Place, place
 from sigla.embedded.clock import SystemClock
-from sigla.opening import reading
+from sigla.opening import lookup
 from sigla.ports import Clock
 
 Tasks = Callable[[Task], Sequence[Landed]]
@@ -67,9 +67,9 @@ class Driver:
         checks = self.landing.checks.checks
         stale_ms = int(self.landing.max_stale.total_seconds() * 1000)
         # Opened anew for each: Spark calls from whatever thread, and what nobody has yet is not remembered.
-        with reading(self.landing.registry.address) as registry:
-            heads = Heads(registry.catalog, self.work, self.clock, context, bindings, stale_ms).now()
-            readers = Readers(Schemas(registry.bodies, context), checks.limits)
+        with lookup(self.landing.registry.address) as (bodies, catalog):
+            heads = Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now()
+            readers = Readers(Schemas(bodies, context), checks.limits)
             return planned(
                 query=batch.query,
                 batch=batch.number,

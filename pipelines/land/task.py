@@ -18,8 +18,8 @@ from pipelines.land.plan import Plan
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Schemas
 from pipelines.places import Place
+from sigla import opening
 from sigla.decoding.decoder import Limits
-from sigla.opening import reading
 from sigla.settings import Address
 
 Batches = Iterable[pa.RecordBatch]
@@ -66,7 +66,7 @@ class _Worker:
         # Decoding makes many small values and no circles of them; to look for some is a quarter of the time.
         gc.freeze()
         gc.set_threshold(COLLECTED_AFTER)
-        bodies = OPENED.enter_context(reading(registry)).bodies
+        bodies = OPENED.enter_context(opening.bodies(registry))
         self._readers = Readers(Schemas(bodies, context), limits)
         self._begun: datetime | None = None
 

@@ -32,7 +32,6 @@ from pipelines.load.steps import Open
 from pipelines.load.work import Everywhere, Files, Here, Worker
 from pipelines.spark import session, submitted
 from sigla import opening
-from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.opening import DataNotOpened
 from sigla.registry import Stores
@@ -130,9 +129,8 @@ def _worker(files: Files, address: Address, writers: int, *, dry_run: bool) -> I
 @contextmanager
 def _looked_at(address: Address) -> Iterator[Stores]:
     if address.bucket or Path(address.data).exists():
-        with opening.reading(address) as reading:
-            assert reading.catalog  # noqa: S101 - the address names a table, or a directory
-            yield Stores(reading.catalog, reading.bodies, SystemClock())
+        with opening.reading(address) as held:
+            yield Stores(held.catalog, held.bodies, held.clock)
     else:
         with opening.embedded(Settings(), None) as (registry, _):
             yield registry

@@ -11,7 +11,6 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,9 +23,9 @@ from pipelines.audit import listing, tables
 from pipelines.places import Place, place
 from pipelines.scrub import transform
 from sigla import opening
-from sigla.embedded.clock import SystemClock
 from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
-from sigla.registry.scrub import GRACE_MS, Store, confirmed, fix, told_facts, version_facts
+from sigla.registry.holdings import Holdings
+from sigla.registry.scrub import GRACE_MS, confirmed, fix, told_facts, version_facts
 from sigla.settings import Address
 
 NAME: Final = "sigla-scrub"
@@ -64,9 +63,9 @@ def scrub(spark: SparkSession, asked: Asked) -> list[Flaw]:
     """Writes the table of flaws, confirmed ones only. Raises NotEmpty, DataNotOpened."""
     if next(asked.out.names(), None) is not None:
         raise NotEmpty(f"There is something in {asked.out.url} already; choose an empty place.")
-    with _reading(asked.address) as store:
-        suspects = transform.suspects(spark, _relations(spark, asked, store))
-        found = list(confirmed(store, suspects, grace_ms=asked.grace_ms))
+    with opening.reading(asked.address) as held:
+        suspects = transform.suspects(spark, _relations(spark, asked, held))
+        found = list(confirmed(held, suspects, grace_ms=asked.grace_ms))
     tables.stream(map(_row, found), FLAWS, asked.out.under("tables/flaws"))
     return found
 
@@ -76,29 +75,27 @@ def put_right(asked: Asked, found: Sequence[Flaw]) -> list[Flaw]:
     wanted = [flaw for flaw in found if flaw.kind in asked.fix]
     if wanted:
         with opening.writing(asked.address) as writing:
-            registry = writing.registry
-            store = Store(registry.catalog, registry.bodies, writing.journal, writing.inventory, registry.clock)
             for flaw in wanted:
-                fix(store, flaw)
+                fix(writing.holdings, flaw)
     return wanted
 
 
-def _relations(spark: SparkSession, asked: Asked, store: Store) -> dict[str, DataFrame]:
+def _relations(spark: SparkSession, asked: Asked, held: Holdings) -> dict[str, DataFrame]:
     """In the order of `sigla.registry.scrub.gather`, each read when it was written: bodies before the catalog."""
     written = _Streamed(spark, asked.out)
-    objects = written("objects", listing.objects(store.inventory), listing.OBJECTS)
+    objects = written("objects", listing.objects(held.inventory), listing.OBJECTS)
     bodies = transform.bodies(objects, asked.address).persist()
     bodies.count()
-    pointers = ((guid, key.context, key.id) for guid, key in store.inventory.pointers())
-    since = store.inventory.journal_kept_since()
+    pointers = ((guid, key.context, key.id) for guid, key in held.inventory.pointers())
+    since = held.inventory.journal_kept_since()
     return {
         "body": bodies.drop("references"),
         "reference": bodies.selectExpr("inline(references)"),
         "pointer": written("pointer", pointers, transform.SCHEMAS["pointer"]),
-        "version": written("version", version_facts(store), transform.SCHEMAS["version"])
+        "version": written("version", version_facts(held), transform.SCHEMAS["version"])
         if asked.export is None
         else transform.exported_versions(spark, asked.export, asked.address.registry, since),
-        "told": written("told", told_facts(store.journal), transform.SCHEMAS["told"]),
+        "told": written("told", told_facts(held.journal), transform.SCHEMAS["told"]),
     }
 
 
@@ -113,15 +110,6 @@ class _Streamed:
         place = self._out.under(f"tables/{name}")
         tables.stream(rows, schema, place)
         return tables.read(self._spark, place, schema).persist()
-
-
-@contextmanager
-def _reading(address: Address) -> Iterator[Store]:
-    with opening.reading(address) as read:
-        assert read.catalog  # noqa: S101 - the address of a job names a catalog
-        assert read.journal  # noqa: S101 - as above
-        assert read.inventory  # noqa: S101 - as above
-        yield Store(read.catalog, read.bodies, read.journal, read.inventory, SystemClock())
 
 
 def _row(flaw: Flaw) -> tuple[Any, ...]:

@@ -47,12 +47,12 @@ def bodies(objects: DataFrame, address: Address) -> DataFrame:
 
 
 def _read(batches: Iterable[pa.RecordBatch], *, address: Address) -> Iterator[pa.RecordBatch]:
-    with opening.reading(address) as reading:
+    with opening.bodies(address) as stored:
         for batch in batches:
             keys = keys_of(batch.column("context"), batch.column("id"))
             for at in range(0, len(keys), AT_ONCE):
                 some = keys[at : at + AT_ONCE]
-                found = zip(some, read(reading.bodies, some), strict=True)
+                found = zip(some, read(stored, some), strict=True)
                 rows = [(*body_facts(key, body), _references(key, body)) for key, body in found]
                 yield pa.RecordBatch.from_pylist([dict(zip(_READ.names, row, strict=True)) for row in rows], _READ)
 

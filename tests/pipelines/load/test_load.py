@@ -66,9 +66,8 @@ def imported(records: list[TopicRecord], folder: Path) -> Report:
 
 
 def stored(folder: Path) -> dict[str, Any]:
-    with opening.reading(Address(str(folder))) as reading:
-        assert reading.catalog
-        return everything(reading.catalog, reading.bodies)
+    with opening.reading(Address(str(folder))) as held:
+        return everything(held.catalog, held.bodies)
 
 
 def test_a_load_that_is_cut_off_and_begun_again_ends_as_an_import(spark: SparkSession, tmp_path: Path) -> None:

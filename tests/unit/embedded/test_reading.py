@@ -17,8 +17,6 @@ def test_a_registry_is_read_while_it_runs(tmp_path: Path) -> None:
     with embedded(Settings(), tmp_path) as (registry, _):
         registry.register(ORDERS, a_draft())
         with reading(Address(data=str(tmp_path))) as read:
-            assert read.catalog
-            assert read.journal
             assert [row.version for row in read.catalog.history(ORDERS)] == [1]
             assert read.bodies.get(BodyKey(".", SchemaId(1))).subject == ORDERS
             registry.delete_subject(ORDERS)
@@ -34,7 +32,6 @@ def test_who_reads_writes_nothing(tmp_path: Path) -> None:
         registry.register(ORDERS, a_draft())
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
     with reading(Address(data=str(tmp_path))) as read:
-        assert read.catalog
         with pytest.raises(StoreError, match="opened to be read"):
             read.catalog.next_id(".")
         with pytest.raises(StoreError, match="opened to be read"):
@@ -45,4 +42,11 @@ def test_who_reads_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_directory_without_a_registry_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataNotOpened, match=f"There is no registry in {tmp_path}"), reading(Address(str(tmp_path))):
+        raise AssertionError
+
+
+def test_a_bucket_alone_is_not_read_as_a_whole_registry() -> None:
+    """Before anything is asked of it."""
+    where = Address(bucket="some-bucket")
+    with pytest.raises(DataNotOpened, match="table of the registry in s3://some-bucket is not named"), reading(where):
         raise AssertionError

@@ -14,7 +14,7 @@ from sigla.aws.places import JOURNAL_SHARDS, Places
 from sigla.embedded.store import EmbeddedStore
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, OfferedReference, SchemaId, Subject, Version
 from sigla.registry import Registry
-from sigla.registry.scrub import Store
+from sigla.registry.holdings import Holdings
 from sigla.rules.guid import guid_of
 from tests.build import FixedClock, a_body, a_text, tiers_before
 from tests.contract.aws import Account
@@ -30,7 +30,7 @@ WITH_ADDRESS = (
 class Broken(Protocol):
     """A registry's parts behind its own back. None of these looks left or right."""
 
-    store: Store
+    store: Holdings
 
     def remove_object(self, key: BodyKey) -> None: ...
     def write_object(self, key: BodyKey, content: bytes) -> None: ...
@@ -48,7 +48,7 @@ class Broken(Protocol):
 
 @dataclass
 class InADirectory:
-    store: Store
+    store: Holdings
     embedded: EmbeddedStore
 
     def _execute(self, sql: str, *parameters: Any) -> None:
@@ -92,7 +92,7 @@ def _these(subject: Subject, version: int) -> tuple[str, str, int]:
 
 @dataclass
 class InAWS:
-    store: Store
+    store: Holdings
     s3: Any
     dynamodb: Any
     table: str
@@ -145,7 +145,7 @@ class InAWS:
 @contextmanager
 def in_a_directory(path: Path) -> Iterator[Broken]:
     with EmbeddedStore(path) as opened:
-        store = Store(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock())
+        store = Holdings(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock())
         fill(store)
         yield InADirectory(store, opened)
 
@@ -156,13 +156,13 @@ def in_aws(account: Account) -> Iterator[Broken]:
         clock = FixedClock()
         objects = Objects(opened.s3, BUCKET, clock=clock)
         inventory = AwsInventory(objects, opened.catalog, clock, registry=opened.registry)
-        store = Store(opened.catalog, opened.bodies, opened.journal, inventory, clock)
+        store = Holdings(opened.catalog, opened.bodies, opened.journal, inventory, clock)
         fill(store)
         yield InAWS(store, opened.s3, opened.dynamodb, opened.table, opened.registry)
         objects.close()
 
 
-def fill(store: Store) -> None:
+def fill(store: Holdings) -> None:
     """Ids of the default context: 1 address, 2 order, which references it, 3 was deleted for good, 4 address again."""
     registry = registry_of(store)
     registry.register(ADDRESS, Draft(a_text("Address")))
@@ -175,7 +175,7 @@ def fill(store: Store) -> None:
     registry.register(TEAM, Draft(a_text("Team")))
 
 
-def registry_of(store: Store) -> Registry:
+def registry_of(store: Holdings) -> Registry:
     return Registry(store.catalog, tiers_before(store.bodies), store.clock)
 
 

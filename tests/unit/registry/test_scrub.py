@@ -14,7 +14,8 @@ from sigla.embedded.scratch import ScratchDatabase
 from sigla.model import DEFAULT_CONTEXT, Draft, Subject, Version
 from sigla.registry import Registry, scrub
 from sigla.registry.flaws import FIXABLE, KINDS, RELATIONS, Flaw, Severity
-from sigla.registry.scrub import GRACE_MS, Store
+from sigla.registry.holdings import Holdings
+from sigla.registry.scrub import GRACE_MS
 from tests.build import NOW, FixedClock, a_text
 from tests.contract.aws import Account, moto
 from tests.unit.registry.scrubbing import (
@@ -51,7 +52,7 @@ def directory(tmp_path: Path) -> Iterator[Broken]:
         yield made
 
 
-def found_in(store: Store) -> list[Flaw]:
+def found_in(store: Holdings) -> list[Flaw]:
     with ScratchDatabase(RELATIONS) as scratch:
         scrub.gather(store, scratch)
         return list(scrub.confirmed(store, scrub.suspects(scratch)))

@@ -13,9 +13,9 @@ from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
-from sigla.ports import Bodies, Catalog, Clock, Journal, Zones
+from sigla.ports import Bodies, Catalog, Clock, Zones
 from sigla.registry import Options, Registry
-from sigla.registry.scrub import Inventory
+from sigla.registry.holdings import Holdings
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
@@ -96,19 +96,36 @@ def aws(settings: Settings) -> Iterator[Opened]:
             yield Opened(registry, AwsKeys(objects, registry=name), clients.calls, ring, flight.counts)
 
 
-class Reading(NamedTuple):
-    """A registry for who only reads it. All but the bodies is None where the address names no table."""
+@contextmanager
+def bodies(address: Address) -> Iterator[Bodies]:
+    """All that decoding needs: no table is asked, nor need one be named. Raises as `reading` does."""
+    if not address.bucket:
+        with reading(address) as held:
+            yield held.bodies
+        return
+    from sigla.aws.bodies import AwsBodies
+    from sigla.aws.clients import Clients
+    from sigla.aws.objects import Objects
 
-    bodies: Bodies
-    catalog: Catalog | None
-    journal: Journal | None
-    inventory: Inventory | None
+    with closing(Clients()) as clients, closing(Objects(clients.s3, address.bucket, clock=SystemClock())) as objects:
+        yield AwsBodies(objects, registry=address.registry)
 
 
 @contextmanager
-def reading(address: Address) -> Iterator[Reading]:
+def lookup(address: Address) -> Iterator[tuple[Bodies, Catalog | None]]:
+    """What an id means and, where the address names a catalog, whose it is. Raises as `reading` does."""
+    if address.data or address.table:
+        with reading(address) as held:
+            yield held.bodies, held.catalog
+    else:
+        with bodies(address) as found:
+            yield found, None
+
+
+@contextmanager
+def reading(address: Address) -> Iterator[Holdings]:
     """Without a server, and also while one writes there. Raises DataNotOpened, ImportError where boto3 is missing."""
-    name = address.registry
+    clock, name = SystemClock(), address.registry
     if not address.bucket:
         from sigla.embedded.database import TooNew
         from sigla.embedded.reading import NoData, ReadingStore
@@ -118,8 +135,10 @@ def reading(address: Address) -> Iterator[Reading]:
         except (NoData, TooNew, StoreError) as problem:
             raise DataNotOpened(str(problem)) from problem
         with store:
-            yield Reading(store.bodies, store.catalog, store.journal, store.inventory)
+            yield Holdings(store.catalog, store.bodies, store.journal, store.inventory, clock)
         return
+    if not address.table:
+        raise DataNotOpened(f"The table of the registry in {address} is not named.")
     from sigla.aws.bodies import AwsBodies
     from sigla.aws.catalog import AwsCatalog
     from sigla.aws.clients import Clients
@@ -127,23 +146,21 @@ def reading(address: Address) -> Iterator[Reading]:
     from sigla.aws.journal import AwsJournal
     from sigla.aws.objects import Objects
 
-    clock = SystemClock()
-    with closing(Clients()) as clients, closing(Objects(clients.s3, address.bucket, clock=clock)) as objects:
-        bodies = AwsBodies(objects, registry=name)
-        if not address.table:
-            yield Reading(bodies, None, None, None)
-            return
-        with closing(AwsCatalog(clients.dynamodb, address.table, clock, registry=name)) as catalog:
-            journal = AwsJournal(clients.dynamodb, address.table, clock, registry=name)
-            yield Reading(bodies, catalog, journal, AwsInventory(objects, catalog, clock, registry=name))
+    with (
+        closing(Clients()) as clients,
+        closing(Objects(clients.s3, address.bucket, clock=clock)) as objects,
+        closing(AwsCatalog(clients.dynamodb, address.table, clock, registry=name)) as catalog,
+    ):
+        journal = AwsJournal(clients.dynamodb, address.table, clock, registry=name)
+        inventory = AwsInventory(objects, catalog, clock, registry=name)
+        yield Holdings(catalog, AwsBodies(objects, registry=name), journal, inventory, clock)
 
 
 class Writing(NamedTuple):
     """A registry for who writes much. group: what is written inside becomes durable together, where a store can."""
 
     registry: Registry
-    journal: Journal
-    inventory: Inventory
+    holdings: Holdings
     group: Callable[[], AbstractContextManager[None]]
 
 
@@ -151,14 +168,13 @@ class Writing(NamedTuple):
 def writing(address: Address) -> Iterator[Writing]:
     """Without a server; a directory is made if need be. Raises DataNotOpened, ImportError where boto3 is missing."""
     settings = Settings(registry_name=address.registry, table=address.table, bucket=address.bucket)
-    if not address.bucket:
+    if address.bucket:
+        with aws(settings) as opened, reading(address) as held:
+            yield Writing(opened.registry, held, nullcontext)
+    else:
         with embedded(settings, Path(address.data)) as (registry, store):
-            yield Writing(registry, store.journal, store.inventory, store.group)
-        return
-    with aws(settings) as opened, reading(address) as read:
-        assert read.journal  # noqa: S101 - the address names a table
-        assert read.inventory  # noqa: S101 - see above
-        yield Writing(opened.registry, read.journal, read.inventory, nullcontext)
+            held = Holdings(store.catalog, store.bodies, store.journal, store.inventory, registry.clock)
+            yield Writing(registry, held, store.group)
 
 
 def _memory(settings: Settings, clock: Clock) -> Memory:

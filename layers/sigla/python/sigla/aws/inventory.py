@@ -14,7 +14,7 @@ _DAY_S = 86_400
 
 
 class AwsInventory:
-    """A `registry.scrub.Inventory`. catalog: of the same registry."""
+    """A `registry.holdings.Inventory`. catalog: of the same registry."""
 
     def __init__(self, objects: Objects, catalog: AwsCatalog, clock: Clock, *, registry: str = "default") -> None:
         self._objects = objects

@@ -59,8 +59,8 @@ def opened(args: argparse.Namespace) -> Iterator[Schemas]:
     if args.table and not args.bucket:
         raise Misuse("A table goes with a bucket: give --bucket, too.")
     address = Address("" if args.bucket else str(args.data), args.bucket, args.table, args.registry)
-    with place.explained(address), opening.reading(address) as reading:
-        yield _OfStores(reading.bodies, reading.catalog)
+    with place.explained(address), opening.lookup(address) as (bodies, catalog):
+        yield _OfStores(bodies, catalog)
 
 
 class _OfStores:

@@ -11,7 +11,7 @@ from sigla.cli import place, progress
 
 if TYPE_CHECKING:
     from sigla.journal.replay import TopicRecord
-    from sigla.opening import Reading
+    from sigla.registry.holdings import Holdings
 
 DESCRIPTION = """\
 Writes a registry as a dump of the topic _schemas, which `sigla import` reads, and whoever writes it to the topic of a
@@ -45,25 +45,22 @@ def run(args: argparse.Namespace) -> int:
     from sigla.cli import dumps
 
     address = place.address(args)
-    with place.explained(address), opening.reading(address) as reading, progress.shown() as told:
-        written = dumps.write(_records(reading, told, compacted=args.compacted or bool(address.bucket)), args.file)
+    with place.explained(address), opening.reading(address) as held, progress.shown() as told:
+        written = dumps.write(_records(held, told, compacted=args.compacted or bool(address.bucket)), args.file)
     if args.file:
         print(f"{written} records in {args.file}", file=sys.stderr)
     return 0
 
 
-def _records(reading: "Reading", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":
+def _records(held: "Holdings", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":
     from sigla import journal
     from sigla.journal.replay import TopicRecord
     from sigla.registry.exporting import gone, standing
 
-    bodies, kept = reading.bodies, reading.journal
-    assert kept  # noqa: S101 - the address names a table, or a directory
-    assert reading.catalog  # noqa: S101 - as above
-    assert reading.inventory  # noqa: S101 - as above
-    ids = reading.inventory.bodies()
+    bodies, kept = held.bodies, held.journal
+    ids = held.inventory.bodies()
     if compacted:
-        records = standing(reading.catalog, bodies, ids)
+        records = standing(held.catalog, bodies, ids)
     else:
         # Who was made by an import has ids of which its own journal never spoke.
         spoken_of = journal.ids(row for _, row in kept.read())

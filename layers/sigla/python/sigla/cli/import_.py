@@ -84,7 +84,6 @@ def _state(args: argparse.Namespace, told: progress.Told) -> "State":
 def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Group]]":
     """For a dry run nothing is made and nothing is locked: it may be tried while a server runs."""
     from sigla import opening
-    from sigla.embedded.clock import SystemClock
     from sigla.registry.importing import rehearsal
     from sigla.registry.stores import Stores
     from sigla.settings import Settings
@@ -93,9 +92,8 @@ def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Gro
         with opening.writing(address) as writing:
             yield writing.registry, writing.group
     elif address.bucket or Path(address.data).exists():
-        with opening.reading(address) as reading:
-            assert reading.catalog  # noqa: S101 - the address names a table, or a directory
-            yield rehearsal(Stores(reading.catalog, reading.bodies, SystemClock())), nullcontext
+        with opening.reading(address) as held:
+            yield rehearsal(Stores(held.catalog, held.bodies, held.clock)), nullcontext
     else:
         with opening.embedded(Settings(), None) as (registry, _):
             yield rehearsal(registry), nullcontext

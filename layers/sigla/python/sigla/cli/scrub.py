@@ -3,17 +3,11 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from sigla.cli import place
 from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
-
-if TYPE_CHECKING:
-    from sigla.registry.scrub import Store
-    from sigla.settings import Address
 
 DESCRIPTION = """\
 Reads all bodies, the whole catalog and the journal, and tells what is missing, different or left over. It only reads,
@@ -47,45 +41,23 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def scrub(args: argparse.Namespace) -> int:
+    from sigla import opening
     from sigla.embedded.scratch import ScratchDatabase
     from sigla.registry import scrub as core
     from sigla.registry.flaws import RELATIONS
 
     address = place.address(args)
-    with place.explained(address), _read(address) as store, ScratchDatabase(RELATIONS) as scratch:
-        core.gather(store, scratch)
-        found = list(core.confirmed(store, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
+    with place.explained(address), opening.reading(address) as held, ScratchDatabase(RELATIONS) as scratch:
+        core.gather(held, scratch)
+        found = list(core.confirmed(held, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
     fixed: list[Flaw] = []
     if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
-        with place.explained(address), _written(address) as store:
+        with place.explained(address), opening.writing(address) as writing:
             for flaw in wanted:
-                core.fix(store, flaw)
+                core.fix(writing.holdings, flaw)
                 fixed.append(flaw)
     (_tell_json if args.json else _tell)(found, fixed)
     return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
-
-
-@contextmanager
-def _read(address: "Address") -> "Iterator[Store]":
-    from sigla import opening
-    from sigla.embedded.clock import SystemClock
-    from sigla.registry.scrub import Store
-
-    with opening.reading(address) as read:
-        assert read.catalog  # noqa: S101 - the address names a table, or a directory
-        assert read.journal  # noqa: S101 - as above
-        assert read.inventory  # noqa: S101 - as above
-        yield Store(read.catalog, read.bodies, read.journal, read.inventory, SystemClock())
-
-
-@contextmanager
-def _written(address: "Address") -> "Iterator[Store]":
-    from sigla import opening
-    from sigla.registry.scrub import Store
-
-    with opening.writing(address) as written:
-        registry = written.registry
-        yield Store(registry.catalog, registry.bodies, written.journal, written.inventory, registry.clock)
 
 
 def _tell(found: Sequence[Flaw], fixed: Sequence[Flaw]) -> None:

@@ -13,7 +13,7 @@ PAGE = 500
 
 
 class EmbeddedInventory:
-    """A `registry.scrub.Inventory`. root: of the data."""
+    """A `registry.holdings.Inventory`. root: of the data."""
 
     def __init__(self, unit: Unit, root: Path, registry: str) -> None:
         self._unit = unit

@@ -12,9 +12,10 @@ from itertools import islice
 from typing import Any, Final, Protocol
 
 from sigla.errors import SchemaNamedNotFound, StoreError
-from sigla.model import Body, BodyKey, Guid, Row, SchemaId, Search, Subject, Target, Version
-from sigla.ports import Bodies, Catalog, Clock, Journal, VersionKey
+from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, Version
+from sigla.ports import Bodies, Journal, VersionKey
 from sigla.registry.flaws import KINDS, Flaw
+from sigla.registry.holdings import Holdings
 from sigla.rules.guid import guid_of
 
 GRACE_MS: Final = 3_600_000
@@ -32,41 +33,6 @@ Facts = tuple[Any, ...]
 """A row of one of `flaws.RELATIONS`."""
 
 
-class Inventory(Protocol):
-    """What the ports do not tell: everything there is, whether or not anybody points to it."""
-
-    def bodies(self) -> Iterator[BodyKey]:
-        """Every id with an object."""
-        ...
-
-    def pointers(self) -> Iterator[tuple[Guid, BodyKey]]:
-        """Every way from a guid to a body."""
-        ...
-
-    def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
-        """Those of the ids that have lost their last holder."""
-        ...
-
-    def point(self, key: BodyKey, guid: Guid) -> None:
-        """Puts a pointer that is missing; one that is there stays."""
-        ...
-
-    def journal_kept_since(self) -> int:
-        """Milliseconds since the epoch: versions written before need not be in the journal any more."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """bodies: not behind a cache, so that what is told is what is there."""
-
-    catalog: Catalog
-    bodies: Bodies
-    journal: Journal
-    inventory: Inventory
-    clock: Clock
-
-
 class Scratch(Protocol):
     """Somewhere to put relations that need not fit into memory, and to ask about them in SQL."""
 
@@ -77,7 +43,7 @@ class Scratch(Protocol):
 # --- gathering -------------------------------------------------------------------------------------------------------
 
 
-def gather(store: Store, scratch: Scratch) -> None:
+def gather(store: Holdings, scratch: Scratch) -> None:
     """Fills all relations. Bodies come first: one that is written later has its version in the catalog's."""
     keys = store.inventory.bodies()
     while some := list(islice(keys, AT_ONCE)):
@@ -108,7 +74,7 @@ def reference_facts(key: BodyKey, body: Body | None) -> Iterator[Facts]:
         yield *key, target.context, target.subject, target.version, target.id
 
 
-def version_facts(store: Store) -> Iterator[Facts]:
+def version_facts(store: Holdings) -> Iterator[Facts]:
     since = store.inventory.journal_kept_since()
     for subject, row in store.catalog.versions(Search(context=None), deleted=True, latest_only=False):
         yield subject.context, subject.name, row.version, row.id, row.guid, row.deleted, row.ts >= since
@@ -158,7 +124,7 @@ def suspect(kind: str, found: Mapping[str, Any]) -> Flaw:
 # --- looking again ---------------------------------------------------------------------------------------------------
 
 
-def confirmed(store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) -> Iterator[Flaw]:
+def confirmed(store: Holdings, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) -> Iterator[Flaw]:
     """Those that are still so, in the order found; those that settle are looked at again and again first."""
     look = _Look(store, store.clock.now() - grace_ms)
     waiting: list[Flaw] = []
@@ -184,7 +150,7 @@ def confirmed(store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) 
 class _Look:
     """before: when a body must have been written to be suspected of belonging to nobody."""
 
-    store: Store
+    store: Holdings
     before: int
 
     def at(self, flaw: Flaw) -> bool:
@@ -327,16 +293,16 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
 # --- putting right ---------------------------------------------------------------------------------------------------
 
 
-def fix(store: Store, flaw: Flaw) -> None:
+def fix(store: Holdings, flaw: Flaw) -> None:
     """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing. Nothing is ever removed."""
     _FIXES[flaw.kind](store, flaw)
 
 
-def _raise_counter(store: Store, flaw: Flaw) -> None:
+def _raise_counter(store: Holdings, flaw: Flaw) -> None:
     store.catalog.raise_counter(flaw.context, max(flaw.key.id, store.bodies.last(flaw.context)))
 
 
-def _agree(store: Store, flaw: Flaw) -> None:
+def _agree(store: Holdings, flaw: Flaw) -> None:
     """The body says what the catalog says. Asked once more afterwards: an import may bring the id back meanwhile."""
     for _ in range(2):
         if store.catalog.holders(flaw.key):
@@ -347,11 +313,11 @@ def _agree(store: Store, flaw: Flaw) -> None:
             store.bodies.bury(flaw.key)
 
 
-def _point(store: Store, flaw: Flaw) -> None:
+def _point(store: Holdings, flaw: Flaw) -> None:
     store.inventory.point(flaw.key, store.bodies.get(flaw.key).guid)
 
 
-_FIXES: Mapping[str, Callable[[Store, Flaw], None]] = {
+_FIXES: Mapping[str, Callable[[Holdings, Flaw], None]] = {
     "COUNTER_BEHIND": _raise_counter,
     "TOMBSTONE_HELD": _agree,
     "TOMBSTONE_MISSING": _agree,
