@@ -12,8 +12,11 @@ from typing import Any
 
 import botocore.session
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError
 from botocore.handlers import add_expect_header
 from botocore.loaders import create_loader
+
+from sigla.settings import InvalidSetting
 
 CONNECTIONS = 32
 """Kept open per service; more than any adapter has threads."""
@@ -106,7 +109,8 @@ class Clients:
     """One session's clients, each made when it is first wanted and then shared by all threads.
 
     To be made anew after a snapshot is restored: credentials and connections are of the moment.
-    region, endpoints: where the environment shall not decide.
+    region, endpoints: where the environment shall not decide. Raises InvalidSetting, also later, where it says too
+    little: no region, a profile that is nowhere.
     """
 
     def __init__(
@@ -140,9 +144,14 @@ class Clients:
             self.__dict__[name].close()
 
     def _client(self, service: str, config: Config = CONFIG) -> Any:
-        client = self.session.create_client(
-            service, region_name=self._region, endpoint_url=self._endpoints.get(service), config=config
-        )
+        endpoint = self._endpoints.get(service)
+        try:
+            client = self.session.create_client(service, region_name=self._region, endpoint_url=endpoint, config=config)
+        except (BotoCoreError, ValueError) as problem:
+            why = str(problem).rstrip(".")
+            raise InvalidSetting(
+                f"AWS cannot be asked ({why}): see AWS_DEFAULT_REGION, AWS_PROFILE, AWS_ENDPOINT_URL."
+            ) from problem
         client.meta.events.register("before-call", self.calls)
         client.meta.events.register("needs-retry", self.calls.tried)
         return client

@@ -45,7 +45,7 @@ def explained(where: "Address") -> Iterator[None]:
             f"--bucket needs the AWS client, and {missing.name} is not installed: pip install boto3."
         ) from None
     except StoreError as failure:
-        cause = f" ({failure.__cause__})" if failure.__cause__ else ""
+        cause = f" ({failure.__cause__})" if str(failure.__cause__ or "") not in str(failure) else ""
         raise Refused(f"In {where} {failure}{cause}.") from None
     except OSError as failure:
         raise Misuse(f"{failure.filename or where} cannot be used ({failure.strerror}).") from None
