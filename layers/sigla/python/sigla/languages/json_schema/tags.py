@@ -36,6 +36,9 @@ Way: TypeAlias = tuple[Json, int]
 
 def tagged(document: Document) -> tuple[Tagged, ...]:
     """Every entity with inline tags, in document order; () for a schema that does not load."""
+    # Few schemas have any, and the way through all nodes is long where many share their properties.
+    if not mentioned(document.value):
+        return ()
     try:
         load = loading(document)
         return tuple(dict.fromkeys(within(load(document.value), "", load)))
@@ -57,6 +60,20 @@ def loading(document: Document) -> Load:
     """Makes nodes of values, without a look at where their references lead."""
     loader = Loader(document)
     return lambda value: loader.schema(value, loader.resources.home)
+
+
+def mentioned(value: Json) -> bool:
+    """Whether the keyword stands anywhere, also where it means nothing."""
+    todo = [value]
+    while todo:
+        here = todo.pop()
+        if isinstance(here, dict):
+            if TAGS in here:
+                return True
+            todo += here.values()
+        elif isinstance(here, list):
+            todo += here
+    return False
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
