@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def directory(tmp_path: Path) -> Iterator[Broken]:
 
 
 def found_in(store: Holdings) -> list[Flaw]:
-    with ScratchDatabase(RELATIONS) as scratch:
+    with closing(ScratchDatabase(RELATIONS)) as scratch:
         scrub.gather(store, scratch)
         return list(scrub.confirmed(store, scrub.suspects(scratch)))
 
@@ -193,7 +194,7 @@ def test_what_only_looks_wrong_for_a_moment_is_not_told(directory: Broken) -> No
 
 def test_a_version_that_is_purged_while_we_look_is_not_missed(directory: Broken) -> None:
     """The journal told of it when it was read; by the time its row is looked for, it is rightly gone."""
-    with ScratchDatabase(RELATIONS) as scratch:
+    with closing(ScratchDatabase(RELATIONS)) as scratch:
         scrub.gather(directory.store, scratch)
         scratch.fill("told", [(99, "address", "nobody", 1, 1), (98, TEAM.context, "later", 1, 1)])
         registry = registry_of(directory.store)

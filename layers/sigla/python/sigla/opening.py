@@ -134,7 +134,7 @@ def reading(address: Address) -> Iterator[Holdings]:
             store = ReadingStore(Path(address.data), registry=name)
         except (NoData, TooNew, StoreError) as problem:
             raise DataNotOpened(str(problem)) from problem
-        with store:
+        with closing(store):
             yield Holdings(store.catalog, store.bodies, store.journal, store.inventory, clock)
         return
     if not address.table:

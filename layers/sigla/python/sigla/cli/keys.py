@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sigla.auth.api_keys import ApiKey, Keys
+from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 from sigla.ports import Clock
 
@@ -101,20 +102,9 @@ def revoke(args: argparse.Namespace) -> int:
 @contextmanager
 def _kept_in(args: argparse.Namespace) -> Iterator[tuple[Keys, Clock]]:
     from sigla import wiring
-    from sigla.errors import StoreError
-    from sigla.settings import InvalidSetting
 
-    try:
-        with wiring.keys(args.data, args.bucket) as kept:
-            yield kept
-    except InvalidSetting as problem:
-        raise Misuse(str(problem)) from None
-    except ImportError as missing:
-        raise Misuse(
-            f"--bucket needs the AWS client, and {missing.name} is not installed: pip install boto3."
-        ) from None
-    except StoreError as failure:
-        raise Refused(f"In {_place(args)} {failure} ({failure.__cause__}).") from None
+    with place.explained(_place(args)), wiring.keys(args.data, args.bucket) as kept:
+        yield kept
 
 
 def _place(args: argparse.Namespace) -> str:

@@ -30,8 +30,8 @@ def address(args: argparse.Namespace) -> "Address":
 
 
 @contextmanager
-def explained(where: "Address") -> Iterator[None]:
-    """What hinders the work there becomes one sentence. Raises Misuse, Refused."""
+def explained(where: "Address | str") -> Iterator[None]:
+    """where: as people call it. What hinders the work there becomes one sentence. Raises Misuse, Refused."""
     from sigla.errors import StoreError
     from sigla.opening import DataNotOpened
     from sigla.settings import InvalidSetting

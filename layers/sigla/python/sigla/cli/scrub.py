@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 
 from sigla.cli import place
@@ -47,7 +48,7 @@ def scrub(args: argparse.Namespace) -> int:
     from sigla.registry.flaws import RELATIONS
 
     address = place.address(args)
-    with place.explained(address), opening.reading(address) as held, ScratchDatabase(RELATIONS) as scratch:
+    with place.explained(address), opening.reading(address) as held, closing(ScratchDatabase(RELATIONS)) as scratch:
         core.gather(held, scratch)
         found = list(core.confirmed(held, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
     fixed: list[Flaw] = []

@@ -1,8 +1,7 @@
 """What stands in a directory, for who only reads it: also while another process writes there."""
 
 from pathlib import Path
-from types import TracebackType
-from typing import NoReturn, Self
+from typing import NoReturn
 
 from sigla.embedded.bodies import EmbeddedBodies
 from sigla.embedded.catalog import EmbeddedCatalog
@@ -37,14 +36,6 @@ class ReadingStore:
 
     def close(self) -> None:
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _Committed(Unit):

@@ -5,8 +5,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 FILLED_AT_ONCE = 1_000
 
@@ -37,11 +36,3 @@ class ScratchDatabase:
     def close(self) -> None:
         self._database.close()
         self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
