@@ -109,4 +109,7 @@ def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:
 
 
 def _reads(plan: Plan) -> tuple[Read, ...]:
-    return tuple(Read(head.subject, head.version, head.reader.id, head.stale) for head in plan.heads.values())
+    return tuple(
+        Read(head.subject, head.version, head.reader.id, head.stale, plan.dropped.get(head.subject, ()))
+        for head in plan.heads.values()
+    )

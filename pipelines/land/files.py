@@ -4,18 +4,19 @@ Tasks read the files themselves. The driver lists them and reads their footers: 
 without asking those who read them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSelector, FileType
 
 from pipelines.land.manifest import Entry, Stopped
 from pipelines.land.raw import RAW
-from pipelines.places import Place
+from pipelines.places import Folder, Place
 
 ROWS: Final = 10_000
 """Of a batch of Arrow."""
@@ -24,6 +25,19 @@ SHARE: Final = (1 << 20, 128 << 20)
 FOOTERS_AT_ONCE: Final = 16
 HIDDEN: Final = ("_", ".")
 """Begin the names of what other programs leave beside their data."""
+
+_TEXT: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+_BYTES: Final = (pa.types.is_binary, pa.types.is_large_binary)
+_TAKEN: Final[Mapping[str, tuple[Callable[[pa.DataType], bool], ...]]] = {
+    "topic": _TEXT,
+    "partition": (pa.types.is_integer,),
+    "offset": (pa.types.is_integer,),
+    "timestamp": (pa.types.is_timestamp,),
+    "key": (*_BYTES, pa.types.is_null),
+    "value": (*_BYTES, pa.types.is_null),
+    "headers": (pa.types.is_list, pa.types.is_large_list, pa.types.is_null),
+}
+"""By column, the types that programs write for it: an integer is no timestamp, nobody could say of what unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +62,7 @@ class New:
 def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
     """What is not known, in the order of paths. known: what was landed, by path.
 
-    Raises Stopped where a file changed that was landed before, or is none of raw records.
+    Raises Stopped where there is no such folder, or a file changed that was landed before, or is none of raw records.
     """
     found = list(_listed(source))
     for path, tag, size in found:
@@ -94,13 +108,16 @@ def read(source: Place, share: Share) -> Iterator[pa.RecordBatch]:
         with source.filesystem.open_input_file(source.path(piece.path)) as opened, pq.ParquetFile(opened) as file:
             columns = [name for name in RAW.names if name in file.schema_arrow.names]
             for batch in file.iter_batches(ROWS, row_groups=list(piece.groups), columns=columns):
-                yield _as_raw(batch)
+                yield _as_raw(batch, source.uri(piece.path))
 
 
 def _listed(source: Place) -> Iterator[tuple[str, str, int]]:
     """Path, tag and size of every file, in the order of paths."""
     root = source.path("")
     # S3's ETag is in no listing of pyarrow's; when it was written tells a new content as well.
+    found = source.filesystem.get_file_info(root)
+    if found.type == FileType.File or (found.type == FileType.NotFound and isinstance(source, Folder)):
+        raise Stopped(f"There is no folder {source.url}: say in `source.path` where the files of raw records are.")
     infos = source.filesystem.get_file_info(FileSelector(root, allow_not_found=True, recursive=True))
     for info in sorted(infos, key=lambda info: str(info.path)):
         path = str(info.path).removeprefix(root).lstrip("/")
@@ -111,21 +128,35 @@ def _listed(source: Place) -> Iterator[tuple[str, str, int]]:
 def _new(source: Place, path: str, tag: str, size: int) -> New:
     try:
         with source.filesystem.open_input_file(source.path(path)) as opened, pq.ParquetFile(opened) as file:
-            missing = {*RAW.names} - {"headers"} - {*file.schema_arrow.names}
-            footer = file.metadata
+            schema, footer = file.schema_arrow, file.metadata
     except pa.ArrowInvalid as invalid:
         raise Stopped(f"{source.uri(path)} is no Parquet file ({invalid}): take it away.") from None
-    if missing:
+    if missing := {*RAW.names} - {"headers"} - {*schema.names}:
         raise Stopped(f"{source.uri(path)} has no column {', '.join(sorted(missing))}: it is no file of raw records.")
+    for field in RAW:
+        kind = schema.field(field.name).type if field.name in schema.names else field.type
+        if not any(takes(kind) for takes in _TAKEN[field.name]):
+            raise Stopped(f"{source.uri(path)} has a column {field.name} of type {kind}; it is to be {field.type}.")
     sizes = (footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
     return New(Entry(path, tag, size, footer.num_rows), tuple(sizes))
 
 
-def _as_raw(batch: pa.RecordBatch) -> pa.RecordBatch:
-    columns = [
-        batch.column(field.name).cast(field.type)
-        if field.name in batch.schema.names
-        else pa.nulls(len(batch), field.type)
-        for field in RAW
-    ]
+def _as_raw(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
+    """where: it is from, for the sentence. Raises Stopped."""
+    columns = []
+    for field in RAW:
+        found = batch.column(field.name) if field.name in batch.schema.names else pa.nulls(len(batch), field.type)
+        if found.null_count and not field.nullable:
+            raise Stopped(f"{where} has records without {field.name}: it is no file of raw records.")
+        try:
+            columns.append(_cast(found, field.type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
+            raise Stopped(f"{where}, column {field.name}: {str(problem).partition(chr(10))[0]}") from None
     return pa.RecordBatch.from_arrays(columns, schema=RAW)
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_timestamp(kind) and column.type.unit == "ns":
+        # Kafka's clock has milliseconds: what a program writes behind microseconds is none of it.
+        column = pc.floor_temporal(column, unit="microsecond")
+    return column.cast(kind)

@@ -51,12 +51,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a subject's records were read as."""
+    """What a subject's records were read as. dropped: the members that were not landed, as in `address.zip`."""
 
     subject: str
     version: int
     id: int
     stale: bool = False
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class Manifest:
             columns={table: column_types.schema(columns) for table, columns in form["columns"].items()},
             spans=tuple(Span(**each) for each in form["spans"]),
             metrics=tuple(Metric(**each) for each in form["metrics"]),
-            reads=tuple(Read(**each) for each in form["reads"]),
+            reads=tuple(Read(**each | {"dropped": tuple(each["dropped"])}) for each in form["reads"]),
             counts=Counts(**form["counts"]),
         )
 

@@ -99,7 +99,10 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """query, batch: whose plan it is. context: of all ids. heads: by subject. targets: by table."""
+    """query, batch: whose plan it is. context: of all ids. heads: by subject. targets: by table.
+
+    dropped: by subject, the members of its reader for which a pinned table has no column.
+    """
 
     query: str
     batch: int
@@ -108,6 +111,7 @@ class Plan:
     heads: Mapping[str, Head]
     targets: Mapping[str, Target]
     checks: Checks = field(default_factory=Checks)
+    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def binding(self, topic: str, part: str) -> Binding | None:
         return next((each for each in self.bindings if (each.topic, each.part) == (topic, part)), None)

@@ -4,12 +4,16 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
+from pipelines.land.heads import NoHead
 from pipelines.land.landed import KEY
 from pipelines.land.plan import Binding, Checks, Head, Plan, Strategy
 from pipelines.land.readers import Readers
-from pipelines.land.targets import Evolve, Target, evolve
+from pipelines.land.sinks.sink import OURS
+from pipelines.land.targets import Evolve, Target, dropped, evolve
 from pipelines.land.transform import TOMBSTONES
 from sigla.decoding.decoder import Unreadable
+from sigla.decoding.reasons import Reason
+from sigla.model import Subject
 
 Columns = Callable[[str], pa.Schema | None]
 """A table → the columns of its values as they are now."""
@@ -27,10 +31,13 @@ def planned(
     columns: Columns,
     policy: Evolve = Evolve.ADD,
 ) -> Plan:
-    """Tables only grow, so a target is the table as it is and all that its readers have beyond it."""
+    """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises NoHead."""
     targets: dict[str, pa.Schema] = {}
+    rows: dict[str, tuple[str, pa.StructType]] = {}
 
     def grow(table: str, reader: pa.StructType, version: int) -> None:
+        if table in OURS:
+            raise NoHead(f"The table {table} is the job's own, and a record is called so: say another `table` for it.")
         present = targets.get(table) or columns(table)
         targets[table] = evolve(present, reader, version=version, policy=policy)
 
@@ -39,14 +46,18 @@ def planned(
             continue
         keys = [binding_ for binding_ in bindings if (binding_.topic, binding_.part) == (binding.topic, "key")]
         key_types = [kind for each in keys for _, kind in _types(each, heads, readers)]
-        found = [(binding.table_of(head.record), kind, head.version) for head, kind in _types(binding, heads, readers)]
+        read = _types(binding, heads, readers)
+        rows |= {head.subject: (binding.table_of(head.record), kind) for head, kind in read}
+        found = [(binding.table_of(head.record), kind, head.version) for head, kind in read]
         found.append((binding.table_of(TOMBSTONES), pa.struct([]), 0))
         for table, kind, version in found:
             for key_type in key_types or [None]:
                 whole = pa.struct([*kind, pa.field(KEY, key_type)]) if key_type else kind
                 grow(table, whole, version)
     chosen = {table: Target(schema) for table, schema in targets.items()}
-    return Plan(query, batch, context, bindings, heads, chosen, checks)
+    left_out = {subject: dropped(kind, chosen[table]) for subject, (table, kind) in rows.items()}
+    told = {subject: names for subject, names in left_out.items() if names}
+    return Plan(query, batch, context, bindings, heads, chosen, checks, told)
 
 
 def _types(binding: Binding, heads: Mapping[str, Head], readers: Readers) -> list[tuple[Head, pa.StructType]]:
@@ -56,12 +67,16 @@ def _types(binding: Binding, heads: Mapping[str, Head], readers: Readers) -> lis
         if _is_of(head, binding):
             try:
                 found.append((head, readers.decoder(head).type))
-            except Unreadable:
-                continue
+            except Unreadable as problem:
+                if problem.reason is Reason.UNKNOWN_ID and binding.reader.kind == "id":
+                    raise NoHead(
+                        f"Records of {head.subject} are to be read as id {head.reader.id}, and there is no such id "
+                        f"in context {head.reader.context}: say another in `reader`."
+                    ) from None
     return found
 
 
 def _is_of(head: Head, binding: Binding) -> bool:
     by_topic = binding.strategy is Strategy.TOPIC
-    name = binding.subject("" if by_topic else head.record)
-    return bool(head.record) is not by_topic and head.subject.rpartition(":")[2] == name
+    subject = Subject(head.reader.context, binding.subject("" if by_topic else head.record))
+    return bool(head.record) is not by_topic and head.subject == subject.qualified

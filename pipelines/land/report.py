@@ -43,6 +43,7 @@ def as_json(done: Done) -> str:
         **asdict(manifest.counts),
         "reasons": _reasons(manifest),
         "tables": _tables(manifest),
+        "dropped": _dropped(manifest),
         "schemas": [asdict(metric) for metric in manifest.metrics],
     }
     return json.dumps(facts, ensure_ascii=False)
@@ -70,6 +71,7 @@ def as_emf(done: Done) -> str:
         **{name: figure for name, (figure, _) in figures.items()},
         "Reasons": _reasons(done.manifest),
         "Tables": _tables(done.manifest),
+        "Dropped": _dropped(done.manifest),
     }
     return json.dumps(facts, ensure_ascii=False)
 
@@ -85,6 +87,7 @@ class Sum:
     landed: int = 0
     quarantined: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    dropped: set[str] = field(default_factory=set)
 
     def add(self, manifest: Manifest) -> None:
         counts: Counts = manifest.counts
@@ -92,11 +95,13 @@ class Sum:
         self.landed += counts.landed
         self.quarantined += counts.quarantined
         self.reasons.update(_reasons(manifest))
+        self.dropped |= {f"{subject} {name}" for subject, names in _dropped(manifest).items() for name in names}
 
     def lines(self) -> list[str]:
         """For a person, and simple enough for a script."""
         why = [f"  {reason}: {rows}" for reason, rows in self.reasons.most_common()]
-        return [f"read: {self.read}", f"landed: {self.landed}", f"quarantined: {self.quarantined}", *why]
+        left_out = [f"left out, for its table is pinned: {name}" for name in sorted(self.dropped)]
+        return [f"read: {self.read}", f"landed: {self.landed}", f"quarantined: {self.quarantined}", *why, *left_out]
 
 
 def _reasons(manifest: Manifest) -> dict[str, int]:
@@ -106,6 +111,11 @@ def _reasons(manifest: Manifest) -> dict[str, int]:
         if metric.table == QUARANTINE:
             found[metric.reason] += metric.rows
     return dict(found)
+
+
+def _dropped(manifest: Manifest) -> dict[str, list[str]]:
+    """By subject, what of its records has no column."""
+    return {read.subject: list(read.dropped) for read in manifest.reads if read.dropped}
 
 
 def _tables(manifest: Manifest) -> dict[str, int]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pipelines.land import plan
 from pipelines.land.outputs import ROW_GROUP, Format
+from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve
 from sigla.decoding.decoder import Limits
 from sigla.settings import Address
@@ -27,7 +28,10 @@ def _duration(text: Any) -> Any:
     found = re.fullmatch(r"(\d+)([smhd])", text) if isinstance(text, str) else None
     if not found:
         raise ValueError("a duration is a number with its unit, as in 60s, 5m or 1h")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    try:
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    except OverflowError:
+        raise ValueError("a duration is at most 999999999d") from None
 
 
 def _size(text: Any) -> Any:
@@ -42,13 +46,21 @@ def _reader(form: Any) -> Any:
     match form:
         case "latest":
             return plan.Reader()
-        case {"version": int(number)} | {"id": int(number)} if len(form) == 1:
+        case {"version": int(number)} | {"id": int(number)} if len(form) == 1 and _is_number(number):
             return plan.Reader(next(iter(form)), number)
     raise ValueError("a reader is `latest`, `{version: N}` or `{id: N}`")
 
 
+def _is_number(number: int) -> bool:
+    """Of a version, or an id. YAML's `true` is an int of Python's."""
+    return not isinstance(number, bool) and 0 < number < 2**31
+
+
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
-Size = Annotated[int, BeforeValidator(_size)]
+Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
+Text = Annotated[str, Field(min_length=1)]
+Topic = Annotated[str, Field(pattern="^[a-zA-Z0-9._-]{1,249}$")]
+"""Source: Kafka's `Topic.validate`."""
 
 
 class _Part(BaseModel):
@@ -85,7 +97,7 @@ class KafkaPart(_Part):
     """
 
     kind: Literal["kafka"]
-    brokers: str
+    brokers: Text
     start: Literal["earliest", "latest"] = "earliest"
     max_offsets: int | None = Field(default=None, gt=0)
     options: dict[str, str] = {}
@@ -96,12 +108,12 @@ class FilesPart(_Part):
     """path: of Parquet files with the columns of raw records. batch_files: of one batch."""
 
     kind: Literal["files"]
-    path: str
+    path: Text
     batch_files: int = Field(default=64, gt=0)
 
 
 class BindPart(_Part):
-    topic: str
+    topic: Topic
     part: Literal["value", "key"] = "value"
     strategy: plan.Strategy = plan.Strategy.TOPIC
     reader: Annotated[plan.Reader, BeforeValidator(_reader)] = plan.Reader()
@@ -119,6 +131,8 @@ class BindPart(_Part):
             raise ValueError("a key has no table: it becomes a column of its value's")
         if by_record and self.part == "value" and self.table and "{record}" not in self.table:
             raise ValueError("the records of a topic have a table each: `table` must have `{record}` in it")
+        if self.part == "value" and self.binding.table in OURS:
+            raise ValueError(f"the table {self.binding.table} is the job's own: say another `table` for {self.topic}")
         return self
 
     @property
@@ -144,7 +158,7 @@ class SinkPart(_Part):
     """lake: the folder of all tables. catalog: of Iceberg, as pyiceberg names its properties."""
 
     kind: Literal["parquet", "iceberg"] = "parquet"
-    lake: str
+    lake: Text
     evolve: Evolve = Evolve.ADD
     zstd: int = Field(default=3, ge=1, le=22)
     row_group: int = Field(default=ROW_GROUP, gt=0)
@@ -181,7 +195,7 @@ class Landing(_Part):
     sink: SinkPart
     stop_if: StopPart = StopPart()
     trigger: TriggerPart = TriggerPart()
-    work: str
+    work: Text
     max_stale: Duration = timedelta(hours=1)
 
     @model_validator(mode="after")
@@ -216,17 +230,31 @@ def parse(text: str, name: str) -> Landing:
     """name: of where the text is from, for the sentence. Raises InvalidLanding."""
     try:
         form = yaml.safe_load(text)
-    except yaml.YAMLError as problem:
+    except (yaml.YAMLError, RecursionError) as problem:
         raise InvalidLanding(f"{name} cannot be read: {' '.join(str(problem).split())}.") from problem
+    if form is None:
+        raise InvalidLanding(f"{name} is empty: it needs `registry`, `source`, `bind`, `sink` and `work`.")
     try:
         return Landing.model_validate(form)
     except ValidationError as problem:
         raise InvalidLanding(f"{name}: {_first(problem)}.") from None
 
 
+_SAID: Final = {
+    "extra_forbidden": "there is no such setting",
+    "missing": "is missing",
+    "model_attributes_type": "is to be a mapping, as in {kind: files}",
+    "model_type": "is to be a mapping, as in {name: value}",
+    "tuple_type": "is to be a list",
+}
+"""Instead of pydantic's words, which speak of Python."""
+
+
 def _first(problem: ValidationError) -> str:
-    first = problem.errors()[0]
+    # A list whose members are wrong is too short as well.
+    errors = [error for error in problem.errors() if error["type"] != "too_short"] or problem.errors()
+    first = errors[0]
     where = ".".join(str(step) for step in first["loc"] if step not in ("kafka", "files"))
-    said = first["msg"].removeprefix("Value error, ")
-    more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
+    said = _SAID.get(first["type"], first["msg"].removeprefix("Value error, "))
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"`{where}`: {said}{more}" if where else f"{said}{more}"

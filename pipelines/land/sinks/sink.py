@@ -16,7 +16,7 @@ from pipelines.land.targets import SYSTEM
 OURS: Final = {QUARANTINE: quarantine.SCHEMA, RESOLVED_TABLE: quarantine.RESOLVED}
 """Tables that no reader shapes."""
 
-_PLAIN: Final = re.compile(r"[a-z0-9_]+")
+_PLAIN: Final = re.compile(r"[a-z0-9_]{1,200}")
 _OTHERS: Final = re.compile(r"[^a-z0-9_]+")
 
 STAGED: Final = re.compile(r"(?:.*/)?sigla-(?P<query>[^/]+)-\d{10}-[^/-]+\.parquet")
@@ -47,8 +47,8 @@ def folder(table: str) -> str:
     """The folder of a table below the lake, and its name in a catalog: Glue takes lower case, digits and `_` only."""
     if _PLAIN.fullmatch(table):
         return table
-    # Distinct tables, distinct folders: what the plain name cannot say, the digest does.
-    return f"{_OTHERS.sub('_', table.lower()).strip('_')}_{hashlib.sha256(table.encode()).hexdigest()[:8]}"
+    # A record may be called anything. Distinct tables, distinct folders: what a plain name cannot say, the digest does.
+    return f"{_OTHERS.sub('_', table.lower())[:191].strip('_')}_{hashlib.sha256(table.encode()).hexdigest()[:8]}"
 
 
 def staged(query: str, number: int, token: str) -> str:

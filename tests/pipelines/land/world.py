@@ -56,7 +56,8 @@ class World:
     def heads(self, *bindings: Binding) -> Heads:
         return Heads(self.registry.catalog, place(self.lake / "work"), FixedClock(), ".", bindings, 1000)
 
-    def plan(self, *bindings: Binding, checks: Checks | None = None, columns: Any = lambda _: None) -> Plan:
+    def plan(self, *bindings: Binding, checks: Checks | None = None, **others: Any) -> Plan:
+        """others: of `planned`; no table is there yet."""
         return planned(
             query=self.query,
             batch=7,
@@ -65,7 +66,7 @@ class World:
             heads=self.heads(*bindings).now(),
             checks=checks or Checks(),
             readers=self.readers,
-            columns=columns,
+            **{"columns": lambda _: None} | others,
         )
 
     def land(self, plan: Plan, *batches: pa.RecordBatch, format: Format | None = None) -> "Outcome":

@@ -1,0 +1,62 @@
+"""What a batch's tables look like, before any task begins."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pipelines.land.heads import NoHead
+from pipelines.land.plan import Binding, Reader, Strategy
+from pipelines.land.sinks.sink import folder
+from pipelines.land.targets import Evolve
+from sigla.opening import embedded
+from sigla.settings import Settings
+from tests.pipelines.land.world import World, avro, framed, raw
+
+ID = {"name": "id", "type": "long"}
+ORDER = {"type": "record", "name": "Order", "fields": [ID]}
+LONGER = {"type": "record", "name": "Order", "fields": [ID, {"name": "note", "type": "string", "default": ""}]}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with embedded(Settings(), None) as (registry, _):
+        yield World(registry, tmp_path)
+
+
+@pytest.mark.parametrize("title", ["My: Thing", "urn:acme:order", ":.ctx:order", "a/../../b", "x" * 800])
+def test_a_record_may_be_called_anything(title: str, world: World) -> None:
+    """The title of a JSON Schema is any text; it names a subject, and a table."""
+    schema = {"title": title, "type": "object", "properties": {"a": {"type": "string"}}}
+    id = world.register(f"orders-{title}", schema, "JSON")
+    binding = Binding("orders", strategy=Strategy.TOPIC_RECORD, table="orders.{record}")
+    outcome = world.land(world.plan(binding), raw([framed(id, b'{"a": "b"}')]))
+    assert [row["a"] for row in outcome.rows(f"orders.{title}")] == ["b"]
+    assert len(folder(f"orders.{title}")) <= 200
+    assert {path.parent.parent.parent for path in world.lake.rglob("*.parquet")} == {world.lake}
+
+
+def test_a_record_that_is_called_as_a_table_of_ours_is_refused(world: World) -> None:
+    world.register("_quarantine", {**ORDER, "name": "_quarantine"})
+    binding = Binding("orders", strategy=Strategy.RECORD, records=("_quarantine",), table="{record}")
+    with pytest.raises(NoHead, match="The table _quarantine is the job's own"):
+        world.plan(binding)
+
+
+def test_a_pinned_id_that_is_not_there_is_told_before_its_records_are_set_aside(world: World) -> None:
+    world.register("orders-value", ORDER)
+    with pytest.raises(NoHead, match=r"orders-value are to be read as id 7, and there is no such id in context \."):
+        world.plan(Binding("orders", reader=Reader("id", 7), table="orders"))
+
+
+def test_what_a_pinned_table_leaves_out_is_told(world: World) -> None:
+    world.register("orders-value", ORDER)
+    id = world.register("orders-value", LONGER)
+    binding = Binding("orders", table="orders")
+    columns = pa.schema([pa.field("id", pa.int64())])
+    plan = world.plan(binding, columns=lambda table: columns if table == "orders" else None, policy=Evolve.PIN)
+    assert plan.dropped == {"orders-value": ("note",)}
+    outcome = world.land(plan, raw([framed(id, avro(LONGER, {"id": 1, "note": "n"}))]))
+    assert [(row["id"], "note" in row) for row in outcome.rows("orders")] == [(1, False)]
+    assert not world.plan(binding).dropped
