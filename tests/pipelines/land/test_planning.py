@@ -25,7 +25,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield World(registry, tmp_path)
 
 
-@pytest.mark.parametrize("title", ["My: Thing", "urn:acme:order", ":.ctx:order", "a/../../b", "x" * 800])
+@pytest.mark.parametrize("title", ["My: Thing", "urn:acme:order", ":.ctx:order", "a/../../b", "x" * 300])
 def test_a_record_may_be_called_anything(title: str, world: World) -> None:
     """The title of a JSON Schema is any text; it names a subject, and a table."""
     schema = {"title": title, "type": "object", "properties": {"a": {"type": "string"}}}
