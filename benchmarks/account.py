@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from benchmarks.harness import NotHere, serving
 from localstack import dynamodb
-from localstack.installation import Unavailable
+from pipelines.connectors.maven import Unavailable
 from sigla.aws.bodies import AwsBodies
 from sigla.aws.catalog import AwsCatalog
 from sigla.aws.clients import Clients

@@ -20,7 +20,7 @@ def starlette(size: int) -> Starlette:
     """Answers GETs with so many bytes, and POSTs as well, once it has read their bodies."""
     answer = b"x" * size
 
-    async def told(request: Request) -> Response:  # noqa: ARG001 - an endpoint is handed the request
+    async def told(_: Request) -> Response:
         return Response(answer, media_type=MEDIA)
 
     async def taken(request: Request) -> Response:

@@ -30,6 +30,7 @@ from benchmarks.warm_get import EVENTS, REST
 from infra import packages
 from localstack import installation
 from localstack.plugin.runtime_api import Invocation, RuntimeApi
+from pipelines.connectors.maven import Unavailable
 from sigla import keys
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, SchemaId
 
@@ -143,7 +144,7 @@ def _runtime() -> Runtime:
     try:
         python = installation.find_python(installation.candidates(os.environ))
         return Runtime(python, installation.runtime_client(os.environ))
-    except installation.Unavailable as reason:
+    except Unavailable as reason:
         raise NotHere(str(reason)) from reason
 
 

@@ -167,12 +167,13 @@ class S3:
         self._objects, self._clock, self._asked, self._draw, self._hung = objects, clock, asked, draw, hung
         self._lock = threading.Lock()
 
-    def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: ARG002, N803 - boto3's own names
+    def get_object(self, **asked: str) -> dict[str, Any]:
+        """asked: `Bucket` and `Key`."""
         with self._lock:
-            self._asked(Key)
+            self._asked(asked["Key"])
             takes_ms = s3_ms(self._draw)
         self._clock.sleep(ENDS_WITHIN_S if self._hung else takes_ms / 1000)
-        return {"Body": io.BytesIO(self._objects[Key]), "ETag": '"1"'}
+        return {"Body": io.BytesIO(self._objects[asked["Key"]]), "ETag": '"1"'}
 
 
 class Holders:

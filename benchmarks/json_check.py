@@ -10,17 +10,14 @@ It may mislead: the schemas are compatible, which is what most checks find, and 
 """
 
 import json
-from functools import partial
 from typing import Any
 
-import avro.schema
 import jsonschema
-from avro.compatibility import ReaderWriterCompatibilityChecker
 
 from benchmarks import avro_check
-from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call, per_piece
+from benchmarks.checks import checking, curve, validated
+from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
 from sigla.languages.json_schema import LANGUAGE
-from sigla.model import Parsed
 
 EACH = 10
 """Properties of an object."""
@@ -56,43 +53,19 @@ def _object(number: int, objects: int, *, evolved: bool) -> dict[str, Any]:
 def lines(*, quick: bool = False) -> Lines:
     size, sizes = (100, (10, 100)) if quick else (1_000, (10, 100, 1_000, 10_000))
     rounds = 2 if quick else 15
-    reader, writer = parsed(text(size, evolved=True)), parsed(text(size))
-    new, old = (avro.schema.parse(avro_check.text(size, evolved=evolved)) for evolved in (True, False))
-    ours, peer = best_of(
-        rounds,
-        per_call(lambda: checked(reader, writer), 5),
-        per_call(lambda: ReaderWriterCompatibilityChecker().get_compatibility(new, old), 1),  # type: ignore[no-untyped-call]  # Apache's own
-    )
+    ours, peer = best_of(rounds, per_call(checking(LANGUAGE, text, size), 5), per_call(avro_check.apaches(size), 1))
     yield Line(f"check of {size:,} properties", ours, "s", peer, "Apache avro, as many fields", Goal(1))
     schema = text(size)
     ours, peer, bare = best_of(
         rounds,
-        per_call(lambda: LANGUAGE.validate(parsed(schema), False), 2),  # noqa: FBT003 - Language's signature
+        per_call(lambda: validated(LANGUAGE, schema), 2),
         per_call(lambda: jsonschema.Draft7Validator.check_schema(json.loads(schema)), 1),
         per_call(lambda: json.loads(schema), 5),
     )
     what = f"read, canonical text and validation of {size:,} properties"
     yield Line(what, ours, "s", peer, "jsonschema: check_schema", Goal(1))
     yield Line(what, ours, "s", bare, "json.loads alone")
-    yield from curve(sizes, rounds)
-
-
-def curve(sizes: tuple[int, ...], rounds: int) -> Lines:
-    works = {}
-    for size in sizes:
-        reader, writer = parsed(text(size, evolved=True)), parsed(text(size))
-        works[size] = per_call(partial(checked, reader, writer), max(1, 5_000 // size))
-    return per_piece(rounds, works, "property")
-
-
-def parsed(schema: str) -> Parsed:
-    return LANGUAGE.parse(schema, (), True)  # noqa: FBT003 - Language's signature
-
-
-def checked(reader: Parsed, writer: Parsed) -> None:
-    findings = LANGUAGE.compare(reader, writer)
-    if findings:
-        raise AssertionError(findings)
+    yield from curve(LANGUAGE, text, sizes, rounds, piece="property", pieces=5_000)
 
 
 if __name__ == "__main__":

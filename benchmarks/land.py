@@ -26,11 +26,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+from pyspark.sql import functions as F
 
 from benchmarks import orders
 from benchmarks.harness import Goal, Line, Lines, NotHere, best_of, main
-from pipelines.connectors.installation import Unavailable, connectors, java
+from pipelines.connectors.installation import connectors
+from pipelines.connectors.maven import Unavailable, java
 from pipelines.land import settings
 from pipelines.land.batch import Batch
 from pipelines.land.driver import Driver, driver

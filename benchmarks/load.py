@@ -12,7 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from benchmarks.harness import ROOT
 
@@ -23,6 +23,14 @@ MEDIA = "application/vnd.schemaregistry.v1+json"
 class Outcome:
     seconds: float
     statuses: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """received: of the answer that is under way."""
+
+    socket: socket.socket
+    received: bytearray = field(default_factory=bytearray)
 
 
 def getting(path: str) -> str:
@@ -56,32 +64,32 @@ def drive(port: int, requests: Sequence[bytes], connections: int) -> Outcome:
     for _ in range(min(connections, len(requests))):
         connected = socket.create_connection(("127.0.0.1", port))
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        waiting.register(connected, selectors.EVENT_READ, bytearray())
+        waiting.register(connected, selectors.EVENT_READ, Connection(connected))
     begun = time.perf_counter()
     for key in list(waiting.get_map().values()):
-        _send(key, todo)
+        _send(key.data, todo)
     while waiting.get_map():
         for key, _ in waiting.select():
-            status = _receive(key)
+            status = _receive(key.data)
             if status is not None:
                 statuses[status] += 1
-                if not _send(key, todo):
+                if not _send(key.data, todo):
                     waiting.unregister(key.fileobj)
-                    key.fileobj.close()  # type: ignore[union-attr] # a socket
+                    key.data.socket.close()
     return Outcome(time.perf_counter() - begun, dict(statuses))
 
 
-def _send(key: selectors.SelectorKey, todo: Iterator[bytes]) -> bool:
+def _send(connection: Connection, todo: Iterator[bytes]) -> bool:
     request = next(todo, None)
     if request is not None:
-        key.fileobj.sendall(request)  # type: ignore[union-attr] # a socket
+        connection.socket.sendall(request)
     return request is not None
 
 
-def _receive(key: selectors.SelectorKey) -> str | None:
+def _receive(connection: Connection) -> str | None:
     """The status of an answer that is complete now."""
-    buffer: bytearray = key.data
-    part = key.fileobj.recv(1 << 20)  # type: ignore[union-attr] # a socket
+    buffer = connection.received
+    part = connection.socket.recv(1 << 20)
     if not part:
         raise ConnectionError(f"closed after {bytes(buffer)!r}")
     buffer += part

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from grpc_tools import protoc
 
-from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call, per_piece
+from benchmarks.checks import curve, parsed, validated
+from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
 from sigla.languages.protobuf import LANGUAGE
-from sigla.model import Parsed
 
 LARGE = 75_000
 FIELDS = 20
@@ -59,29 +59,22 @@ def lines(*, quick: bool = False) -> Lines:
     rounds = 2 if quick else 15
     schema = large(5_000 if quick else LARGE)
     with _compiling(schema) as compile_:
-        ours, peer = best_of(rounds, per_call(lambda: parsed(schema), 1), per_call(compile_, 1))
+        ours, peer = best_of(rounds, per_call(lambda: parsed(LANGUAGE, schema), 1), per_call(compile_, 1))
     goal = None if quick else Goal(0.040, "s")
     yield Line(
         f"read and canonical text of {len(schema) // 1_000} kB", ours, "s", peer, "protoc, to a descriptor", goal
     )
-    known = parsed(schema)
+    known = parsed(LANGUAGE, schema)
     ours, peer = best_of(
         rounds,
-        per_call(lambda: LANGUAGE.validate(parsed(schema), False), 1),  # noqa: FBT003 - Language's signature
+        per_call(lambda: validated(LANGUAGE, schema), 1),
         per_call(lambda: LANGUAGE.normalise(known), 1),
     )
     yield Line("the same with every name resolved", ours, "s", peer, "normalisation alone")
     [ours] = best_of(rounds, per_call(lambda: LANGUAGE.compiled(known), 1))
     yield Line("its FileDescriptorSet", ours, "s")
-    yield from curve((10, 100) if quick else (10, 100, 1_000, 10_000), rounds)
-
-
-def curve(sizes: tuple[int, ...], rounds: int) -> Lines:
-    works = {}
-    for size in sizes:
-        reader, writer = parsed(text(size, evolved=True)), parsed(text(size))
-        works[size] = per_call(partial(checked, reader, writer), max(1, 5_000 // size))
-    return per_piece(rounds, works, "field")
+    sizes = (10, 100) if quick else (10, 100, 1_000, 10_000)
+    yield from curve(LANGUAGE, text, sizes, rounds, piece="field", pieces=5_000)
 
 
 @contextmanager
@@ -94,16 +87,6 @@ def _compiling(schema: str) -> Iterator[partial[None]]:
 def _compiled(arguments: list[str]) -> None:
     if protoc.main(arguments):
         sys.exit("protoc refuses the file")
-
-
-def parsed(schema: str) -> Parsed:
-    return LANGUAGE.parse(schema, (), True)  # noqa: FBT003 - Language's signature
-
-
-def checked(reader: Parsed, writer: Parsed) -> None:
-    findings = LANGUAGE.compare(reader, writer)
-    if findings:
-        raise AssertionError(findings)
 
 
 if __name__ == "__main__":

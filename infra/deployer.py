@@ -2,8 +2,9 @@
 
 python -m infra.deployer [STACK_NAME] > deploy-policy.json
 python -m infra.deployer --zones [STACK_NAME] > zones-policy.json
+python -m infra.deployer --pipelines [STACK_NAME] > pipelines-policy.json
 
-The first is for every stack; the second, beside it, for one with zones: a managed policy has a length.
+The first is for every stack; the others, beside it, for one with zones, or with jobs: a managed policy has a length.
 
 The bucket and the table are made and changed by it, and never removed: who deploys cannot lose them. Who may make roles
 may give them anything; where that is too much, bind them by a permissions boundary of the account's.
@@ -13,7 +14,6 @@ Source of the actions: the handlers' permissions in CloudFormation's resource ty
 
 import argparse
 import json
-import sys
 from typing import Any
 
 _LOGS_ROLE = ("AttachRolePolicy", "DetachRolePolicy")
@@ -92,6 +92,10 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "elasticache",
         ("CreateUserGroup", "DeleteUserGroup", "ModifyUserGroup", *_CACHE_TAGS),
     ),
+    "AWS::EMRServerless::Application": (
+        "emr-serverless",
+        ("CreateApplication", "UpdateApplication", "DeleteApplication", *_TAGS),
+    ),
     "AWS::Events::Rule": (
         "events",
         ("PutRule", "DeleteRule", "EnableRule", "DisableRule", "PutTargets", "RemoveTargets", *_TAGS),
@@ -138,6 +142,7 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "AWS::S3::BucketPolicy": ("s3", ("PutBucketPolicy",)),
+    "AWS::Scheduler::Schedule": ("scheduler", ("CreateSchedule", "UpdateSchedule", "DeleteSchedule")),
     "AWS::SQS::Queue": ("sqs", ("CreateQueue", "DeleteQueue", "SetQueueAttributes", "TagQueue", "UntagQueue")),
     "AWS::SQS::QueuePolicy": ("sqs", ("SetQueueAttributes",)),
 }
@@ -149,6 +154,7 @@ READS = {
     "dynamodb": ("Describe*", "ListTagsOfResource", "GetResourcePolicy"),
     "ec2": (),  # of anything, or of nothing: below
     "elasticache": ("Describe*", "ListTagsForResource"),
+    "emr-serverless": ("GetApplication", "ListTagsForResource"),
     "events": ("DescribeRule", "List*"),
     "iam": ("GetRole", "GetRolePolicy", "ListAttachedRolePolicies", "ListRolePolicies", "ListRoleTags"),
     "lambda": ("Get*", "List*"),
@@ -161,6 +167,7 @@ READS = {
         "ListTagsForResource",
     ),
     "s3": ("GetBucket*", "Get*Configuration", "ListTagsForResource"),
+    "scheduler": ("GetSchedule",),
     "sqs": ("GetQueue*", "ListQueueTags"),
 }
 
@@ -175,6 +182,8 @@ PLACES = {
         for kind in ("vpc", "subnet", "route-table", "security-group*", "vpc-endpoint", "network-interface")
     ),
     "elasticache": ("arn:*:elasticache:*:*:*",),
+    # One that is not made yet has no ARN, and afterwards it has a number.
+    "emr-serverless": ("*",),
     "events": ("arn:*:events:*:*:rule/{stack}-*",),
     "iam": ("arn:*:iam::*:role/{stack}-*",),
     "lambda": (
@@ -185,17 +194,20 @@ PLACES = {
     "logs": ("arn:*:logs:*:*:log-group:*",),
     "route53": ("arn:*:route53:::*",),
     "s3": ("arn:*:s3:::{bucket}-*",),
+    "scheduler": ("arn:*:scheduler:*:*:schedule/default/{stack}-*",),
     "sqs": ("arn:*:sqs:*:*:{stack}-*",),
 }
 
 
-# What only zones need.
+# What only zones need, and what only jobs do.
 OF_ZONES = ("ec2", "elasticache", "route53")
+OF_JOBS = ("emr-serverless", "scheduler")
 
 
 def policy(stack: str = "sigla") -> dict[str, Any]:
     """The document, for a stack of this name. CloudFormation writes names of buckets in small letters."""
-    return _document([_of(service, stack) for service in PLACES if service not in OF_ZONES] + _between(stack))
+    services = [service for service in PLACES if service not in OF_ZONES + OF_JOBS]
+    return _document([_of(service, stack) for service in services] + _between(stack))
 
 
 def zones_policy(stack: str = "sigla") -> dict[str, Any]:
@@ -204,6 +216,11 @@ def zones_policy(stack: str = "sigla") -> dict[str, Any]:
     What is in a network has no name that could be known before: it is for all networks and caches of the account.
     """
     return _document([_of(service, stack) for service in OF_ZONES] + _AROUND)
+
+
+def pipelines_policy(stack: str = "sigla") -> dict[str, Any]:
+    """The document for its jobs. Of EMR Serverless it is for all applications of the account; none can be started."""
+    return _document([_of(service, stack) for service in OF_JOBS] + _around_jobs(stack))
 
 
 def _document(statements: list[dict[str, Any]]) -> dict[str, Any]:
@@ -215,20 +232,25 @@ def _of(service: str, stack: str) -> dict[str, Any]:
     changes = (actions for of, actions in ACTIONS.values() if of == service)
     wanted = sorted({f"{service}:{action}" for actions in (*changes, READS[service]) for action in actions})
     places = [each.format(stack=stack, bucket=stack.lower()) for each in PLACES[service]]
-    return {"Sid": service.capitalize(), "Effect": "Allow", "Action": wanted, "Resource": places}
+    return {"Sid": service.title().replace("-", ""), "Effect": "Allow", "Action": wanted, "Resource": places}
+
+
+def _passing(name: str, stack: str, *services: str) -> dict[str, Any]:
+    """The stack's roles may be given to these services, and to nobody else."""
+    return {
+        "Sid": name,
+        "Effect": "Allow",
+        "Action": "iam:PassRole",
+        "Resource": f"arn:*:iam::*:role/{stack}-*",
+        "Condition": {"StringEquals": {"iam:PassedToService": list(services)}},
+    }
 
 
 def _between(stack: str) -> list[dict[str, Any]]:
     """What brings things of several services together."""
     functions, services = f"arn:*:lambda:*:*:function:{stack}-*", ["lambda.amazonaws.com", "apigateway.amazonaws.com"]
     return [
-        {
-            "Sid": "RolesForFunctionsAndTheGateway",
-            "Effect": "Allow",
-            "Action": "iam:PassRole",
-            "Resource": f"arn:*:iam::*:role/{stack}-*",
-            "Condition": {"StringEquals": {"iam:PassedToService": services}},
-        },
+        _passing("RolesForFunctionsAndTheGateway", stack, *services),
         {
             "Sid": "MappingsHaveNoNameYet",
             "Effect": "Allow",
@@ -286,9 +308,51 @@ _AROUND: list[dict[str, Any]] = [
 ]
 
 
+def _around_jobs(stack: str) -> list[dict[str, Any]]:
+    """Who begins them, and what an application has in somebody else's network.
+
+    Source: Amazon EMR Serverless User Guide, "User access policy examples".
+    """
+    return [
+        _passing("RolesForSchedules", stack, "scheduler.amazonaws.com"),
+        {
+            "Sid": "NetworksAreLookedFor",
+            "Effect": "Allow",
+            "Action": ["ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
+            "Resource": "*",
+        },
+        {
+            "Sid": "ApplicationsNeedInterfaces",
+            "Effect": "Allow",
+            "Action": "ec2:CreateNetworkInterface",
+            "Resource": [f"arn:*:ec2:*:*:{kind}/*" for kind in ("network-interface", "security-group", "subnet")],
+            "Condition": {"StringEquals": {"aws:CalledViaLast": "ops.emr-serverless.amazonaws.com"}},
+        },
+        {
+            "Sid": "ApplicationsNeedTheirOwnRole",
+            "Effect": "Allow",
+            "Action": "iam:CreateServiceLinkedRole",
+            "Resource": "arn:*:iam::*:role/aws-service-role/ops.emr-serverless.amazonaws.com/*",
+        },
+    ]
+
+
+DOCUMENTS = {"": policy, "zones": zones_policy, "pipelines": pipelines_policy}
+"""By what a stack has besides."""
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m infra.deployer")
     parser.add_argument("stack", nargs="?", default="sigla", help="the stack's name")
-    parser.add_argument("--zones", action="store_true", help="what its zones need besides")
+    besides = parser.add_mutually_exclusive_group()
+    for each in filter(None, DOCUMENTS):
+        besides.add_argument(
+            f"--{each}",
+            action="store_const",
+            const=each,
+            dest="document",
+            default="",
+            help=f"what its {each} need besides",
+        )
     asked = parser.parse_args()
-    json.dump(zones_policy(asked.stack) if asked.zones else policy(asked.stack), sys.stdout, indent=2)
+    print(json.dumps(DOCUMENTS[asked.document](asked.stack), indent=2))

@@ -15,8 +15,8 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.parts.checklist import acknowledge
 from infra.parts.functions import Functions
+from infra.parts.notes import notes
 from infra.service import Grants, stored
 from infra.settings import Settings
 from infra.storage import Storage
@@ -32,7 +32,6 @@ BATCH = 96
 WINDOW = Duration.seconds(60)
 GIVEN_UP_AFTER = Duration.hours(6)
 """Then the others of its shard go on: what was given up is in the rows, where a catch-up finds it."""
-GIVEN_UP_KEPT = Duration.days(14)
 
 
 class Journal(Construct):
@@ -42,7 +41,8 @@ class Journal(Construct):
         self, scope: Construct, name: str, *, settings: Settings, storage: Storage, functions: Functions
     ) -> None:
         super().__init__(scope, name)
-        given_up = self.noted() if settings.journal.stream else None
+        # Which records Lambda gave up.
+        given_up = notes(self, "GivenUp") if settings.journal.stream else None
         made = functions.make(
             self,
             "journal",
@@ -70,18 +70,6 @@ class Journal(Construct):
             schedule=events.Schedule.rate(CATCH_UP),
             targets=[targets.LambdaFunction(self.function)],
         )
-
-    def noted(self) -> sqs.Queue:
-        """Where Lambda notes which records it gave up."""
-        queue = sqs.Queue(
-            self,
-            "GivenUp",
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-            retention_period=GIVEN_UP_KEPT,
-        )
-        acknowledge(queue, "SQS3", "It is itself where what was given up is noted.")
-        return queue
 
     def follow(self, storage: Storage, registry: str, given_up: sqs.Queue) -> None:
         lambda_.EventSourceMapping(

@@ -78,9 +78,8 @@ def layer(architecture: str) -> Package:
 
 def code(function: str) -> Package:
     """The folder of one of functions/ with the package sigla beside its handler."""
-    sources = sorted([*_sources(ROOT / "functions" / function), *_sources(ROOT / "layers" / "sigla" / "python")])
-    recipe = [*_recipe(), *(part for name, path in sources for part in (name.encode(), path.read_bytes()))]
-    return Package(function, digest(recipe), partial(_fill_code, sources))
+    sources = sorted([*files(ROOT / "functions" / function), *files(ROOT / "layers" / "sigla" / "python")])
+    return Package(function, digest([*_recipe(), *contents(sources)]), partial(_fill_code, sources))
 
 
 def digest(parts: Iterable[bytes]) -> str:
@@ -107,28 +106,46 @@ def _recipe() -> list[bytes]:
     return [Path(__file__).read_bytes(), b"compiled" if compiler() else b"source"]
 
 
-def _sources(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Every file below with its name in the package."""
+def files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Every file below, what Python leaves behind left out, with its name in the package."""
     for path in folder.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             yield path.relative_to(folder).as_posix(), path
 
 
-def _fill_code(sources: Iterable[tuple[str, Path]], folder: Path) -> None:
+def contents(sources: Iterable[tuple[str, Path]]) -> Iterator[bytes]:
+    """What of them decides a package's content: names and bytes."""
+    for name, path in sources:
+        yield from (name.encode(), path.read_bytes())
+
+
+def copy(sources: Iterable[tuple[str, Path]], folder: Path) -> None:
+    """Puts them below a folder, under their names."""
     for name, path in sources:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / name)
+
+
+def install(folder: Path, *what: str, python: str, platform: str) -> None:
+    """Wheels from pip's index, for a Python and a platform that need not be ours. Raises CalledProcessError.
+
+    what: as `uv pip install` takes it: requirements, and options about them.
+    """
+    command = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--target", str(folder)]
+    command += ["--only-binary", ":all:", "--python-version", python, "--python-platform", platform, *what]
+    _run(command, env=_with_mirror())
+    shutil.rmtree(folder / "bin", ignore_errors=True)  # commands, for which nobody there has a shell
+
+
+def _fill_code(sources: Iterable[tuple[str, Path]], folder: Path) -> None:
+    copy(sources, folder)
     _compile(folder, "/var/task")
 
 
 def _fill_layer(architecture: str, folder: Path) -> None:
     packages = folder / "python"
-    uv = Path(sys.executable).with_name("uv")
-    command = [str(uv), "pip", "install", "--quiet", "--require-hashes", "--requirement", str(LOCK)]
-    command += ["--target", str(packages), "--only-binary", ":all:"]
-    command += ["--python-version", PYTHON, "--python-platform", PLATFORMS[architecture]]
-    _run(command, env=_with_mirror())
-    shutil.rmtree(packages / "bin", ignore_errors=True)  # commands, for which Lambda has no shell
+    locked = ("--require-hashes", "--requirement", str(LOCK))
+    install(packages, *locked, python=PYTHON, platform=PLATFORMS[architecture])
     for service in (packages / "botocore" / "data").iterdir():
         if service.is_dir() and service.name not in SERVICES:
             shutil.rmtree(service)
@@ -160,11 +177,11 @@ def _run(
     command: list[str], *, check: bool = True, env: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """What it did, with what it wrote. Raises CalledProcessError, after showing what it complained of, if it failed."""
-    return subprocess.run(  # noqa: S603 - our own interpreter and uv, with arguments made here
+    return subprocess.run(
         command, env=env, stdout=subprocess.PIPE, stderr=None if check else subprocess.DEVNULL, text=True, check=check
     )
 
 
 if __name__ == "__main__":
     for architecture in sys.argv[1:] or ["arm64"]:
-        print(built(layer(architecture)).relative_to(ROOT))  # noqa: T201 - a command says where its result is
+        print(built(layer(architecture)).relative_to(ROOT))

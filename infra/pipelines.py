@@ -29,13 +29,13 @@ from infra.parts.alarms import Watched, set_alarms
 from infra.parts.checklist import acknowledge
 from infra.parts.functions import allow
 from infra.parts.logs import log_group
+from infra.parts.notes import notes
 from infra.settings import Settings, listed
 from infra.storage import Storage
 
 GB_PER_VCPU: Final = 4
 QUEUED: Final = Duration.hours(1)
 """How long a run waits for the one before it, which it would only disturb."""
-FAILED_KEPT: Final = Duration.days(14)
 HOUR: Final = Duration.hours(1)
 BESIDE: Final = "packages"
 """The folder in which each worker finds the packages."""
@@ -279,14 +279,7 @@ class Pipelines(Construct):
 
     def _failed(self) -> sqs.Queue:
         """Runs that failed, and those that could not be started, are noted there."""
-        queue = sqs.Queue(
-            self,
-            "Failed",
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-            retention_period=FAILED_KEPT,
-        )
-        acknowledge(queue, "SQS3", "It is itself where what failed is noted.")
+        queue = notes(self, "Failed")
         events.Rule(
             self,
             "Failing",

@@ -48,6 +48,7 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::EC2::Subnet",
         "AWS::EC2::SubnetRouteTableAssociation",
         "AWS::EC2::VPC",
+        "AWS::EMRServerless::Application",  # keeps nothing ready; its runs are paid by use
         "AWS::ElastiCache::ParameterGroup",
         "AWS::ElastiCache::SubnetGroup",
         "AWS::ElastiCache::User",
@@ -65,6 +66,7 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::Route53::RecordSet",
         "AWS::S3::Bucket",
         "AWS::S3::BucketPolicy",
+        "AWS::Scheduler::Schedule",
         "AWS::SQS::Queue",
         "AWS::SQS::QueuePolicy",
     }
@@ -95,7 +97,9 @@ def _items(resources: Any) -> Iterator[Item]:
         kinds.setdefault(resource["Type"], []).append(resource.get("Properties", {}))
     alarms = len(kinds.pop("AWS::CloudWatch::Alarm", []))
     dashboards = len(kinds.pop("AWS::CloudWatch::Dashboard", []))
-    schedules = Counter(each["ScheduleExpression"] for each in kinds.pop("AWS::Events::Rule", []))
+    # A rule that waits for events costs nothing while there are none.
+    rules = [each for each in kinds.pop("AWS::Events::Rule", []) if "ScheduleExpression" in each]
+    schedules = Counter(each["ScheduleExpression"] for each in rules)
     nodes = [*kinds.pop("AWS::ElastiCache::ReplicationGroup", []), *kinds.pop("AWS::ElastiCache::CacheCluster", [])]
     # Those of S3 and DynamoDB are gateways, and free.
     endpoints = [each for each in kinds.pop("AWS::EC2::VPCEndpoint", []) if each["VpcEndpointType"] == "Interface"]

@@ -355,6 +355,10 @@ _TOGETHER: tuple[tuple[Callable[[Settings], object], str], ...] = (
         ),
         "front_door.private_zonal needs front_door.private_domain and front_door.private_certificate_arn.",
     ),
+    (
+        lambda given: not given.local or not given.pipelines.enabled,
+        "pipelines.enabled needs EMR Serverless, which LocalStack has not: leave it off where stage is local.",
+    ),
 )
 
 # What a value must be: a test and how the sentence ends.

@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from pipelines.connectors.maven import Unavailable
+
 HERE = Path(__file__).parent
 HOME = HERE.parent / ".localstack"
 LOCK = HERE / "requirements.txt"
@@ -24,10 +26,6 @@ RUNTIME_LOCK = HERE / "runtime.txt"
 PYTHON = HOME / "venv" / "bin" / "python"
 RUNTIME = "3.13"
 """Of Lambda's Pythons the one that functions run on."""
-
-
-class Unavailable(Exception):
-    """LocalStack cannot run here; the message says what is missing and what to do."""
 
 
 def candidates(environ: Mapping[str, str]) -> Iterator[str]:

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import psutil
 
-from localstack.installation import HERE, HOME, PYTHON, Unavailable, install, runtime_client
+from localstack.installation import HERE, HOME, PYTHON, install, runtime_client
+from pipelines.connectors.maven import Unavailable
 
 PORT = 4566
 """Where LocalStack is by custom."""
@@ -145,7 +146,7 @@ class Server:
         deadline = time.monotonic() + READY_WITHIN_S
         while process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(urllib.error.URLError, OSError):
-                urllib.request.urlopen(f"{self.endpoint}/_localstack/health", timeout=5).close()  # noqa: S310 - our own
+                urllib.request.urlopen(f"{self.endpoint}/_localstack/health", timeout=5).close()
                 return
             time.sleep(0.1)
         last = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])

@@ -28,8 +28,8 @@ from pathlib import Path
 
 from infra.settings import NONE, InvalidSetting, Settings
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
-from localstack.installation import Unavailable
 from localstack.server import CREDENTIALS, PORT, ZONES, Server
+from pipelines.connectors.maven import Unavailable
 from sigla.embedded import cache_servers
 
 ROOT = Path(__file__).parents[1]
@@ -145,9 +145,9 @@ def synthesise(into: Path, environ: Mapping[str, str], settings: Sequence[str] =
 def opens(rest: str, secret: str) -> bool:
     """Whether the registry lets the administrator in. Raises NotDeployed if it has nothing to say to that."""
     shown = b64encode(f"{ADMINISTRATOR}:{secret}".encode()).decode()
-    request = urllib.request.Request(f"{rest}/subjects", headers={"Authorization": f"Basic {shown}"})  # noqa: S310 - the endpoint that we deployed to
+    request = urllib.request.Request(f"{rest}/subjects", headers={"Authorization": f"Basic {shown}"})
     try:
-        urllib.request.urlopen(request, timeout=60).close()  # noqa: S310 - as above
+        urllib.request.urlopen(request, timeout=60).close()
     except urllib.error.HTTPError as refused:
         with refused:
             if refused.code != HTTPStatus.UNAUTHORIZED:

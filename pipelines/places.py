@@ -5,8 +5,6 @@ pyarrow cannot do: locally it is a link without overwrite, in S3 a PUT with `If-
 """
 
 import os
-import random
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +19,9 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from pyarrow import fs
 
+from pipelines.retries import TRIES, tries
 from sigla.errors import StoreError
+from sigla.settings import InvalidSetting
 
 _CONFIG: Final = Config(
     connect_timeout=5,
@@ -36,10 +36,6 @@ _CONFIG: Final = Config(
 # settled by reading. Source: Amazon S3 User Guide, "How to prevent object overwrites".
 _UNDECIDED: Final = "ConditionalRequestConflict"
 _MISSING: Final = "NoSuchKey"
-
-TRIES: Final = 8
-"""Of a put that others get in the way of; with the pauses between them they take at most 6 s."""
-FIRST_PAUSE_S: Final = 0.05
 
 _UNFINISHED: Final = ".unfinished-"
 """Begins the name of a file on its way to another name; no listing shows it."""
@@ -103,13 +99,22 @@ class Place(Protocol):
 
 
 def place(url: str | Path) -> Place:
-    """`s3://bucket/prefix`, or a folder (`file:///…`, absolute or relative), which need not exist yet."""
+    """`s3://bucket/prefix`, or a folder (`file:///…`, absolute or relative), which need not exist yet.
+
+    Raises InvalidSetting.
+    """
     text = str(url)
-    if text.startswith("s3://"):
-        parts = urlsplit(text)
+    scheme, separator, rest = text.partition("://")
+    if not separator or scheme == "file":
+        return Folder(str(Path(rest if separator else text).resolve()))
+    bucket, _, prefix = rest.partition("/")
+    if scheme != "s3" or not bucket:
+        raise InvalidSetting(f"{text} is no place for files: say a folder, or s3://bucket/prefix.")
+    try:
         found = boto3.session.Session().client("s3").meta  # region and endpoint as every tool of AWS finds them
-        return Bucket(parts.netloc, parts.path.strip("/"), found.region_name, found.endpoint_url)
-    return Folder(str(Path(text.removeprefix("file://")).resolve()))
+    except (BotoCoreError, ValueError) as problem:
+        raise InvalidSetting(f"{text} cannot be asked for: {str(problem).rstrip('.')}.") from problem
+    return Bucket(bucket, prefix.strip("/"), found.region_name, found.endpoint_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +236,7 @@ class Bucket:
         return content
 
     def put_if_absent(self, name: str, content: bytes) -> bytes:
-        for number in range(TRIES):
-            if number:
-                time.sleep(random.uniform(0, FIRST_PAUSE_S * 2**number))  # noqa: S311 - spreads writers, guards nothing
+        for _ in tries():
             try:
                 self._s3.put_object(Bucket=self.bucket, Key=self._key(name), Body=content, IfNoneMatch="*")
             except (BotoCoreError, ClientError) as failure:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from localstack import dynamodb
-from localstack.installation import Unavailable, installed
+from localstack.installation import installed
 from localstack.server import CREDENTIALS, Server, running
+from pipelines.connectors.maven import Unavailable
 
 
 @pytest.fixture(scope="session")

@@ -137,6 +137,25 @@ def local_zones(synthesise: Synthesise) -> Template:
 
 
 @pytest.fixture(scope="session")
+def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Template:
+    """Of a registry with all jobs, in the network that Kafka is in."""
+    folder = tmp_path_factory.mktemp("jobs")
+    (folder / "land.yaml").write_text("registry: {bucket: b}\n")
+    (folder / "jars").mkdir()
+    (folder / "jars" / "kafka-clients.jar").write_bytes(b"jar")
+    return synthesise(
+        ("pipelines.enabled", True),
+        ("pipelines.lake_bucket", "the-lake"),
+        ("pipelines.land", str(folder / "land.yaml")),
+        ("pipelines.jars", str(folder / "jars")),
+        ("pipelines.audit_schedule", "cron(0 5 ? * MON *)"),
+        ("pipelines.subnets", "subnet-0123abcd, subnet-4567abcd"),
+        ("pipelines.security_groups", "sg-89ab0123"),
+        ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
+    )
+
+
+@pytest.fixture(scope="session")
 def without_zones(template: Template, all_on: Template, local: Template, other: Template) -> list[Template]:
     return [template, all_on, local, other]
 
@@ -147,5 +166,5 @@ def with_zones(zones: Template, private: Template, local_zones: Template) -> lis
 
 
 @pytest.fixture(scope="session")
-def every_template(without_zones: list[Template], with_zones: list[Template]) -> list[Template]:
-    return without_zones + with_zones
+def every_template(without_zones: list[Template], with_zones: list[Template], jobs: Template) -> list[Template]:
+    return [*without_zones, *with_zones, jobs]

@@ -33,15 +33,19 @@ def allows(policy: dict[str, Any], action: str, resource: str) -> bool:
     )
 
 
+def said(policy: dict[str, Any]) -> set[str]:
+    """The services that it speaks of."""
+    return {action.split(":")[0] for each in policy["Statement"] for action in as_list(each["Action"])}
+
+
 # Of API Gateway: what is asked besides the method, where something says who may come in.
 GATEWAY = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 GATEWAY |= {"CreateAccessAssociation", "RejectAccessAssociation", "UpdateDomainNamePolicy", "UpdateRestApiPolicy"}
 
 
 def policies(stack: str = "sigla") -> dict[str, Any]:
-    """Both documents as one."""
-    documents = (deployer.policy(stack), deployer.zones_policy(stack))
-    return {"Statement": [statement for each in documents for statement in each["Statement"]]}
+    """All documents as one."""
+    return {"Statement": [statement for made in deployer.DOCUMENTS.values() for statement in made(stack)["Statement"]]}
 
 
 @cache
@@ -90,12 +94,15 @@ def test_every_action_is_one_that_aws_has() -> None:
             assert set(actions) <= GATEWAY
 
 
-def test_who_has_no_zones_needs_no_leave_for_networks(without_zones: list[Template]) -> None:
-    """One of the two documents is enough, and says nothing of networks."""
-    services = {deployer.ACTIONS[kind][0] for template in without_zones for kind in kinds(template)}
-    assert not services & set(deployer.OF_ZONES)
-    said = {action.split(":")[0] for each in deployer.policy()["Statement"] for action in as_list(each["Action"])}
-    assert not said & set(deployer.OF_ZONES)
+@pytest.mark.parametrize("besides, services", [("zones", deployer.OF_ZONES), ("pipelines", deployer.OF_JOBS)])
+def test_who_has_neither_zones_nor_jobs_needs_no_leave_for_them(
+    without_zones: list[Template], besides: str, services: tuple[str, ...]
+) -> None:
+    """One of the documents is enough, and says nothing of networks and of applications; the others do."""
+    made = {deployer.ACTIONS[kind][0] for template in without_zones for kind in kinds(template)}
+    assert not made & set(services)
+    assert not said(deployer.policy()) & set(services)
+    assert said(deployer.DOCUMENTS[besides]()) >= set(services)
 
 
 def test_who_deploys_zones_touches_nothing_that_computes() -> None:
@@ -108,24 +115,49 @@ def test_who_deploys_zones_touches_nothing_that_computes() -> None:
     assert not allows(policy, "ec2:CreateRoute", subnet.replace("subnet", "route-table"))
 
 
-def test_roles_go_to_functions_and_to_the_gateway_only() -> None:
-    """A role that may be passed to anything is a way to everything."""
-    (passing,) = [each for each in deployer.policy()["Statement"] if each["Action"] == "iam:PassRole"]
-    assert passing["Condition"]["StringEquals"]["iam:PassedToService"] == [
-        "lambda.amazonaws.com",
-        "apigateway.amazonaws.com",
-    ]
-    assert passing["Resource"] == "arn:*:iam::*:role/sigla-*"
+@pytest.mark.parametrize(
+    "made, services",
+    [
+        (deployer.policy, ["lambda.amazonaws.com", "apigateway.amazonaws.com"]),
+        (deployer.zones_policy, []),
+        (deployer.pipelines_policy, ["scheduler.amazonaws.com"]),
+    ],
+)
+def test_roles_go_to_functions_the_gateway_and_schedules_only(made: Callable[[], Any], services: list[str]) -> None:
+    """A role that may be passed to anything is a way to everything; those of jobs are passed by their schedules."""
+    passing = [each for each in made()["Statement"] if each["Action"] == "iam:PassRole"]
+    assert [
+        service for each in passing for service in each["Condition"]["StringEquals"]["iam:PassedToService"]
+    ] == services
+    assert all(each["Resource"] == "arn:*:iam::*:role/sigla-*" for each in passing)
 
 
-@pytest.mark.parametrize("made", [deployer.policy, deployer.zones_policy])
+def test_who_deploys_jobs_neither_runs_them_nor_touches_what_others_schedule() -> None:
+    """And makes interfaces only by way of an application."""
+    policy = deployer.pipelines_policy()
+    schedules = "arn:aws:scheduler:eu-west-1:111122223333:schedule/default"
+    assert allows(policy, "scheduler:DeleteSchedule", f"{schedules}/sigla-LandSchedule-1")
+    assert not allows(policy, "scheduler:DeleteSchedule", f"{schedules}/other")
+    for action in ("StartJobRun", "StartApplication", "CancelJobRun", "GetDashboardForJobRun"):
+        assert not allows(policy, f"emr-serverless:{action}", "*")
+    (interfaces,) = [each for each in policy["Statement"] if each["Action"] == "ec2:CreateNetworkInterface"]
+    assert interfaces["Condition"] == {"StringEquals": {"aws:CalledViaLast": "ops.emr-serverless.amazonaws.com"}}
+
+
+@pytest.mark.parametrize("made", deployer.DOCUMENTS.values())
 def test_it_fits_into_a_managed_policy(made: Callable[[str], Any]) -> None:
-    assert len(json.dumps(made("x" * 64), separators=(",", ":"))) <= LONGEST
+    """And each statement has a name of its own, of letters and digits."""
+    document = made("x" * 64)
+    assert len(json.dumps(document, separators=(",", ":"))) <= LONGEST
+    names = [each["Sid"] for each in document["Statement"]]
+    assert len(set(names)) == len(names)
+    assert all(name.isalnum() for name in names)
 
 
-@pytest.mark.parametrize("words, made", [([], deployer.policy), (["--zones"], deployer.zones_policy)])
-def test_the_command_prints_it(words: list[str], made: Callable[[str], Any]) -> None:
+@pytest.mark.parametrize("besides", deployer.DOCUMENTS)
+def test_the_command_prints_it(besides: str) -> None:
     """As `aws iam create-policy` takes it."""
+    words = [f"--{besides}"] if besides else []
     command = [sys.executable, "-m", "infra.deployer", *words, "payments"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert json.loads(printed) == made("payments")
+    assert json.loads(printed) == deployer.DOCUMENTS[besides]("payments")

@@ -194,11 +194,13 @@ def test_a_zone_is_asked_by_its_url_and_by_the_heartbeat(zones: Template) -> Non
     assert mentioned(clock["SourceArn"]) == set(ids_in(zones, "ZoneUse1Az1", "AWS::Events::Rule"))
 
 
-def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template]) -> None:
+def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template], jobs: Template) -> None:
+    """And where there are jobs, what runs them and what starts them."""
     for template in every_template:
         trusted = [each["AssumeRolePolicyDocument"]["Statement"] for each in all_of(template, "AWS::IAM::Role")]
         services = {statement["Principal"]["Service"] for statements in trusted for statement in statements}
-        assert services <= {"lambda.amazonaws.com", "apigateway.amazonaws.com"}
+        besides = {"emr-serverless.amazonaws.com", "scheduler.amazonaws.com"} if template is jobs else set()
+        assert services <= {"lambda.amazonaws.com", "apigateway.amazonaws.com"} | besides
 
 
 @pytest.mark.parametrize("part", KEEPERS)

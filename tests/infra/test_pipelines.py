@@ -13,29 +13,7 @@ from infra.packages import ROOT
 from infra.pipelines import JOBS, QUEUED
 from infra.settings import InvalidSetting, Settings
 from pipelines.__main__ import JOBS as COMMANDS
-from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, kinds, of, only, written
-
-LANDING = "registry: {bucket: b}\n"
-
-
-@pytest.fixture(scope="session")
-def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Template:
-    """A registry with all of them."""
-    folder = tmp_path_factory.mktemp("jobs")
-    (folder / "land.yaml").write_text(LANDING)
-    (folder / "jars").mkdir()
-    (folder / "jars" / "kafka-clients.jar").write_bytes(b"jar")
-    return synthesise(
-        ("pipelines.enabled", True),
-        ("pipelines.lake_bucket", "the-lake"),
-        ("pipelines.land", str(folder / "land.yaml")),
-        ("pipelines.jars", str(folder / "jars")),
-        ("pipelines.audit_schedule", "cron(0 5 ? * MON *)"),
-        ("pipelines.subnets", "subnet-0123abcd, subnet-4567abcd"),
-        ("pipelines.security_groups", "sg-89ab0123"),
-        ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
-    )
 
 
 def test_without_leave_there_are_no_jobs(template: Template) -> None:
@@ -209,6 +187,10 @@ def test_too_many_bad_records_ring(jobs: Template) -> None:
     "given, sentence",
     [
         ({"pipelines.enabled": "true"}, "pipelines.enabled needs pipelines.lake_bucket."),
+        (
+            {"pipelines.enabled": "true", "stage": "local"},
+            "pipelines.enabled needs EMR Serverless, which LocalStack has not: leave it off where stage is local.",
+        ),
         (
             {"pipelines.subnets": "subnet-1"},
             "pipelines.subnets and pipelines.security_groups go together: give both or neither.",

@@ -20,6 +20,7 @@ import pytest
 from localstack import up
 from localstack.installation import installed
 from localstack.server import ZONES, Server, taken
+from sigla.embedded import cache_servers
 from tests.waiting import eventually
 
 PORTS = range(20_000, 30_000)
@@ -28,15 +29,22 @@ PORTS = range(20_000, 30_000)
 ENOUGH_S = 400
 
 
-@pytest.fixture(scope="module")
-def port() -> int:
-    """A port that is free, as are those after it that LocalStack wants. Skips where it is not installed."""
+THREE_ZONES = ("use1-az1", "use1-az2", "use1-az3")
+
+
+def free_port() -> int:
+    """One that is free, as are those after it that LocalStack wants. Skips where it is not installed."""
     if not installed():
         pytest.skip("LocalStack is not installed here: python -m localstack.installation")
     while True:
         port = random.choice(PORTS)
         if not any(map(taken, range(port, port + 2 + ZONES))):
             return port
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return free_port()
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,15 @@ def deployment(port: int, *words: str) -> Iterator[Deployed]:
         server.stop()
 
 
+def running_as(processes: list[psutil.Process]) -> set[str]:
+    """Their names, and all words of their commands."""
+    found: set[str] = set()
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            found.update((process.name(), *process.cmdline()))
+    return found
+
+
 def gone(processes: list[psutil.Process]) -> None:
     """Returns once all of them have ended. Where nobody collects what has ended, it stays on the system's list."""
 
@@ -119,3 +136,17 @@ def gone(processes: list[psutil.Process]) -> None:
         return True
 
     eventually(lambda: all(map(ended, processes)))
+
+
+@pytest.fixture(scope="session")
+def deployed() -> Iterator[Deployed]:
+    """One deployment for all files here: with three zones it has all that one without them has, and more.
+
+    It is the stack that an account gets, with the same code and layer. The last story of test_zones.py ends it.
+    """
+    try:
+        cache_servers.program("valkey")
+    except cache_servers.Missing as missing:
+        pytest.skip(f"no cache to test with: {missing}")
+    with deployment(free_port(), "--zones", str(len(THREE_ZONES))) as deployed:
+        yield deployed

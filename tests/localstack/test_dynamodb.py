@@ -14,19 +14,10 @@ from typing import Any
 import pytest
 
 from localstack import dynamodb
-from localstack.installation import Unavailable
+from pipelines.connectors.maven import Unavailable
 from sigla.aws.clients import Clients
+from sigla.embedded.cache_servers import free_port
 from tests.conftest import ALLOWED_SKIPS
-
-OLD_JAVA = 'openjdk version "11.0.20" 2023-07-18'
-OLDEST_JAVA_NAMES = 'java version "1.8.0_392"'
-
-
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A PATH with nothing on it."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture
@@ -34,46 +25,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place where nothing is installed."""
     monkeypatch.setattr(dynamodb, "HOME", tmp_path / "home")
     return tmp_path / "home"
-
-
-def a_program(path: Path, name: str, script: str) -> None:
-    (path / name).write_text(f"#!/bin/sh\n{script}\n")
-    (path / name).chmod(0o755)
-
-
-def a_java(path: Path, says: str) -> None:
-    a_program(path, "java", f"echo '{says}' >&2")
-
-
-def test_without_maven_it_says_what_to_do(path: Path, home: Path) -> None:
-    """The reason is a sentence; a test that is left out for it repeats it."""
-    with pytest.raises(Unavailable, match="no mvn here"):
-        dynamodb.install()
-
-
-@pytest.mark.parametrize("says", [OLD_JAVA, OLDEST_JAVA_NAMES, "not a Java"])
-def test_a_java_that_is_too_old_is_refused_before_anything_is_fetched(path: Path, home: Path, says: str) -> None:
-    """So is what only calls itself Java."""
-    a_program(path, "mvn", "exit 1")
-    a_java(path, says)
-    with pytest.raises(Unavailable, match="needs Java 17 or newer"):
-        dynamodb.install()
-
-
-def test_without_java_it_says_what_to_do(path: Path) -> None:
-    """As long as there is none."""
-    with pytest.raises(Unavailable, match="no java here"):
-        dynamodb.java()
-
-
-def test_what_maven_says_when_it_fails_is_told_and_nothing_is_left(path: Path, home: Path) -> None:
-    """The next attempt begins anew."""
-    a_java(path, 'openjdk version "21.0.1" 2023-10-17')
-    a_program(path, "mvn", "echo '[ERROR] no such host'; exit 1")
-    with pytest.raises(Unavailable, match="no such host"):
-        dynamodb.install()
-    assert not dynamodb.installed()
-    assert list(home.iterdir()) == []
 
 
 def test_what_is_not_installed_is_not_started(home: Path) -> None:
@@ -84,22 +35,11 @@ def test_what_is_not_installed_is_not_started(home: Path) -> None:
     assert not any(re.fullmatch(allowed, str(reason.value)) for allowed in ALLOWED_SKIPS)
 
 
-def test_a_changed_pom_wants_a_new_installation(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The version that is pinned is the one that runs."""
-    home.mkdir()
-    (home / "pom").write_text(dynamodb._digest())
-    assert dynamodb.installed()
-    other = home / "other.xml"
-    other.write_text("<project/>")
-    monkeypatch.setattr(dynamodb, "POM", other)
-    assert not dynamodb.installed()
-
-
 @pytest.fixture
 def port() -> int:
     if not dynamodb.installed():
         pytest.skip("DynamoDB Local is not installed here: python -m localstack.dynamodb --install")
-    return dynamodb._free_port()
+    return free_port()
 
 
 @pytest.fixture

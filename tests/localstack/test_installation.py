@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from localstack import installation
-from localstack.installation import Unavailable, candidates, find_python, install, installed, runtime_client
+from localstack.installation import candidates, find_python, install, installed, runtime_client
+from pipelines.connectors.maven import Unavailable
 
 
 @pytest.fixture

@@ -1,11 +1,15 @@
 """LocalStack in host mode: closed doors, a bucket and a table that keep their promises, and a clean end."""
 
+import io
 import json
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -18,9 +22,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from localstack import server as module
-from localstack.installation import Unavailable
 from localstack.server import CREDENTIALS, Server, running, taken
+from pipelines.connectors.maven import Unavailable
 from tests.caches import needs_memcached, needs_valkey
+from tests.localstack.conftest import gone, running_as
 from tests.servers import two_free_ports
 from tests.waiting import eventually
 
@@ -29,19 +34,50 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def server(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """It is killed in the end, as by somebody who knows no better way; nothing goes on without it."""
     server = Server(port, tmp_path_factory.mktemp("localstack") / "run")
     with running(os.environ, server):
         process = server.process()
+        assert process is not None
         yield server
-    assert process is not None
-    assert not process.is_running()
-    assert not taken(port)
+        invoke_a_function(server)
+        begin_a_cache(server)
+        started = process.children(recursive=True)
+        assert "awslambdaric" in running_as(started)
+        assert "memcached" in running_as(started) or not shutil.which("memcached")
+        process.send_signal(signal.SIGKILL)
+        gone([process, *started])
+        assert not taken(port)
     assert not server.folder.exists()
 
 
 def client(server: Server, service: str) -> Any:
     session = boto3.Session("test", "test", region_name=CREDENTIALS["AWS_DEFAULT_REGION"])
     return closing(session.client(service, endpoint_url=server.endpoint))
+
+
+def invoke_a_function(server: Server) -> None:
+    """Its environment stays, as Lambda's do, and waits for the next event."""
+    code = io.BytesIO()
+    with zipfile.ZipFile(code, "w") as archive:
+        archive.writestr("handler.py", "def handler(event, context):\n    return event\n")
+    role = "arn:aws:iam::000000000000:role/any"
+    with client(server, "lambda") as lambda_:
+        lambda_.create_function(
+            FunctionName="echo",
+            Runtime="python3.13",
+            Role=role,
+            Handler="handler.handler",
+            Code={"ZipFile": code.getvalue()},
+        )
+        lambda_.get_waiter("function_active_v2").wait(FunctionName="echo", WaiterConfig={"Delay": 1})
+        assert json.load(lambda_.invoke(FunctionName="echo", Payload=b"[1]")["Payload"]) == [1]
+
+
+def begin_a_cache(server: Server) -> None:
+    with client(server, "cloudformation") as cloudformation:
+        cloudformation.create_stack(StackName="left", TemplateBody=groups())
+        settled(cloudformation, "left")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,4 @@
-"""`make localstack`, as its user meets it: the deployed registry behind both of its doors, and nothing left afterwards.
-
-One deployment for the whole file. It is the stack that an account gets, with the same code and the same layer.
-"""
+"""`make localstack`, as its user meets it: the deployed registry behind both doors, and nothing left afterwards."""
 
 import json
 import os
@@ -28,22 +25,10 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from localstack import up
 from localstack.assembly import Assembly, Changed, NotDeployed, _stays, deploy, outline
 from localstack.installation import find_python
-from localstack.server import CREDENTIALS, taken
-from tests.localstack.conftest import Deployed, Door, command, deployment, gone
+from localstack.server import CREDENTIALS, Server
+from tests.localstack.conftest import THREE_ZONES, Deployed, Door, command, deployment, gone
 
 DOORS = ("rest", "function")
-
-
-@pytest.fixture(scope="module")
-def deployed(port: int) -> Iterator[Deployed]:
-    with deployment(port) as deployed:
-        yield deployed
-        started = deployed.processes()
-        assert len(started) > 1, "no function has been started"
-        assert command("localstack.down", "--port", str(port)).stdout == "LocalStack is stopped.\n"
-        gone(started)
-        assert not taken(port)
-        assert not deployed.server.folder.exists()
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +42,23 @@ def clients(deployed: Deployed) -> Iterator[dict[str, SchemaRegistryClient]]:
 
 def test_it_prints_the_doors_and_the_key_on_lines_of_their_own(deployed: Deployed) -> None:
     """For people to read and for scripts to cut; how to try it stands beside, on the other stream."""
-    assert list(deployed.facts) == ["rest", "function", "key", "secret"]
-    (line,) = re.findall(r"^  curl .*$", deployed.told, re.MULTILINE)
-    answered = subprocess.run(line.replace("curl", "curl -sf"), shell=True, capture_output=True, check=True)
-    assert isinstance(json.loads(answered.stdout), list)
+    assert list(deployed.facts) == ["rest", "function", "key", "secret", *THREE_ZONES]
+    lines = re.findall(r"^  curl .*$", deployed.told, re.MULTILINE)
+    assert len(lines) == 2
+    for line in lines:
+        answered = subprocess.run(line.replace("curl", "curl -sf"), shell=True, capture_output=True, check=True)
+        assert isinstance(json.loads(answered.stdout), list)
+
+
+@pytest.mark.soak
+def test_a_registry_without_zones_is_deployed_too(port: int) -> None:
+    """A part of what the others here meet."""
+    with deployment(port) as plain:
+        assert list(plain.facts) == ["rest", "function", "key", "secret"]
+        for name in DOORS:
+            assert plain.door(name).ask("GET", "/subjects") == (200, [])
+        started = plain.processes()
+    gone(started)
 
 
 @pytest.mark.parametrize("door, other", [DOORS, DOORS[::-1]], ids=DOORS)
@@ -173,7 +171,7 @@ def test_an_answer_that_does_not_fit_through_is_refused_and_its_pages_are_not(de
 
 
 def test_a_crowd_before_both_doors_gets_one_id_per_text_and_no_gap(deployed: Deployed) -> None:
-    """32 at once: eight texts under 32 subjects, and 32 versions of one subject."""
+    """16 at once: eight texts under 16 subjects, and 16 versions of one subject."""
     rest = deployed.door("rest")
     assert rest.ask("PUT", "/config/crowd", {"compatibility": "NONE"})[0] == 200
 
@@ -187,19 +185,18 @@ def test_a_crowd_before_both_doors_gets_one_id_per_text_and_no_gap(deployed: Dep
         assert (first, second) == (200, 200), (there, added)
         return number % 8, there["id"], added["version"]
 
-    with ThreadPoolExecutor(32) as crowd:
-        came = list(crowd.map(register, range(32)))
+    with ThreadPoolExecutor(16) as crowd:
+        came = list(crowd.map(register, range(16)))
     assert len({id for _, id, _ in came}) == len({(text, id) for text, id, _ in came}) == 8
-    assert sorted(version for _, _, version in came) == list(range(1, 33))
-    assert rest.ask("GET", "/subjects/crowd/versions") == (200, list(range(1, 33)))
+    assert sorted(version for _, _, version in came) == list(range(1, 17))
+    assert rest.ask("GET", "/subjects/crowd/versions") == (200, list(range(1, 17)))
 
 
 def changed(assembly: Assembly, into: Path, handler: str) -> Assembly:
     """The same, with other code in the registry's function: what a developer's change comes to."""
     shutil.copytree(assembly.folder, into, ignore=shutil.ignore_patterns("asset.*"))
-    (code,) = (
-        path.parent for path in assembly.folder.glob("asset.*/handler.py") if (path.parent / "sigla/web").exists()
-    )
+    registry = (up.ROOT / "functions/registry/handler.py").read_bytes()
+    (code,) = (path.parent for path in assembly.folder.glob("asset.*/handler.py") if path.read_bytes() == registry)
     name = sha256(handler.encode()).hexdigest()
     (into / f"asset.{name}").mkdir()
     (into / f"asset.{name}" / "handler.py").write_text(handler)
@@ -231,7 +228,8 @@ def test_once_more_says_the_same(
     """The same doors and the same key, also in a LocalStack that is given."""
     assembly = Assembly(deployed.server.folder / "cdk.out")
     monkeypatch.setattr(up, "synthesise", lambda *_: assembly)  # it has been, and takes longer than all the rest
-    monkeypatch.setattr(sys, "argv", ["localstack.up", "--port", str(deployed.server.port)])
+    again_with = ["--port", str(deployed.server.port), "--zones", str(len(THREE_ZONES))]
+    monkeypatch.setattr(sys, "argv", ["localstack.up", *again_with])
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     assert up.main() == 0
     again = capsys.readouterr().out.splitlines()
@@ -306,11 +304,21 @@ def test_zones_without_a_cache_server_are_refused_before_anything_starts(port: i
     up.need_caches(up.read(["zones=use1-az1", "ring.kind=none"]))
 
 
-def test_a_setting_that_cannot_be_is_refused_in_its_own_words(port: int) -> None:
-    """Those that `cdk deploy` would have said."""
-    done = command("localstack.up", "--port", str(port), "-c", "zones=us-east-1a")
+@pytest.mark.parametrize(
+    "setting, sentence",
+    [
+        ("zones=us-east-1a", "zones is 'us-east-1a'; "),
+        ("pipelines.enabled=true", "pipelines.enabled needs EMR Serverless, "),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_its_own_words(tmp_path: Path, setting: str, sentence: str) -> None:
+    """Those that `cdk deploy` would have said, before anything is begun."""
+    (tmp_path / "node").symlink_to("/bin/true")
+    done = command("localstack.up", "--port", "1", "-c", setting, PATH=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr.startswith("zones is 'us-east-1a';")
+    assert done.stderr.startswith(sentence)
+    assert len(done.stderr.splitlines()) == 1
+    assert not Server.on(1).folder.exists()
 
 
 def test_without_node_it_says_so_and_starts_nothing(port: int, tmp_path: Path) -> None:

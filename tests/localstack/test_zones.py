@@ -1,10 +1,6 @@
-"""Zones, as `make localstack ARGS="--zones 3"` deploys them: each with a URL and a ring of real caches.
-
-One deployment for the whole file.
-"""
+"""Zones, as `make localstack ARGS="--zones 3"` deploys them: each with a URL and a ring of real caches."""
 
 import json
-import signal
 import subprocess
 import sys
 import urllib.request
@@ -23,21 +19,8 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from localstack.assembly import Assembly, deploy
 from localstack.server import CREDENTIALS, taken
-from tests.localstack.conftest import Deployed, deployment, gone
-
-ZONES = ("use1-az1", "use1-az2", "use1-az3")
-
-
-@pytest.fixture(scope="module")
-def deployed(port: int) -> Iterator[Deployed]:
-    """It is killed in the end, as by somebody who knows no `make localstack-down`; nothing goes on without it."""
-    with deployment(port, "--zones", str(len(ZONES))) as deployed:
-        yield deployed
-        localstack, *started = deployed.processes()
-        assert any("redis-server" in name or "valkey-server" in name for name in (each.name() for each in started))
-        localstack.send_signal(signal.SIGKILL)
-        gone([localstack, *started])
-        assert not taken(port)
+from tests.localstack.conftest import THREE_ZONES as ZONES
+from tests.localstack.conftest import Deployed, command, gone, running_as
 
 
 @pytest.fixture(scope="module")
@@ -236,3 +219,14 @@ def test_a_zone_whose_ring_is_gone_goes_on_and_its_next_heartbeat_says_so(
     _, zones = deployed.door("rest").ask("GET", "/zones")
     reasons = {zone["id"]: zone.get("reason", "") for zone in zones}
     assert reasons == {ZONES[0]: "", ZONES[1]: "", ZONES[2]: "2 of the 2 members of its ring do not answer"}
+
+
+def test_down_leaves_nothing(deployed: Deployed) -> None:
+    """No function, no cache, no port, no file. The last story of all that share this deployment."""
+    started = deployed.processes()
+    assert "awslambdaric" in running_as(started)
+    assert running_as(started) & {"redis-server", "valkey-server"}
+    assert command("localstack.down", "--port", str(deployed.server.port)).stdout == "LocalStack is stopped.\n"
+    gone(started)
+    assert not taken(deployed.server.port)
+    assert not deployed.server.folder.exists()

@@ -6,7 +6,6 @@ python -m tests.pipelines.broker                runs one until Ctrl-C and prints
 
 import contextlib
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -21,7 +20,9 @@ from confluent_kafka import KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from pipelines.connectors.installation import HOME, Unavailable, fetch, fetched, java
+from localstack import foreground
+from pipelines.connectors.installation import HOME
+from pipelines.connectors.maven import Unavailable, class_path, fetch, fetched, java
 
 POM = Path(__file__).parent / "broker.pom.xml"
 PLACE = HOME / "broker"
@@ -122,7 +123,7 @@ def running() -> Iterator[Broker]:
         _java("kafka.tools.StorageTool", "format", "-t", "c2lnbGEtdGVzdHMtcnVuLQ", "-c", settings, "--standalone")
         with (folder / "log").open("wb+") as log:
             server = subprocess.Popen(
-                [java(), *SMALL, "-cp", f"{PLACE / 'lib'}/*", "kafka.Kafka", settings],
+                [java(), *SMALL, "-cp", class_path(PLACE), "kafka.Kafka", settings],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -164,7 +165,7 @@ def _free_ports() -> tuple[int, int]:
 
 def _java(*command: str) -> None:
     done = subprocess.run(
-        [java(), *SMALL, "-cp", f"{PLACE / 'lib'}/*", *command], capture_output=True, text=True, check=False
+        [java(), *SMALL, "-cp", class_path(PLACE), *command], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise Unavailable(f"Kafka could not be prepared; it said\n{done.stdout}{done.stderr}")
@@ -193,21 +194,11 @@ def _stop(server: "subprocess.Popen[bytes]") -> None:
     server.wait(STOPS_WITHIN_S)
 
 
-def main() -> int:
-    """The command: 0 after Ctrl-C, 1 if it cannot run here."""
-    try:
-        install()
-        if "--install" not in sys.argv:
-            with running() as broker:
-                print(f"Kafka answers on {broker.address}; Ctrl-C stops it.", flush=True)
-                signal.pause()
-    except KeyboardInterrupt:
-        return 0
-    except Unavailable as reason:
-        print(reason, file=sys.stderr)
-        return 1
-    return 0
+@contextlib.contextmanager
+def _told() -> Iterator[str]:
+    with running() as broker:
+        yield f"Kafka answers on {broker.address}; Ctrl-C stops it."
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(foreground.run(install, None if "--install" in sys.argv else _told))

@@ -15,7 +15,8 @@ import time
 from importlib import metadata
 from pathlib import Path
 
-from pipelines.connectors.installation import HOME, Unavailable, install
+from pipelines.connectors.installation import HOME, install
+from pipelines.connectors.maven import Unavailable
 from tests.pipelines import broker
 
 ROOT = Path(__file__).parent.parent.parent

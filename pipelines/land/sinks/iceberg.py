@@ -5,23 +5,31 @@ has the batch. It outlives the snapshots, which others expire. Every commit is m
 somebody was faster, or nobody can tell what became of it, the table is read again and tells.
 """
 
-import random
-import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import orjson
 import pyarrow as pa
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    NoSuchTableError,
+    NotInstalledError,
+    RESTError,
+)
 from pyiceberg.table import Table
 from pyiceberg.transforms import DayTransform
 
 from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest
+from pipelines.land.settings import InvalidLanding
 from pipelines.land.sinks import sink
 from pipelines.land.sinks.sink import OURS, folder
 from pipelines.places import Bucket, Place
+from pipelines.retries import tries
+from sigla.errors import StoreError
 
 PROPERTIES: Final = {
     "format-version": "2",
@@ -29,21 +37,41 @@ PROPERTIES: Final = {
     "commit.retry.num-retries": "0",
     "write.parquet.compression-codec": "zstd",
 }
+_SILENT: list[type[Exception]] = [CommitFailedException, CommitStateUnknownException, RESTError]
+"""What a catalog's client raises where the catalog does not do what it was asked, beside OSError and botocore's."""
+with suppress(ImportError):  # only catalogs in a database need it
+    from sqlalchemy.exc import SQLAlchemyError
+
+    _SILENT.append(SQLAlchemyError)
+
 DAY: Final = "_sr_ts"
 """The column by whose day (UTC) typed tables are partitioned; a file has rows of one."""
 
-TRIES: Final = 8
-"""Of a commit; with the pauses between them they take at most 13 s."""
-FIRST_PAUSE_S: Final = 0.1
-
 
 def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
-    """properties: as pyiceberg's configuration has them (`type: glue`, `type: sql` and `uri`, …)."""
+    """properties: as pyiceberg's configuration has them (`type: glue`, `type: sql` and `uri`, …).
+
+    Raises InvalidLanding, StoreError.
+    """
     # A repetition inside of botocore cannot tell its own commit from another's, and would have its files removed.
     found: dict[str, Any] = {"glue.max-retries": 0}
     if isinstance(lake, Bucket):
         found |= {"s3.endpoint": lake.endpoint, "s3.region": lake.region}
-    return load_catalog("sigla", **(found | dict(properties)))
+    try:
+        with _answering():
+            return load_catalog("sigla", **(found | dict(properties)))
+    except (ValueError, NotInstalledError) as problem:
+        raise InvalidLanding(f"`sink.catalog` is none that pyiceberg can open: {problem}") from problem
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    """Raises StoreError of a catalog that does not."""
+    try:
+        yield
+    except tuple(_SILENT) as failure:
+        [first, *_] = str(failure).splitlines() or [type(failure).__name__]
+        raise StoreError(f"the catalog of Iceberg: {first}") from failure
 
 
 class Iceberg:
@@ -56,14 +84,16 @@ class Iceberg:
         self._done: dict[str, int] = {}
 
     def columns(self, table: str) -> pa.Schema | None:
-        found = self._table(table)
+        with _answering():
+            found = self._table(table)
         return None if found is None else sink.columns(_arrow_schema(found))
 
     def commit(self, manifest: Manifest) -> None:
         if self._done.get(manifest.query, -1) >= manifest.number:
             return
         for table in manifest.tables:
-            self._commit(manifest, table)
+            with _answering():
+                self._commit(manifest, table)
         self._done[manifest.query] = manifest.number
 
     def rows(self, table: str) -> Iterator[pa.RecordBatch]:
@@ -74,7 +104,7 @@ class Iceberg:
                 yield batch.cast(schema)
 
     def _commit(self, manifest: Manifest, table: str) -> None:
-        for number in range(TRIES):
+        for last in tries():
             try:
                 # Asked also after a creation: between it and this line another driver may have done all.
                 found = self._table(table) or self._created(manifest, table)
@@ -82,9 +112,8 @@ class Iceberg:
                     self._append(found, manifest, table)
             except Exception:
                 # Whatever it was, the table itself tells whether it is done; a fault of ours stays one to the end.
-                if number == TRIES - 1:
+                if last:
                     raise
-                time.sleep(random.uniform(0, FIRST_PAUSE_S * 2**number))  # noqa: S311 - spreads drivers, guards nothing
             else:
                 return
 

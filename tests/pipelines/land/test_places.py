@@ -2,16 +2,21 @@
 
 import pickle
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from pipelines import places
+from pipelines import places, retries
 from pipelines.places import Place, place
 from sigla.errors import StoreError
+from sigla.settings import InvalidSetting
 
 
 @pytest.fixture(params=["folder", "bucket"])
@@ -80,53 +85,77 @@ def test_a_place_can_be_sent_to_a_task(here: Place) -> None:
     assert sent.read("x") == b"1"
 
 
-def test_a_put_whose_answer_was_lost_is_settled_by_reading(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+BUSY = ClientError({"Error": {"Code": "ConditionalRequestConflict"}}, "PutObject")
+"""S3's answer while somebody else writes: he may give up."""
+
+
+@pytest.fixture
+def answering(bucket: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., None]], Place]:
+    """A place in a bucket whose puts do something else, with what S3 would do and the request; nobody waits."""
+
+    def at(put: Callable[..., None]) -> Place:
+        here = place(f"s3://{bucket}/{uuid4()}")
+        real = places._client(here.region, here.endpoint)  # type: ignore[attr-defined]  # a Bucket has both
+        client = SimpleNamespace(get_object=real.get_object, put_object=partial(put, real.put_object))
+        monkeypatch.setattr(places, "_client", lambda *_: client)
+        return here
+
+    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
+    return at
+
+
+def test_a_put_whose_answer_was_lost_is_settled_by_reading(answering: Callable[..., Place]) -> None:
     """The request was carried out, the answer never came: what stands is ours."""
-    here = place(f"s3://{bucket}/lost")
-    real = places._client(here.region, here.endpoint)  # type: ignore[attr-defined]  # a Bucket has both
 
-    class Deaf:
-        def __getattr__(self, name: str) -> object:
-            return getattr(real, name)
+    def put(real: Callable[..., None], **request: object) -> None:
+        real(**request)
+        raise EndpointConnectionError(endpoint_url="http://lost")
 
-        def put_object(self, **request: object) -> None:
-            real.put_object(**request)
-            raise EndpointConnectionError(endpoint_url="http://lost")
-
-    monkeypatch.setattr(places, "_client", lambda *_: Deaf())
-    assert here.put_if_absent("m", b"mine") == b"mine"
+    assert answering(put).put_if_absent("m", b"mine") == b"mine"
 
 
-def test_a_put_that_nobody_can_settle_is_an_error(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = place(f"s3://{bucket}/silent")
-    real = places._client(here.region, here.endpoint)  # type: ignore[attr-defined]  # a Bucket has both
+def test_a_put_that_nobody_can_settle_is_an_error(answering: Callable[..., Place]) -> None:
+    def put(_: object, **__: object) -> None:
+        raise EndpointConnectionError(endpoint_url="http://silent")
 
-    class Silent:
-        get_object = real.get_object
-
-        def put_object(self, **_: object) -> None:
-            raise EndpointConnectionError(endpoint_url="http://silent")
-
-    monkeypatch.setattr(places, "_client", lambda *_: Silent())
-    with pytest.raises(StoreError, match=f"putting s3://{bucket}/silent/m"):
+    here = answering(put)
+    with pytest.raises(StoreError, match=f"putting {here.uri('m')}"):
         here.put_if_absent("m", b"mine")
 
 
-def test_a_put_that_meets_another_writer_is_tried_again(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S3 answers 409 while somebody else writes: he may give up."""
-    here = place(f"s3://{bucket}/busy")
-    real = places._client(here.region, here.endpoint)  # type: ignore[attr-defined]  # a Bucket has both
-    refusals = [ClientError({"Error": {"Code": "ConditionalRequestConflict"}}, "PutObject")] * 3
+def test_a_put_that_meets_another_writer_is_tried_again(answering: Callable[..., Place]) -> None:
+    refusals = [BUSY] * 3
 
-    class Busy:
-        get_object = real.get_object
+    def put(real: Callable[..., None], **request: object) -> None:
+        if refusals:
+            raise refusals.pop()
+        real(**request)
 
-        def put_object(self, **request: object) -> None:
-            if refusals:
-                raise refusals.pop()
-            real.put_object(**request)
-
-    monkeypatch.setattr(places, "_client", lambda *_: Busy())
-    monkeypatch.setattr(places, "FIRST_PAUSE_S", 0)
-    assert here.put_if_absent("m", b"mine") == b"mine"
+    assert answering(put).put_if_absent("m", b"mine") == b"mine"
     assert not refusals
+
+
+def test_a_put_that_never_gets_its_turn_is_given_up(answering: Callable[..., Place]) -> None:
+    """In a sentence that says why; nobody waits for ever."""
+
+    def put(_: object, **__: object) -> None:
+        raise BUSY
+
+    with pytest.raises(StoreError, match=f"others got in the way {retries.TRIES} times"):
+        answering(put).put_if_absent("m", b"mine")
+
+
+@pytest.mark.parametrize("url", ["gs://bucket/x", "s3a://bucket/x", "hdfs://name/x", "s3://", "s3:///prefix"])
+def test_what_is_neither_a_folder_nor_s3_is_refused(url: str) -> None:
+    """A folder of that name would be made on each machine, and be gone with it."""
+    with pytest.raises(InvalidSetting, match=f"{url} is no place for files"):
+        place(url)
+
+
+def test_without_a_region_a_bucket_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_PROFILE", "nosuch")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(InvalidSetting, match=r"s3://lake cannot be asked for: .*nosuch"):
+        place("s3://lake")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines import retries
 from pipelines.land.gc import KEPT, collect
 from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Counts, Manifest, Manifests, Range
@@ -224,7 +225,7 @@ def test_a_commit_that_loses_a_race_is_made_on_what_the_winner_left(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another query's batch comes between reading the table and writing it."""
-    monkeypatch.setattr(iceberg, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
     sink = Iceberg(world.catalog, "sigla", world.lake)
     land(world, sink, 0, OLD, [{"n": 0, "s": None}])
     others = iter(range(3))
@@ -239,7 +240,7 @@ def test_a_commit_that_loses_a_race_is_made_on_what_the_winner_left(
 
 
 def test_a_commit_whose_answer_was_lost_is_not_made_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iceberg, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
     sink = Iceberg(world.catalog, "sigla", world.lake)
     commit, calls = world.catalog.commit_table, []
 
@@ -254,7 +255,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_again(world: World, monkeypa
 
 
 def test_a_catalog_that_never_answers_is_told_of(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iceberg, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
 
     def silent(*_: Any) -> Any:
         raise TimeoutError

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.connectors.installation import Unavailable, connectors, java
+from pipelines.connectors.installation import connectors
+from pipelines.connectors.maven import Unavailable, java
 from pipelines.spark import session
 from tests.pipelines import broker
 from tests.pipelines.broker import Broker

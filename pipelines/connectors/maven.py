@@ -1,0 +1,81 @@
+"""Jars from Maven Central, and the Java that runs them: for Spark, for Kafka, for DynamoDB's own engine."""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+JAVA: Final = 17
+"""The oldest that runs Spark 4, Kafka 4 and DynamoDB Local."""
+FETCHED_WITHIN_S: Final = 150.0
+
+
+class Unavailable(Exception):
+    """Something cannot be had here; the message says what, and what to do."""
+
+
+def java() -> str:
+    """The program. Raises Unavailable."""
+    found = shutil.which("java")
+    if found is None:
+        raise Unavailable(f"This needs Java {JAVA} or newer, and there is no java here")
+    told = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', told)
+    if version is None or int(version.group(1)) < JAVA:
+        raise Unavailable(f"This needs Java {JAVA} or newer; the one here says {told.splitlines()[:1]}")
+    return found
+
+
+def class_path(folder: Path) -> str:
+    """Of all that was fetched into a folder, as `java -cp` takes it."""
+    return f"{folder / 'lib'}/*"
+
+
+def fetched(pom: Path, folder: Path) -> bool:
+    """Whether a folder holds what a pom says."""
+    stamp = folder / "pom"
+    return stamp.exists() and stamp.read_text() == _digest(pom)
+
+
+def fetch(pom: Path, folder: Path, *, properties: Mapping[str, str] | None = None, without: str = "") -> None:
+    """The jars of a pom into `folder/lib`; nothing to do when they are there. Raises Unavailable.
+
+    properties: of the pom. without: groups of artifacts that are left out, between commas.
+    """
+    if fetched(pom, folder):
+        return
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise Unavailable("Jars are fetched by Maven, and there is no mvn here: install Maven")
+    java()
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"Fetching jars into {folder} …", file=sys.stderr)
+    command = [maven, "--quiet", "--batch-mode", "--file", str(pom)]
+    command += [f"-D{name}={value}" for name, value in (properties or {}).items()]
+    command += ["dependency:copy-dependencies", "-DincludeScope=runtime"]
+    command += [f"-DexcludeGroupIds={without}"] if without else []
+    # Beside its place first: a download that is cut off leaves nothing half done.
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
+        _run([*command, f"-DoutputDirectory={beside}/lib"])
+        (folder / "pom").unlink(missing_ok=True)
+        shutil.rmtree(folder / "lib", ignore_errors=True)
+        (Path(beside) / "lib").rename(folder / "lib")
+    (folder / "pom").write_text(_digest(pom))
+
+
+def _run(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=FETCHED_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"Maven did not fetch the jars within {FETCHED_WITHIN_S:.0f} s") from None
+    if done.returncode:
+        raise Unavailable(f"Maven could not fetch the jars; it said\n{done.stdout[-2000:]}")
+
+
+def _digest(pom: Path) -> str:
+    return hashlib.sha256(pom.read_bytes()).hexdigest()
