@@ -82,6 +82,8 @@ class RegistryPart(_Part):
     def _one(self) -> Self:
         if bool(self.data) == bool(self.bucket):
             raise ValueError("say where schemas are: either `data` or `bucket`")
+        if not self.context.startswith("."):
+            raise ValueError(f"a context begins with a dot: `context: .{self.context}`")
         return self
 
     @property
@@ -146,11 +148,12 @@ class ChecksPart(_Part):
     deleted: plan.Policy = plan.Policy.ALLOW
     trailing: plan.Policy = plan.Policy.FAIL
     max_bytes: Size = Limits().max_bytes
+    values: int = Field(default=Limits().values, gt=0)
     depth: int = Field(default=Limits().depth, gt=0, le=200)
 
     @property
     def checks(self) -> plan.Checks:
-        limits = Limits(self.max_bytes, self.depth, trailing=self.trailing is plan.Policy.ALLOW)
+        limits = Limits(self.max_bytes, self.depth, self.values, trailing=self.trailing is plan.Policy.ALLOW)
         return plan.Checks(self.membership, self.deleted, limits)
 
 

@@ -1,6 +1,8 @@
 """`sigla explain` of a record of a topic, found by its place."""
 
+import socket
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from sigla.cli import main
+from sigla.cli import explain_records, main
 from tests.cli.explaining import PAYLOAD, Captured, explained, misused, stored
 
 
@@ -67,6 +69,20 @@ def test_a_record_that_is_not_there_is_told_in_a_sentence(
     monkeypatch.setattr("confluent_kafka.Consumer", lambda _: consumer)
     assert main(["explain", "--topic", "t", "--offset", "5", "--brokers", "b", "--data", data]) == 1
     assert why in capsys.readouterr().err
+
+
+def test_a_broker_that_is_not_there_is_one_sentence(
+    data: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And not a line for each try of Kafka's client, which writes them past Python."""
+    monkeypatch.setattr(explain_records, "WAIT_S", 1.0)
+    with closing(socket.socket()) as deaf:
+        deaf.bind(("127.0.0.1", 0))  # nobody listens, and nobody else gets the port
+        broker = f"127.0.0.1:{deaf.getsockname()[1]}"
+        assert main(["explain", "--topic", "t", "--offset", "0", "--brokers", broker, "--data", data]) == 1
+    (told,) = capfd.readouterr().err.splitlines()
+    assert told.startswith(f"sigla: {broker} does not answer, or t has no partition 0 (")
+    assert "refused" in told or "down" in told
 
 
 def test_settings_that_make_no_client_are_misuse(data: str, tmp_path: Path, capsys: Captured) -> None:

@@ -76,6 +76,7 @@ max_stale: 2h
         (("work: work", "work: work\nworks: 1"), "`works`: there is no such setting"),
         (("{data: registry}", "{}"), "either `data` or `bucket`"),
         (("{data: registry}", "{data: a, bucket: b}"), "either `data` or `bucket`"),
+        (("{data: registry}", "{data: a, context: eu}"), "a context begins with a dot: `context: .eu`"),
         (("kind: files", "kind: pulsar"), "`source`"),
         (("{topic: orders}", "{topic: orders, reader: newest}"), "`latest`, `{version: N}` or `{id: N}`"),
         (("{topic: orders}", "{topic: orders, strategy: RecordName}"), "say in `records` which"),

@@ -1,11 +1,15 @@
 """The `sigla` command: 0 fine, 1 refused, 2 misused. Why not is one sentence on standard error that says what to do."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from sigla import __version__
 from sigla.cli.misuse import Misuse, Refused
+
+INTERRUPTED, UNHEARD = 130, 141
+"""As a shell has it of who ended by Ctrl-C, and of who wrote where nobody reads any more: 128 and the signal."""
 
 DESCRIPTION = """\
 Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry API.
@@ -30,15 +34,40 @@ Any Confluent client works: point its schema.registry.url at the address that `s
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        status = _run(argv)
+        sys.stdout.flush()
+    except (Misuse, Refused) as problem:
+        status = _say(problem, problem.status)
+    except KeyboardInterrupt:
+        status = _say("Interrupted.", INTERRUPTED)
+    except BrokenPipeError:
+        status = UNHEARD
+    except OSError as failure:
+        status = _say(f"{failure.filename or 'The output'} cannot be used ({failure.strerror}).", Misuse.status)
+    _hush()
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
     args = _parser().parse_args(argv)
     if args.command is None:
         _parser().print_help()
         return 0
+    return int(args.run(args))
+
+
+def _say(problem: object, status: int) -> int:
+    print(f"sigla: {problem}", file=sys.stderr)
+    return status
+
+
+def _hush() -> None:
+    """What cannot be written goes nowhere: at its end the interpreter would try once more, and complain."""
     try:
-        return int(args.run(args))
-    except (Misuse, Refused) as problem:
-        print(f"sigla: {problem}", file=sys.stderr)
-        return problem.status
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -48,8 +48,11 @@ def read(path: Path) -> list[TopicRecord]:
 
 
 def write(records: Iterable[TopicRecord], file: Path | None) -> int:
-    """As lines, into a file that is whole when it appears under its name, or to standard output; how many."""
-    with _new(file) if file else nullcontext(sys.stdout.buffer) as out:
+    """As lines, into a file that is whole when it appears under its name, or to standard output; how many.
+
+    Raises Misuse, BrokenPipeError, and what the records raise.
+    """
+    with _told(file), _new(file) if file else nullcontext(sys.stdout.buffer) as out:
         number = 0
         for record in records:
             line = {
@@ -62,6 +65,17 @@ def write(records: Iterable[TopicRecord], file: Path | None) -> int:
             number += 1
         out.flush()
     return number
+
+
+@contextmanager
+def _told(file: Path | None) -> Iterator[None]:
+    """Stores raise errors of their own: whatever the system says here, it says of the output. Raises Misuse."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as failure:
+        raise Misuse(f"{file or 'The output'} cannot be used ({failure.strerror}).") from None
 
 
 @contextmanager

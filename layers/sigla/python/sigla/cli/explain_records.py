@@ -53,7 +53,15 @@ def fetched(topic: str, partition: int, offset: int, part: str, settings: dict[s
         import confluent_kafka as kafka
     except ImportError:
         raise Misuse(f"Topics are read by confluent-kafka, which is not installed: {INSTALL}.") from None
-    own = {"group.id": "sigla-explain", "enable.auto.commit": False, "enable.partition.eof": True}
+    said: list[str] = []
+    own = {
+        "group.id": "sigla-explain",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        # Else it writes a line of its own for each try.
+        "log_level": 0,
+        "error_cb": lambda error: said.append(error.str()),
+    }
     try:
         consumer = kafka.Consumer({"auto.offset.reset": "error", **settings, **own})
     except kafka.KafkaException as problem:
@@ -66,7 +74,8 @@ def fetched(topic: str, partition: int, offset: int, part: str, settings: dict[s
     finally:
         consumer.close()
     if message is None:
-        raise Refused(f"{settings['bootstrap.servers']} does not answer, or {topic} has no partition {partition}.")
+        why = f" ({said[-1]})" if said else ""
+        raise Refused(f"{settings['bootstrap.servers']} does not answer, or {topic} has no partition {partition}{why}.")
     if message.error():
         raise Refused(f"{topic}, partition {partition}, has no record {offset}: {message.error().str()}.")
     if message.offset() != offset:

@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -51,13 +51,14 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if something is in conflict. Raises Misuse, Refused."""
-    from sigla.registry.importing import CONFLICTING, import_state
+    from sigla.registry.importing import CONFLICTING, SIDE_BY_SIDE, import_state
 
     address = place.address(args)
+    threads = SIDE_BY_SIDE if address.bucket else 1
     with progress.shown() as told:
         state = _state(args, told)
         with place.explained(address), _opened(address, dry_run=args.dry_run) as (stores, group):
-            report = import_state(stores, state, group=group, progress=told)
+            report = import_state(stores, state, group=group, threads=threads, progress=told)
     if args.json:
         print(json.dumps({**report.form(), "dryRun": args.dry_run}))
     else:
@@ -76,27 +77,20 @@ def _state(args: argparse.Namespace, told: progress.Told) -> "State":
         return remote.read(args.source, args.user, SystemClock(), told)
     path = Path(args.source)
     if not path.exists():
-        raise Misuse(f"There is no file {path}, and it is no URL: such a URL begins with https:// or http://.")
+        raise Misuse(f"There is no file {args.source}, and it is no URL: such a URL begins with https:// or http://.")
     return replay.replayed(dumps.read(path))
 
 
 @contextmanager
 def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Group]]":
-    """For a dry run nothing is made and nothing is locked: it may be tried while a server runs."""
     from sigla import opening
-    from sigla.registry.importing import rehearsal
-    from sigla.registry.stores import Stores
-    from sigla.settings import Settings
 
-    if not dry_run:
+    if dry_run:
+        with opening.rehearsing(address) as rehearsed:
+            yield rehearsed
+    else:
         with opening.writing(address) as writing:
             yield writing.registry, writing.group
-    elif address.bucket or Path(address.data).exists():
-        with opening.reading(address) as held:
-            yield rehearsal(Stores(held.catalog, held.bodies, held.clock)), nullcontext
-    else:
-        with opening.embedded(Settings(), None) as (registry, _):
-            yield rehearsal(registry), nullcontext
 
 
 def _told(report: "Report") -> Iterator[str]:

@@ -47,5 +47,7 @@ def explained(where: "Address | str") -> Iterator[None]:
     except StoreError as failure:
         cause = f" ({failure.__cause__})" if str(failure.__cause__ or "") not in str(failure) else ""
         raise Refused(f"In {where} {failure}{cause}.") from None
+    except BrokenPipeError:
+        raise  # who reads what is told here has gone away
     except OSError as failure:
         raise Misuse(f"{failure.filename or where} cannot be used ({failure.strerror}).") from None

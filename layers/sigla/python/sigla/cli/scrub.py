@@ -16,7 +16,8 @@ also beside a running registry: what looks wrong because somebody is writing is 
 """
 
 EPILOG = """\
-Exit status: 0 nothing is wrong that needs anybody, 1 something is, 2 misused. docs/scrub.md explains each kind.
+Exit status: 0 nothing is wrong that needs anybody, 1 something is (or a store is silent, which a sentence on standard
+error says), 2 misused. docs/scrub.md explains each kind.
 --fix puts one kind right, through the store's own conditions; nothing is ever removed. In a directory that needs the
 registry to be stopped.
 """
