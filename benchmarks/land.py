@@ -3,7 +3,9 @@
     python -m benchmarks.land [--quick] [--json]
 
 Two threads, one Spark, all in turns: in each round each lands the same 400,000 records, with seven writers' schemas
-mixed in every batch. from_avro knows one writer's schema, so a query has one for each id, and their union. The UDF is
+mixed in every batch. Records without headers, as most are. Where a broker is installed, they come from Kafka, too: a
+landing of ours, and Spark's own source, whose batches are counted and forgotten. What the broker does is not counted.
+from_avro knows one writer's schema, so a query has one for each id, and their union. The UDF is
 the fastest form in which fastavro can stand in one: on Arrow's batches, with parsed schemas kept.
 """
 
@@ -13,7 +15,7 @@ import shutil
 import struct
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, reduce
 from io import BytesIO
@@ -32,7 +34,7 @@ from benchmarks import orders
 from benchmarks.harness import Goal, Line, Lines, NotHere, best_of, main
 from pipelines.connectors.installation import connectors
 from pipelines.connectors.maven import Unavailable, java
-from pipelines.land import settings
+from pipelines.land import kafka, settings
 from pipelines.land.batch import Batch
 from pipelines.land.driver import Driver, driver
 from pipelines.land.job import run
@@ -40,12 +42,14 @@ from pipelines.land.landed import Landed
 from pipelines.land.manifest import Entry
 from pipelines.land.raw import RAW
 from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping
-from pipelines.land.task import Task, in_arrow
+from pipelines.land.sources import Stopping, landed, without_nulls
+from pipelines.land.task import Task
 from pipelines.spark import session
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from tests.pipelines import broker
+from tests.pipelines.broker import Broker
 
 RECORDS: Final = 400_000
 FEW: Final = 16_000
@@ -91,6 +95,7 @@ class Estate:
     root: Path
     records: int
     ids: dict[str, list[int]]
+    brokers: str = ""
 
     def measured(self, land: Callable[[], int]) -> Callable[[], float]:
         """A work: CPU seconds for each record."""
@@ -116,13 +121,31 @@ class Estate:
         """As of Kafka: Spark reads the records and hands them over."""
 
         def tasks(task: Task) -> list[Landed]:
-            frame = self._raw(topic).select(*RAW.names)
-            return [Landed.decoded(row.landed) for row in frame.mapInArrow(in_arrow(task), "landed binary").collect()]
+            return landed(self._raw(topic).select(*RAW.names), task)
 
         opened = self._driver(topic)
         files = (self.root / topic).glob("*.parquet")
         entries = tuple(_entry(path) for path in sorted(files))
         return opened.land(Batch("through-spark", 0, entries=entries), tasks).counts.landed
+
+    def of_kafka(self, topic: str) -> int:
+        """The job as it is, of a broker: all that is there, in one batch."""
+        total = Sum()
+        source = {"kind": "kafka", "brokers": self.brokers}
+        run(self.spark, self._driver(topic, source), total, Stopping())
+        return total.landed
+
+    def kafka_alone(self, topic: str) -> int:
+        """Spark's source, with the columns that we ask of it, handed over to Python."""
+
+        def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield pa.RecordBatch.from_pydict({"records": [sum(map(len, batches))]})
+
+        frame = without_nulls(self._from_kafka(topic))
+        return sum(row.records for row in frame.mapInArrow(count, "records bigint").collect())
+
+    def fastavro_of_kafka(self, topic: str) -> int:
+        return self._udf(self._from_kafka(topic), topic)
 
     def from_avro(self, topic: str) -> int:
         """Spark's own function, once for each id."""
@@ -138,6 +161,9 @@ class Estate:
         return self._written(reduce(DataFrame.unionByName, parts).select(*META, "schema_id", "record.*"))
 
     def fastavro(self, topic: str) -> int:
+        return self._udf(self._raw(topic), topic)
+
+    def _udf(self, raw: DataFrame, topic: str) -> int:
         """A UDF of one's own, and Spark's writer."""
         schemas, reader = dict(zip(self.ids[topic], _schemas(topic), strict=True)), orders.versions()[orders.READER]
 
@@ -162,7 +188,11 @@ class Estate:
                 names = [*META, "schema_id", *(column.name for column in COLUMNS)]
                 yield pa.RecordBatch.from_arrays(arrays, names=names)
 
-        return self._written(self._raw(topic).select(*META, "value").mapInArrow(decode, DDL))
+        return self._written(raw.select(*META, "value").mapInArrow(decode, DDL))
+
+    def _from_kafka(self, topic: str) -> DataFrame:
+        options = {kafka.ADDRESS: self.brokers, "subscribe": topic, "includeHeaders": "true"}
+        return self.spark.read.format("kafka").options(**options).load().select(*RAW.names)
 
     def _raw(self, topic: str) -> DataFrame:
         return self.spark.read.parquet(str(self.root / topic))
@@ -172,11 +202,11 @@ class Estate:
         frame.write.option("compression", "zstd").parquet(str(out))
         return sum(pq.read_metadata(path).num_rows for path in out.glob("*.parquet"))
 
-    def _driver(self, topic: str) -> Driver:
+    def _driver(self, topic: str, source: dict[str, str] | None = None) -> Driver:
         out = self.root / "out"
         form = {
             "registry": {"data": str(self.root / "registry")},
-            "source": {"kind": "files", "path": str(self.root / topic)},
+            "source": source or {"kind": "files", "path": str(self.root / topic)},
             "bind": [{"topic": topic, "reader": {"id": self.ids[topic][-1 if topic == "one" else orders.READER]}}],
             "sink": {"lake": str(out / "lake")},
             "work": str(out / "work"),
@@ -194,10 +224,11 @@ def lines(*, quick: bool) -> Lines:
         jars = connectors()
     except Unavailable as reason:
         raise NotHere(str(reason)) from None
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as until:
+        brokers = until.enter_context(_broker())
         spark = session(os.environ, name="bench", master="local[2]", jars=jars, settings={"spark.driver.memory": "4g"})
         try:
-            yield from _lines(_estate(spark, Path(folder), records), rounds)
+            yield from _lines(_estate(spark, Path(folder), records, brokers), rounds)
         finally:
             spark.stop()
 
@@ -223,13 +254,29 @@ def _lines(estate: Estate, rounds: int) -> Lines:
         from_avro,
         "from_avro for each id, and their union",
     )
+    if estate.brokers:
+        ours, alone, udf = best(estate.of_kafka, estate.kafka_alone, estate.fastavro_of_kafka, topic="seven")
+        yield Line("land of Kafka, 7 schemas mixed", ours, "s", udf, "fastavro UDF of Kafka, Spark's writer", Goal(0.9))
+        yield Line("land of Kafka, 7 schemas mixed", ours, "s", alone, "Spark's Kafka source, counted and forgotten")
     ours, through, from_avro, udf = best(*ways, topic="one")
     yield Line("land of files, all of one schema", ours, "s", from_avro, "from_avro")
     yield Line("land through Spark, as of Kafka, all of one schema", through, "s", from_avro, "from_avro")
     yield Line("land of files, all of one schema", ours, "s", udf, "fastavro UDF, Spark's writer", Goal(0.9))
 
 
-def _estate(spark: SparkSession, root: Path, records: int) -> Estate:
+@contextmanager
+def _broker() -> Iterator[str]:
+    """Where a broker answers; empty where none is installed."""
+    with ExitStack() as until:
+        try:
+            address = until.enter_context(broker.running()).address
+        except Unavailable:
+            address = ""
+        BESIDE.update(child.pid for child in psutil.Process().children(recursive=True))
+        yield address
+
+
+def _estate(spark: SparkSession, root: Path, records: int, brokers: str) -> Estate:
     ids: dict[str, list[int]] = {}
     with embedded(Settings(default_level="NONE"), root / "registry") as (registry, _):
         for topic in WRITERS:
@@ -238,7 +285,21 @@ def _estate(spark: SparkSession, root: Path, records: int) -> Estate:
             ids[topic] = [int(registry.register(subject, draft).id or 0) for draft in drafts]
     for topic in WRITERS:
         orders.write(root / topic, records, ids[topic], topic)
-    return Estate(spark, root, records, ids)
+    if brokers:
+        _produce(Broker(brokers), root / "seven", "seven")
+    return Estate(spark, root, records, ids, brokers)
+
+
+def _produce(to: Broker, folder: Path, topic: str) -> None:
+    """The same records; a partition for each file."""
+    files = sorted(folder.glob("*.parquet"))
+    to.create(topic, len(files))
+    producer = to.producer(queue_buffering_max_messages="1000000")
+    for number, path in enumerate(files):
+        table = pq.read_table(path, columns=["key", "value"])
+        for key, value in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            producer.produce(topic, key=key, value=value, partition=number)
+        producer.flush()
 
 
 def _schemas(topic: str) -> list[orders.Schema]:
@@ -257,10 +318,15 @@ def cpu() -> float:
     me = psutil.Process()
     for process in [me, *me.children(recursive=True)]:
         with suppress(psutil.Error):
+            if process.pid in BESIDE:
+                continue
             times = process.cpu_times()
             SEEN[process.pid, process.create_time()] = times.user + times.system
     return sum(SEEN.values())
 
+
+BESIDE: Final[set[int]] = set()
+"""Processes that are not what is measured."""
 
 SEEN: Final[dict[tuple[int, float], float]] = {}
 """CPU seconds by process and when it began."""

@@ -15,11 +15,18 @@ JOBS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """By name: a module with `main(argv) -> int`, and what it does."""
 
+INTERRUPTED: Final = 130
+"""As a shell has it of who ended by Ctrl-C: 128 and the signal."""
+
 
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in JOBS:
-        return int(import_module(JOBS[name][0]).main(sys.argv[2:]))
+        try:
+            return int(import_module(JOBS[name][0]).main(sys.argv[2:]))
+        except KeyboardInterrupt:
+            print("Interrupted.", file=sys.stderr)
+            return INTERRUPTED
     out, code = (sys.stdout, 0) if name in {"-h", "--help"} else (sys.stderr, 2)
     if code:
         print(f"No job is called {name}.", file=out)

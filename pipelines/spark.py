@@ -1,11 +1,15 @@
 """Spark sessions of the jobs: what every one of them sets, and why."""
 
 import os
+import re
 import sys
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 HERE: Final = Path(__file__).parent.parent
@@ -64,9 +68,38 @@ def session(
     return builder.getOrCreate()
 
 
+@contextmanager
+def running(environ: MutableMapping[str, str], **options: Any) -> Iterator[SparkSession]:
+    """A `session` for as long as the block lasts. options: as there."""
+    made = session(environ, **options)
+    try:
+        yield made
+    finally:
+        # A JVM that was killed need not be stopped, and why the block has ended is more to the point.
+        with suppress(Py4JNetworkError, ConnectionError):
+            made.stop()
+
+
 def submitted(environ: Mapping[str, str]) -> bool:
     """Whether spark-submit started this process: it knows the master."""
     return "PYSPARK_GATEWAY_PORT" in environ
+
+
+_BEGINS: Final = re.compile(
+    r"(?s)\A\s*(?:\[STREAM_FAILED\] Query \[.*?\] terminated with exception: |An error occurred while calling \S+\n: )?"
+)
+_ENDS: Final = re.compile(r"(?: SQLSTATE: \w+)*\s*(?:\n\s*at |\n=== |\n\n?JVM stacktrace|\n\nDriver stacktrace|\Z)")
+
+
+def gave_up(failure: BaseException) -> str | None:
+    """Why Spark did not go on, in one line; None where it was not Spark, or was Python within one of its tasks."""
+    if isinstance(failure, Py4JNetworkError):
+        return "Spark gave up: its JVM has ended, by a signal or for want of memory."
+    text = str(failure)
+    if not isinstance(failure, PySparkException | Py4JError) or "Traceback (most recent call last)" in text:
+        return None
+    cause = _BEGINS.sub("", text, count=1)
+    return f"Spark gave up: {' '.join(_ENDS.split(cause, maxsplit=1)[0].split())}"
 
 
 def _paths(environ: Mapping[str, str]) -> list[str]:

@@ -1,8 +1,14 @@
-"""What every test shares: how hard hypothesis tries, and that no test is left out without a known reason."""
+"""What every test shares: how hard hypothesis tries, who works on what, and that none is left out without a reason."""
 
+import gc
 import os
 import re
+import shutil
 import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,27 +31,62 @@ ALLOWED_SKIPS: tuple[str, ...] = (
 )
 
 
-# Files whose tests take longest, in seconds: with two workers they begin first, so that none is left to one of them at
-# the end. By number of tests, as pytest-xdist would order them, they come last.
+# What takes longest, in seconds: with two workers these begin first, so that none is left to one of them at the end. By
+# number of tests, as pytest-xdist would order them, they come last.
 LONGEST = (
-    "pipelines/spark/test_land.py",
-    "unit/test_benchmarks.py",
-    "localstack/test_up.py",
-    "localstack/test_zones.py",
-    "attack/test_herd.py",
-    "unit/aws/test_housekeeping.py",
-    "attack/test_ring.py",
-    "infra/test_zones.py",
-    "localstack/test_server.py",
+    "tests/localstack/",
+    "tests/contract/",
+    "tests/infra/",
+    "tests/pipelines/spark/",
+    "tests/attack/",
+    "tests/unit/aws/",
+    "tests/unit/test_benchmarks.py",
+    "tests/protocol/",
 )
+
+# Files that share what is dear to begin, a deployment or templates, go to one worker: two would begin it twice.
+TOGETHER: dict[str, str] = {
+    "tests/contract/": "tests/contract",
+    "tests/docs/test_prices.py": "tests/infra",
+    "tests/infra/": "tests/infra",
+    "tests/localstack/test_up.py": "tests/localstack",
+    "tests/localstack/test_zones.py": "tests/localstack",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
-        name = item.path.as_posix()
-        return next((at for at, longest in enumerate(LONGEST) if name.endswith(longest)), len(LONGEST))
+        return next((at for at, longest in enumerate(LONGEST) if item.nodeid.startswith(longest)), len(LONGEST))
 
     items.sort(key=place)
+
+
+def shared_by(file: str) -> str:
+    """What is given to a worker as a whole: the file itself, or all that it goes together with."""
+    return next((whole for part, whole in TOGETHER.items() if file.startswith(part)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """File by file, as `--dist loadfile`, but for files that share. None leaves other ways of sharing out alone."""
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # ships no types
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # nor has its subclass any
+        def _split_scope(self, nodeid: str) -> str:
+            return shared_by(super()._split_scope(nodeid))
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays to the end: a million objects that no collector need look through."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,6 +104,27 @@ def keep_bytecode() -> None:
     sys.dont_write_bytecode = False
 
 
+MEMORY = "/dev/shm"
+ENOUGH_BYTES = 2 << 30
+
+
+def in_memory() -> str | None:
+    """A folder of this run for all temporary files, if the system has memory to spare that looks like a disk.
+
+    Tests end processes and cut no power: there a sync costs nothing, and a file a tenth. It goes with the run; who
+    wants to look at what was left says TMPDIR=/tmp. Long attacks stay on the disk, and systems that run nothing there.
+    """
+    if "TMPDIR" in os.environ or not Path(MEMORY).is_dir():
+        return None
+    found = os.statvfs(MEMORY)
+    if found.f_bavail * found.f_frsize < ENOUGH_BYTES or found.f_flag & os.ST_NOEXEC or not os.access(MEMORY, os.W_OK):
+        return None
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="sigla-tests-", dir=MEMORY)
+    return tempfile.tempdir
+
+
+IN_MEMORY = pytest.StashKey[str | None]()
+
 # Engines in Java live for minutes here: what a thorough compiler takes, they never give back.
 BRIEF_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
@@ -70,6 +132,7 @@ BRIEF_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode()
     os.environ.setdefault("JAVA_TOOL_OPTIONS", BRIEF_JAVA)
+    config.stash[IN_MEMORY] = None if config.getoption("-m") in ("soak", "spark") else in_memory()
     profile = "soak" if config.getoption("-m") == "soak" else "ci" if os.environ.get("CI") else "laptop"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
 
@@ -91,6 +154,11 @@ def unexpected_skips(config: pytest.Config) -> list[tuple[str, str]]:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.exitstatus == pytest.ExitCode.OK and unexpected_skips(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if folder := config.stash.get(IN_MEMORY, None):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONGEST, TOGETHER, shared_by
+
+ROOT = Path(__file__).parents[1]
+
 
 @pytest.fixture
 def a_run(tmp_path: Path) -> list[str]:
@@ -25,7 +29,7 @@ def outcome(run: list[str], **environment: str) -> subprocess.CompletedProcess[s
     return subprocess.run(run, capture_output=True, text=True, check=False, env=surroundings)
 
 
-@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]], ids=["alone", "with xdist"])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "1"]], ids=["alone", "with xdist"])
 def test_a_test_left_out_without_leave_fails_the_run_of_ci(a_run: list[str], workers: list[str]) -> None:
     """CI must not turn green because a machine lacked something; the closing line stays pytest's own."""
     result = outcome([*a_run, *workers], CI="true")
@@ -38,3 +42,11 @@ def test_a_test_left_out_without_leave_fails_the_run_of_ci(a_run: list[str], wor
 def test_on_a_laptop_a_test_may_be_left_out(a_run: list[str]) -> None:
     """Who has no Node wants to run the rest."""
     assert outcome(a_run).returncode == 0
+
+
+def test_files_that_share_go_to_one_worker_and_others_go_alone() -> None:
+    """By the names that they have: a file that is called otherwise tomorrow would begin it all a second time."""
+    assert all((ROOT / name).exists() for name in (*LONGEST, *TOGETHER))
+    assert shared_by("tests/infra/test_zones.py") == shared_by("tests/docs/test_prices.py")
+    assert shared_by("tests/localstack/test_up.py") != shared_by("tests/localstack/test_dynamodb.py")
+    assert shared_by("tests/test_docs.py") == "tests/test_docs.py"

@@ -287,16 +287,14 @@ def test_refusals_with_one_number_are_one_family() -> None:
 
 def test_every_refusal_is_worded_in_the_table() -> None:
     """Two tables of sentences: a refusal that is made elsewhere would miss the documentation and its tests."""
+    kinds = {kind.__name__ for kind in refusals()} | {"Refusal"}
     found = [
         f"{name}:{node.lineno} {node.name}"
         for name, path in product().items()
         if name not in REFUSAL_TABLES
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef)
-        and any(
-            ast.unparse(base).removeprefix("errors.") in {kind.__name__ for kind in refusals()} | {"Refusal"}
-            for base in node.bases
-        )
+        and any(ast.unparse(base).removeprefix("errors.") in kinds for base in node.bases)
     ]
     assert not found, found
 

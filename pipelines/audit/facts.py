@@ -11,12 +11,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from sigla import opening
-from sigla.errors import Malformed, SchemaNamedNotFound
+from sigla.errors import Malformed, SchemaNamedNotFound, StoreError
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Parsed, SchemaId
 from sigla.ports import Bodies
 from sigla.registry.parsed import ParsedSchemas
-from sigla.registry.scrub import AT_ONCE, read
+from sigla.registry.scrub import AT_ONCE, DAMAGED, read
 from sigla.rules import references
 from sigla.settings import Address
 
@@ -101,13 +101,15 @@ class Understanding:
         return found
 
     def _missing(self, key: BodyKey) -> dict[str, Any]:
-        """`read` does not tell an object that is no body from none at all."""
+        """`read` does not tell an object that is no body from none at all. Raises StoreError of a silence."""
         try:
             self._bodies.get(key)
-        except SchemaNamedNotFound:
-            return _of_status(Status.NO_BODY)
-        except Exception as problem:  # noqa: BLE001 - whatever hinders reading is a fact about the object
+        except StoreError as problem:
+            if not isinstance(problem.__cause__, DAMAGED):
+                raise
             return _of_status(Status.UNREADABLE, str(problem))
+        except SchemaNamedNotFound:
+            pass
         return _of_status(Status.NO_BODY)
 
     def _of(self, key: BodyKey, body: Body) -> dict[str, Any]:

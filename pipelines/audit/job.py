@@ -4,8 +4,8 @@
     spark-submit pipelines/audit/job.py --bucket NAME --table NAME --out s3://…/audit --level FULL_TRANSITIVE
 
 The driver streams two lists, of versions and of objects, and holds none of them; all that grows with the registry
-happens in tasks. 0: nothing is amiss. 1: something cannot be read, or is refused by the level that was asked for.
-2: misused.
+happens in tasks. 0: nothing is amiss. 1: something cannot be read, or is refused by the level that was asked for; or a
+store fell silent, which a sentence says, and no page. 2: misused.
 """
 
 import argparse
@@ -14,12 +14,12 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from pipelines import address
 from pipelines import spark as sessions
 from pipelines.audit import listing, tables, transform
 from pipelines.audit.facts import FACTS
@@ -27,6 +27,7 @@ from pipelines.audit.page import page
 from pipelines.audit.pairs import scope_of
 from pipelines.audit.summary import Summary, summarise
 from pipelines.places import Place, place
+from pipelines.told import ended
 from sigla import opening
 from sigla.rules.compatibility import LEVELS
 from sigla.settings import Address
@@ -34,10 +35,6 @@ from sigla.settings import Address
 NAME: Final = "sigla-audit"
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 """A row of a block is up to a thousand ids; a batch of bodies is read in a second."""
-
-
-class NotEmpty(Exception):
-    """There is something where the audit is to be written; the sentence says where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +52,7 @@ class Asked:
 def audit(spark: SparkSession, asked: Asked, now: int) -> Summary:
     """Writes the tables and the page. now: milliseconds since the epoch. Raises NotEmpty, DataNotOpened."""
     out = asked.out
-    if next(out.names(), None) is not None:
-        raise NotEmpty(f"There is something in {out.url} already; choose an empty place.")
+    tables.check_empty(out)
     scope = scope_of(asked.level)
     with opening.reading(asked.address) as held:
         told = listing.versions(held.catalog, asked.default_level)
@@ -126,16 +122,13 @@ def _pairs(*, neighbours: bool) -> "f.Column":
 
 
 def main(argv: Sequence[str]) -> int:
-    asked = _asked(argv)
-    made = sessions.session(os.environ, name=NAME, settings=SETTINGS)
-    try:
+    return ended(lambda: _audited(_asked(argv)), tables.OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
+
+
+def _audited(asked: Asked) -> int:
+    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark:
         begun = time.time()
-        summary = audit(made, asked, round(begun * 1000))
-    except (NotEmpty, opening.DataNotOpened) as problem:
-        sys.stderr.write(f"audit: {problem}\n")
-        return 2
-    finally:
-        made.stop()
+        summary = audit(spark, asked, round(begun * 1000))
     sys.stdout.write(told(summary, time.time() - begun, asked.out.uri("index.html")))
     return int(summary.amiss)
 
@@ -165,12 +158,8 @@ def told(summary: Summary, took_s: float, where: str) -> str:
 
 
 def _asked(argv: Sequence[str]) -> Asked:
-    parser = argparse.ArgumentParser(prog="audit", description=(__doc__ or "").partition("\n")[0])
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--data", type=Path, metavar="DIR", help="where the data of the registry live")
-    where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
-    parser.add_argument("--table", default="", metavar="NAME", help="its table")
-    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a place")
+    parser = argparse.ArgumentParser(prog="pipelines audit", description=(__doc__ or "").partition("\n")[0])
+    address.add_to(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument(
         "--records", nargs="*", default=[], metavar="PLACE", help="landed tables, the quarantine, files of raw records"
@@ -181,11 +170,8 @@ def _asked(argv: Sequence[str]) -> Asked:
         "--default-level", default="BACKWARD", choices=LEVELS, metavar="LEVEL", help="as the registry's"
     )
     given = parser.parse_args(list(argv))
-    if bool(given.bucket) != bool(given.table):
-        parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
-    data = str(given.data.resolve()) if given.data else ""
     return Asked(
-        Address(data=data, bucket=given.bucket, table=given.table, registry=given.registry),
+        address.address(parser, given),
         place(given.out),
         tuple(map(place, given.records)),
         given.context,

@@ -9,10 +9,15 @@ from typing import Any, Final
 
 from pipelines.audit.facts import Status
 from pipelines.audit.plots import Bar, bars
-from pipelines.audit.summary import MOST, Line, Summary
+from pipelines.audit.summary import Line, Summary
 from sigla.model import Subject
 
 _PAGE: Final = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+
+_CHARACTERS: Final = 300
+"""Of a cell; the tables have it whole."""
+_NAMES: Final = 5
+"""Of a list in a cell."""
 
 _BAD, _NUMBER = ' class="bad"', ' class="number"'
 
@@ -95,6 +100,7 @@ def _broken(summary: Summary) -> str:
             ("pairs", lambda line: line["pairs"]),
             ("for example", lambda line: f"{line['older']} → {line['newer']}: {line['message']}"),
             none="Every version can be read as every other, in both directions.",
+            of=summary.counted["broken_subjects"],
         ),
     )
 
@@ -116,8 +122,9 @@ def _usage(summary: Summary) -> str:
             ("subject", _subject),
             ("rows", lambda line: line["rows"]),
             ("last seen", lambda line: _time(line["last_seen"])),
-            ("topics", lambda line: ", ".join(line["topics"] or ())),
+            ("topics", lambda line: _some(line["topics"] or ())),
             folded=True,
+            of=summary.counted["seen"],
         ),
         _table(
             "Ids in the data that the registry does not know",
@@ -125,8 +132,9 @@ def _usage(summary: Summary) -> str:
             ("id", lambda line: str(line["id"])),
             ("rows", lambda line: line["rows"]),
             ("last seen", lambda line: _time(line["last_seen"])),
-            ("topics", lambda line: ", ".join(line["topics"] or ())),
+            ("topics", lambda line: _some(line["topics"] or ())),
             none="The registry knows every id in the data.",
+            of=summary.counted["unknown"],
         ),
     )
 
@@ -182,6 +190,7 @@ def _problems(summary: Summary) -> str:
             ("what is wrong", lambda line: Status[line["status"]].value),
             ("detail", lambda line: line["detail"] or ""),
             none="Every schema is understood.",
+            of=summary.counted["unreadable"],
         ),
         _table(
             "References of active versions",
@@ -191,6 +200,7 @@ def _problems(summary: Summary) -> str:
             ("references", lambda line: f"{line['name']}: {line['target']} version {line['target_version']}"),
             ("what is wrong", lambda line: _PROBLEMS[line["problem"]]),
             none="Every reference leads somewhere.",
+            of=summary.counted["references"],
         ),
     )
 
@@ -230,9 +240,7 @@ def _table(
     numbers = [all(isinstance(row[at], int) for row in rows) for at in range(len(columns))]
     head = _cells("th", (heading for heading, _ in columns), numbers, ' scope="col"')
     body = "".join(f"<tr>{_cells('td', row, numbers)}</tr>" for row in rows)
-    more = (
-        f": the first {len(rows):,} of {of:,}" if of > len(rows) else f": the first {MOST}" if len(rows) == MOST else ""
-    )
+    more = f": the first {len(rows):,} of {of:,}" if of > len(rows) else ""
     title = escape(f"{caption}{more}")
     inside = f"<caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     table = f'<div class="scroll"><table>{inside}</table></div>'
@@ -245,7 +253,15 @@ def _cells(tag: str, cells: Iterable[Any], numbers: Sequence[bool], more: str = 
 
 
 def _shown(cell: Any) -> str:
-    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    text = str(cell)
+    return text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMES
+    return ", ".join(names[:_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _said(values: Sequence[Bar]) -> str:

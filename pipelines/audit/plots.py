@@ -8,7 +8,7 @@ _WIDTH: Final = 720
 _NAMES: Final = 210
 _BAR: Final = 22
 _GAP: Final = 8
-_VALUES: Final = 90
+_VALUES: Final = 120
 
 
 class Bar(NamedTuple):

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from pipelines.places import Place
+from pipelines.told import MISUSED, Kinds
 
 Schema = Any
 """Arrow's, which has no types of its own."""
@@ -23,8 +24,24 @@ ROWS_OF_A_FILE: Final = 50_000
 """What the driver writes into one file, and so what a task reads at least."""
 ROWS_OF_A_BATCH: Final = 10_000
 
+NOT_WHOLE: Final = "Remove what lies in --out, which is not whole, and start again when it does."
+"""What to do when a store fell silent meanwhile."""
+
 _NAME: Final = pa.schema([pa.field("name", pa.string())])
 _WRITTEN: Final = pa.schema([pa.field("name", pa.string()), pa.field("rows", pa.int64())])
+
+
+class NotEmpty(Exception):
+    """There is something where tables are to be written; the sentence says where."""
+
+
+OWN: Final[Kinds] = {NotEmpty: MISUSED}
+
+
+def check_empty(place: Place) -> None:
+    """Raises NotEmpty: whoever reads a place finds one run's tables there."""
+    if next(place.names(), None) is not None:
+        raise NotEmpty(f"There is something in {place.url} already; choose an empty place.")
 
 
 def stream(rows: Iterable[tuple[Any, ...]], schema: pa.Schema, place: Place) -> int:

@@ -29,8 +29,9 @@ from pipelines.land.driver import driver
 from pipelines.land.job import run, stopping_on_signals
 from pipelines.land.report import Sum
 from pipelines.land.sources import Stopping
-from pipelines.land.told import told
-from pipelines.spark import session
+from pipelines.land.told import AGAIN, OWN
+from pipelines.spark import gave_up, session
+from pipelines.told import ended
 
 FOLDER: Final = Path("build/pipeline-demo")
 RECORDS: Final = 1_000_000
@@ -39,6 +40,10 @@ HOURS: Final = 24 // SLICES
 
 def main(argv: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(argv)
+    return ended(lambda: _demonstrated(asked), OWN, again=AGAIN, spark=gave_up)
+
+
+def _demonstrated(asked: argparse.Namespace) -> int:
     estate, begun = Estate(asked.folder.resolve()), time.monotonic()
     _say("Starting Spark …")
     with _undisturbed():
@@ -46,14 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         stopping = stopping_on_signals()
     try:
         total = demonstrate(spark, estate, asked.records, asked.seed, stopping)
-    except Exception as failure:  # what a task raised, or its end by a signal, comes as an exception of Spark's
-        if stopping.asked.is_set():
+    except Exception:
+        if stopping.asked.is_set():  # a task that a signal has ended comes as an exception of Spark's
             return _stopped(estate)
-        sentence = told(failure)
-        if sentence is None:
-            raise
-        print(sentence, file=sys.stderr)
-        return 1
+        raise
     finally:
         spark.stop()
     if stopping.asked.is_set():

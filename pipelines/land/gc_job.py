@@ -6,13 +6,12 @@ Without --delete it only says which.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from pipelines.land import gc
 from pipelines.land.driver import configured, driver
-from pipelines.land.settings import InvalidLanding
-from sigla.errors import StoreError
+from pipelines.land.told import OWN
+from pipelines.told import ended
 
 
 def main(argv: Sequence[str]) -> int:
@@ -23,12 +22,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
     parser.add_argument("--delete", action="store_true", help="remove them")
     asked = parser.parse_args(argv)
-    try:
-        opened = driver(configured(asked.config))
-        found = gc.collect(opened.lake, opened.manifests, opened.now(), dry_run=not asked.delete)
-    except (InvalidLanding, StoreError) as problem:
-        print(problem, file=sys.stderr)
-        return 2 if isinstance(problem, InvalidLanding) else 1
+    return ended(lambda: _collected(asked), OWN, again="Start it again when it does.")
+
+
+def _collected(asked: argparse.Namespace) -> int:
+    opened = driver(configured(asked.config))
+    found = gc.collect(opened.lake, opened.manifests, opened.now(), dry_run=not asked.delete)
     print(*(name for name, _ in found), sep="\n", end="\n" if found else "")
     print(
         f"{'removed' if asked.delete else 'to be removed'}: {len(found)} files, {sum(size for _, size in found)} bytes"

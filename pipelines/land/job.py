@@ -15,38 +15,29 @@ from collections.abc import Sequence
 
 from pyspark.sql import SparkSession
 
-from pipelines.connectors.installation import Unavailable, connectors
+from pipelines.connectors.installation import connectors
 from pipelines.land.batch import Batch
 from pipelines.land.driver import Driver, Tasks, configured, driver
 from pipelines.land.report import FORMS, Done, Sum
-from pipelines.land.settings import InvalidLanding, KafkaPart
+from pipelines.land.settings import KafkaPart
 from pipelines.land.sources import Stopping, from_files, from_kafka
-from pipelines.land.told import told
-from pipelines.spark import session, submitted
-from sigla.errors import StoreError
+from pipelines.land.told import AGAIN, OWN
+from pipelines.spark import gave_up, running, submitted
+from pipelines.told import ended
 
 
 def main(argv: Sequence[str]) -> int:
     """0: all was landed, or it was asked to stop. 1: it could not go on. 2: it was asked for something senseless."""
     asked = _parser().parse_args(argv)
-    try:
-        landing = configured(asked.config)
-        jars = connectors() if isinstance(landing.source, KafkaPart) and not submitted(os.environ) else []
-    except InvalidLanding as problem:
-        return _say(problem, 2)
-    except (StoreError, Unavailable) as missing:
-        return _say(missing, 1)
-    spark = session(os.environ, name=landing.name, jars=jars)
+    return ended(lambda: _landed(asked), OWN, again=AGAIN, spark=gave_up)
+
+
+def _landed(asked: argparse.Namespace) -> int:
+    landing = configured(asked.config)
+    jars = connectors() if isinstance(landing.source, KafkaPart) and not submitted(os.environ) else []
     total = Sum()
-    try:
+    with running(os.environ, name=landing.name, jars=jars) as spark:
         run(spark, driver(landing), total, stopping_on_signals(), stream=asked.stream, form=asked.report)
-    except Exception as failure:  # what a task raised comes as an exception of Spark's
-        sentence = told(failure)
-        if sentence is None:
-            raise
-        return _say(sentence, 1)
-    finally:
-        spark.stop()
     if asked.report == "text":
         print("\n".join(total.lines()))
     return 0
@@ -55,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
 def run(
     spark: SparkSession, driver: Driver, total: Sum, stopping: Stopping, *, stream: bool = False, form: str = "text"
 ) -> None:
-    """Raises what `told` knows, and whatever else goes wrong."""
+    """Raises what `Driver.land` raises, SourceFailed, and what Spark does."""
     clock, name = driver.clock, driver.landing.name
 
     def land(batch: Batch, tasks: Tasks) -> None:
@@ -89,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--once", dest="stream", action="store_false", help="all that is there now (the default)")
     how.add_argument("--stream", action="store_true", help="what comes, too, until it is asked to stop")
+    parser.set_defaults(stream=False)  # else what `--once` is not would be the default
     parser.add_argument(
         "--report",
         choices=FORMS,
@@ -96,8 +88,3 @@ def _parser() -> argparse.ArgumentParser:
         help="of each batch: a line for a terminal, or one of JSON, or one that CloudWatch makes metrics of",
     )
     return parser
-
-
-def _say(what: object, code: int) -> int:
-    print(what, file=sys.stderr)
-    return code

@@ -1,7 +1,7 @@
 """Kafka as a source: what Spark is told, what its checkpoint says a batch holds, and which topic of a name it is."""
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +21,15 @@ ADDRESS: Final = "kafka.bootstrap.servers"
 
 _LOGS: Final = "v1"
 """The form of the checkpoint's logs, of all Spark 4 so far: a line that says so, then JSON."""
+
+_BEGINNING: Final = "sources/0/0"
+
+_AS_NUMBERS: Final = {"earliest": -2, "latest": -1}
+"""Of where to start, as numbers among offsets."""
+
+_LOST: Final = "data may have been lost"
+_CONCURRENT: Final = ("CONCURRENT_STREAM_LOG_UPDATE", "streaming queries are concurrently using")
+"""Of an entry of the log that was there already, and of the query's own id."""
 
 Offsets = Mapping[str, Mapping[str, int]]
 """By topic and partition, as Spark writes them."""
@@ -52,6 +61,10 @@ class Checkpoint:
 
     place: Place
 
+    def begun(self) -> bool:
+        """Whether Spark has written where the query begins; until then it asks."""
+        return self.place.read(_BEGINNING) is not None
+
     def query(self) -> str:
         """The query's own id: another checkpoint is another query."""
         return str(orjson.loads(self._read("metadata"))["id"])
@@ -62,7 +75,7 @@ class Checkpoint:
         A partition that came since the batch before begins at 0: Spark refuses one that has lost its first records.
         """
         ends = self._log(f"offsets/{number}")
-        begun = self._log(f"offsets/{number - 1}") if number else self._log("sources/0/0")
+        begun = self._log(f"offsets/{number - 1}") if number else self._log(_BEGINNING)
         return {
             topic: {partition: begun.get(topic, {}).get(partition, 0) for partition in partitions}
             for topic, partitions in ends.items()
@@ -87,6 +100,7 @@ class Topic(NamedTuple):
     """uuid: a topic that was deleted and made anew has another one. compacted: it loses records between others."""
 
     uuid: str
+    partitions: int
     compacted: bool
 
 
@@ -100,10 +114,34 @@ class Cluster:
     def topics(self, names: Iterable[str]) -> Mapping[str, Topic]:
         """Raises SourceFailed."""
         with self._admin() as (jvm, admin):
-            described = admin.describeTopics(_listed(jvm, names)).allTopicNames().get()
-            uuids = {str(name): str(described[name].topicId().toString()) for name in described}
-            compacted = self._compacted(jvm, admin, uuids)
-        return {name: Topic(uuid, name in compacted) for name, uuid in uuids.items()}
+            told = admin.describeTopics(_listed(jvm, names)).topicNameValues()
+            described = {str(name): self._described(told[name], name) for name in told}
+            compacted = self._compacted(jvm, admin, described)
+        return {
+            name: Topic(str(each.topicId().toString()), int(each.partitions().size()), name in compacted)
+            for name, each in described.items()
+        }
+
+    def beginnings(self, topics: Mapping[str, Topic]) -> Offsets:
+        """Of every partition the first offset that Kafka still has. Raises SourceFailed."""
+        with self._admin() as (jvm, admin):
+            earliest = jvm.org.apache.kafka.clients.admin.OffsetSpec.earliest()
+            partition = jvm.org.apache.kafka.common.TopicPartition
+            wanted = {(name, n): partition(name, n) for name, topic in topics.items() for n in range(topic.partitions)}
+            asked = jvm.java.util.HashMap()
+            for each in wanted.values():
+                asked.put(each, earliest)
+            told = admin.listOffsets(asked).all().get()
+            found: dict[str, dict[str, int]] = {name: {} for name in topics}
+            for (name, number), each in wanted.items():
+                found[name][str(number)] = int(told[each].offset())
+        return found
+
+    def _described(self, told: Any, name: str) -> Any:
+        try:
+            return told.get()
+        except Py4JJavaError as failure:
+            raise self._failed(f"the topic {name}", failure) from None
 
     def _compacted(self, jvm: Any, admin: Any, names: Iterable[str]) -> Collection[str]:
         resource = jvm.org.apache.kafka.common.config.ConfigResource
@@ -128,8 +166,50 @@ class Cluster:
             finally:
                 admin.close()
         except Py4JJavaError as failure:
-            cause = failure.java_exception.getCause() or failure.java_exception
-            raise SourceFailed(f"Kafka at {self.options.get(ADDRESS)} does not tell of its topics: {cause}") from None
+            raise self._failed("its topics", failure) from None
+
+    def _failed(self, what: str, failure: Py4JJavaError) -> SourceFailed:
+        cause = failure.java_exception.getCause() or failure.java_exception
+        return SourceFailed(f"Kafka at {self.options.get(ADDRESS)} does not tell of {what}: {cause}")
+
+
+def explained(failure: Exception, checkpoint: Place) -> SourceFailed | None:
+    """What is known of why Spark ended a query, or a task of it, and what to do."""
+    text = str(failure)
+    if any(words in text for words in _CONCURRENT):
+        return SourceFailed(
+            f"Another driver runs on the checkpoint {checkpoint.url}, and this one gives way to it: every record is "
+            "landed once, also what this one had begun. One driver at a time is enough."
+        )
+    if _LOST in text:
+        return SourceFailed(
+            "Kafka does not have records any more that were to be landed: they are lost. Remove the checkpoint "
+            f"{checkpoint.url}, and the next run goes on behind what is landed, with what there is."
+        )
+    return None
+
+
+def start(asked: str, landed: Iterable[Range], topics: Mapping[str, Topic], beginnings: Callable[[], Offsets]) -> str:
+    """Where a query without a checkpoint begins, as Spark wants to be told.
+
+    asked: `earliest` or `latest`. landed: by other queries of the same work directory. Behind what they have landed, or
+    where Kafka begins now if it has lost more; partitions and topics that they do not know, as asked.
+    """
+    ends: dict[tuple[str, int], int] = {}
+    for each in landed:
+        ends[each.uuid, each.partition] = max(each.end, ends.get((each.uuid, each.partition), 0))
+    if not ends:
+        return asked
+
+    def begins(uuid: str, partition: int, first: int) -> int:
+        end = ends.get((uuid, partition))
+        return _AS_NUMBERS[asked] if end is None else max(end, first)
+
+    begun = {
+        name: {number: begins(topics[name].uuid, int(number), first) for number, first in partitions.items()}
+        for name, partitions in beginnings().items()
+    }
+    return orjson.dumps(begun).decode()
 
 
 def batch(checkpoint: Checkpoint, cluster: Cluster, number: int, gaps: Collection[str]) -> Batch:

@@ -8,12 +8,11 @@ are none of its business.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from pipelines.land.driver import configured, driver
-from pipelines.land.settings import InvalidLanding
-from pipelines.land.told import told
+from pipelines.land.told import AGAIN, OWN
+from pipelines.told import ended
 from sigla.decoding.reasons import Reason
 
 
@@ -32,16 +31,10 @@ def main(argv: Sequence[str]) -> int:
         help="only records that are there for this reason; may be said several times",
     )
     asked = parser.parse_args(argv)
-    try:
-        manifest = driver(configured(asked.config)).replay(asked.reason)
-    except InvalidLanding as problem:
-        print(problem, file=sys.stderr)
-        return 2
-    except Exception as failure:  # some are only sentences
-        sentence = told(failure)
-        if sentence is None:
-            raise
-        print(sentence, file=sys.stderr)
-        return 1
+    return ended(lambda: _replayed(asked), OWN, again=AGAIN)
+
+
+def _replayed(asked: argparse.Namespace) -> int:
+    manifest = driver(configured(asked.config)).replay(asked.reason)
     print(f"resolved: {manifest.counts.resolved if manifest else 0}")
     return 0

@@ -31,7 +31,7 @@ TOMBSTONES = "_tombstones"
 """Stands for the record's name in the table of nulls, which have none."""
 
 
-SLICE_BYTES = 256 * 2**20
+SLICE_BYTES = 32 * 2**20
 """Of keys and values that are decoded at once. Defaults and enums make a record longer than its bytes."""
 
 

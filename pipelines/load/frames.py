@@ -2,6 +2,9 @@
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from io import BytesIO
 from itertools import islice
 from typing import Any, Final
 
@@ -81,7 +84,9 @@ REPORT: Final = ("outcome", "kind", "about", "why", "count")
 
 
 def frozen(value: object) -> bytes:
-    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    content = BytesIO()
+    _Pickler(content, pickle.HIGHEST_PROTOCOL).dump(value)
+    return content.getvalue()
 
 
 def thawed(content: bytes) -> Any:
@@ -118,3 +123,16 @@ def _type(type: pa.DataType) -> str:
     if pa.types.is_struct(type):
         return f"struct<{', '.join(f'{field.name}: {_type(field.type)}' for field in type)}>"
     return _TYPES[type]
+
+
+class _Pickler(pickle.Pickler):
+    """Writes a dataclass as the call that makes it: read back in half the time of what it would write of itself."""
+
+    def reducer_override(self, value: Any) -> Any:
+        names = _fields(type(value))  # type: ignore[arg-type]  # classes can be hashed
+        return (type(value), tuple([getattr(value, name) for name in names])) if names else NotImplemented
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

@@ -14,35 +14,32 @@ in a directory must not be served meanwhile.
 import argparse
 import json
 import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+from pyspark.sql import functions as F
 
-from pipelines.connectors.installation import Unavailable, connectors
+from pipelines import address
+from pipelines.connectors.installation import connectors
+from pipelines.connectors.maven import Unavailable
 from pipelines.load.load import load, summed
 from pipelines.load.steps import Open
 from pipelines.load.work import Everywhere, Files, Here, Worker
-from pipelines.spark import session, submitted
+from pipelines.spark import gave_up, running, submitted
+from pipelines.told import MISUSED, Kinds, ended
 from sigla import opening
-from sigla.errors import StoreError
-from sigla.opening import DataNotOpened
-from sigla.registry import Stores
-from sigla.registry.importing import CONFLICTING, Outcome, Report, rehearsal
-from sigla.settings import Address, Settings
+from sigla.registry.importing import CONFLICTING, Outcome, Report
+from sigla.settings import Address
 
 BROKEN: Final = "broken"
 LINE: Final = f"key string, value string, timestamp bigint, offset bigint, {BROKEN} string"
-WRITERS: Final = 16
-"""Tasks that commit side by side: more of them only wait for the same counters and shared types."""
-
+WRITERS: Final = 4
+"""Tasks that write to AWS, each with threads: more of them only wait for the same counters and shared types."""
 
 PLAINLY: Final = {"spark.sql.codegen.wholeStage": "false"}
 """Nearly all work is done in Python: code made for each of many short queries would be compiled for nothing."""
@@ -52,29 +49,27 @@ class NoSource(Exception):
     """The sentence says what is wrong with it."""
 
 
+OWN: Final[Kinds] = {NoSource: MISUSED, Unavailable: MISUSED}
+
+AGAIN: Final = "Start it again when it does: what is here by then is identical."
+
+
 def main(argv: Sequence[str]) -> int:
-    """0: all is here now. 1: something else stands in the place of some of it. 2: nothing could be loaded."""
-    asked = _parser().parse_args(argv)
-    address = Address(asked.data, asked.bucket, asked.table, asked.registry)
-    if not (address.data or (address.bucket and address.table)) or (address.data and address.bucket):
-        return _say("Say where the registry is: --data DIR, or --bucket NAME and --table NAME.")
-    try:
-        jars = connectors() if _is_kafka(asked.source) and not submitted(os.environ) else []
-    except Unavailable as missing:
-        return _say(str(missing))
-    spark = session(os.environ, name="load", jars=jars, settings=PLAINLY)
-    work = asked.work or tempfile.mkdtemp(prefix="sigla-load-")
-    try:
-        raw = read(spark, asked.source, dict(each.split("=", 1) for each in asked.option))
-        report = run(
-            Files(spark, work), raw, address, dry_run=asked.dry_run, writers=asked.writers, report=asked.report
-        )
-    except (DataNotOpened, NoSource, StoreError) as problem:
-        return _say(str(problem))
-    finally:
-        spark.stop()
-        if not asked.work:
-            shutil.rmtree(work, ignore_errors=True)
+    """0: all is here now. 1: something else stands in the place of some of it, or a store is silent. 2: misused."""
+    parser = _parser()
+    asked = parser.parse_args(argv)
+    where = address.address(parser, asked)
+    return ended(lambda: _loaded(asked, where), OWN, again=AGAIN, spark=gave_up)
+
+
+def _loaded(asked: argparse.Namespace, where: Address) -> int:
+    jars = connectors() if _is_kafka(asked.source) and not submitted(os.environ) else []
+    with (
+        running(os.environ, name="load", jars=jars, settings=PLAINLY) as spark,
+        nullcontext(asked.work) if asked.work else TemporaryDirectory(prefix="sigla-load-") as work,
+    ):
+        raw = read(spark, asked.source, dict(asked.option))
+        report = run(Files(spark, work), raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report)
     print(json.dumps({**report.form(), "dryRun": asked.dry_run}) if asked.json else "\n".join(lines(report)))
     return int(bool(report.of(CONFLICTING)))
 
@@ -98,11 +93,15 @@ def read(spark: SparkSession, source: str, options: dict[str, str] | None = None
         kafka = {"kafka.bootstrap.servers": found.netloc, "subscribe": found.path.strip("/") or "_schemas"}
         raw = spark.read.format("kafka").options(**kafka, startingOffsets="earliest", **(options or {})).load()
         return _raw(raw)
-    if "://" not in source and not Path(source).exists():
+    path = Path(source)
+    if "://" not in source and not path.exists():
         raise NoSource(f"There is no file {source}.")
-    if Path(source).suffix == ".parquet" or any(Path(source).glob("*.parquet")):
-        return _raw(spark.read.parquet(source))
-    lines = spark.read.schema(LINE).option("columnNameOfCorruptRecord", BROKEN).json(source)
+    if path.is_dir() and not any(each.is_file() for each in path.rglob("*")):
+        raise NoSource(f"There is no file in {source}.")
+    files = spark.read.option("recursiveFileLookup", value=True)
+    if path.suffix == ".parquet" or any(path.rglob("*.parquet")):
+        return _raw(files.parquet(source))
+    lines = files.schema(LINE).option("columnNameOfCorruptRecord", BROKEN).json(source)
     # Two dumps of one topic may overlap.
     return lines.where("offset IS NOT NULL").dropDuplicates(["offset"]).unionByName(lines.where("offset IS NULL"))
 
@@ -115,25 +114,14 @@ def _raw(records: DataFrame) -> DataFrame:
 
 @contextmanager
 def _worker(files: Files, address: Address, writers: int, *, dry_run: bool) -> Iterator[Worker]:
-    """For a dry run nothing is made and nothing is locked; what would be put is kept in memory."""
     if dry_run:
-        with _looked_at(address) as stores:
-            yield Here(files, Open(rehearsal(stores), nullcontext))
+        with opening.rehearsing(address) as (stores, group):
+            yield Here(files, Open(stores, group))
     elif address.bucket:
         yield Everywhere(files, address, writers)
     else:
         with opening.writing(address) as writing:
             yield Here(files, Open(writing.registry, writing.group))
-
-
-@contextmanager
-def _looked_at(address: Address) -> Iterator[Stores]:
-    if address.bucket or Path(address.data).exists():
-        with opening.reading(address) as held:
-            yield Stores(held.catalog, held.bodies, held.clock)
-    else:
-        with opening.embedded(Settings(), None) as (registry, _):
-            yield registry
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -152,24 +140,33 @@ def _is_kafka(source: str) -> bool:
     return source.startswith("kafka://")
 
 
-def _say(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return 2
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pipelines load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("source", metavar="SOURCE")
-    parser.add_argument("--data", default="", metavar="DIR", help="a registry in a directory, made if need be")
-    parser.add_argument("--bucket", default="", metavar="NAME", help="a registry on AWS: where its bodies are")
-    parser.add_argument("--table", default="", metavar="NAME", help="and its catalog")
-    parser.add_argument("--registry", default="default", metavar="NAME", help="its name there (default: default)")
-    parser.add_argument("--writers", type=int, default=WRITERS, help=f"tasks that write to AWS at once ({WRITERS})")
-    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="of Spark's Kafka source")
+    address.add_to(parser)
+    parser.add_argument(
+        "--writers", type=_number, default=WRITERS, metavar="N", help=f"tasks that write to AWS at once ({WRITERS})"
+    )
+    parser.add_argument(
+        "--option", type=_option, action="append", default=[], metavar="K=V", help="of Spark's Kafka source"
+    )
     parser.add_argument("--work", default="", metavar="DIR", help="what lies between the steps; a folder all tasks see")
     parser.add_argument("--report", default="", metavar="FILE", help="every fact as a table: *.json, or else Parquet")
     parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
     parser.add_argument("--json", action="store_true", help="tell the sum as JSON")
     return parser
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text} is no number of tasks")
+    return int(text)
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text} is no K=V")
+    return name, value

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+from pyspark.sql import functions as F
 
 from pipelines.load import steps, transform
 from pipelines.load.frames import REPORT, Row, thawed

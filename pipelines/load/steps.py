@@ -3,11 +3,10 @@
 The verbs are those of `sigla.registry.importing`. Every step may be repeated and cut off.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
-from typing import Any, Final, TypeVar
+from itertools import chain, groupby
+from typing import Final, TypeVar
 
 from pipelines.load.frames import Row, frozen, key, thawed
 from pipelines.load.transform import SUBJECT
@@ -16,10 +15,7 @@ from sigla.journal.replay import ConfigSet, Put, Skipped
 from sigla.model import BodyKey, SchemaId, Settings, Subject, Version
 from sigla.ports import VersionKey
 from sigla.registry import Stores, importing
-from sigla.registry.importing import CONFLICTING, IMPORTED, SKIPPED, Outcome, Placed, Report, TargetOf
-
-AT_ONCE: Final = 200
-"""Units of work that become durable together, where a store can do that."""
+from sigla.registry.importing import CONFLICTING, IMPORTED, SKIPPED, Group, Outcome, Placed, Report, TargetOf
 
 REMARK: Final = "remark"
 OTHER_MEANING: Final = "its id means something else here"
@@ -30,18 +26,19 @@ Unit = TypeVar("Unit")
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An open registry. group: what is written inside becomes durable together."""
+    """An open registry. group, threads: as of `importing.carry_out`."""
 
     stores: Stores
-    group: Callable[[], AbstractContextManager[object]]
+    group: Group
+    threads: int = 1
 
     def together(self, units: Iterable[Unit], work: Callable[[Unit], Iterable[Row]]) -> Iterator[Row]:
         """What the work on each unit gives, told when it is durable."""
-        units = iter(units)
-        while some := list(islice(units, AT_ONCE)):
-            with self.group():
-                done = [row for unit in some for row in work(unit)]
-            yield from done
+
+        def done(unit: Unit) -> list[Row]:
+            return [*work(unit)]
+
+        return chain.from_iterable(importing.carry_out(units, done, group=self.group, threads=self.threads))
 
 
 Step = Callable[[Open, Iterable[Row]], Iterator[Row]]
@@ -89,13 +86,16 @@ def total(facts: Iterable[Row]) -> Report:
 
 def compare(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     """rows: by subject. What is not there yet goes on, what is there is told."""
-    for _, some in groupby(rows, lambda row: key(row, SUBJECT)):
+
+    def work(some: list[Row]) -> Iterator[Row]:
         by_version = {put.version: (put, row) for row in some for put in [thawed(row["put"])]}
         puts = [put for put, _ in by_version.values()]
         told = Told()
         for put in importing.compare(open.stores, puts[0].subject, puts, told):
             yield {name: by_version[put.version][1][name] for name in CARRIED}
         yield from told.rows
+
+    return open.together(_by(SUBJECT, rows), work)
 
 
 CARRIED: Final = ("offset", *SUBJECT, "version", "id", "late", "targets", "put")
@@ -140,7 +140,6 @@ def bury(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
 
 def write(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     """rows: by subject, in the order of the topic, with what became of the bodies of their ids."""
-    subjects = ([*some] for _, some in groupby(rows, lambda row: key(row, SUBJECT)))
 
     def work(some: list[Row]) -> Iterable[Row]:
         told = Told()
@@ -157,7 +156,7 @@ def write(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
             importing.write(open.stores, batch[0].put.subject, batch, told)
         return told.rows
 
-    return open.together(subjects, work)
+    return open.together(_by(SUBJECT, rows), work)
 
 
 def targets(stores: Stores, row: Row) -> TargetOf:
@@ -187,14 +186,18 @@ def _stands(stores: Stores, key: BodyKey) -> bool:
     return True
 
 
+def _by(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[list[Row]]:
+    return ([*some] for _, some in groupby(rows, lambda row: key(row, columns)))
+
+
 # --- the rest --------------------------------------------------------------------------------------------------------
 
 
 def settle(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     """rows: by scope."""
-    scopes = ([thawed(row["event"]) for row in some] for _, some in groupby(rows, lambda row: key(row, SUBJECT)))
 
-    def work(events: list[Any]) -> Iterable[Row]:
+    def work(some: list[Row]) -> Iterable[Row]:
+        events = [thawed(row["event"]) for row in some]
         told = Told()
         wanted = Settings()
         for event in events:
@@ -205,7 +208,7 @@ def settle(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
         importing.settle(open.stores, events[0].scope, wanted, told)
         return told.rows
 
-    return open.together(scopes, work)
+    return open.together(_by(SUBJECT, rows), work)
 
 
 def list_contexts(open: Open, rows: Iterable[Row]) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+from pyspark.sql import functions as F
 
 from pipelines.load.frames import CLAIMS, EVENTS, LOST, VERSIONS, Row, batches, ddl, frozen, key, rows, thawed
 from sigla.journal import replay

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pipelines.load.frames import STEP, batches, ddl, rows
 from pipelines.load.steps import Open, Step
 from sigla import opening
+from sigla.registry.importing import SIDE_BY_SIDE
 from sigla.settings import Address
 
 GROUP_ROWS: Final = 2_000
@@ -83,7 +84,8 @@ class Everywhere:
 
 def _task(step: Step, address: Address, given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     with opening.writing(address) as writing:
-        yield from batches(step(Open(writing.registry, writing.group), rows(given)), STEP)
+        open = Open(writing.registry, writing.group, threads=SIDE_BY_SIDE)
+        yield from batches(step(open, rows(given)), STEP)
 
 
 def _stored(folder: Path) -> Iterator[pa.RecordBatch]:

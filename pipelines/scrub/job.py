@@ -4,7 +4,7 @@
     spark-submit pipelines/scrub/job.py --data ./data --out ./scrub --fix COUNTER_BEHIND
 
 Kinds of flaws, what finds them and what puts them right are those of `sigla.registry.flaws` and `.scrub`. 0: nothing is
-wrong that needs anybody. 1: something is. 2: misused.
+wrong that needs anybody. 1: something is, or a store fell silent, which a sentence says. 2: misused.
 """
 
 import argparse
@@ -12,16 +12,17 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from pipelines import address
 from pipelines import spark as sessions
 from pipelines.audit import listing, tables
 from pipelines.places import Place, place
 from pipelines.scrub import transform
+from pipelines.told import ended
 from sigla import opening
 from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.registry.holdings import Holdings
@@ -44,10 +45,6 @@ FLAWS: Final = pa.schema(
 )
 
 
-class NotEmpty(Exception):
-    """There is something where the tables are to be written; the sentence says where."""
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """export: of the registry's table; None: the catalog itself is listed, a query for each subject."""
@@ -61,8 +58,7 @@ class Asked:
 
 def scrub(spark: SparkSession, asked: Asked) -> list[Flaw]:
     """Writes the table of flaws, confirmed ones only. Raises NotEmpty, DataNotOpened."""
-    if next(asked.out.names(), None) is not None:
-        raise NotEmpty(f"There is something in {asked.out.url} already; choose an empty place.")
+    tables.check_empty(asked.out)
     with opening.reading(asked.address) as held:
         suspects = transform.suspects(spark, _relations(spark, asked, held))
         found = list(confirmed(held, suspects, grace_ms=asked.grace_ms))
@@ -121,16 +117,13 @@ def _row(flaw: Flaw) -> tuple[Any, ...]:
 
 
 def main(argv: Sequence[str]) -> int:
-    asked = _asked(argv)
-    made = sessions.session(os.environ, name=NAME, settings=SETTINGS)
-    try:
-        found = scrub(made, asked)
+    return ended(lambda: _scrubbed(_asked(argv)), tables.OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
+
+
+def _scrubbed(asked: Asked) -> int:
+    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark:
+        found = scrub(spark, asked)
         fixed = put_right(asked, found)
-    except (NotEmpty, opening.DataNotOpened) as problem:
-        sys.stderr.write(f"scrub: {problem}\n")
-        return 2
-    finally:
-        made.stop()
     sys.stdout.writelines(f"{line}\n" for line in told(found, fixed, asked.out.uri("tables/flaws")))
     return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
 
@@ -145,21 +138,15 @@ def told(found: Sequence[Flaw], fixed: Sequence[Flaw], where: str) -> Iterator[s
 
 
 def _asked(argv: Sequence[str]) -> Asked:
-    parser = argparse.ArgumentParser(prog="scrub", description=(__doc__ or "").partition("\n")[0])
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--data", type=Path, metavar="DIR", help="where the data of the registry live")
-    where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
-    parser.add_argument("--table", default="", metavar="NAME", help="its table")
-    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a place")
+    parser = argparse.ArgumentParser(prog="pipelines scrub", description=(__doc__ or "").partition("\n")[0])
+    address.add_to(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument("--export", metavar="PLACE", help="the data of the table's export, as DYNAMODB_JSON")
     parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
     parser.add_argument("--grace", type=float, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
     given = parser.parse_args(list(argv))
-    if bool(given.bucket) != bool(given.table):
-        parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
     return Asked(
-        Address(str(given.data.resolve()) if given.data else "", given.bucket, given.table, given.registry),
+        address.address(parser, given),
         place(given.out),
         place(given.export) if given.export else None,
         frozenset(given.fix),

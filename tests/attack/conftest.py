@@ -2,11 +2,9 @@
 
 import pytest
 
-from sigla import keys
-from sigla.aws import journal, places
 from tests.attack.aws import Store
 from tests.attack.world import Fresh
-from tests.contract.aws import Account, engine, moto
+from tests.contract.aws import Account, engine, moto, of_two_parts
 
 __all__ = ["engine", "moto"]
 
@@ -18,8 +16,6 @@ def fresh(engine: Account) -> Fresh:
 
 @pytest.fixture
 def small(fresh: Fresh, monkeypatch: pytest.MonkeyPatch) -> Fresh:
-    """Each list is merged of two parts instead of sixteen: for those who run hundreds of worlds and look at each."""
-    monkeypatch.setattr(keys, "LIST_SHARDS", 2)
-    monkeypatch.setattr(places, "JOURNAL_SHARDS", 2)
-    monkeypatch.setattr(journal, "JOURNAL_SHARDS", 2)
+    """For those who run hundreds of worlds and look at each."""
+    of_two_parts(monkeypatch)
     return fresh

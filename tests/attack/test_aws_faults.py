@@ -146,7 +146,7 @@ THROTTLED = (
 )
 
 
-@pytest.mark.parametrize("one_in", [3, 8])
+@pytest.mark.parametrize("one_in", [3, pytest.param(8, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", THROTTLED)
 def test_throttled_verbs_succeed_or_refuse_aloud(name: str, one_in: int, small: Fresh) -> None:
     """What DynamoDB refuses is asked again; what S3 refuses fails the request, and the client's retry succeeds."""

@@ -18,7 +18,7 @@ from tests.attack.test_aws_crowd import anything
 from tests.attack.test_threads import order
 from tests.attack.world import Fresh, World
 
-ROUNDS, OPERATIONS = 6, 25
+OPERATIONS = 25
 
 
 class Backup:
@@ -119,13 +119,16 @@ def test_an_id_purged_since_is_read_again_and_means_the_same(fresh: Fresh) -> No
         world.check_sound()
 
 
-def test_nothing_that_was_ever_told_changes_its_meaning_however_often_a_table_is_restored(fresh: Fresh) -> None:
-    """Some hundred operations of all kinds, and again and again an earlier table."""
+@pytest.mark.parametrize("rounds", [3, pytest.param(40, marks=pytest.mark.soak)])
+def test_nothing_that_was_ever_told_changes_its_meaning_however_often_a_table_is_restored(
+    fresh: Fresh, rounds: int
+) -> None:
+    """Operations of all kinds, and again and again an earlier table."""
     draw = random.Random(7)
     told: dict[tuple[str, int], str] = {}
     with World(config(":.__GLOBAL:", level="NONE"), register("base", order(0)), store=fresh()) as world:
         backups, registry = [Backup(store_of(world))], world.registry
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for _ in range(OPERATIONS):
                 try:
                     answer = anything(draw)(registry)
@@ -141,4 +144,4 @@ def test_nothing_that_was_ever_told_changes_its_meaning_however_often_a_table_is
             world.check_sound(imported=True)
         for (context, id), text in told.items():
             assert world.store.bodies.get(BodyKey(context, SchemaId(id))).schema.text == text
-    assert len(told) > 20
+    assert len(told) > 3 * rounds

@@ -148,7 +148,7 @@ def hold(api: Any, method: str, path: str, examples: int) -> None:
 
 @pytest.mark.parametrize("method, path", OPERATIONS)
 def test_every_answer_is_one_that_the_document_tells(api: Any, method: str, path: str) -> None:
-    hold(api, method, path, 50)
+    hold(api, method, path, 25)
 
 
 @pytest.mark.soak

@@ -13,6 +13,9 @@ import pytest
 from moto.dynamodb import models
 from moto.dynamodb.models.table import Table
 
+from sigla import keys
+from sigla.aws import journal as aws_journal
+from sigla.aws import places
 from sigla.aws.bodies import AwsBodies
 from sigla.aws.catalog import AwsCatalog
 from sigla.aws.clients import Clients
@@ -43,6 +46,13 @@ class AwsStores:
         catalog = AwsCatalog(self.dynamodb, self.table, SystemClock(), registry=self.registry)
         yield catalog
         catalog.close()
+
+
+def of_two_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each list is merged of two parts instead of sixteen."""
+    monkeypatch.setattr(keys, "LIST_SHARDS", 2)
+    monkeypatch.setattr(places, "JOURNAL_SHARDS", 2)
+    monkeypatch.setattr(aws_journal, "JOURNAL_SHARDS", 2)
 
 
 def make_table(dynamodb: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 from localstack.dynamodb import installed
 from sigla.embedded.store import EmbeddedStore
 from sigla.ports import Bodies, Catalog, Journal
-from tests.contract.aws import Account, account_of, engine, moto
+from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
 
 __all__ = ["engine", "moto"]
 
@@ -18,6 +18,8 @@ TOO_MUCH_FOR_MOTO = "test_a_list_longer_than_a_page_is_whole[aws-moto]"
 # One suite for each port. LocalStack takes five times as long for a call; moto as long as DynamoDB's own engine, which
 # is the judge of all suites wherever it is installed.
 FEW = {"test_bodies.py", "test_catalog.py", "test_journal.py"}
+# Where all sixteen parts of a list are merged; others look at many lists, and not at how they are merged.
+OF_LISTS = {"test_catalog_lists.py", "test_journal.py", "test_long_names.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -82,7 +84,9 @@ ADAPTERS: dict[str, Callable[[Path, pytest.FixtureRequest], Iterator[Stores]]] =
 
 
 @pytest.fixture(params=ADAPTERS)
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
+def stores(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
+    if request.path.name not in OF_LISTS:
+        of_two_parts(monkeypatch)
     yield from ADAPTERS[request.param](tmp_path, request)
 
 

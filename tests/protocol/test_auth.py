@@ -4,7 +4,8 @@ import json
 import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerialize
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.serialization import SerializationError
 
+from sigla import cli
 from tests.protocol.clients.server import Server, command, environment, serving
 from tests.protocol.clients.shop import NOTED_ORDER, ORDER, another, avro, value_of
 
@@ -25,10 +27,14 @@ def sigla(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]
 
 
 def a_key(data: Path, name: str, *more: str) -> str:
-    """`name:secret`, as clients want it."""
-    made = sigla("keys", "create", name, "--data", str(data), "--json", *more)
-    assert made.returncode == 0, made.stderr
-    told = json.loads(made.stdout)
+    """`name:secret`, as clients want it. By the command's own code, in this process: one story starts the command."""
+    with redirect_stdout(StringIO()) as told:
+        assert cli.main(["keys", "create", name, "--data", str(data), "--json", *more]) == 0
+    return shown(told.getvalue())
+
+
+def shown(created: str) -> str:
+    told = json.loads(created)
     return f"{told['key']}:{told['secret']}"
 
 
@@ -55,7 +61,10 @@ def refusal(raised: SchemaRegistryError) -> tuple[int, int]:
 
 def test_a_producer_writes_and_a_consumer_reads_with_their_keys(server: Server, data: Path) -> None:
     """Made while the server runs, and good at once."""
-    producing = a_key(data, "producer", "--role", "writer", "--subjects", "orders-")
+    of_orders = ("--data", str(data), "--json", "--role", "writer", "--subjects", "orders-")
+    made = sigla("keys", "create", "producer", *of_orders)
+    assert made.returncode == 0, made.stderr
+    producing = shown(made.stdout)
     consuming = a_key(data, "consumer", "--subjects", "orders-")
     with client(server, producing) as producer, client(server, consuming) as consumer:
         sent = AvroSerializer(producer, json.dumps(ORDER))(MESSAGE, value_of("orders-eu"))

@@ -1,39 +1,38 @@
-"""A whole topic of a Confluent registry, imported: every answer of that registry is ours.
-
-`tests/vectors/dump` has 1,601 records of every kind, and 7,758 reads as they were answered in the end.
-"""
+"""Whole topics of a Confluent registry, imported: every answer of that registry is ours, wherever we keep it."""
 
 import asyncio
-import gzip
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sigla import journal
-from sigla.cli import dumps
 from sigla.embedded.clock import SystemClock
 from sigla.embedded.store import EmbeddedStore
-from sigla.journal.replay import TopicRecord, replayed
+from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.registry import Registry
 from sigla.registry.exporting import standing
-from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, import_state
-from sigla.web.app import build
+from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, SIDE_BY_SIDE, Report, import_state
 from tests.build import tiers_before
-from tests.protocol import conversations
-from tests.protocol.judge import UNORDERED, Ids
+from tests.contract.aws import Account, AwsStores, engine
+from tests.protocol.dumped import (
+    BY_HAND,
+    BY_HAND_HIGHEST,
+    BY_HAND_TOLD,
+    COMPACTED_HIGHEST,
+    EVERYTHING,
+    by_hand_reads,
+    compacted,
+    differences,
+    reads,
+    records,
+)
 
-DUMP = Path(__file__).parent.parent / "vectors" / "dump"
-EVERYTHING = {"version": 808, "id": 35, "config": 100, "mode": 129, "context": 96}
+__all__ = ["engine"]
 
 
-@pytest.fixture(scope="module")
-def records() -> list[TopicRecord]:
-    return dumps.read(DUMP / "records.jsonl.gz")
+class CutOff(Exception):
+    """The process ends here."""
 
 
 @contextmanager
@@ -43,50 +42,97 @@ def a_registry() -> Iterator[tuple[Registry, EmbeddedStore]]:
         yield Registry(store.catalog, bodies, SystemClock()), store
 
 
-@cache
-def reads() -> list[Any]:
-    with gzip.open(DUMP / "state.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+@contextmanager
+def on_aws(of: Account) -> Iterator[tuple[Registry, AwsStores]]:
+    with of.stores() as stores:
+        yield Registry(stores.catalog, tiers_before(stores.bodies), SystemClock()), stores
 
 
-async def differences(registry: Registry, wanted: Iterable[Any]) -> list[str]:
-    """Statuses, numbers of errors, bodies; lists that have no order as sets."""
-    app, found = build(registry), []
-    for read in wanted:
-        status, text = await conversations._ask(app, {"method": "GET", "path": read["path"]}, Ids())
-        ours, theirs = plain(read["path"], status, json.loads(text)), plain(read["path"], read["status"], read["body"])
-        if ours != theirs:
-            found.append(f"{read['path']}: recorded {theirs}, ours {ours}")
-    return found
+def cut_off(registry: Registry, state: State) -> None:
+    """An import side by side whose process ends half-way through the versions."""
+
+    def progress(what: str, done: int, total: int) -> None:
+        if what == "versions" and done > total // 2:
+            raise CutOff
+
+    with pytest.raises(CutOff):
+        import_state(registry, state, threads=SIDE_BY_SIDE, progress=progress)
 
 
-def plain(path: str, status: int, body: Any) -> Any:
-    if status >= 400:
-        return status, body["error_code"]
-    return status, sorted(body, key=json.dumps) if UNORDERED.search(path) else body
+def imported_or_there(report: Report) -> dict[str, int]:
+    counted = report.of(IDENTICAL)
+    return {kind: number + counted.pop(kind, 0) for kind, number in report.of(IMPORTED).items()} | counted
 
 
-def test_every_answer_is_that_of_the_registry_the_dump_is_from(records: list[TopicRecord]) -> None:
+def test_every_answer_is_that_of_the_registry_the_dump_is_from() -> None:
     """Ids, versions, deletes, settings, contexts, GUIDs, times; and imported again, nothing happens."""
     with a_registry() as (registry, store):
-        report = import_state(registry, replayed(records), group=store.group)
+        report = import_state(registry, replayed(records()), group=store.group)
         assert report.of(IMPORTED) == EVERYTHING
         assert (report.reasons, report.remarks) == ({}, {})
         assert asyncio.run(differences(registry, reads())) == []
         rows = list(store.journal.read())
-        again = import_state(registry, replayed(records), group=store.group)
+        again = import_state(registry, replayed(records()), group=store.group)
         assert (again.of(IMPORTED), again.of(IDENTICAL)) == ({}, EVERYTHING)
         assert list(store.journal.read()) == rows
 
 
-@pytest.mark.parametrize("compacted", [False, True])
-def test_what_is_exported_of_it_is_as_good_as_the_dump(records: list[TopicRecord], compacted: bool) -> None:
+@pytest.mark.soak
+def test_on_dynamodb_too_every_answer_is_that_of_the_registry(engine: Account) -> None:
+    """DynamoDB's own engine and S3: cut off among the versions, begun again, and then once more, for nothing."""
+    with on_aws(engine) as (registry, stores):
+        cut_off(registry, replayed(records()))
+        report = import_state(registry, replayed(records()), threads=SIDE_BY_SIDE)
+        assert imported_or_there(report) == EVERYTHING
+        assert (report.reasons, report.remarks) == ({}, {})
+        rows = list(stores.journal.read())
+        again = import_state(registry, replayed(records()), threads=SIDE_BY_SIDE)
+        assert (again.of(IMPORTED), again.of(IDENTICAL)) == ({}, EVERYTHING)
+        assert list(stores.journal.read()) == rows
+        assert asyncio.run(differences(registry, reads())) == []
+
+
+@pytest.mark.parametrize(
+    "topic, told, highest",
+    [
+        (BY_HAND, BY_HAND_TOLD, BY_HAND_HIGHEST),
+        # What ids meant that nobody holds any more, Kafka forgets.
+        (compacted(BY_HAND), {**BY_HAND_TOLD, "id": 1}, COMPACTED_HIGHEST),
+    ],
+)
+def test_a_topic_with_every_turn_of_the_rules_answers_as_they_say(
+    topic: list[TopicRecord], told: dict[str, int], highest: int
+) -> None:
+    """Tombstones of the unknown, deletes in a race, records of old forms, ids with two texts, ids given up."""
+    with a_registry() as (registry, store):
+        report = import_state(registry, replayed(topic), group=store.group)
+        assert report.of(IMPORTED) == told
+        assert asyncio.run(differences(registry, by_hand_reads())) == []
+        assert registry.catalog.max_id(".") == highest
+
+
+def test_on_dynamodb_too_it_answers_as_they_say(engine: Account) -> None:
+    """Several threads, cut off among the versions and begun again; and once more, for nothing."""
+    with on_aws(engine) as (registry, stores):
+        cut_off(registry, replayed(BY_HAND))
+        report = import_state(registry, replayed(BY_HAND), threads=SIDE_BY_SIDE)
+        assert imported_or_there(report) == BY_HAND_TOLD
+        assert asyncio.run(differences(registry, by_hand_reads())) == []
+        assert registry.catalog.max_id(".") == BY_HAND_HIGHEST
+        rows = list(stores.journal.read())
+        again = import_state(registry, replayed(BY_HAND), threads=SIDE_BY_SIDE)
+        assert (again.of(IMPORTED), again.of(IDENTICAL)) == ({}, BY_HAND_TOLD)
+        assert list(stores.journal.read()) == rows
+
+
+@pytest.mark.parametrize("brief", [False, True])
+def test_what_is_exported_of_it_is_as_good_as_the_dump(brief: bool) -> None:
     """A registry that was made from one that was made from it: every twentieth of its answers."""
     with a_registry() as (registry, store), a_registry() as (third, its):
-        import_state(registry, replayed(records), group=store.group)
+        import_state(registry, replayed(records()), group=store.group)
         exported = (
             standing(store.catalog, store.bodies)
-            if compacted
+            if brief
             else journal.records((row for _, row in store.journal.read()), store.bodies)
         )
         state = replayed(TopicRecord(*record, offset) for offset, record in enumerate(exported))

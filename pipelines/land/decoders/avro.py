@@ -6,12 +6,12 @@ without end, or count items that take no bytes, are walked from the start.
 """
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from pipelines.land.decoders.avro_columns import columns
+from pipelines.land.decoders.avro_columns import NoRoom, Room, columns
 from pipelines.land.decoders.avro_fill import Filling, Unfit
 from pipelines.land.decoders.avro_reads import Read, Suspicious
 from pipelines.land.decoders.decoder import Decoded, Decoder, Writer
@@ -22,8 +22,11 @@ from sigla.decoding.decoder import Decode, DecodeFailed, Limits
 from sigla.decoding.reasons import NUMBERS, Reason
 from sigla.languages.avro.tree import Record
 
-WITHOUT_BYTES: Final = 16
-"""So many times `Limits.items` may be in all lists of a batch where rows are walked that count what takes no bytes."""
+AT_ONCE: Final = 2**24
+"""Values in lists: when there are more, they become arrays, which take a tenth."""
+
+OF_A_BATCH: Final = 64
+"""So many times `Limits.values` may be in all lists of a batch."""
 
 
 def decoder(reader: Writer, *, limits: Limits = STANDARD) -> Decoder:
@@ -37,38 +40,41 @@ class AvroDecoder:
     def __init__(self, reader: Writer, limits: Limits) -> None:
         self.reader = understood(reader.source)
         self.limits = limits
-        self.columns = columns(self.reader)
-        self.filling = Filling(self.columns, depth=limits.depth)
+        self.room = Room(limits.values, OF_A_BATCH * limits.values)
+        self.columns = columns(self.reader, self.room)
+        self.filling = Filling(self.columns, self.room, depth=limits.depth)
         self.type: pa.StructType = self.columns.type
         self.reads: list[Read] = []
         self.walks: list[Decode] = []
-        self.weightless: list[bool] = []
 
     def add(self, writer: Writer) -> int:
         made = plan(understood(writer.source), self.reader)
         number = len(self.walks)
         self.walks.append(avro_walk.decode(made, self.limits))
-        self.weightless.append(made.weightless)
         self.reads.append(partial(self._first, number, made))
         return number
 
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         failed: dict[int, DecodeFailed] = {}
-        reads, longest, trailing = self.reads, self.limits.max_bytes, self.limits.trailing
+        done: list[pa.Array] = []
+        begun = 0
+        reads, longest, trailing, room = self.reads, self.limits.max_bytes, self.limits.trailing, self.room
+        room.batch()
         for row, (data, number) in enumerate(zip(payloads.to_pylist(), writers.to_pylist(), strict=True)):
+            room.row()
+            if room.held > AT_ONCE:
+                done.append(self.columns.take())
+                begun, room.held = row, 0
             size = len(data)
             try:
                 end = reads[number](data, 0) if size <= longest else -1
             except Exception:  # noqa: BLE001 - whatever it was, the walker says what it means
                 end = -1
             if end != size and not (trailing and 0 <= end < size):
-                self.columns.keep(row)
-                try:
-                    self.columns.append(self._walked(number, data))
-                except DecodeFailed as failure:
+                failure = self._walked(row - begun, number, data)
+                if failure:
                     failed[row] = failure
-                    self.columns.append(None)
-        return self._decoded(len(payloads), failed)
+        return self._decoded(pa.concat_arrays([*done, self.columns.take()]), failed)
 
     def _first(self, number: int, made: Plan, data: bytes, at: int) -> int:
         """In the place of the fast way, until there is one."""
@@ -78,22 +84,40 @@ class AvroDecoder:
             self.reads[number] = _none
         return self.reads[number](data, at)
 
-    def _walked(self, number: int, data: bytes) -> dict[str, Any]:
-        """The values of the columns. Raises DecodeFailed."""
-        if self.weightless[number] and self.columns.held() > WITHOUT_BYTES * self.limits.items:
-            raise DecodeFailed(Reason.TOO_LARGE, "the rows before it hold as many items as a batch may")
-        value = self.walks[number](data)
-        return value if isinstance(self.reader, Record) else {"value": value}
+    def _walked(self, at: int, number: int, data: bytes) -> DecodeFailed | None:
+        """What is wrong with a row that the fast way stumbled over. at: its place in the columns."""
+        self._forget(at)
+        try:
+            value = self.walks[number](data)
+            self.columns.append(value if isinstance(self.reader, Record) else {"value": value})
+        except DecodeFailed as failure:
+            failed = failure
+        except NoRoom:
+            failed = DecodeFailed(Reason.TOO_LARGE, self._full())
+        else:
+            return None
+        self._forget(at)
+        self.columns.append(None)
+        return failed
 
-    def _decoded(self, rows: int, failed: dict[int, DecodeFailed]) -> Decoded:
-        status = np.zeros(rows, np.int8)
-        at: list[int | None] = [None] * rows
-        detail: list[str | None] = [None] * rows
+    def _forget(self, at: int) -> None:
+        self.columns.keep(at)
+        self.room.again()
+
+    def _full(self) -> str:
+        if self.room.allowed < self.room.most:
+            return "the rows before it hold as many values as a batch may"
+        return f"more than {self.room.most} values"
+
+    def _decoded(self, rows: pa.Array, failed: dict[int, DecodeFailed]) -> Decoded:
+        status = np.zeros(len(rows), np.int8)
+        at: list[int | None] = [None] * len(rows)
+        detail: list[str | None] = [None] * len(rows)
         for row, failure in failed.items():
             status[row] = NUMBERS[failure.reason]
             at[row] = failure.at
             detail[row] = failure.detail
-        return Decoded(self.columns.take(), pa.array(status), pa.array(at, pa.int32()), pa.array(detail, pa.string()))
+        return Decoded(rows, pa.array(status), pa.array(at, pa.int32()), pa.array(detail, pa.string()))
 
 
 def _none(_data: bytes, _at: int) -> int:

@@ -37,9 +37,13 @@ Row = Any
 
 
 class Column(Protocol):
-    """type: of the array. Lists are filled and cleared where they are, so that compiled code may hold them."""
+    """type: of the array. Lists are filled and cleared where they are, so that compiled code may hold them.
+
+    width: how many values one row adds, at least: those of items and entries come beside.
+    """
 
     type: pa.DataType
+    width: int
 
     def append(self, value: Row) -> None: ...
 
@@ -47,13 +51,50 @@ class Column(Protocol):
         """Forgets what came after so many rows: one of them failed in the middle."""
         ...
 
-    def held(self) -> int:
-        """How many items and entries are in its lists, as of the last `keep`."""
-        ...
-
     def take(self) -> pa.Array:
         """All rows as an array; the column is empty then."""
         ...
+
+
+class NoRoom(Exception):
+    """The row would become more values than it, or all rows together, may."""
+
+
+class Room:
+    """For the values of items and entries, so that few bytes do not become gigabytes.
+
+    most, all: of a row, and of a batch. held: in lists. taken: by the row that is being read.
+    """
+
+    __slots__ = ("all", "allowed", "held", "left", "most", "taken")
+
+    def __init__(self, most: int, all: int) -> None:
+        self.most = most
+        self.all = all
+        self.batch()
+
+    def batch(self) -> None:
+        """One begins."""
+        self.left = self.all
+        self.held = self.taken = 0
+        self.row()
+
+    def row(self) -> None:
+        """One begins; what the one before has taken is held."""
+        self.held += self.taken
+        self.left -= self.taken
+        self.again()
+
+    def again(self) -> None:
+        """The same row from its beginning."""
+        self.taken = 0
+        self.allowed = min(self.most, self.left)
+
+    def take(self, values: int) -> None:
+        """Before they are made. Raises NoRoom."""
+        self.taken += values
+        if self.taken > self.allowed:
+            raise NoRoom
 
 
 @dataclass(slots=True)
@@ -63,15 +104,13 @@ class Plain:
     type: pa.DataType
     convert: Callable[[list[Any], pa.DataType], pa.Array] = pa.array
     values: list[Any] = field(default_factory=list)
+    width: int = 1
 
     def append(self, value: Row) -> None:
         self.values.append(value)
 
     def keep(self, rows: int) -> None:
         del self.values[rows:]
-
-    def held(self) -> int:
-        return 0
 
     def take(self) -> pa.Array:
         found = self.convert(self.values, self.type)
@@ -86,15 +125,13 @@ class Text:
     of: Type
     values: list[str | None] = field(default_factory=list)
     type: pa.DataType = field(default_factory=pa.string)
+    width: int = 1
 
     def append(self, value: Row) -> None:
         self.values.append(None if value is None else orjson.dumps(shown(value, self.of)).decode())
 
     def keep(self, rows: int) -> None:
         del self.values[rows:]
-
-    def held(self) -> int:
-        return 0
 
     def take(self) -> pa.Array:
         found = pa.array(self.values, self.type)
@@ -110,6 +147,10 @@ class Struct:
     children: dict[str, Column]
     union: bool = False
     present: list[bool] = field(default_factory=list)
+    width: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.width = 1 + sum(child.width for child in self.children.values())
 
     def append(self, value: Row) -> None:
         self.present.append(value is not None)
@@ -122,9 +163,6 @@ class Struct:
         for child in self.children.values():
             child.keep(rows)
 
-    def held(self) -> int:
-        return sum(child.held() for child in self.children.values())
-
     def take(self) -> pa.Array:
         children = [child.take() for child in self.children.values()]
         absent = pc.invert(pa.array(self.present, pa.bool_()))
@@ -136,16 +174,24 @@ class Struct:
 class Repeated:
     """Lists and maps. lengths: of each row, None for null. parts: the columns of items, or of keys and values.
 
-    counted: rows whose lengths are summed up in `kept`, so that many failures do not sum up the same again and again.
+    each: values that an item adds. counted: rows whose lengths are summed up in `kept`, so that many failures do not
+    sum up the same again and again.
     """
 
     type: pa.DataType
     parts: tuple[Column, ...]
+    room: Room
     lengths: list[int | None] = field(default_factory=list)
+    width: int = 1
+    each: int = field(init=False)
     counted: int = 0
     kept: int = 0
 
+    def __post_init__(self) -> None:
+        self.each = sum(part.width for part in self.parts)
+
     def append(self, value: Row) -> None:
+        self.room.take(len(value or ()) * self.each)
         self.lengths.append(None if value is None else len(value))
         for part, values in zip(self.parts, self.spread(value or ()), strict=True):
             for each in values:
@@ -163,9 +209,6 @@ class Repeated:
         for part in self.parts:
             part.keep(self.kept)
 
-    def held(self) -> int:
-        return self.kept + sum(part.held() for part in self.parts)
-
     def take(self) -> pa.Array:
         offsets = pa.array(accumulate((length or 0 for length in self.lengths), initial=0), pa.int32())
         absent = pa.array([length is None for length in self.lengths], pa.bool_())
@@ -179,9 +222,9 @@ class Repeated:
 # --- which type ------------------------------------------------------------------------------------------------------
 
 
-def columns(reader: Type) -> Struct:
+def columns(reader: Type, room: Room) -> Struct:
     """Empty columns for a reader's records. What is no record has one column, `value`. Raises Unreadable."""
-    making = _Making()
+    making = _Making(room)
     try:
         if not isinstance(reader, Record):
             return making.struct([("value", reader)])
@@ -194,7 +237,8 @@ def columns(reader: Type) -> Struct:
 class _Making:
     """within: how often each record stands around the place where we are."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room) -> None:
+        self.room = room
         self.within: dict[str, int] = {}
         self.budget = Budget()
 
@@ -211,11 +255,13 @@ class _Making:
             return self.record(type_)
         if isinstance(type_, Array):
             items = self.column(type_.items)
-            return Repeated(pa.list_(pa.field("item", items.type, metadata=_metadata(type_.items))), (items,))
+            return Repeated(
+                pa.list_(pa.field("item", items.type, metadata=_metadata(type_.items))), (items,), self.room
+            )
         if isinstance(type_, Map):
             values = self.column(type_.values)
             item = pa.field("value", values.type, metadata=_metadata(type_.values))
-            return Repeated(pa.map_(pa.string(), item), (Plain(pa.string()), values))
+            return Repeated(pa.map_(pa.string(), item), (Plain(pa.string()), values), self.room)
         return _plain(type_)
 
     def union(self, union: Union) -> Column:

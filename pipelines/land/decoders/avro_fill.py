@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 from pipelines.land.decoders import avro_reads as reads
-from pipelines.land.decoders.avro_columns import Column, Plain, Repeated, Struct
+from pipelines.land.decoders.avro_columns import Column, Plain, Repeated, Room, Struct
 from pipelines.land.decoders.avro_reads import Append, Read
 from sigla.decoding.avro_plan import (
     IntoMember,
@@ -31,8 +31,9 @@ class Filling:
     take a thousand times the memory: what is read out of a cache is half of what a record costs then.
     """
 
-    def __init__(self, columns: Struct, *, depth: int) -> None:
+    def __init__(self, columns: Struct, room: Room, *, depth: int) -> None:
         self.columns = columns
+        self.room = room
         self.depth = depth
         self.shared: dict[Hashable, Read] = {}
 
@@ -40,7 +41,7 @@ class Filling:
         """Raises Unfit."""
         if plan.depth is None or plan.depth > self.depth or plan.weightless:
             raise Unfit
-        making = _Making(self.shared)
+        making = _Making(self.shared, self.room)
         if isinstance(plan.root, ReadRecord):
             return making.record(plan.root, self.columns)
         own = making.into(plan.root, self.columns.children["value"])
@@ -50,8 +51,9 @@ class Filling:
 class _Making:
     """One plan. made: of each of its steps and a column, because types may be used many times."""
 
-    def __init__(self, shared: dict[Hashable, Read]) -> None:
+    def __init__(self, shared: dict[Hashable, Read], room: Room) -> None:
         self.shared = shared
+        self.room = room
         self.made: dict[tuple[int, int], Read] = {}
 
     def once(self, what: Hashable, make: Callable[[], Read]) -> Read:
@@ -100,25 +102,27 @@ class _Making:
 
     def array(self, step: ReadArray, column: Column) -> Read:
         counted: Append = reads.nothing
+        each = 0
         if column is reads.NOWHERE:
             item = self.past(step.items)
         elif isinstance(column, Repeated):
-            item, counted = self.into(step.items, column.parts[0]), column.lengths.append
+            item, counted, each = self.into(step.items, column.parts[0]), column.lengths.append, column.each
         else:
             raise Unfit
-        return self.once(("array", id(column), item), lambda: reads.blocks(item, counted))
+        return self.once(("array", id(column), item), lambda: reads.blocks(item, counted, self.room.take, each))
 
     def map(self, step: ReadMap, column: Column) -> Read:
         counted: Append = reads.nothing
+        each = 0
         if column is reads.NOWHERE:
             entry = self.all(reads.ANY_TEXT, self.past(step.values))
         elif isinstance(column, Repeated) and isinstance(keys := column.parts[0], Plain):
             key = self.once(("key", id(keys)), lambda: reads.text(keys.values.append))
             entry = self.all(key, self.into(step.values, column.parts[1]))
-            counted = reads.distinct(keys.values, column.lengths.append)
+            counted, each = reads.distinct(keys.values, column.lengths.append), column.each
         else:
             raise Unfit
-        return self.once(("map", id(column), entry), lambda: reads.blocks(entry, counted))
+        return self.once(("map", id(column), entry), lambda: reads.blocks(entry, counted, self.room.take, each))
 
     def enum(self, step: ReadEnum, column: Column) -> Read:
         return self.once((step, id(column)), lambda: reads.symbol(column.append, step.symbols))

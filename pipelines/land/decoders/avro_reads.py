@@ -130,8 +130,11 @@ def by_number(branches: tuple[Read, ...]) -> Read:
     return read
 
 
-def blocks(item: Read, counted: Append) -> Read:
-    """Each item takes a byte at least, so that no block has more of them than bytes are left."""
+def blocks(item: Read, counted: Append, take: Append, each: int) -> Read:
+    """Each item takes a byte at least, so that no block has more of them than bytes are left.
+
+    take: asked for room for the values of a block, `each` of them an item.
+    """
 
     def read(data: bytes, at: int) -> int:
         total = 0
@@ -154,6 +157,7 @@ def blocks(item: Read, counted: Append) -> Read:
             count >>= 1
             if count > len(data) - at:
                 raise Suspicious
+            take(count * each)
             total += count
             for _ in range(count):
                 at = item(data, at)

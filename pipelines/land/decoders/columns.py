@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.land.decoders.decoder import Decoded
-from sigla.decoding.decoder import DecodeFailed, Unreadable
+from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 
 UNROLLED: Final = 2
@@ -43,11 +43,17 @@ UNFIT: Final = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """build: an array of this type, as long as the list. Raises DecodeFailed, or one of UNFIT. members: of a struct."""
+    """build: an array of this type, as long as the list. Raises DecodeFailed, or one of UNFIT. members: of a struct.
+
+    count: how many values there are in all columns then, those of items and entries among them; it raises what a value
+    of another shape makes it raise. width: columns below, itself among them.
+    """
 
     type: pa.DataType
     build: Callable[[Values], pa.Array]
     members: "Sequence[Member]" = ()
+    count: Callable[[Values], int] = len
+    width: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,14 @@ def struct(members: Sequence[Member]) -> Column:
         arrays = [_member(member, there) for member in members]
         return _spread(pa.StructArray.from_arrays(arrays, fields=list(kind)), values)
 
-    return Column(kind, build, members)
+    def count(values: Values) -> int:
+        there = [value for value in values if value is not None]
+        plain = sum(member.column.count is len for member in members)
+        nested = (member for member in members if member.column.count is not len)
+        inner = sum(member.column.count(list(map(member.get, there))) for member in nested)
+        return len(values) + len(there) * plain + inner
+
+    return Column(kind, build, members, count, 1 + sum(member.column.width for member in members))
 
 
 def _member(member: Member, values: Values) -> pa.Array:
@@ -97,7 +110,11 @@ def listed(items: Column) -> Column:
         inner = items.build(list(chain.from_iterable(there)))
         return _spread(pa.ListArray.from_arrays(offsets, inner, type=kind), values)
 
-    return Column(kind, build)
+    def count(values: Values) -> int:
+        there = [value for value in values if value is not None]
+        return len(values) + items.count(list(chain.from_iterable(there)))
+
+    return Column(kind, build, count=count, width=1 + items.width)
 
 
 def mapped(keys: Column, items: Column) -> Column:
@@ -111,7 +128,11 @@ def mapped(keys: Column, items: Column) -> Column:
         key, item = keys.build([key for key, _ in pairs]), items.build([item for _, item in pairs])
         return _spread(pa.MapArray.from_arrays(offsets, key, item, type=kind), values)
 
-    return Column(kind, build)
+    def count(values: Values) -> int:
+        pairs = list(chain.from_iterable(value for value in values if value is not None))
+        return len(values) + len(pairs) + items.count([item for _, item in pairs])
+
+    return Column(kind, build, count=count, width=1 + keys.width + items.width)
 
 
 def _spread(array: pa.Array, values: Values) -> pa.Array:
@@ -120,6 +141,21 @@ def _spread(array: pa.Array, values: Values) -> pa.Array:
         return array
     there = np.fromiter((value is not None for value in values), np.bool_, len(values))
     return array.take(pa.array(np.cumsum(there) - 1, mask=~there))
+
+
+def check_count(record: Column, value: Any, size: int, limits: Limits) -> None:
+    """Whether a value fits into columns without becoming gigabytes. size: of its payload. Raises DecodeFailed.
+
+    Whatever may be there many times takes a byte at least; so hardly any record need be counted.
+    """
+    if size * record.width <= limits.values:
+        return
+    try:
+        values = record.count([value])
+    except Exception:  # noqa: BLE001 - of another shape than its columns: building them tells what is wrong
+        return
+    if values > limits.values:
+        raise DecodeFailed(Reason.TOO_LARGE, f"{values} values, and {limits.values} are allowed")
 
 
 Diagnose = Callable[[int], DecodeFailed | None]

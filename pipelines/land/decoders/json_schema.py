@@ -18,6 +18,7 @@ Properties beyond `properties` are kept where the schema speaks of them (`additi
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Final
 
@@ -67,7 +68,9 @@ class JsonSchemaDecoder:
         values, failures = list[Any](), dict[int, DecodeFailed]()
         for row, (payload, writer) in enumerate(zip(payloads.to_pylist(), writers.to_pylist(), strict=True)):
             try:
-                values.append(self._whole(self.writers[writer](payload)))
+                value = self._whole(self.writers[writer](payload))
+                columns.check_count(self.column, value, len(payload), self.limits)
+                values.append(value)
             except DecodeFailed as failed:
                 values.append(None)
                 failures[row] = failed
@@ -143,7 +146,13 @@ class _Shapes:
             return _of(columns.struct(members), dict)
         if isinstance(others, dict) and not schema.get("patternProperties"):
             pairs = columns.mapped(SCALARS["string"], self.column(others, home, around))
-            return _of(Column(pairs.type, lambda values: pairs.build(list(map(_pairs, values)))), dict)
+            build = Column(
+                pairs.type,
+                lambda values: pairs.build(list(map(_pairs, values))),
+                count=lambda values: pairs.count(list(map(_pairs, values))),
+                width=pairs.width,
+            )
+            return _of(build, dict)
         return TEXT
 
 
@@ -198,7 +207,7 @@ def _of(column: Column, *kinds: type) -> Column:
             raise TypeError(f"{JSON_TYPES[odd.pop()]} where the reader's schema has {JSON_TYPES[kinds[0]]}")
         return column.build(values)
 
-    return Column(column.type, build, column.members)
+    return replace(column, build=build)
 
 
 def _integer(value: Any) -> int:

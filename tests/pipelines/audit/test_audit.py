@@ -10,9 +10,10 @@ from pyspark.sql import SparkSession
 
 from pipelines.audit import listing, tables, transform
 from pipelines.audit.facts import FACTS
-from pipelines.audit.job import Asked, NotEmpty, audit, told
+from pipelines.audit.job import Asked, audit, told
 from pipelines.audit.pairs import scope_of
 from pipelines.audit.summary import Summary
+from pipelines.audit.tables import NotEmpty
 from pipelines.places import place
 from sigla.settings import Address
 from tests.build import NOW

@@ -73,6 +73,38 @@ def test_a_list_says_that_it_is_only_the_beginning() -> None:
     assert "Never seen: the first 100 of 5,000" in shown
 
 
+def test_every_list_of_a_large_registry_says_how_many_there_are() -> None:
+    """A hundred of a million lines look like all of them otherwise."""
+    counted = {
+        "broken_subjects": 1,
+        "seen": 2,
+        "unknown": 3,
+        "never": 4,
+        "unreadable": 5,
+        "references": 6,
+        "orphans": 7,
+    }
+    of = {"context": ".", "id": 1, "subject": "s", "type": "AVRO", "rows": 1, "last_seen": NOW, "topics": ["t"]}
+    wrong = {"status": "NO_BODY", "detail": None, "version": 1, "name": "n", "target": "t", "target_version": 1}
+    line = of | wrong | {"problem": "NO_BODY"}
+    lists = dict.fromkeys(("seen", "unknown", "never", "unreadable", "references", "orphans"), (line,) * MOST)
+    counts = COUNTED | {name: number * 1_000_000 for name, number in counted.items()}
+    shown = page(_summary(broken=(_broken(),) * MOST, counted=counts, **lists))
+    for number in counted.values():
+        assert f"the first 100 of {number},000,000<" in shown
+
+
+def test_a_cell_of_a_large_registry_is_still_a_cell() -> None:
+    """An id in ten thousand topics, or a message that tells a thousand symbols, would be a page of its own."""
+    topics = [f"topic-{number}" for number in range(10_000)]
+    seen = {"context": ".", "id": 1, "subject": "s", "rows": 1, "last_seen": NOW, "topics": topics}
+    shown = page(_summary(broken=(_broken(message="x" * 5_000),) * MOST, seen=(seen,) * MOST))
+    assert "topic-4 and 9,995 more<" in shown
+    assert "x" * 200 in shown
+    assert "x…<" in shown
+    assert len(shown) < 200_000
+
+
 def test_without_data_nothing_is_said_about_usage() -> None:
     """That a schema was not looked for does not mean that it does not occur."""
     shown = page(_summary(searched=False))

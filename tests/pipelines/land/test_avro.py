@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from pipelines.land.decoders.avro import AvroDecoder, decoder
+from pipelines.land.decoders import avro
+from pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
 from pipelines.land.decoders.columns import UNROLLED
 from pipelines.land.decoders.decoder import Decoded, Decoder, Writer
 from sigla.decoding.decoder import Limits, Source, Unreadable
@@ -256,11 +257,34 @@ def test_limits_hold_in_columns_too() -> None:
 def test_a_batch_of_items_without_bytes_ends_before_the_memory_does() -> None:
     """Each row may hold what is allowed, and ten thousand of them a thousand times what a machine has."""
     nulls = {"type": "array", "items": "null"}
-    decoded = own(nulls, *[b"\xc8\x01\x00"] * 50, limits=Limits(items=100))
-    status = decoded.status.to_pylist()
-    assert status[:16] == [FINE] * 16
-    assert status[20:] == [NUMBERS[Reason.TOO_LARGE]] * 30
+    decoded = own(nulls, *[b"\xc8\x01\x00"] * 70, limits=Limits(values=100))
+    assert decoded.status.to_pylist() == [FINE] * OF_A_BATCH + [NUMBERS[Reason.TOO_LARGE]] * 6
+    assert "the rows before it" in decoded.detail[69].as_py()
     assert decoded.rows.to_pylist()[0] == {"value": [None] * 100}
+
+
+def test_a_row_that_would_become_too_many_values_fails_alone() -> None:
+    """Also where it is the reader who has most of them: fields that were not written take no bytes."""
+    wide = a_record(f="int")
+    wide["fields"] += [{"name": f"more{at}", "type": "int", "default": at} for at in range(8)]
+    decoding = decoder(a_writer({"type": "array", "items": wide}), limits=Limits(values=30))
+    number = decoding.add(a_writer({"type": "array", "items": a_record(f="int")}))
+    three, four = b"\x06\x02\x02\x02\x00", b"\x08\x02\x02\x02\x02\x00"
+    decoded = read(decoding, [(number, three), (number, four), (number, three)])
+    assert decoded.status.to_pylist() == [FINE, NUMBERS[Reason.TOO_LARGE], FINE]
+    assert [len(row["value"] or ()) for row in decoded.rows.to_pylist() if row] == [3, 3]
+
+
+def test_what_is_decoded_becomes_arrays_before_there_is_too_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of a batch are emptied again and again; rows that fail in between stay where they are."""
+    monkeypatch.setattr(avro, "AT_ONCE", 2)
+    rows = [bytes([2, 2 * at, 0]) for at in range(10)]
+    rows[3] = rows[7] = b"\x02"
+    decoded = own({"type": "array", "items": "int"}, *rows)
+    expected: list[Any] = [{"value": [at]} for at in range(10)]
+    expected[3] = expected[7] = None
+    assert decoded.rows.to_pylist() == expected
+    assert [at for at, status in enumerate(decoded.status.to_pylist()) if status] == [3, 7]
 
 
 def test_a_batch_may_have_thousands_of_writers() -> None:

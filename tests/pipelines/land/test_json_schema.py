@@ -175,6 +175,21 @@ def test_a_valid_value_that_fits_no_column_fails_alone(schema: Any, value: Any, 
     assert why in found.detail[1].as_py()
 
 
+@pytest.mark.parametrize(
+    "item, value, values",
+    [
+        ({"type": "object", "properties": {f"p{at}": {"type": "integer"} for at in range(9)}}, [{}] * 3, 2 + 3 + 27),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, [{"a": 1, "b": 2}], 2 + 1 + 4),
+        ({"type": "integer"}, [1, 2, 3], 2 + 3),
+    ],
+)
+def test_a_record_becomes_so_many_values_and_no_more(item: Any, value: Any, values: int) -> None:
+    """Properties that are not there are nulls of as many columns."""
+    schema = source({"type": "object", "properties": {"items": {"type": "array", "items": item}}})
+    assert reasons(decode(schema, {"items": value}, limits=Limits(values=values))) == [None]
+    assert reasons(decode(schema, {"items": value}, limits=Limits(values=values - 1))) == [Reason.TOO_LARGE]
+
+
 def test_each_payload_fails_for_its_own_reason() -> None:
     """Between neighbours that do not."""
     reader = source({"type": "object", "properties": {"a": {"type": "string"}}})

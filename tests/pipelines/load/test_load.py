@@ -1,21 +1,24 @@
 """A whole topic through Spark: what comes of it is the registry that `sigla import` makes, whatever came between."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Consumer
+from moto.server import ThreadedMotoServer
 from pyspark.sql import DataFrame, SparkSession
 
 from pipelines.load import job
-from pipelines.load.frames import Row
 from pipelines.load.load import load
 from pipelines.load.steps import Open, Step
-from pipelines.load.work import Files, Here
+from pipelines.load.work import Everywhere, Files, Here, Worker
 from sigla import opening
-from sigla.cli import dumps
+from sigla.aws.clients import Clients
 from sigla.journal.replay import TopicRecord, replayed
 from sigla.registry import importing
 from sigla.registry.exporting import standing
@@ -23,14 +26,29 @@ from sigla.registry.importing import IDENTICAL, IMPORTED, Report
 from sigla.settings import Address
 from tests.attack.stories import BASE, DELETED, ONE, THREE, TWO, USING, config, delete, mode, purge, register
 from tests.attack.world import World
+from tests.contract.aws import make_table
+from tests.pipelines.broker import Broker, written
 from tests.pipelines.load.registries import everything
+from tests.protocol.dumped import (
+    BY_HAND,
+    BY_HAND_TOLD,
+    COMPACTED_HIGHEST,
+    DUMP,
+    EVERYTHING,
+    by_hand_reads,
+    compacted,
+    differences,
+    reads,
+    records,
+)
+from tests.waiting import eventually
 
-DUMP = Path(__file__).parents[2] / "vectors" / "dump" / "records.jsonl.gz"
 # Spark's own, between its process and ours: closed when nobody refers to them any more.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 STANDS = ("versions", "settings", "referrers")
-EVERYTHING = {"version": 808, "id": 35, "config": 100, "mode": 129, "context": 96}
+WRITERS = 2
+"""Tasks at a time, each with eight threads."""
 
 
 class CutOff(Exception):
@@ -39,28 +57,32 @@ class CutOff(Exception):
 
 @dataclass(frozen=True)
 class CutIn:
-    """A worker whose process ends in the middle of a step."""
+    """A worker whose process ends when half of a step is done."""
 
-    worker: Here
+    worker: Worker
     name: str
 
     def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame:
-        def cut(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
-            some = [*rows]
-            yield from step(open, some[: len(some) // 2])
-            raise CutOff
-
-        return self.worker.run(cut if name == self.name else step, frame, name)
+        if name != self.name:
+            return self.worker.run(step, frame, name)
+        self.worker.run(step, frame.limit(frame.count() // 2), name)
+        raise CutOff
 
 
-def cut_off(files: Files, raw: DataFrame, address: Address) -> int:
-    """How many versions were written by a load whose process ended half-way through them."""
-    with opening.writing(address) as writing, pytest.raises(CutOff):
-        load(raw, files, CutIn(Here(files, Open(writing.registry, writing.group)), "early"))
+def cut_off(raw: DataFrame, files: Files, worker: Worker) -> None:
+    """A load whose process ends half-way through the versions."""
+    with pytest.raises(CutOff):
+        load(raw, files, CutIn(worker, "early"))
+
+
+def cut_off_here(files: Files, raw: DataFrame, address: Address) -> int:
+    """How many versions it has written."""
+    with opening.writing(address) as writing:
+        cut_off(raw, files, Here(files, Open(writing.registry, writing.group)))
     return len(stored(Path(address.data))["versions"])
 
 
-def imported(records: list[TopicRecord], folder: Path) -> Report:
+def imported(records: Iterable[TopicRecord], folder: Path) -> Report:
     with opening.writing(Address(str(folder))) as writing:
         return importing.import_state(writing.registry, replayed(records), group=writing.group)
 
@@ -70,20 +92,125 @@ def stored(folder: Path) -> dict[str, Any]:
         return everything(held.catalog, held.bodies)
 
 
-def test_a_load_that_is_cut_off_and_begun_again_ends_as_an_import(spark: SparkSession, tmp_path: Path) -> None:
-    """1,601 records of every kind, from a real topic: every version, id, meaning and setting; every fact is told."""
+def journaled(address: Address) -> int:
+    with opening.reading(address) as held:
+        return sum(1 for _ in held.journal.read())
+
+
+def imported_or_there(report: Report) -> dict[str, int]:
+    """A task that is tried again, or beside itself, finds what it has written."""
+    counted = report.of(IDENTICAL)
+    return {kind: number + counted.pop(kind, 0) for kind, number in report.of(IMPORTED).items()} | counted
+
+
+# --- where from, where to --------------------------------------------------------------------------------------------
+
+
+def topic_of(kafka: Broker, name: str, *records: TopicRecord, **settings: str) -> str:
+    """The address of a topic as Confluent makes it, with these records."""
+    kafka.create(name, 1, cleanup_policy="compact", **settings)
+    written(
+        kafka.producer(),
+        name,
+        *({"key": each.key, "value": each.value, "timestamp": each.ts} for each in records),
+    )
+    return f"kafka://{kafka.address}/{name}"
+
+
+def records_in(kafka: Broker, name: str) -> int:
+    """How many Kafka still has."""
+    settings = {"bootstrap.servers": kafka.address, "group.id": "looks", "enable.partition.eof": True}
+    with closing(Consumer({**settings, "auto.offset.reset": "earliest", "enable.auto.commit": False})) as consumer:
+        consumer.subscribe([name])
+        found = 0
+        while True:
+            for message in consumer.consume(1_000, timeout=1):
+                if message.error():
+                    return found
+                found += 1
+
+
+@pytest.fixture
+def on_aws(spark: SparkSession, dynamodb_local: str) -> Iterator[Address]:
+    """An empty registry on DynamoDB's own engine and moto's S3, for this process and Spark's workers."""
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    environ = {
+        "AWS_ENDPOINT_URL_S3": f"http://{host}:{port}",
+        "AWS_ENDPOINT_URL_DYNAMODB": dynamodb_local,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    workers = spark.sparkContext.environment
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in environ.items():
+            patched.setenv(name, value)
+            patched.setitem(workers, name, value)
+        with closing(Clients()) as clients:
+            clients.s3.create_bucket(Bucket="loaded")
+            yield Address(bucket="loaded", table=make_table(clients.dynamodb), registry="of-tasks")
+    server.stop()
+
+
+# --- stories ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_load_that_is_cut_off_and_begun_again_from_the_topic_ends_as_an_import(
+    spark: SparkSession, kafka: Broker, tmp_path: Path
+) -> None:
+    """1,601 records of every kind, begun with a dump: every version, id, meaning and setting; every fact is told."""
     files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
-    raw = job.read(spark, str(DUMP))
-    begun = cut_off(files, raw, address)
+    begun = cut_off_here(files, job.read(spark, str(DUMP / "records.jsonl.gz")), address)
     assert 0 < begun < EVERYTHING["version"]
+    raw = job.read(spark, topic_of(kafka, "_schemas", *records()))
     report = job.run(files, raw, address, report=str(tmp_path / "report.json"))
-    whole = imported(dumps.read(DUMP), tmp_path / "imported")
+    whole = imported(records(), tmp_path / "imported")
     assert whole.of(IMPORTED) == EVERYTHING
     assert stored(tmp_path / "loaded") == stored(tmp_path / "imported")
     assert report.of(IMPORTED)["version"] == EVERYTHING["version"] - begun
-    assert {**report.of(IMPORTED), **report.of(IDENTICAL), "version": whole.of(IMPORTED)["version"]} == EVERYTHING
+    assert imported_or_there(report) == EVERYTHING
     told = "".join(each.read_text() for each in (tmp_path / "report.json").glob("*.json"))
     assert len([json.loads(line) for line in told.splitlines()]) == sum(EVERYTHING.values())
+
+
+def test_what_kafka_left_of_a_topic_is_loaded_by_tasks_into_a_table(
+    spark: SparkSession, kafka: Broker, tmp_path: Path, on_aws: Address
+) -> None:
+    """Composed by hand of every turn of the rules, and compacted: gaps in its offsets, ends without a beginning."""
+    left = len(compacted(BY_HAND))
+    assert left < len(BY_HAND)
+    # Each record that is later than the one before ends a segment; what is in the last one is never compacted.
+    last = TopicRecord('{"keytype":"NOOP"}', None, BY_HAND[-1].ts + 1_000, len(BY_HAND))
+    source = topic_of(kafka, "compacted", *BY_HAND, segment_ms="1", min_cleanable_dirty_ratio="0.01")
+    written(kafka.producer(), "compacted", {"key": last.key, "value": None, "timestamp": last.ts})
+    eventually(lambda: records_in(kafka, "compacted") == left + 1, pause_s=0.5)
+    files = Files(spark, str(tmp_path / "work"))
+    report = job.run(files, job.read(spark, source), on_aws, writers=WRITERS)
+    assert imported_or_there(report) == {**BY_HAND_TOLD, "id": 1}
+    with opening.writing(on_aws) as writing:
+        assert asyncio.run(differences(writing.registry, by_hand_reads())) == []
+        assert writing.registry.catalog.max_id(".") == COMPACTED_HIGHEST
+
+
+@pytest.mark.soak
+def test_every_answer_of_what_tasks_have_loaded_is_that_of_the_registry(
+    spark: SparkSession, kafka: Broker, tmp_path: Path, on_aws: Address
+) -> None:
+    """The real topic into a table: cut off, begun again, and then once more, for nothing."""
+    raw = job.read(spark, topic_of(kafka, "_schemas_again", *records()))
+    files = Files(spark, str(tmp_path / "work"))
+    cut_off(raw, files, Everywhere(files, on_aws, WRITERS))
+    report = job.run(files, raw, on_aws, writers=WRITERS)
+    assert (report.reasons, report.remarks) == ({}, {})
+    assert imported_or_there(report) == EVERYTHING
+    rows = journaled(on_aws)
+    again = job.run(files, raw, on_aws, writers=WRITERS)
+    assert (again.of(IMPORTED), again.of(IDENTICAL)) == ({}, EVERYTHING)
+    assert journaled(on_aws) == rows
+    with opening.writing(on_aws) as writing:
+        assert asyncio.run(differences(writing.registry, reads())) == []
 
 
 @pytest.mark.soak
@@ -105,20 +232,20 @@ def test_what_we_export_is_loaded_cut_off_and_begun_again(spark: SparkSession, t
         config("orders", level="FULL"),
         config("", level="NONE"),
     ) as world:
-        records = [
+        exported = [
             TopicRecord(key, value, ts, offset)
             for offset, (key, value, ts) in enumerate(standing(world.store.catalog, world.store.bodies))
         ]
         theirs = everything(world.store.catalog, world.store.bodies)
     # The topic's order is not that of its references: compaction keeps the last record of each key.
-    turned = [each._replace(offset=len(records) - at) for at, each in enumerate(records)]
+    turned = [each._replace(offset=len(exported) - at) for at, each in enumerate(exported)]
     spark.createDataFrame(
         [(each.key, each.value, each.ts, each.offset) for each in turned],
         "key binary, value binary, timestamp bigint, offset bigint",
     ).write.parquet(str(tmp_path / "dump.parquet"))
     raw = job.read(spark, str(tmp_path / "dump.parquet"))
     files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
-    begun = cut_off(files, raw, address)
+    begun = cut_off_here(files, raw, address)
     report = job.run(files, raw, address)
     whole = imported(turned, tmp_path / "imported")
     assert 0 < begun < whole.of(IMPORTED)["version"]

@@ -150,15 +150,27 @@ def test_a_line_that_is_no_record_is_skipped_and_told() -> None:
 @pytest.mark.parametrize(
     "asked, sentence",
     [
-        (["dump.jsonl"], "--data DIR"),
-        (["dump.jsonl", "--data", "d", "--bucket", "b"], "--data DIR"),
-        (["dump.jsonl", "--bucket", "b"], "--table NAME"),
+        (["dump.jsonl"], "--data --bucket"),
+        (["dump.jsonl", "--data", "d", "--bucket", "b"], "--data"),
+        (["dump.jsonl", "--bucket", "b"], "--table"),
+        (["dump.jsonl", "--data", "d", "--writers", "-3"], "-3 is no number of tasks"),
+        (["dump.jsonl", "--data", "d", "--option", "x"], "x is no K=V"),
     ],
 )
-def test_a_load_that_says_not_where_to_begins_nothing(
+def test_a_load_that_is_not_asked_for_properly_begins_nothing(
     asked: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """No session is opened for it."""
-    assert job.main(asked) == 2
+    with pytest.raises(SystemExit) as ended:
+        job.main(asked)
+    assert ended.value.code == 2
     assert sentence in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dump_that_is_not_there_is_no_empty_registry(tmp_path: Path) -> None:
+    """Nor are folders with nothing in them."""
+    (tmp_path / "2026" / "11").mkdir(parents=True)
+    for source in (tmp_path, tmp_path / "dump.jsonl"):
+        with pytest.raises(job.NoSource, match="no file"):
+            job.read(None, str(source))

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from pipelines.audit.tables import NotEmpty
 from pipelines.places import place
 from pipelines.scrub import transform
-from pipelines.scrub.job import Asked, NotEmpty, put_right, scrub, told
+from pipelines.scrub.job import Asked, put_right, scrub, told
 from sigla.model import DEFAULT_CONTEXT, Draft
 from sigla.registry import scrub as core
 from sigla.registry.flaws import KINDS

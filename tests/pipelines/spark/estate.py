@@ -1,6 +1,8 @@
 """A registry that nobody serves, a lake and a source: what jobs are tried with, and what became of every record."""
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 import yaml
+from moto.server import ThreadedMotoServer
 from pyspark.sql import SparkSession
 
 from pipelines.land import settings
@@ -24,6 +29,8 @@ from sigla.opening import embedded
 from sigla.settings import Settings
 from tests.pipelines.broker import Broker
 from tests.pipelines.land.world import World
+
+ROOT = Path(__file__).parent.parent.parent.parent
 
 Identity = tuple[str, int, int]
 """Topic, partition, offset."""
@@ -72,6 +79,36 @@ class Estate:
 
 def from_kafka(broker: Broker, **more: Any) -> dict[str, Any]:
     return {"kind": "kafka", "brokers": broker.address, **more}
+
+
+def killed(step: str, config: Path) -> int:
+    """How a job in a process group of its own ended."""
+    command = [sys.executable, "-m", "tests.pipelines.spark.killed", step, str(config)]
+    return subprocess.run(command, cwd=ROOT, start_new_session=True, capture_output=True, check=False).returncode
+
+
+@contextmanager
+def in_s3(bucket: str, *, tables: bool = False) -> Iterator[dict[str, str]]:
+    """A bucket of moto's: the environment that leads this process there, and others.
+
+    tables: without them, DynamoDB answers nobody.
+    """
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    environ = {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ENDPOINT_URL_DYNAMODB": f"http://{host}:{port}" if tables else "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in environ.items():
+            patched.setenv(name, value)
+        boto3.client("s3").create_bucket(Bucket=bucket)
+        yield environ
+    server.stop()
 
 
 @dataclass(frozen=True)

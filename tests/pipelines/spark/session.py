@@ -22,17 +22,14 @@ QUICKLY: Mapping[str, str] = {
     "spark.driver.memory": "1g",
     "spark.sql.codegen.wholeStage": "false",
 }
-# A task that fails is tried again, and one that is slow is tried beside itself, in every test.
-TRIED_AGAIN: Mapping[str, str] = {
-    "spark.speculation": "true",
-    "spark.speculation.interval": "100ms",
-    "spark.speculation.minTaskRuntime": "500ms",
-}
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Two threads, four attempts of each task; Kafka's connector where it is installed."""
+    """Two threads, four attempts of each task; Kafka's connector where it is installed.
+
+    A task that is slow is tried beside itself on another host alone: see tests/pipelines/spark/cluster.py.
+    """
     try:
         java()
     except Unavailable as reason:
@@ -40,9 +37,7 @@ def spark() -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as environ:
         environ.setenv("SPARK_LOCAL_IP", "127.0.0.1")  # so that what the session sets is undone behind us
         environ.delenv("PYSPARK_PYTHON", raising=False)
-        made = session(
-            os.environ, name="tests", master="local[2,4]", jars=_connectors(), settings={**QUICKLY, **TRIED_AGAIN}
-        )
+        made = session(os.environ, name="tests", master="local[2,4]", jars=_connectors(), settings=QUICKLY)
         assert made.version == os.environ.get("SPARK_VERSION", made.version), (
             "another Spark than tests/pipelines/versions.py means"
         )

@@ -5,20 +5,17 @@ All in one file, so that one worker of the tests starts one Spark.
 
 import gc
 import json
+import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from moto.server import ThreadedMotoServer
 from pyspark.sql import SparkSession
 
 from pipelines.land import files, settings, sources
@@ -38,12 +35,10 @@ from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.earners import BOUND, STRICT, earners
 from tests.pipelines.land.world import avro, framed, raw
-from tests.pipelines.spark.estate import Estate, from_kafka
+from tests.pipelines.spark.estate import Estate, from_kafka, in_s3, killed
 
 # PySpark leaves its sockets to the collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-
-ROOT = Path(__file__).parent.parent.parent.parent
 
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
 ORDER_2 = {
@@ -178,9 +173,18 @@ def test_every_reason_through_one_job(estate: Estate, spark: SparkSession) -> No
     assert outcome.total.landed == len(topics), "a tombstone of each"
 
 
+def fails() -> None:
+    raise OSError("the machine under this task went away")
+
+
+def dies() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @pytest.mark.spark
-def test_a_task_that_fails_once_lands_its_records_once(
-    estate: Estate, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fate", [fails, dies])
+def test_a_task_that_is_lost_once_lands_its_records_once(
+    fate: Callable[[], None], estate: Estate, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the attempt that was lost had written is part of no table."""
     with estate.registry() as world:
@@ -188,17 +192,17 @@ def test_a_task_that_fails_once_lands_its_records_once(
     records = estate.write("one.parquet", raw([framed(order, avro(ORDER, {"id": id})) for id in range(50)]))
     failed = str(estate.root / "failed")
 
-    def failing_once(task: Task, source: Place) -> Callable[[files.Share], bytes]:
+    def lost_once(task: Task, source: Place) -> Callable[[files.Share], bytes]:
         def own(share: files.Share) -> bytes:
             landed = task.land(files.read(source, share)).encoded()
             if not Path(failed).exists():
                 Path(failed).touch()
-                raise OSError("the machine under this task went away")
+                fate()
             return landed
 
         return own
 
-    monkeypatch.setattr(sources, "_own", failing_once)
+    monkeypatch.setattr(sources, "_own", lost_once)
     outcome = estate.land(spark, estate.config("orders"))
     assert outcome.holds(records)
     assert Path(failed).exists()
@@ -230,25 +234,12 @@ def test_a_kafka_stream_that_is_asked_to_stop_has_landed_its_batch(
 
 @pytest.fixture
 def bucket(spark: SparkSession) -> Iterator[str]:
-    """A bucket of moto's, for this process and Spark's workers; where DynamoDB should be, nobody answers."""
-    server = ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    environ = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9",
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
+    """For this process, and for Spark's workers."""
     workers = spark.sparkContext.environment
-    with pytest.MonkeyPatch.context() as patched:
+    with in_s3("sigla") as environ, pytest.MonkeyPatch.context() as patched:
         for name, value in environ.items():
-            patched.setenv(name, value)
             patched.setitem(workers, name, value)
-        boto3.client("s3").create_bucket(Bucket="sigla")
         yield "sigla"
-    server.stop()
 
 
 @pytest.mark.spark
@@ -274,12 +265,6 @@ def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bucket: st
         (1, 1),
         (1, 2),
     }
-
-
-def killed(step: str, config: Path) -> int:
-    """How a job in a process group of its own ended."""
-    command = [sys.executable, "-m", "tests.pipelines.spark.killed", step, str(config)]
-    return subprocess.run(command, cwd=ROOT, start_new_session=True, capture_output=True, check=False).returncode
 
 
 @pytest.mark.spark

@@ -2,16 +2,22 @@
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkException
 
 from pipelines import __main__ as entry
 from pipelines.land import job
 from pipelines.land.landed import QUARANTINE, DataFile, Metric
 from pipelines.land.manifest import Counts, Manifest, Stopped
 from pipelines.land.report import Done, Sum, as_emf, as_json, as_text
-from pipelines.land.told import told
+from pipelines.land.told import AGAIN, OWN
+from pipelines.spark import gave_up
+from pipelines.told import told
+from tests.pipelines.spark.estate import Estate
 
 
 def metric(table: str, id: int, rows: int, reason: str = "") -> Metric:
@@ -68,9 +74,42 @@ def test_what_a_task_says_within_sparks_words_is_told_as_a_sentence() -> None:
     trace = (
         "Job aborted\nTraceback (most recent call last):\n  File x\nsigla.errors.StoreError: S3 is silent\n\tat java"
     )
-    assert told(RuntimeError(trace)) == "S3 is silent"
-    assert told(Stopped("not on")) == "not on"
-    assert told(RuntimeError("KeyError: 'x'")) is None
+    assert told(RuntimeError(trace), OWN, AGAIN) == (f"A store does not answer: S3 is silent. {AGAIN}", 1)
+    assert told(Stopped("not on"), OWN, AGAIN) == ("not on", 1)
+    assert told(RuntimeError("KeyError: 'x'"), OWN, AGAIN) is None
+
+
+STREAM = "[STREAM_FAILED] Query [id = a, runId = b] terminated with exception: {} SQLSTATE: 40000 SQLSTATE: XXKST\n"
+
+
+@pytest.mark.parametrize(
+    "failure, sentence",
+    [
+        (
+            PySparkException(
+                STREAM.format("[X] Concurrent update.\nTwo jobs.") + "=== Streaming Query ===\nLogical Plan"
+            ),
+            "Spark gave up: [X] Concurrent update. Two jobs.",
+        ),
+        (
+            Py4JError("An error occurred while calling o762.collectToPython.\n: a.b.LossException: Gone.\n\tat a.b.c"),
+            "Spark gave up: a.b.LossException: Gone.",
+        ),
+        (
+            PySparkException("\nKafka option 'x'\nis not supported.\n  "),
+            "Spark gave up: Kafka option 'x' is not supported.",
+        ),
+        (
+            Py4JNetworkError("Answer from Java side is empty"),
+            "Spark gave up: its JVM has ended, by a signal or for want of memory.",
+        ),
+        (PySparkException("Job aborted.\nTraceback (most recent call last):\nKeyError: 'x'"), None),
+        (KeyError("x"), None),
+    ],
+)
+def test_what_spark_itself_says_is_told_in_a_line(failure: Exception, sentence: str | None) -> None:
+    """A fault of ours in a task is no word of Spark's, and keeps its trace."""
+    assert gave_up(failure) == sentence
 
 
 def test_senseless_settings_are_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,6 +121,19 @@ def test_senseless_settings_are_misuse(tmp_path: Path, capsys: pytest.CaptureFix
     first, second = capsys.readouterr().err.splitlines()
     assert "cannot be read" in first
     assert "land.yaml" in second
+
+
+@pytest.mark.parametrize("said, stream", [([], False), (["--once"], False), (["--stream"], True)])
+def test_a_job_ends_when_all_is_landed_unless_it_is_to_stay(
+    said: list[str], stream: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = Estate(tmp_path).config("orders")
+    asked: list[bool] = []
+    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(job, "run", lambda *_, stream, **__: asked.append(stream))
+    monkeypatch.setattr(job, "stopping_on_signals", lambda: None)
+    assert job.main([str(config), *said]) == 0
+    assert asked == [stream]
 
 
 def test_a_job_that_nobody_knows_is_misuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land import files
+from pipelines.land import files, kafka
 from pipelines.land.files import Piece
 from pipelines.land.kafka import Checkpoint
-from pipelines.land.manifest import Entry, Stopped
+from pipelines.land.manifest import Entry, Range, Stopped
 from pipelines.land.raw import RAW
 from pipelines.land.told import SourceFailed
 from pipelines.places import Place, place
@@ -39,6 +39,22 @@ def test_a_checkpoint_that_nobody_can_read_stops_the_job(tmp_path: Path) -> None
         Checkpoint(place(tmp_path)).offsets(1)
     with pytest.raises(SourceFailed, match=r"has no .*metadata"):
         Checkpoint(place(tmp_path)).query()
+
+
+def test_a_query_without_a_checkpoint_goes_on_behind_what_others_have_landed() -> None:
+    """Or, where Kafka has lost what came next, with what is left; a topic made anew begins as any other."""
+    landed = [
+        Range("orders", "uuid", 0, 0, 7),
+        Range("orders", "uuid", 0, 7, 9),
+        Range("orders", "uuid", 1, 0, 3),
+        Range("anew", "old", 0, 0, 9),
+    ]
+    topics = {"orders": kafka.Topic("uuid", 3, compacted=False), "anew": kafka.Topic("new", 1, compacted=False)}
+    there = {"orders": {"0": 5, "1": 8, "2": 0}, "anew": {"0": 0}}
+    begins = json.loads(kafka.start("earliest", landed, topics, lambda: there))
+    assert begins == {"orders": {"0": 9, "1": 8, "2": -2}, "anew": {"0": -2}}
+    assert json.loads(kafka.start("latest", landed, topics, lambda: there))["orders"]["2"] == -1
+    assert kafka.start("latest", [], topics, lambda: there) == "latest"
 
 
 @pytest.fixture

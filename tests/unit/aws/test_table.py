@@ -4,14 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from sigla.aws.actions import ABSENT, delete, put, update
 from sigla.aws.catalog import AwsCatalog
 from sigla.aws.table import TRIES, Cancelled, Table
 from sigla.aws.values import packed, unpacked
-from sigla.errors import OutcomeUnknown, StoreError
+from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.model import BodyKey, SchemaId
-from tests.build import NOW, FixedClock, a_registered, a_subject, registered
+from sigla.registry import Registry
+from tests.build import NOW, FixedClock, a_draft, a_registered, a_subject, registered
 from tests.contract.aws import AwsStores
 from tests.unit.aws.faults import Fault, Faults, no_fault, once
 
@@ -73,19 +75,56 @@ def test_a_query_reads_page_after_page_as_they_are_wanted(stores: AwsStores, tab
     assert [row["number"] for row in table.query("p", descending=True)][:2] == [49, 48]
 
 
-@pytest.mark.parametrize("fault", [Fault.THROTTLED, Fault.UNDECIDED])
+@pytest.mark.parametrize("fault, kind", [(Fault.THROTTLED, StoreError), (Fault.UNDECIDED, Conflict)])
 def test_a_busy_service_is_asked_again_with_pauses_and_then_given_up(
-    stores: AwsStores, table: Table, clock: FixedClock, fault: Fault
+    stores: AwsStores, table: Table, clock: FixedClock, fault: Fault, kind: type[StoreError]
 ) -> None:
-    """Nothing is written then, and that is known."""
+    """Nothing is written then, and that is known. Whoever lost to others alone may ask and decide again."""
     faults = Faults(stores.clients.dynamodb, lambda _: fault)
-    with pytest.raises(StoreError, match="busy"):
+    with pytest.raises(StoreError, match="busy") as given_up:
         table.transact([put(("p", "s"), {})])
+    assert type(given_up.value) is kind
     assert len(clock.slept) == TRIES
     faults.plan = once(lambda _: True, fault)
     table.transact([put(("p", "s"), {})])
     faults.plan = no_fault
     assert table.get(("p", "s")) == {"pk": "p", "sk": "s"}
+
+
+class Crowded:
+    """A client whose transactions are cancelled at first, for these reasons: DynamoDB's engine does not know them."""
+
+    def __init__(self, client: Any, *reasons: str, times: int = TRIES) -> None:
+        self._client, self._reasons, self._left = client, reasons, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **arguments: Any) -> Any:
+        if not self._left:
+            return self._client.transact_write_items(**arguments)
+        self._left -= 1
+        error = {"Code": "TransactionCanceledException", "Message": "Transaction cancelled"}
+        reasons = [{"Code": reason} for reason in self._reasons]
+        raise ClientError({"Error": error, "CancellationReasons": reasons}, "TransactWriteItems")
+
+
+def test_who_loses_to_others_all_the_time_asks_and_decides_again(stores: AwsStores) -> None:
+    """Many writers of one row, as the count of a context, starve some: they are late, and do not fail."""
+    clock = FixedClock()
+    crowded = Crowded(stores.dynamodb, "None", "TransactionConflict")
+    catalog = AwsCatalog(crowded, stores.table, clock, registry=stores.registry)
+    record = Registry(catalog, stores.bodies, clock).register(a_subject("o", ".c"), a_draft())
+    assert (record.id, record.version) == (1, 1)
+    catalog.close()
+
+
+def test_who_is_too_fast_as_well_is_told_so(stores: AwsStores, clock: FixedClock) -> None:
+    """To ask once more would make it worse."""
+    table = Table(Crowded(stores.dynamodb, "TransactionConflict", "ThrottlingError"), stores.table, clock)
+    with pytest.raises(StoreError) as given_up:
+        table.transact([put(("p", "s"), {})])
+    assert not isinstance(given_up.value, Conflict)
 
 
 def test_a_transaction_without_an_answer_has_an_unknown_outcome(stores: AwsStores, table: Table) -> None:

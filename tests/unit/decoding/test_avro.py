@@ -269,10 +269,25 @@ def test_items_that_take_no_bytes_are_counted_before_they_are_made() -> None:
     nulls = {"type": "array", "items": "null"}
     assert read(nulls, b"\x06\x02\x00") == [None] * 4
     assert refused(nulls, b"\xfe\xff\xff\xff\x0f\x00").reason is Reason.TOO_LARGE
-    assert refused(nulls, b"\x06\x06\x00", limits=Limits(items=5)).reason is Reason.TOO_LARGE
+    assert refused(nulls, b"\x06\x06\x00", limits=Limits(values=5)).reason is Reason.TOO_LARGE
     empty = a_record(FIXED | {"size": 0}, "null", name="Empty")
     twice = a_record({"type": "array", "items": empty}, {"type": "array", "items": "Empty"})
-    assert refused(twice, b"\x00\xfe\xff\x7f\x00").reason is Reason.TOO_LARGE
+    assert refused(twice, b"\x00\xfe\xff\xff\x01\x00").reason is Reason.TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    "schema, payload, values",
+    [
+        ({"type": "array", "items": "int"}, b"\x06\x02\x02\x02\x00", 3),
+        ({"type": "map", "values": "int"}, b"\x04\x02a\x02\x02b\x02\x00", 2),
+        (a_record("int", "int", "int"), b"\x02\x02\x02", 3),
+        ({"type": "array", "items": a_record("int", "int")}, b"\x04\x02\x02\x02\x02\x00", 6),
+    ],
+)
+def test_a_record_has_so_many_values_and_no_more(schema: Any, payload: bytes, values: int) -> None:
+    """Items, entries and fields: a byte each on the wire, and a hundred times that once they are Python's."""
+    assert read(schema, payload, limits=Limits(values=values))
+    assert refused(schema, payload, limits=Limits(values=values - 1)).reason is Reason.TOO_LARGE
 
 
 def test_nesting_ends_at_the_limit_and_not_with_the_machine() -> None:

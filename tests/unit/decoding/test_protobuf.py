@@ -165,6 +165,23 @@ def test_a_payload_beyond_the_limit_is_not_parsed() -> None:
     assert failure(ORDER, bytes(11), limits=Limits(max_bytes=10)).reason is Reason.TOO_LARGE
 
 
+@pytest.mark.parametrize(
+    "payload, values",
+    [
+        (b"\x1a\x03\x01\x02\x03", 7 + 1 + 3),  # packed numbers
+        (b"\x1a\x04\x81\x00\x82\x00", 7 + 1 + 2),  # of two bytes each
+        (b"\x2a\x08\x00\x00\x00\x00\x00\x00\x00\x00", 7 + 1 + 2),
+        (b"\x22\x00", 7 + 7),  # a message has all its fields
+        (b"\x32\x05\x0a\x01a\x10\x01", 7 + 1 + 2),
+    ],
+)
+def test_a_record_has_so_many_values_and_no_more(payload: bytes, values: int) -> None:
+    """Counted on the wire: the runtime makes room for all fields of a message that two bytes say."""
+    assert decoder(ORDER, limits=Limits(values=values))(payload)
+    failed = failure(ORDER, payload, limits=Limits(values=values - 1))
+    assert failed.reason is Reason.TOO_LARGE
+
+
 def test_what_is_required_must_be_there() -> None:
     """By the writer's own schema it is damage; by another reader's the two do not fit."""
     assert failure(LEGACY, b"").reason is Reason.DECODE_INVALID

@@ -114,8 +114,15 @@ def test_a_subject_of_many_versions_takes_few_commits(store: EmbeddedStore, regi
 def test_progress_is_told_to_who_asks(registry: Registry) -> None:
     told: list[tuple[str, int, int]] = []
     imported(registry, state(*A_LIFE), progress=lambda *step: told.append(step))
-    assert {what for what, _, _ in told} == {"comparing", "bodies", "versions"}
-    assert all(done <= total for _, done, total in told)
+    assert [*dict.fromkeys(what for what, _, _ in told)] == [
+        "comparing",
+        "bodies",
+        "versions",
+        "settings",
+        "contexts",
+        "counters",
+    ]
+    assert {what: done for what, done, _ in told} == {what: total for what, _, total in told}
 
 
 # --- what does not come, and what comes with a remark -----------------------------------------------------------------
@@ -263,9 +270,13 @@ def test_cut_off_anywhere_and_begun_again_it_ends_the_same(registry: Registry, s
 def test_a_rehearsal_tells_the_same_and_writes_nothing(store: EmbeddedStore, registry: Registry) -> None:
     register(registry, "o", OTHER)
     before, rows = contents(registry), list(store.journal.read())
-    rehearsed = imported(rehearsal(registry), state(*A_LIFE))
+    with EmbeddedStore() as imagined:
+        rehearsed = imported(rehearsal(registry, imagined.bodies), state(*A_LIFE))
+        kept = {*imagined.inventory.bodies()}
     assert contents(registry) == before
     assert list(store.journal.read()) == rows
+    assert kept, "what would be put lies there and not in memory"
+    assert not kept & {*store.inventory.bodies()}
     assert imported(registry, state(*A_LIFE)).form() == rehearsed.form()
 
 

@@ -205,7 +205,8 @@ def test_a_version_that_is_purged_while_we_look_is_not_missed(directory: Broken)
         assert list(scrub.confirmed(directory.store, scrub.suspects(scratch, ["JOURNAL_AHEAD"]))) == []
 
 
-def test_nothing_false_is_told_while_others_write(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ids", [20, pytest.param(200, marks=pytest.mark.soak)])
+def test_nothing_false_is_told_while_others_write(tmp_path: Path, ids: int) -> None:
     """Registrations, soft and hard deletes in a second thread, scrub in this one, again and again."""
     with in_a_directory(tmp_path / "data") as busy:
         stop = threading.Event()
@@ -215,7 +216,7 @@ def test_nothing_false_is_told_while_others_write(tmp_path: Path) -> None:
         try:
             store = replace(busy.store, clock=SystemClock())
             told: list[Flaw] = []
-            while writer.is_alive() and store.catalog.max_id(DEFAULT_CONTEXT) < 50:
+            while writer.is_alive() and store.catalog.max_id(DEFAULT_CONTEXT) < ids:
                 told += found_in(store)
         finally:
             stop.set()

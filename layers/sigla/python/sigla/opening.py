@@ -14,13 +14,14 @@ from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.ports import Bodies, Catalog, Clock, Zones
-from sigla.registry import Options, Registry
+from sigla.registry import Options, Registry, Stores
 from sigla.registry.holdings import Holdings
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
     from sigla.embedded.store import EmbeddedStore
+    from sigla.registry.importing import Group
 
 
 class DataNotOpened(Exception):
@@ -175,6 +176,25 @@ def writing(address: Address) -> Iterator[Writing]:
         with embedded(settings, Path(address.data)) as (registry, store):
             held = Holdings(store.catalog, store.bodies, store.journal, store.inventory, registry.clock)
             yield Writing(registry, held, store.group)
+
+
+@contextmanager
+def rehearsing(address: Address) -> "Iterator[tuple[Stores, Group]]":
+    """A registry as it stands, and a group, for an import that writes nothing. Raises as `reading` does.
+
+    Nothing is made and nothing is locked: it may be tried while a server runs, and where nothing is yet. Bodies that
+    would be put lie in a temporary directory, so that they need not fit into memory.
+    """
+    from sigla.registry.importing import rehearsal
+
+    with directory(Settings(), None) as imagined:
+        stands = address.bucket or Path(address.data).exists()
+        standing: AbstractContextManager[Holdings | EmbeddedStore] = (
+            reading(address) if stands else nullcontext(imagined)
+        )
+        with standing as held:
+            stores = Stores(held.catalog, held.bodies, SystemClock())
+            yield rehearsal(stores, imagined.bodies), imagined.group
 
 
 def _memory(settings: Settings, clock: Clock) -> Memory:

@@ -3,7 +3,8 @@
 What DynamoDB says and what it becomes:
 
     a condition does not hold                            Cancelled, with the items as they stand
-    too fast, or another transaction on the same items   tried again with full jitter, then StoreError
+    too fast                                             tried again with full jitter, then StoreError
+    another transaction on the same items                tried again with full jitter, then Conflict: ask anew
     no answer, or a fault of the service                 of a read StoreError; of a transaction tried again under the
                                                          same token, then OutcomeUnknown
     an item or a transaction that is too large           SchemaTooLarge
@@ -18,7 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sigla.aws.actions import Action, Condition, Key
 from sigla.aws.values import Item, read_item, written
-from sigla.errors import OutcomeUnknown, SchemaTooLarge, StoreError
+from sigla.errors import Conflict, OutcomeUnknown, SchemaTooLarge, StoreError
 from sigla.ports import Clock
 
 TRIES = 8
@@ -48,6 +49,7 @@ _LATER = frozenset(
         "TransactionInProgressException",
     }
 )
+_RACES = frozenset({"TransactionConflict", "TransactionConflictException"})
 _UNMET = frozenset({"ConditionalCheckFailed", "ConditionalCheckFailedException"})
 
 
@@ -154,10 +156,11 @@ class Table:
         raise StoreError("DynamoDB left items unwritten, again and again")
 
     def transact(self, actions: Sequence[Action]) -> None:
-        """All or nothing. Raises Cancelled, OutcomeUnknown, SchemaTooLarge."""
+        """All or nothing. Raises Cancelled, Conflict, OutcomeUnknown, SchemaTooLarge."""
         items = [{each.kind: {"TableName": self._name, **each.arguments}} for each in actions]
         token = secrets.token_hex(16)
         unknown: Exception | None = None
+        raced = True
         until = self._clock.now() + PATIENCE_MS
         for lost in range(TRIES):
             try:
@@ -167,6 +170,7 @@ class Table:
                     raise cancelled from refused
                 if _is_fault(refused):
                     unknown = refused
+                raced = raced and _is_race(refused)
             except BotoCoreError as silent:
                 unknown = silent
             else:
@@ -176,6 +180,8 @@ class Table:
             self._pause(lost)
         if unknown is not None:
             raise OutcomeUnknown("DynamoDB did not say whether it committed") from unknown
+        if raced:
+            raise Conflict("DynamoDB is busy: too many writers of the same rows")
         raise StoreError("DynamoDB is busy: too many requests, or too many writers of the same rows")
 
     # --- calling -----------------------------------------------------------------------------------------------------
@@ -221,6 +227,12 @@ def _cancelled(refused: ClientError, *, repeated: bool) -> Exception | None:
     if "size" in message.lower() or any("size" in reason.get("Message", "").lower() for reason in reasons):
         return SchemaTooLarge()
     return StoreError(f"DynamoDB refused a transaction: {refused}")
+
+
+def _is_race(refused: ClientError) -> bool:
+    """Whether other transactions were all that stood in the way."""
+    reasons = {reason["Code"] for reason in refused.response.get("CancellationReasons", ())} - {"None"}
+    return (reasons or {refused.response["Error"]["Code"]}) <= _RACES
 
 
 def _is_fault(refused: ClientError) -> bool:

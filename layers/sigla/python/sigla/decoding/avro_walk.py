@@ -58,15 +58,18 @@ def written(path: list[str | int]) -> str:
 
 
 class Walk:
-    """at: the next byte. path: fields, keys and numbers of items down to the value that is being read."""
+    """at: the next byte. path: fields, keys and numbers of items down to the value that is being read.
 
-    __slots__ = ("at", "data", "items", "limits", "path")
+    values: how many more there may be.
+    """
+
+    __slots__ = ("at", "data", "limits", "path", "values")
 
     def __init__(self, data: bytes, limits: Limits) -> None:
         self.data = data
         self.limits = limits
         self.at = 0
-        self.items = 0
+        self.values = limits.values
         self.path: list[str | int] = []
 
     def value(self, step: Step, depth: int) -> Any:
@@ -75,6 +78,7 @@ class Walk:
         return READ[type(step)](self, step, depth)
 
     def record(self, step: ReadRecord, depth: int) -> dict[str, Any]:
+        self.spend(len(step.names), self.at)
         found = dict.fromkeys(step.names)
         path, names = self.path, step.names
         for name, each, place in step.steps:
@@ -157,12 +161,14 @@ class Walk:
         left = len(self.data) - self.at
         if count * least > left:
             raise DecodeFailed(Reason.DECODE_TRUNCATED, f"{count} {what}, and {left} bytes are left", start)
-        if not least:
-            self.items += count
-            if self.items > self.limits.items:
-                detail = f"{self.items} items that take no bytes, and {self.limits.items} are allowed"
-                raise DecodeFailed(Reason.TOO_LARGE, detail, start)
+        self.spend(count, start)
         return count
+
+    def spend(self, values: int, start: int) -> None:
+        """Before they are made."""
+        self.values -= values
+        if self.values < 0:
+            raise DecodeFailed(Reason.TOO_LARGE, f"more than {self.limits.values} values", start)
 
     def number(self, bits: int) -> int:
         """A zigzag varint of so many bits."""

@@ -32,8 +32,10 @@ class Limits:
 
     max_bytes: int = 8 * 2**20
     depth: int = 64
-    items: int = 1_000_000
-    """Of arrays whose items take no bytes: nothing else bounds them."""
+    values: int = 2**21
+    """Once decoded: fields, items and entries of a record, those that take no bytes and defaults among them. Decoded, a
+    value takes a hundred bytes at most, and some kilobytes say millions of them. As many as the longest payload has
+    floats."""
     trailing: bool = False
     """Whether bytes after the value are let pass."""
 

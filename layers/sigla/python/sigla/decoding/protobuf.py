@@ -127,12 +127,17 @@ def parser(message: type[Message], *, own: bool = True, limits: Limits = STANDAR
 
     A field that is required must be there: the runtime for Python would let its absence pass.
     """
-    nesting, required = _traits(cast("Descriptor", message.DESCRIPTOR))
+    nesting, required, widest = _traits(cast("Descriptor", message.DESCRIPTOR))
     deep = nesting > limits.depth
 
     def read(payload: bytes) -> Message:
         if len(payload) > limits.max_bytes:
             raise DecodeFailed(Reason.TOO_LARGE, f"{len(payload)} bytes are more than {limits.max_bytes}")
+        # The runtime makes room for all fields of a message at once, and two bytes say that there is one.
+        if len(payload) * widest > limits.values:
+            fault = _fault(payload, message, limits)
+            if fault and fault.reason is Reason.TOO_LARGE:  # all else the runtime tells
+                raise fault
         try:
             found = message.FromString(payload)
         except DecodeError as error:
@@ -158,10 +163,10 @@ def _fault(payload: bytes, message: type[Message], limits: Limits) -> DecodeFail
     return diagnosis(payload, cast("Descriptor", message.DESCRIPTOR), limits)
 
 
-def _traits(root: Descriptor) -> tuple[int, bool]:
-    """How many messages there can be within each other, and whether a field of one is required."""
+def _traits(root: Descriptor) -> tuple[int, bool, int]:
+    """How many messages there can be within each other; whether a field of one is required; the most that one has."""
     uses: dict[str, list[str]] = {}
-    required = False
+    required, widest = False, 1
     todo = [root]
     while todo:
         descriptor = todo.pop()
@@ -169,12 +174,13 @@ def _traits(root: Descriptor) -> tuple[int, bool]:
             inner = [field.message_type for field in descriptor.fields if field.message_type]
             uses[descriptor.full_name] = [each.full_name for each in inner]
             required |= any(field.is_required for field in descriptor.fields)
+            widest = max(widest, len(descriptor.fields))
             todo += inner
     try:
         TopologicalSorter(uses).prepare()
     except CycleError:
-        return ENDLESS, required
-    return len(uses), required
+        return ENDLESS, required, widest
+    return len(uses), required, widest
 
 
 def _deeper(message: Message, depth: int) -> bool:

@@ -31,6 +31,9 @@ UNPACKED: Final = frozenset(
     (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES, FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP)
 )
 
+UNFINISHED: Final = bytes(range(0x80, 0x100))
+"""Bytes of a number after which it goes on."""
+
 LONGEST_VARINT, LONGEST_TAG, LONGEST = 10, 2**32, 2**31
 """Bytes; and what tags and lengths are below."""
 
@@ -42,7 +45,7 @@ def diagnosis(payload: bytes, descriptor: Descriptor, limits: Limits) -> DecodeF
     Texts must be UTF-8 in every syntax: a column of texts takes no others.
     """
     try:
-        _Walk(payload, min(limits.depth, RUNTIME_DEPTH)).message(descriptor, 0, len(payload), 0)
+        _Walk(payload, min(limits.depth, RUNTIME_DEPTH), limits.values).message(descriptor, 0, len(payload), 0)
     except DecodeFailed as failed:
         return failed
     return None
@@ -51,14 +54,23 @@ def diagnosis(payload: bytes, descriptor: Descriptor, limits: Limits) -> DecodeF
 class _Walk:
     """Methods take where they begin and where the message around ends, and give back where they ended."""
 
-    def __init__(self, data: bytes, depth: int) -> None:
+    def __init__(self, data: bytes, depth: int, values: int) -> None:
         self.data = data
         self.depth = depth
+        self.most = self.values = values
+
+    def spend(self, values: int, at: int) -> None:
+        """Of what the payload becomes: a message has all its fields, whether or not they were written."""
+        self.values -= values
+        if self.values < 0:
+            raise DecodeFailed(Reason.TOO_LARGE, f"more than {self.most} values", at)
 
     def message(self, descriptor: Descriptor | None, at: int, end: int, depth: int, group: int = 0) -> int:
         """descriptor: None of what nobody knows. group: the number by which it ends; 0 if it ends with its bytes."""
         if depth > self.depth:
             raise DecodeFailed(Reason.DEPTH, f"more than {self.depth} messages within messages", at)
+        if descriptor is not None:
+            self.spend(len(descriptor.fields), at)
         while at < end:
             start = at
             tag, at = self.varint(at, end)
@@ -72,6 +84,8 @@ class _Walk:
             if wire not in _READERS:
                 _invalid(f"there is no wire type {wire}", start)
             field = descriptor.fields_by_number.get(number) if descriptor else None
+            if field is not None and field.is_repeated:
+                self.spend(1, start)
             at = _READERS[wire](self, field, number, at, end, depth)
         if group:
             self.short(at, end, f"group {group} does not end")
@@ -132,6 +146,8 @@ class _Walk:
 
     def packed(self, field: FieldDescriptor, at: int, stop: int) -> None:
         width = WIDTHS.get(field.type)
+        size = stop - at
+        self.spend(size // width if width else len(self.data[at:stop].translate(None, UNFINISHED)), at)
         while at < stop:
             at = self.skip_fixed(width, field.number, at, stop) if width else self.varint(at, stop)[1]
 

@@ -79,10 +79,11 @@ class Database:
         )
         with self._opening:
             self._opened.append(connection)
+        # First: a new file that is made one with a log would be synced all the same.
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
         if self._written:
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
         return connection
 
     def _prepare(self) -> None:

@@ -29,6 +29,9 @@ JOURNAL_AHEAD: Final = "JOURNAL_AHEAD"
 AT_ONCE: Final = 64
 """Bodies that are read side by side."""
 
+DAMAGED: Final = (ValueError, KeyError, TypeError)
+"""Causes of a StoreError that answered, with an object that is no body; of any other cause it is silent."""
+
 Facts = tuple[Any, ...]
 """A row of one of `flaws.RELATIONS`."""
 
@@ -101,7 +104,7 @@ def _readable(bodies: Bodies, key: BodyKey) -> Body | None:
     except SchemaNamedNotFound:
         return None
     except StoreError as failure:
-        if not isinstance(failure.__cause__, ValueError | KeyError | TypeError):
+        if not isinstance(failure.__cause__, DAMAGED):
             raise
         return None
 

@@ -9,7 +9,8 @@ is a conflict and told. So an import may be repeated, cut off anywhere and begun
 
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Cases, Outcome, Report
 from sigla.registry.importing.settings import count, list_context, settle
-from sigla.registry.importing.states import Group, import_state, rehearsal
+from sigla.registry.importing.states import import_state, rehearsal
+from sigla.registry.importing.units import SIDE_BY_SIDE, Group, carry_out
 from sigla.registry.importing.versions import (
     NOWHERE,
     Placed,
@@ -27,6 +28,7 @@ __all__ = [
     "IDENTICAL",
     "IMPORTED",
     "NOWHERE",
+    "SIDE_BY_SIDE",
     "SKIPPED",
     "Cases",
     "Group",
@@ -36,6 +38,7 @@ __all__ = [
     "TargetOf",
     "batches",
     "bury",
+    "carry_out",
     "compare",
     "count",
     "import_state",

@@ -4,12 +4,11 @@ from functools import partial
 
 from sigla.changes import ConfigChanged, ContextListed, ModeChanged
 from sigla.model import Config, SchemaId, Settings, Subject
-from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.committing import commit, nonce
+from sigla.registry.importing.insisting import insist
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, Report
 from sigla.registry.stores import Stores
 from sigla.rules.settings import with_level
-
-OPERATION = "Import operation"
 
 OTHER_SETTINGS = "other settings stand here"
 
@@ -30,7 +29,7 @@ def settle(stores: Stores, scope: Subject, wanted: Settings, report: Report) -> 
 
     for what in ("config", "mode"):
         if getattr(wanted, what) is not None:
-            standing = until_committed(stores, OPERATION, partial(attempt, what))
+            standing = insist(stores, partial(attempt, what))
             same = _in_force(stores, standing) == _in_force(stores, getattr(wanted, what))
             outcome = IMPORTED if standing is None else IDENTICAL if same else CONFLICTING
             why = OTHER_SETTINGS if outcome is CONFLICTING else ""
@@ -49,7 +48,7 @@ def list_context(stores: Stores, context: str) -> None:
         if context not in stores.catalog.contexts():
             commit(stores, ContextListed(context, stores.clock.now(), nonce()))
 
-    until_committed(stores, OPERATION, attempt)
+    insist(stores, attempt)
 
 
 def _in_force(stores: Stores, setting: object) -> object:

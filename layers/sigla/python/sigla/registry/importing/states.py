@@ -1,19 +1,20 @@
 """A whole state, imported by one process."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, TypeVar, cast
 
 from sigla.changes import Change
 from sigla.errors import SchemaNamedNotFound, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
-from sigla.model import Body, BodyKey, SchemaId, Subject, Version
+from sigla.model import Body, BodyKey, SchemaId, Settings, Subject, Version
 from sigla.ports import Bodies, Catalog, VersionKey
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.registry.importing.settings import count, list_context, settle
+from sigla.registry.importing.units import Group, carry_out
 from sigla.registry.importing.versions import (
     OTHER_MEANING,
     Placed,
@@ -29,24 +30,28 @@ from sigla.registry.importing.versions import (
 from sigla.registry.order import needed_first
 from sigla.registry.stores import Stores
 
-AT_ONCE = 200
-"""Steps that become durable together, where a store can do that."""
-
-Group = Callable[[], AbstractContextManager[object]]
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
+Needs = Callable[[BodyKey], Iterable[BodyKey]]
+
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def import_state(
-    stores: Stores, state: State, *, group: Group = nullcontext, progress: Progress = lambda *_: None
+    stores: Stores,
+    state: State,
+    *,
+    group: Group = nullcontext,
+    threads: int = 1,
+    progress: Progress = lambda *_: None,
 ) -> Report:
     """Everything that the state has and this registry has not. Raises StoreError; begun again, it goes on.
 
-    group: what is written inside becomes durable together.
+    group, threads: as of `units.carry_out`.
     """
-    return _Import(stores, state, group, progress).run()
+    return _Import(stores, state, group, threads, progress).run()
 
 
 @dataclass(slots=True)
@@ -54,6 +59,7 @@ class _Import:
     stores: Stores
     state: State
     group: Group
+    threads: int
     progress: Progress
     report: Report = field(default_factory=Report)
 
@@ -68,10 +74,10 @@ class _Import:
         return self.report
 
     def _missing(self) -> list[Put]:
-        missing: list[Put] = []
-        for subject, puts in self._told("comparing", self.state.subjects.items()):
-            missing += compare(self.stores, subject, puts, self.report)
-        return missing
+        def work(of: tuple[Subject, Sequence[Put]], report: Report) -> list[Put]:
+            return compare(self.stores, *of, report)
+
+        return [*chain(*self._each("comparing", work, self.state.subjects.items()))]
 
     def _place(self, missing: Iterable[Put]) -> dict[BodyKey, Placed | None]:
         """Bodies of what is missing, and of ids that nobody holds any more. None: it means something else here."""
@@ -84,15 +90,13 @@ class _Import:
         def needs(key: BodyKey) -> Iterator[BodyKey]:
             return (BodyKey(each.context, each.id) for each in targets_of(puts[key], target_of))
 
-        placed: dict[BodyKey, Placed | None] = {}
-        for keys in _chunks(self._told("bodies", needed_first(puts, needs))):
-            with self.group():
-                for key in keys:
-                    if key in self.state.gone:
-                        bury(self.stores, puts[key], target_of, self.report)
-                    else:
-                        placed[key] = place(self.stores, puts[key], target_of, self.report)
-        return placed
+        def work(key: BodyKey, report: Report) -> tuple[BodyKey, Placed | None]:
+            if key not in self.state.gone:
+                return key, place(self.stores, puts[key], target_of, report)
+            bury(self.stores, puts[key], target_of, report)
+            return key, None
+
+        return dict(self._each("bodies", work, *_waves(needed_first(puts, needs), needs)))
 
     def _write(self, missing: Iterable[Put], placed: Mapping[BodyKey, Placed | None]) -> None:
         last = last_words(chain(*self.state.subjects.values()))
@@ -105,36 +109,69 @@ class _Import:
                 self.report.tell(CONFLICTING, "version", named(put), OTHER_MEANING)
             else:
                 (late if (put.subject, put.version) in last else early)[put.subject].append(replace(body, put=put))
-        commits = [
-            (subject, batch) for order in (early, late) for subject, some in order.items() for batch in batches(some)
-        ]
-        for some in _chunks(self._told("versions", commits)):
-            with self.group():
-                for subject, batch in some:
-                    write(self.stores, subject, batch, self.report)
+
+        def work(of: tuple[Subject, list[Placed]], report: Report) -> None:
+            subject, some = of
+            for batch in batches(some):
+                write(self.stores, subject, batch, report)
+
+        self._do("versions", work, early.items(), late.items())
 
     def _settle(self, listed: set[str]) -> None:
-        with self.group():
-            for scope, settings in self.state.settings.items():
-                settle(self.stores, scope, settings, self.report)
-            for context in self.state.contexts:
-                list_context(self.stores, context)
-                self.report.tell(IDENTICAL if context in listed else IMPORTED, "context", context)
-            for context, highest in self.state.highest.items():
-                count(self.stores, context, highest)
+        def settled(of: tuple[Subject, Settings], report: Report) -> None:
+            settle(self.stores, *of, report)
 
-    def _told(self, what: str, items: Iterable[Item]) -> Iterator[Item]:
-        """The items, with progress."""
-        known = list(items)
-        for done, item in enumerate(known):
-            self.progress(what, done, len(known))
-            yield item
-        self.progress(what, len(known), len(known))
+        def listing(context: str, report: Report) -> None:
+            list_context(self.stores, context)
+            report.tell(IDENTICAL if context in listed else IMPORTED, "context", context)
+
+        def counted(of: tuple[str, SchemaId], _: Report) -> None:
+            count(self.stores, *of)
+
+        self._do("settings", settled, self.state.settings.items())
+        self._do("contexts", listing, self.state.contexts)
+        self._do("counters", counted, self.state.highest.items())
+
+    def _do(self, what: str, work: Callable[[Item, Report], None], *waves: Collection[Item]) -> None:
+        for _ in self._each(what, work, *waves):
+            """The report tells all that comes of it."""
+
+    def _each(self, what: str, work: Callable[[Item, Report], Result], *waves: Collection[Item]) -> Iterator[Result]:
+        """What the work on each item gives, a wave after the other, with progress."""
+
+        def told(item: Item) -> tuple[Result, Report]:
+            report = Report()
+            return work(item, report), report
+
+        done, total = 0, sum(map(len, waves))
+        self.progress(what, done, total)
+        for wave in waves:
+            for result, report in carry_out(wave, told, group=self.group, threads=self.threads):
+                self.report.add(report)
+                done += 1
+                self.progress(what, done, total)
+                yield result
 
 
-def rehearsal(stores: Stores) -> Stores:
-    """The same registry, for an import that writes nothing and reports as if it had."""
-    return replace(stores, catalog=cast("Catalog", _Unmoved(stores.catalog)), bodies=_Imagined(stores.bodies))
+def _waves(needed_first: Iterable[BodyKey], needs: Needs) -> list[list[BodyKey]]:
+    """Those that need nothing, those that need nothing but these, and so on: none needs another of its own wave."""
+    waves: list[list[BodyKey]] = []
+    wave_of: dict[BodyKey, int] = {}
+    for key in needed_first:
+        wave_of[key] = max((wave_of[each] + 1 for each in needs(key) if each in wave_of), default=0)
+        if wave_of[key] == len(waves):
+            waves.append([])
+        waves[wave_of[key]].append(key)
+    return waves
+
+
+def rehearsal(stores: Stores, imagined: Bodies) -> Stores:
+    """The same registry, for an import that writes nothing and reports as if it had.
+
+    imagined: where bodies are kept that would be put.
+    """
+    bodies = cast("Bodies", _Imagined(stores.bodies, imagined))
+    return replace(stores, catalog=cast("Catalog", _Unmoved(stores.catalog)), bodies=bodies)
 
 
 class _Unmoved:
@@ -154,11 +191,11 @@ class _Unmoved:
 
 
 class _Imagined:
-    """Bodies as they would be: those that would be put are remembered."""
+    """Bodies as they would be."""
 
-    def __init__(self, bodies: Bodies) -> None:
+    def __init__(self, bodies: Bodies, imagined: Bodies) -> None:
         self._bodies = bodies
-        self._put: dict[BodyKey, Body] = {}
+        self._imagined = imagined
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._bodies, name)
@@ -167,12 +204,15 @@ class _Imagined:
         try:
             standing = self.get(key)
         except SchemaNamedNotFound:
-            self._put[key] = body
+            self._imagined.put(key, body)
         else:
             raise Taken(standing)
 
     def get(self, key: BodyKey) -> Body:
-        return self._put[key] if key in self._put else self._bodies.get(key)
+        try:
+            return self._imagined.get(key)
+        except SchemaNamedNotFound:
+            return self._bodies.get(key)
 
     def revive(self, key: BodyKey, body: Body) -> None:
         """Nothing."""
@@ -192,9 +232,3 @@ def _targets(stores: Stores, state: State) -> TargetOf:
         return ids[subject, version]
 
     return target_of
-
-
-def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    items = iter(items)
-    while some := list(islice(items, AT_ONCE)):
-        yield some

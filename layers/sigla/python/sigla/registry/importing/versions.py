@@ -9,12 +9,11 @@ from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
 from sigla.ports import VersionKey
-from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.committing import commit, nonce
+from sigla.registry.importing.insisting import insist
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.registry.stores import Stores
 from sigla.rules import names, references
-
-OPERATION = "Import operation"
 
 NOWHERE = SchemaId(-1)
 """What a reference means whose target nobody knows: no body can stand under it."""
@@ -144,7 +143,7 @@ def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Rep
             commit(stores, Imported(snapshot.head, versions, stores.clock.now(), nonce(), seen=heads))
         return left, found
 
-    left, found = until_committed(stores, OPERATION, attempt)
+    left, found = insist(stores, attempt)
     for each in left:
         if each.body is not None:
             # It may have been buried meanwhile; who buries looks once more after his tombstone.

@@ -1,0 +1,141 @@
+"""How a job ends that cannot go on: which sentence, which status, and when it is a fault of the job's after all."""
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from botocore.exceptions import EndpointConnectionError
+
+from pipelines.audit import job as audit
+from pipelines.land import gc_job, replay_job
+from pipelines.land import job as land
+from pipelines.load import job as load
+from pipelines.scrub import job as scrub
+from pipelines.told import MISUSED, NOT_DONE, ended
+from sigla.errors import StoreError
+from sigla.opening import DataNotOpened
+from sigla.settings import InvalidSetting
+
+AGAIN = "Start it again."
+
+
+class Unwilling(Exception):
+    """What this job tells by itself."""
+
+
+def in_a_task(*lines: str) -> RuntimeError:
+    """As Spark tells it: what led to what, then the trace of its own."""
+    trace = [f'Traceback (most recent call last):\n  File "x.py", line 1, in f\n    g()\n{line}' for line in lines]
+    return RuntimeError("Job aborted: \n" + "\n\nThe above exception was …:\n\n".join(trace) + "\n\n\tat org.apache.X")
+
+
+def caused(failure: Exception, cause: Exception) -> Exception:
+    failure.__cause__ = cause
+    return failure
+
+
+SILENT = f"A store does not answer: {{}}. {AGAIN}"
+
+FAILURES = {
+    "its own": (Unwilling("Not with me."), "Not with me.", MISUSED),
+    "its own, in a task": (in_a_task("tests.x.Unwilling: Not with me."), "Not with me.", MISUSED),
+    "no registry": (DataNotOpened("There is no registry in x."), "There is no registry in x.", MISUSED),
+    "no region": (InvalidSetting("Say which region."), "Say which region.", MISUSED),
+    "a store": (StoreError("S3 is silent"), SILENT.format("S3 is silent"), NOT_DONE),
+    "a store, and why": (caused(StoreError("no s3"), OSError("x")), SILENT.format("no s3 (x)"), NOT_DONE),
+    "a store, told twice": (caused(StoreError("no s3: x"), OSError("x")), SILENT.format("no s3: x"), NOT_DONE),
+    "a store, in a task": (
+        in_a_task(
+            'botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL: "http://x"',
+            "sigla.errors.StoreError: reading s3://x failed in S3",
+        ),
+        SILENT.format("reading s3://x failed in S3"),
+        NOT_DONE,
+    ),
+    "pyarrow, in a task": (
+        in_a_task("OSError: When reading: AWS Error NETWORK_CONNECTION during HeadObject: curlCode: 7"),
+        SILENT.format("When reading: AWS Error NETWORK_CONNECTION during HeadObject: curlCode: 7"),
+        NOT_DONE,
+    ),
+    "botocore": (
+        EndpointConnectionError(endpoint_url="http://x"),
+        SILENT.format('Could not connect to the endpoint URL: "http://x"'),
+        NOT_DONE,
+    ),
+    "a full disk": (
+        OSError(errno.ENOSPC, "No space left on device"),
+        SILENT.format("[Errno 28] No space left on device"),
+        NOT_DONE,
+    ),
+    "a folder that is a file": (
+        NotADirectoryError(errno.ENOTDIR, "Not a directory", "/etc/hostname/x"),
+        "/etc/hostname/x cannot be used (Not a directory).",
+        MISUSED,
+    ),
+    "a folder that a task may not write to": (
+        in_a_task("PermissionError: [Errno 13] Permission denied: '/proc/x'"),
+        "[Errno 13] Permission denied: '/proc/x'.",
+        MISUSED,
+    ),
+}
+
+
+def raising(failure: Exception) -> Callable[[], int]:
+    def work() -> NoReturn:
+        raise failure
+
+    return work
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_what_is_no_fault_of_the_job_is_a_sentence_and_a_status(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    failure, sentence, status = FAILURES[name]
+    assert ended(raising(failure), {Unwilling: MISUSED}, again=AGAIN) == status
+    assert capsys.readouterr().err == f"{sentence}\n"
+
+
+@pytest.mark.parametrize("failure", [KeyError("x"), in_a_task("KeyError: 'x'"), RuntimeError("OSError in the middle")])
+def test_a_fault_of_the_job_keeps_its_trace(failure: Exception) -> None:
+    with pytest.raises(type(failure)) as raised:
+        ended(raising(failure), {}, again=AGAIN)
+    assert raised.value is failure
+
+
+def test_what_spark_gave_up_for_is_told_where_nothing_else_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    known = StoreError("S3 is silent")
+    assert ended(raising(known), {}, again=AGAIN, spark=lambda _: "Spark gave up.") == NOT_DONE
+    assert "S3 is silent" in capsys.readouterr().err
+    assert ended(raising(RuntimeError("x")), {}, again=AGAIN, spark=lambda _: "Spark gave up.") == NOT_DONE
+    assert capsys.readouterr().err == "Spark gave up.\n"
+
+
+def test_a_job_that_ends_well_has_its_own_status() -> None:
+    assert ended(lambda: 1, {}, again=AGAIN) == 1
+
+
+@pytest.mark.parametrize("main", [land.main, replay_job.main, gc_job.main])
+def test_settings_that_s3_does_not_give_are_no_misuse(
+    main: Callable[[list[str]], int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The landing jobs are begun by a file, which may lie in a bucket; nobody listens there."""
+    for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    assert main(["s3://nobody/land.yaml"]) == NOT_DONE
+    assert "A store does not answer: reading s3://nobody/land.yaml failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("main", [audit.main, scrub.main, load.main])
+@pytest.mark.parametrize("where", [[], ["--bucket", "b"], ["--data", "d", "--bucket", "b"], ["--table", "t"]])
+def test_half_an_address_is_misuse(
+    main: Callable[[list[str]], int], where: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every job says it in the same words, and begins nothing."""
+    rest = ["dump.jsonl"] if main is load.main else ["--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as refused:
+        main([*rest, *where])
+    assert refused.value.code == MISUSED
+    assert "--bucket" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
