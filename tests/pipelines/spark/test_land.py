@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,7 +36,7 @@ from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.earners import BOUND, STRICT, earners
 from tests.pipelines.land.world import avro, framed, raw
-from tests.pipelines.spark.estate import Estate, from_kafka, in_s3, killed
+from tests.pipelines.spark.estate import Estate, Identity, Outcome, from_kafka, in_s3, killed
 
 # PySpark leaves its sockets to the collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
@@ -236,35 +237,67 @@ def test_a_kafka_stream_that_is_asked_to_stop_has_landed_its_batch(
 def bucket(spark: SparkSession) -> Iterator[str]:
     """For this process, and for Spark's workers."""
     workers = spark.sparkContext.environment
-    with in_s3("sigla") as environ, pytest.MonkeyPatch.context() as patched:
-        for name, value in environ.items():
-            patched.setitem(workers, name, value)
-        yield "sigla"
+    name = f"sigla-{uuid4()}"  # moto's servers of one process have the same buckets
+    with in_s3(name) as environ, pytest.MonkeyPatch.context() as patched:
+        for variable, value in environ.items():
+            patched.setitem(workers, variable, value)
+        yield name
 
 
-@pytest.mark.spark
-def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bucket: str) -> None:
-    """DynamoDB answers nothing; records, tables and all that the job remembers are in S3, too."""
+@pytest.fixture
+def bodies(bucket: str) -> str:
+    """A bucket with the bodies of the ids 1 and 2, and nothing else."""
     with closing(Clients()) as clients, closing(Objects(clients.s3, bucket, clock=SystemClock())) as objects:
         for id, schema in ((1, ORDER), (2, ORDER_2)):
             AwsBodies(objects).put(BodyKey(".", SchemaId(id)), a_body(json.dumps(schema)))
-    records = raw([framed(1, avro(ORDER, {"id": 1})), framed(2, avro(ORDER_2, {"id": 2, "note": "n"})), framed(3, b"")])
-    pq.write_table(pa.Table.from_batches([records]), "sigla/raw/a.parquet", filesystem=place("s3://sigla").filesystem)
-    config = estate.config(
-        registry={"bucket": bucket, "table": "silent"},
-        source={"kind": "files", "path": "s3://sigla/raw"},
-        bind=[{"topic": "orders", "reader": {"id": 2}}],
-        sink={"lake": "s3://sigla/lake"},
-        work="s3://sigla/work",
+    return bucket
+
+
+PAID = "paid"
+OF_S3 = (framed(1, avro(ORDER, {"id": 1})), framed(2, avro(ORDER_2, {"id": 2, "note": "n"})), framed(3, b""))
+BY_ID = [{"topic": PAID, "reader": {"id": 2}}]
+
+
+def landed_by_bodies_alone(outcome: Outcome, records: list[Identity]) -> bool:
+    """OF_S3, read as id 2; nobody could say whether the ids are the topic's."""
+    counted = {(each.unchecked, each.schema_id) for each in outcome.manifests[0].metrics if each.table == PAID}
+    return (
+        outcome.holds(records)
+        and [(row["id"], row["note"]) for row in outcome.rows(PAID)] == [(1, None), (2, "n")]
+        and outcome.reasons() == {(PAID, "UNKNOWN_ID"): 1}
+        and counted == {(1, 1), (1, 2)}
     )
-    outcome = estate.land(spark, config)
-    assert outcome.holds([("orders", 0, 0), ("orders", 0, 1), ("orders", 0, 2)])
-    assert [(row["id"], row["note"]) for row in outcome.rows("orders")] == [(1, None), (2, "n")]
-    assert outcome.reasons() == {("orders", "UNKNOWN_ID"): 1}
-    assert {(each.unchecked, each.schema_id) for each in outcome.manifests[0].metrics if each.table == "orders"} == {
-        (1, 1),
-        (1, 2),
-    }
+
+
+@pytest.mark.spark
+def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bodies: str) -> None:
+    """DynamoDB answers nothing; records, tables and all that the job remembers are in S3, too."""
+    path, here = f"{bodies}/raw/a.parquet", place(f"s3://{bodies}").filesystem
+    pq.write_table(pa.Table.from_batches([raw(OF_S3, PAID)]), path, filesystem=here)
+    config = estate.config(
+        registry={"bucket": bodies, "table": "silent"},
+        source={"kind": "files", "path": f"s3://{bodies}/raw"},
+        bind=BY_ID,
+        sink={"lake": f"s3://{bodies}/lake"},
+        work=f"s3://{bodies}/work",
+    )
+    assert landed_by_bodies_alone(estate.land(spark, config), [(PAID, 0, offset) for offset in range(3)])
+
+
+@pytest.mark.spark
+def test_bodies_in_s3_are_enough_for_records_of_kafka(
+    estate: Estate, spark: SparkSession, kafka: Broker, bodies: str
+) -> None:
+    """The same, of a topic."""
+    kafka.create(PAID)
+    records = written(kafka.producer(), PAID, *({"value": value} for value in OF_S3))
+    config = estate.config(
+        registry={"bucket": bodies, "table": "silent"},
+        source=from_kafka(kafka),
+        bind=BY_ID,
+        sink={"lake": f"s3://{bodies}/lake"},
+    )
+    assert landed_by_bodies_alone(estate.land(spark, config), records)
 
 
 @pytest.mark.spark
