@@ -183,9 +183,9 @@ def test_what_kafka_left_of_a_topic_is_loaded_by_tasks_into_a_table(
     assert left < len(BY_HAND)
     # Each record that is later than the one before ends a segment; what is in the last one is never compacted.
     last = TopicRecord('{"keytype":"NOOP"}', None, BY_HAND[-1].ts + 1_000, len(BY_HAND))
-    source = topic_of(kafka, "compacted", *BY_HAND, segment_ms="1", min_cleanable_dirty_ratio="0.01")
-    written(kafka.producer(), "compacted", {"key": last.key, "value": None, "timestamp": last.ts})
-    eventually(lambda: records_in(kafka, "compacted") == left + 1, pause_s=0.5)
+    source = topic_of(kafka, "_schemas_compacted", *BY_HAND, segment_ms="1", min_cleanable_dirty_ratio="0.01")
+    written(kafka.producer(), "_schemas_compacted", {"key": last.key, "value": None, "timestamp": last.ts})
+    eventually(lambda: records_in(kafka, "_schemas_compacted") == left + 1, pause_s=0.5)
     files = Files(spark, str(tmp_path / "work"))
     report = job.run(files, job.read(spark, source), on_aws, writers=WRITERS)
     assert imported_or_there(report) == {**BY_HAND_TOLD, "id": 1}
