@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer
@@ -149,8 +150,9 @@ def on_aws(spark: SparkSession, dynamodb_local: str) -> Iterator[Address]:
             patched.setenv(name, value)
             patched.setitem(workers, name, value)
         with closing(Clients()) as clients:
-            clients.s3.create_bucket(Bucket="loaded")
-            yield Address(bucket="loaded", table=make_table(clients.dynamodb), registry="of-tasks")
+            bucket = f"loaded-{uuid4()}"  # moto's servers of one process have the same buckets
+            clients.s3.create_bucket(Bucket=bucket)
+            yield Address(bucket=bucket, table=make_table(clients.dynamodb), registry="of-tasks")
     server.stop()
 
 
