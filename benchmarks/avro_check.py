@@ -75,7 +75,7 @@ def apaches(fields: int) -> Callable[[], None]:
     reader, writer = avro.schema.parse(text(fields, evolved=True)), avro.schema.parse(text(fields))
 
     def check() -> None:
-        checker = ReaderWriterCompatibilityChecker()  # type: ignore[no-untyped-call]  # Apache's own
+        checker = ReaderWriterCompatibilityChecker()
         verdict = checker.get_compatibility(reader, writer)
         if verdict.compatibility is not SchemaCompatibilityType.compatible:
             raise AssertionError(verdict.messages)

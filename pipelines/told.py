@@ -84,11 +84,10 @@ def told(failure: BaseException, own: Kinds, again: str) -> Ending | None:
 def _by_a_task(trace: str, kinds: Kinds, again: str) -> Ending | None:
     by_name = {kind.__name__: status for kind, status in kinds.items()}
     unusable = "|".join(kind.__name__ for kind in _UNUSABLE)
-    found = None
-    for found in re.finditer(_IN_A_TASK.format("|".join(by_name), unusable), trace, re.MULTILINE):  # noqa: B007 - the last
-        pass
-    if found is None:
+    every = [*re.finditer(_IN_A_TASK.format("|".join(by_name), unusable), trace, re.MULTILINE)]
+    if not every:
         return None
+    found = every[-1]
     if found["own"]:
         return Ending(found["what"], by_name[found["own"]])
     if found["unusable"]:

@@ -69,13 +69,14 @@ def shared_by(file: str) -> str:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """File by file, as `--dist loadfile`, but for files that share. None leaves other ways of sharing out alone."""
-    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # ships no types
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
 
-    class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # nor has its subclass any
-        def _split_scope(self, nodeid: str) -> str:
-            return shared_by(super()._split_scope(nodeid))
-
-    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+    scheduling = LoadFileScheduling(config, log)
+    file_of = scheduling._split_scope
+    scheduling._split_scope = lambda nodeid: shared_by(file_of(nodeid))
+    return scheduling
 
 
 @pytest.hookimpl(wrapper=True)

@@ -150,7 +150,7 @@ def _as_raw(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
             raise Stopped(f"{where} has records without {field.name}: it is no file of raw records.")
         try:
             columns.append(_cast(found, field.type))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
+        except pa.ArrowException as problem:
             raise Stopped(f"{where}, column {field.name}: {str(problem).partition(chr(10))[0]}") from None
     return pa.RecordBatch.from_arrays(columns, schema=RAW)
 

@@ -45,8 +45,8 @@ UNFIT: Final = (pa.ArrowException, OverflowError, TypeError, ValueError)
 class Column:
     """build: an array of this type, as long as the list. Raises DecodeFailed, or one of UNFIT. members: of a struct.
 
-    count: how many values there are in all columns then, those of items and entries among them; it raises what a value
-    of another shape makes it raise. width: columns below, itself among them.
+    count: how many values there are in all columns then, those of items and entries among them. Raises TypeError for a
+    value of another shape. width: columns below, itself among them.
     """
 
     type: pa.DataType
@@ -152,8 +152,8 @@ def check_count(record: Column, value: Any, size: int, limits: Limits) -> None:
         return
     try:
         values = record.count([value])
-    except Exception:  # noqa: BLE001 - of another shape than its columns: building them tells what is wrong
-        return
+    except TypeError:
+        return  # building the columns tells where the shape is another
     if values > limits.values:
         raise DecodeFailed(Reason.TOO_LARGE, f"{values} values, and {limits.values} are allowed")
 

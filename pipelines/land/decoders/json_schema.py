@@ -201,13 +201,15 @@ def _of(column: Column, *kinds: type) -> Column:
     """The same, of values of these types alone: Arrow would take some others, and make something of them."""
     allowed = frozenset((NOTHING, *kinds))
 
-    def build(values: Values) -> pa.Array:
+    def of_these(values: Values) -> Values:
         odd = set(map(type, values)) - allowed
         if odd:
             raise TypeError(f"{JSON_TYPES[odd.pop()]} where the reader's schema has {JSON_TYPES[kinds[0]]}")
-        return column.build(values)
+        return values
 
-    return replace(column, build=build)
+    # Scalars are counted by `len`, which who counts structs knows and does not call.
+    count = len if column.count is len else lambda values: column.count(of_these(values))
+    return replace(column, build=lambda values: column.build(of_these(values)), count=count)
 
 
 def _integer(value: Any) -> int:

@@ -14,7 +14,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from pipelines import places, retries
-from pipelines.places import Place, place
+from pipelines.places import Bucket, Place, place
 from sigla.errors import StoreError
 from sigla.settings import InvalidSetting
 
@@ -95,7 +95,8 @@ def answering(bucket: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callabl
 
     def at(put: Callable[..., None]) -> Place:
         here = place(f"s3://{bucket}/{uuid4()}")
-        real = places._client(here.region, here.endpoint)  # type: ignore[attr-defined]  # a Bucket has both
+        assert isinstance(here, Bucket)
+        real = places._client(here.region, here.endpoint)
         client = SimpleNamespace(get_object=real.get_object, put_object=partial(put, real.put_object))
         monkeypatch.setattr(places, "_client", lambda *_: client)
         return here

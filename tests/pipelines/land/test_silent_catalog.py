@@ -53,12 +53,17 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[Address]:
 
 
 @pytest.fixture
-def landing(address: Address, tmp_path: Path) -> Driver:
-    return a_driver(address, tmp_path, "latest")
+def clock() -> FixedClock:
+    """It stands still until it is moved."""
+    return FixedClock()
 
 
-def a_driver(address: Address, folder: Path, reader: Any) -> Driver:
-    """With a clock that stands still until it is moved."""
+@pytest.fixture
+def landing(address: Address, tmp_path: Path, clock: FixedClock) -> Driver:
+    return a_driver(address, tmp_path, "latest", clock)
+
+
+def a_driver(address: Address, folder: Path, reader: Any, clock: FixedClock) -> Driver:
     form = {
         "registry": {"bucket": address.bucket, "table": address.table},
         "source": {"kind": "files", "path": str(folder)},
@@ -67,7 +72,7 @@ def a_driver(address: Address, folder: Path, reader: Any) -> Driver:
         "work": str(folder / "work"),
         "max_stale": "1h",
     }
-    return replace(driver(parse(yaml.safe_dump(form), "land.yaml")), clock=FixedClock())
+    return replace(driver(parse(yaml.safe_dump(form), "land.yaml")), clock=clock)
 
 
 def land(landing: Driver, number: int, *ids: int) -> Manifest:
@@ -94,18 +99,18 @@ def register_behind_its_back(address: Address, id: int) -> None:
 
 
 def test_a_silent_table_is_what_it_said_last_until_that_is_too_old(
-    landing: Driver, address: Address, monkeypatch: pytest.MonkeyPatch
+    landing: Driver, address: Address, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not land(landing, 0, 1).reads[0].stale
     silence(monkeypatch)
     register_behind_its_back(address, 2)
-    landing.clock.time += HOUR_MS  # type: ignore[attr-defined]  # FixedClock
+    clock.time += HOUR_MS
     manifest = land(landing, 1, 1, 2, 3)
     assert (manifest.counts.landed, manifest.counts.quarantined) == (2, 1)
     assert manifest.reads[0].stale
     assert {each.schema_id: each.unchecked for each in manifest.metrics if not each.reason} == {1: 0, 2: 1}
     assert [each.reason for each in manifest.metrics if each.schema_id == 3] == ["UNKNOWN_ID"]
-    landing.clock.time += 1  # type: ignore[attr-defined]  # FixedClock
+    clock.time += 1
     with pytest.raises(NoHead, match=r"does not answer.*older than `max_stale`: allow more, or wait"):
         land(landing, 2, 1)
 
@@ -125,10 +130,10 @@ def test_when_the_table_answers_again_nothing_is_unchecked(
 
 
 def test_a_first_start_beside_a_silent_table_needs_a_reader_that_is_an_id(
-    address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: Address, clock: FixedClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     silence(monkeypatch)
     for reader in ("latest", {"version": 1}):
         with pytest.raises(NoHead, match=r"nothing was landed here before: pin what to read"):
-            land(a_driver(address, tmp_path, reader), 0, 1)
-    assert land(a_driver(address, tmp_path, {"id": 1}), 0, 1).counts.landed == 1
+            land(a_driver(address, tmp_path, reader, clock), 0, 1)
+    assert land(a_driver(address, tmp_path, {"id": 1}, clock), 0, 1).counts.landed == 1
