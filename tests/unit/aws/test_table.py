@@ -92,10 +92,10 @@ def test_a_busy_service_is_asked_again_with_pauses_and_then_given_up(
 
 
 class Crowded:
-    """A client whose transactions are cancelled at first, for these reasons: DynamoDB's engine does not know them."""
+    """A client whose transactions are refused at first, for these reasons: DynamoDB's engine does not know them."""
 
-    def __init__(self, client: Any, *reasons: str, times: int = TRIES) -> None:
-        self._client, self._reasons, self._left = client, reasons, times
+    def __init__(self, client: Any, *reasons: str, code: str = "TransactionCanceledException") -> None:
+        self._client, self._reasons, self._code, self._left = client, reasons, code, TRIES
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
@@ -104,7 +104,7 @@ class Crowded:
         if not self._left:
             return self._client.transact_write_items(**arguments)
         self._left -= 1
-        error = {"Code": "TransactionCanceledException", "Message": "Transaction cancelled"}
+        error = {"Code": self._code, "Message": "planned"}
         reasons = [{"Code": reason} for reason in self._reasons]
         raise ClientError({"Error": error, "CancellationReasons": reasons}, "TransactWriteItems")
 
@@ -125,6 +125,15 @@ def test_who_is_too_fast_as_well_is_told_so(stores: AwsStores, clock: FixedClock
     with pytest.raises(StoreError) as given_up:
         table.transact([put(("p", "s"), {})])
     assert not isinstance(given_up.value, Conflict)
+
+
+def test_a_transaction_of_which_an_earlier_try_is_under_way_has_an_unknown_outcome(
+    stores: AwsStores, clock: FixedClock
+) -> None:
+    """Its answer was lost within the SDK, which asks again by itself."""
+    table = Table(Crowded(stores.dynamodb, code="TransactionInProgressException"), stores.table, clock)
+    with pytest.raises(OutcomeUnknown):
+        table.transact([put(("p", "s"), {})])
 
 
 def test_a_transaction_without_an_answer_has_an_unknown_outcome(stores: AwsStores, table: Table) -> None:

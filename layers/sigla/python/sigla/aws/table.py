@@ -5,8 +5,8 @@ What DynamoDB says and what it becomes:
     a condition does not hold                            Cancelled, with the items as they stand
     too fast                                             tried again with full jitter, then StoreError
     another transaction on the same items                tried again with full jitter, then Conflict: ask anew
-    no answer, or a fault of the service                 of a read StoreError; of a transaction tried again under the
-                                                         same token, then OutcomeUnknown
+    no answer, a fault of the service, or an earlier     of a read StoreError; of a transaction tried again under the
+    try that is still under way                          same token, then OutcomeUnknown
     an item or a transaction that is too large           SchemaTooLarge
 """
 
@@ -37,6 +37,7 @@ LONGEST_PK, LONGEST_SK = 2_048, 1_024
 # No snapshot of a process repeats what the operating system draws.
 _jitter = random.SystemRandom()
 
+_UNDER_WAY = "TransactionInProgressException"
 _LATER = frozenset(
     {
         "ProvisionedThroughputExceeded",
@@ -46,7 +47,7 @@ _LATER = frozenset(
         "ThrottlingException",
         "TransactionConflict",
         "TransactionConflictException",
-        "TransactionInProgressException",
+        _UNDER_WAY,
     }
 )
 _RACES = frozenset({"TransactionConflict", "TransactionConflictException"})
@@ -168,7 +169,7 @@ class Table:
             except ClientError as refused:
                 if (cancelled := _cancelled(refused, repeated=unknown is not None)) is not None:
                     raise cancelled from refused
-                if _is_fault(refused):
+                if _is_open(refused):
                     unknown = refused
                 raced = raced and _is_race(refused)
             except BotoCoreError as silent:
@@ -222,7 +223,7 @@ def _cancelled(refused: ClientError, *, repeated: bool) -> Exception | None:
         items = [read_item(reason["Item"]) for reason in reasons if reason.get("Item")]
         tried = refused.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
         return Cancelled(items, repeated=repeated or tried > 0)
-    if codes & _LATER or _is_fault(refused):
+    if codes & _LATER or _is_open(refused):
         return None
     if "size" in message.lower() or any("size" in reason.get("Message", "").lower() for reason in reasons):
         return SchemaTooLarge()
@@ -235,5 +236,7 @@ def _is_race(refused: ClientError) -> bool:
     return (reasons or {refused.response["Error"]["Code"]}) <= _RACES
 
 
-def _is_fault(refused: ClientError) -> bool:
-    return int(refused.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) >= 500
+def _is_open(refused: ClientError) -> bool:
+    """Whether it may yet be written: the service failed, or a try whose answer was lost is still under way."""
+    status = int(refused.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    return status >= 500 or refused.response["Error"]["Code"] == _UNDER_WAY
