@@ -7,7 +7,7 @@ one after another: each begins with what all before it have resolved, and of two
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from pipelines.land.batch import Attempt, columns_since, resume
 from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
+from pipelines.land.offsets import Offsets
 from pipelines.land.outputs import Outputs
 from pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
 from pipelines.land.raw import RAW
@@ -25,12 +26,10 @@ from pipelines.places import Place
 NAME: Final = "replay"
 """Of the query, in its work directory."""
 
-_IDENTITY: Final = ("topic", "partition", "offset")
-_ROW: Final = (*_IDENTITY, "_sr_query", "_sr_batch")
-"""What names a row of the quarantine; of one query the identity is enough, because it is bound to its topics' UUIDs."""
-
-Row = tuple[str, int, int, str, int]
-Identity = tuple[str, int, int]
+_PARTITION: Final = ("topic", "partition")
+_BATCH: Final = (*_PARTITION, "_sr_query", "_sr_batch")
+"""What names a row of the quarantine, with its offset; of one query the partition is enough, because the query is bound
+to its topics' UUIDs."""
 
 Land = Callable[[str, int, Iterable[pa.RecordBatch]], Attempt]
 """Query and number of the replay's batch, and batches of RAW, each identity once → what became of them."""
@@ -45,16 +44,20 @@ def run(
     """
     query = manifests.query(NAME)
     number = resume(query, manifests, sink)
-    resolved = {row for batch in sink.rows(RESOLVED_TABLE) for row in _keys(batch, _ROW)}
+    resolved = Offsets(_BATCH)
+    for batch in sink.rows(RESOLVED_TABLE):
+        resolved.add(batch)
     waiting = Waiting(sink, frozenset(reasons), resolved)
     attempts, files = [], list[DataFile]()
     with Outputs(lake, query, number) as outputs:
         for origin in waiting.queries():
-            read: set[Identity] = set()
+            read, failed = Offsets(_PARTITION), Offsets(_PARTITION)
             attempt = land(query, number, waiting.records(origin, read))
-            failed = {key for batch in _quarantined(attempt, lake) for key in _keys(batch, _IDENTITY)}
+            for batch in _quarantined(attempt, lake):
+                failed.add(batch)
             for batch in waiting.rows(origin):  # there may be more of them by now
-                outputs.write(RESOLVED_TABLE, _resolved(batch, read - failed, number, now))
+                landed = batch.filter(pc.and_not(read.has(batch), failed.has(batch)))
+                outputs.write(RESOLVED_TABLE, _resolved(landed, number, now))
             attempts.append(attempt)
         files += outputs.close()
     before = manifests.get(query, number - 1) if number else None
@@ -71,7 +74,7 @@ def run(
 class Waiting:
     """What is in the quarantine, is not resolved and has one of some reasons."""
 
-    def __init__(self, sink: Sink, reasons: frozenset[str], resolved: set[Row]) -> None:
+    def __init__(self, sink: Sink, reasons: frozenset[str], resolved: Offsets) -> None:
         self._sink = sink
         self._reasons = reasons
         self._resolved = resolved
@@ -86,25 +89,21 @@ class Waiting:
             if len(of_query):
                 yield of_query
 
-    def records(self, query: str, read: set[Identity]) -> Iterator[pa.RecordBatch]:
+    def records(self, query: str, read: Offsets) -> Iterator[pa.RecordBatch]:
         """The records of these rows; who they are is added to `read`."""
         for batch in self.rows(query):
-            read.update(_keys(batch, _IDENTITY))
+            read.add(batch)
             yield batch.select(RAW.names).cast(RAW)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         for batch in self._sink.rows(QUARANTINE):
-            reasons = batch["reasons"].to_pylist()
-            wanted = [
-                row not in self._resolved
-                and (not self._reasons or any(each["reason"] in self._reasons for each in several))
-                for row, several in zip(_keys(batch, _ROW), reasons, strict=True)
-            ]
-            yield batch.filter(pa.array(wanted, pa.bool_()))
+            waits = batch.filter(pc.invert(self._resolved.has(batch)))
+            yield waits.filter(self._wanted(waits["reasons"])) if self._reasons else waits
 
-
-def _keys(batch: pa.RecordBatch, names: tuple[str, ...]) -> Iterator[Any]:
-    return zip(*(batch[name].to_pylist() for name in names), strict=True)
+    def _wanted(self, reasons: pa.Array) -> pa.BooleanArray:
+        """Of each record whether one of its parts has one of the reasons."""
+        wanted = [any(each["reason"] in self._reasons for each in several) for several in reasons.to_pylist()]
+        return pa.array(wanted, pa.bool_())
 
 
 def _quarantined(attempt: Attempt, lake: Place) -> Iterator[pa.RecordBatch]:
@@ -114,12 +113,12 @@ def _quarantined(attempt: Attempt, lake: Place) -> Iterator[pa.RecordBatch]:
             if file.table == QUARANTINE:
                 path = lake.under(folder(file.table)).path(file.path)
                 with lake.filesystem.open_input_file(path) as opened, pq.ParquetFile(opened) as parquet:
-                    yield from parquet.iter_batches(columns=list(_IDENTITY))
+                    yield from parquet.iter_batches(columns=[*_PARTITION, "offset"])
 
 
-def _resolved(batch: pa.RecordBatch, landed: set[Identity], number: int, now: datetime) -> pa.RecordBatch:
-    rows = batch.filter(pa.array([key in landed for key in _keys(batch, _IDENTITY)], pa.bool_()))
-    columns = [*(rows[name] for name in _ROW), pa.repeat(number, len(rows)), pa.array([now] * len(rows))]
+def _resolved(rows: pa.RecordBatch, number: int, now: datetime) -> pa.RecordBatch:
+    names = (*_PARTITION, "offset", "_sr_query", "_sr_batch")
+    columns = [*(rows[name] for name in names), pa.repeat(number, len(rows)), pa.array([now] * len(rows))]
     arrays = [column.cast(kind.type) for column, kind in zip(columns, RESOLVED, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=RESOLVED)
 
