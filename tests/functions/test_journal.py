@@ -1,33 +1,40 @@
 """The function that follows the table, fed from the stream of DynamoDB's own engine."""
 
 import importlib
+import json
 import random
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import botocore.session
 import pytest
 
+from sigla import cli
+from sigla.aws.catalog import AwsCatalog
 from sigla.aws.following import LATE_MS
+from sigla.embedded.clock import SystemClock
 from sigla.errors import Refusal
 from sigla.settings import InvalidSetting
 from tests.attack.aws import Store
-from tests.attack.stories import BASE, HISTORY, USING, config, delete, mode, purge, register
+from tests.attack.stories import BASE, HISTORY, TWO, USING, config, delete, mode, purge, register
 from tests.attack.test_aws_crowd import anything, crowd
 from tests.attack.test_threads import order
-from tests.attack.world import World
+from tests.attack.world import EVERYTHING, World
 from tests.build import NOW, FixedClock
-from tests.contract.aws import Account, AwsStores, engine
+from tests.contract.aws import Account, AwsStores, engine, make_table
 from tests.contract.engines import BUCKET, REGION
 from tests.unit.aws.checking import check
 from tests.unit.aws.journaling import (
     as_streamed,
     check_told_once,
     event_of,
+    follow,
     follower,
     journal_rows,
     lines,
@@ -175,6 +182,49 @@ def test_a_tombstone_and_its_end_come_by_the_stream(engine: Account, dynamodb_lo
         with follower(stores) as one:
             assert one(event_of(of_ids))["settled"] == 1
         check(stores)
+
+
+def test_what_came_after_the_moment_of_a_restored_table_is_imported_from_the_segments(
+    engine: Account, dynamodb_local: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in docs/deploy.md: versions under their numbers and ids, settings, times, the counter; nothing is told."""
+    later = [register("u", USING, "base"), register("base", BASE), register("late"), config("late", level="FULL")]
+    with World(register("base", BASE), *HISTORY, store=Store(engine)) as world:
+        stores = stores_of(world)
+        restored = a_copy(stores)
+        for verb in (*later, delete("late", 1), register("late", TWO)):
+            verb(world.registry)
+        follow(stores)
+        for name, some in segments(stores).items():
+            segment = tmp_path / "journal" / name
+            segment.parent.mkdir(parents=True, exist_ok=True)
+            segment.write_text("".join(f"{json.dumps(line)}\n" for line in some))
+        for name, value in (("AWS_DEFAULT_REGION", REGION), ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)):
+            monkeypatch.setenv(name, value)
+        there = ["--bucket", BUCKET, "--table", restored, "--registry", stores.registry]
+        assert cli.main(["import", str(tmp_path / "journal"), *there]) == 0
+        assert held(stores, restored) == held(stores, stores.table)
+        assert cli.main(["scrub", *there]) == 0
+
+
+def a_copy(stores: AwsStores) -> str:
+    """A table with all that is in another one now."""
+    name = make_table(stores.dynamodb)
+    for record in as_streamed(stores):
+        stores.dynamodb.put_item(TableName=name, Item=record["dynamodb"]["NewImage"])
+    return name
+
+
+def held(stores: AwsStores, table: str) -> dict[str, Any]:
+    """What a catalog says of its registry; when its rows changed is its own affair."""
+    with closing(AwsCatalog(stores.dynamodb, table, SystemClock(), registry=stores.registry)) as catalog:
+        versions = catalog.versions(EVERYTHING, deleted=True, latest_only=False)
+        return {
+            "versions": [(subject, replace(row, revision=0)) for subject, row in versions],
+            "settings": [(scope, of.config, of.mode) for scope, of in catalog.settings(EVERYTHING)],
+            "contexts": list(catalog.contexts()),
+            "counter": catalog.max_id("."),
+        }
 
 
 # --- the schedule ----------------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         JOIN told t ON t.number = l.number
         LEFT JOIN version v ON v.context = t.context AND v.subject = t.subject AND v.version = t.version
         WHERE t.id IS NOT NULL AND v.version IS NULL""",
-        "the table is older than its journal: replay the journal into it",
+        "the table is older than its journal: import the journal into it",
     ),
     "TOMBSTONE_HELD": Kind(
         Severity.CRITICAL,
