@@ -32,7 +32,8 @@ LOOKED_EVERY_S = 1.0
 class Memory:
     """Bytes that were resident at most: of the command's own process, of all workers of Python, of Java.
 
-    Workers are forks: of what they share with each other each holds its part.
+    Workers are forks: of what they share with each other each holds its part. Java's forks are nobody's: until they
+    become another program they share all that Java has.
     """
 
     driver: int = 0
@@ -99,8 +100,13 @@ def held(process: psutil.Process) -> Memory:
     with suppress(psutil.NoSuchProcess):
         for each in [process, *process.children(recursive=True)]:
             with suppress(psutil.Error):
-                kind = "driver" if each == process else "java" if each.name() == "java" else "workers"
-                found[kind] += each.memory_full_info().pss if kind == "workers" else _own(each)
+                name = each.name()
+                if each == process:
+                    found["driver"] += _own(each)
+                elif name == "java":
+                    found["java"] += _own(each)
+                elif name.startswith("python"):
+                    found["workers"] += each.memory_full_info().pss
     return Memory(**found)
 
 

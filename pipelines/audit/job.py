@@ -27,6 +27,7 @@ from pipelines.audit.page import page
 from pipelines.audit.pairs import scope_of
 from pipelines.audit.summary import Summary, summarise
 from pipelines.places import Place, place
+from pipelines.progress import UNSEEN, Progress, shown
 from pipelines.told import ended
 from sigla import opening
 from sigla.rules.compatibility import LEVELS
@@ -49,18 +50,21 @@ class Asked:
     default_level: str = "BACKWARD"
 
 
-def audit(spark: SparkSession, asked: Asked, now: int) -> Summary:
+def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSEEN) -> Summary:
     """Writes the tables and the page. now: milliseconds since the epoch. Raises NotEmpty, DataNotOpened."""
     out = asked.out
     tables.check_empty(out)
     scope = scope_of(asked.level)
     with opening.reading(asked.address) as held:
         told = listing.versions(held.catalog, asked.default_level)
-        tables.stream(told, listing.VERSIONS, out.under("tables/versions"))
-        tables.stream(listing.objects(held.inventory), listing.OBJECTS, out.under("tables/objects"))
+        progress.step("versions")
+        tables.stream(progress.counted(told), listing.VERSIONS, out.under("tables/versions"))
+        progress.step("objects")
+        objects_told = listing.objects(held.inventory)
+        tables.stream(progress.counted(objects_told), listing.OBJECTS, out.under("tables/objects"))
     versions = tables.read(spark, out.under("tables/versions"), listing.VERSIONS).persist()
     objects = tables.read(spark, out.under("tables/objects"), listing.OBJECTS)
-    write = _Tables(spark, out)
+    write = _Tables(spark, out, progress)
     known = write("bodies", transform.facts_of(versions, objects, asked.address), FACTS)
     compared = transform.comparable(versions, known).persist()
     blocks = transform.blocks(compared, scope).persist()
@@ -89,11 +93,13 @@ def audit(spark: SparkSession, asked: Asked, now: int) -> Summary:
 class _Tables:
     """Writes a table and reads it back: nothing is worked out twice."""
 
-    def __init__(self, spark: SparkSession, out: Place) -> None:
+    def __init__(self, spark: SparkSession, out: Place, progress: Progress) -> None:
         self._spark = spark
         self._out = out
+        self._progress = progress
 
     def __call__(self, name: str, frame: DataFrame, schema: tables.Schema) -> DataFrame:
+        self._progress.step(name)
         place = self._out.under(f"tables/{name}")
         tables.write(frame, schema, place)
         return tables.read(self._spark, place, schema).persist()
@@ -126,9 +132,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _audited(asked: Asked) -> int:
-    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark:
+    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark, shown(spark) as progress:
         begun = time.time()
-        summary = audit(spark, asked, round(begun * 1000))
+        summary = audit(spark, asked, round(begun * 1000), progress)
     sys.stdout.write(told(summary, time.time() - begun, asked.out.uri("index.html")))
     return int(summary.amiss)
 

@@ -14,6 +14,7 @@ in a directory must not be served meanwhile.
 import argparse
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -21,6 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 from urllib.parse import urlsplit
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -30,6 +33,7 @@ from pipelines.connectors.maven import Unavailable
 from pipelines.load.load import load, summed
 from pipelines.load.steps import Open
 from pipelines.load.work import Everywhere, Files, Here, Worker
+from pipelines.progress import shown
 from pipelines.spark import gave_up, running, submitted
 from pipelines.told import MISUSED, Kinds, ended
 from sigla import opening
@@ -43,6 +47,13 @@ WRITERS: Final = 4
 
 PLAINLY: Final = {"spark.sql.codegen.wholeStage": "false"}
 """Nearly all work is done in Python: code made for each of many short queries would be compiled for nothing."""
+
+
+# As Spark tells it: the file, and in the end what Java said of it.
+_DAMAGED: Final = re.compile(
+    r"(?s)\[FAILED_READ_FILE\S*\] Encountered error while reading file (?:file:(?://)?)?(?P<file>\S+?)\.\s.*"
+    r"\nCaused by: \S+: (?P<why>[^\n]+)"
+)
 
 
 class NoSource(Exception):
@@ -67,11 +78,26 @@ def _loaded(asked: argparse.Namespace, where: Address) -> int:
     with (
         running(os.environ, name="load", jars=jars, settings=PLAINLY) as spark,
         nullcontext(asked.work) if asked.work else TemporaryDirectory(prefix="sigla-load-") as work,
+        shown(spark) as progress,
+        _damage_told(),
     ):
-        raw = read(spark, asked.source, dict(asked.option))
-        report = run(Files(spark, work), raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report)
+        files, raw = Files(spark, work, progress), read(spark, asked.source, dict(asked.option))
+        report = run(files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report)
     print(json.dumps({**report.form(), "dryRun": asked.dry_run}) if asked.json else "\n".join(lines(report)))
     return int(bool(report.of(CONFLICTING)))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Raises NoSource where Spark cannot read a file to its end; no step has begun then."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as failure:
+        found = _DAMAGED.search(str(failure))
+        if found is None:
+            raise
+        why = found["why"].rstrip(".")
+        raise NoSource(f"{found['file']} cannot be read to its end ({why}): nothing is loaded.") from None
 
 
 def run(
@@ -81,6 +107,7 @@ def run(
     with _worker(files, address, writers, dry_run=dry_run) as worker:
         table = load(raw, files, worker)
         if report:
+            files.progress.step("report")
             form = "json" if report.endswith(".json") else "parquet"
             table.write.mode("overwrite").format(form).save(report)
         return summed(table)

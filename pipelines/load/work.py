@@ -4,7 +4,7 @@ Between two steps everything lies in files, so that neither this process nor Spa
 """
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipelines.load.frames import STEP, batches, ddl, rows
 from pipelines.load.steps import Open, Step
+from pipelines.progress import UNSEEN, Progress
 from sigla import opening
 from sigla.registry.importing import SIDE_BY_SIDE
 from sigla.settings import Address
@@ -30,12 +31,14 @@ class Files:
 
     spark: SparkSession
     folder: str
+    progress: Progress = UNSEEN
 
     def path(self, name: str) -> str:
         return f"{self.folder.rstrip('/')}/{name}"
 
     def kept(self, name: str, frame: DataFrame) -> DataFrame:
         """The same frame, computed once."""
+        self.progress.step(name)
         frame.write.mode("overwrite").parquet(self.path(name))
         return self.read(name, frame.schema)
 
@@ -57,11 +60,14 @@ class Here:
     open: Open
 
     def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame:
-        given, made = f"{name}.given", Path(self.files.path(name))
-        frame.write.mode("overwrite").parquet(self.files.path(given))
+        given, made = Path(self.files.path(f"{name}.given")), Path(self.files.path(name))
+        progress = self.files.progress
+        progress.step(name)
+        frame.write.mode("overwrite").parquet(str(given))
         shutil.rmtree(made, ignore_errors=True)
         made.mkdir(parents=True)
-        found = step(self.open, rows(_stored(Path(self.files.path(given)))))
+        progress.step(name, sum(parquet.read_metadata(path).num_rows for path in _parts(given)))
+        found = step(self.open, progress.counted(rows(_stored(given))))
         with parquet.ParquetWriter(made / "part.parquet", STEP) as writer:
             for batch in batches(found, STEP):
                 writer.write_batch(batch)
@@ -89,8 +95,11 @@ def _task(step: Step, address: Address, given: Iterator[pa.RecordBatch]) -> Iter
 
 
 def _stored(folder: Path) -> Iterator[pa.RecordBatch]:
-    """Spark numbers its files by the part of the frame."""
-    files: Iterable[Path] = sorted(folder.glob("part-*"))
-    for path in files:
+    for path in _parts(folder):
         with parquet.ParquetFile(path, memory_map=True) as file:
             yield from file.iter_batches(GROUP_ROWS)
+
+
+def _parts(folder: Path) -> list[Path]:
+    """In their order: Spark numbers its files by the part of the frame."""
+    return sorted(folder.glob("part-*"))

@@ -21,6 +21,7 @@ from pipelines import address
 from pipelines import spark as sessions
 from pipelines.audit import listing, tables
 from pipelines.places import Place, place
+from pipelines.progress import UNSEEN, Progress, shown
 from pipelines.scrub import transform
 from pipelines.told import ended
 from sigla import opening
@@ -56,11 +57,12 @@ class Asked:
     grace_ms: int = GRACE_MS
 
 
-def scrub(spark: SparkSession, asked: Asked) -> list[Flaw]:
+def scrub(spark: SparkSession, asked: Asked, progress: Progress = UNSEEN) -> list[Flaw]:
     """Writes the table of flaws, confirmed ones only. Raises NotEmpty, DataNotOpened."""
     tables.check_empty(asked.out)
     with opening.reading(asked.address) as held:
-        suspects = transform.suspects(spark, _relations(spark, asked, held))
+        suspects = transform.suspects(spark, _relations(spark, asked, held, progress))
+        progress.step("looking again")
         found = list(confirmed(held, suspects, grace_ms=asked.grace_ms))
     tables.stream(map(_row, found), FLAWS, asked.out.under("tables/flaws"))
     return found
@@ -76,11 +78,12 @@ def put_right(asked: Asked, found: Sequence[Flaw]) -> list[Flaw]:
     return wanted
 
 
-def _relations(spark: SparkSession, asked: Asked, held: Holdings) -> dict[str, DataFrame]:
+def _relations(spark: SparkSession, asked: Asked, held: Holdings, progress: Progress) -> dict[str, DataFrame]:
     """In the order of `sigla.registry.scrub.gather`, each read when it was written: bodies before the catalog."""
-    written = _Streamed(spark, asked.out)
+    written = _Streamed(spark, asked.out, progress)
     objects = written("objects", listing.objects(held.inventory), listing.OBJECTS)
     bodies = transform.bodies(objects, asked.address).persist()
+    progress.step("bodies")
     bodies.count()
     pointers = ((guid, key.context, key.id) for guid, key in held.inventory.pointers())
     since = held.inventory.journal_kept_since()
@@ -98,13 +101,15 @@ def _relations(spark: SparkSession, asked: Asked, held: Holdings) -> dict[str, D
 class _Streamed:
     """Lists of the driver as frames, by way of a table below a place."""
 
-    def __init__(self, spark: SparkSession, out: Place) -> None:
+    def __init__(self, spark: SparkSession, out: Place, progress: Progress) -> None:
         self._spark = spark
         self._out = out
+        self._progress = progress
 
     def __call__(self, name: str, rows: Iterator[tuple[Any, ...]], schema: tables.Schema) -> DataFrame:
         place = self._out.under(f"tables/{name}")
-        tables.stream(rows, schema, place)
+        self._progress.step(name)
+        tables.stream(self._progress.counted(rows), schema, place)
         return tables.read(self._spark, place, schema).persist()
 
 
@@ -121,8 +126,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _scrubbed(asked: Asked) -> int:
-    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark:
-        found = scrub(spark, asked)
+    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark, shown(spark) as progress:
+        found = scrub(spark, asked, progress)
         fixed = put_right(asked, found)
     sys.stdout.writelines(f"{line}\n" for line in told(found, fixed, asked.out.uri("tables/flaws")))
     return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))

@@ -3,12 +3,14 @@
 import asyncio
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Consumer
 from moto.server import ThreadedMotoServer
@@ -213,6 +215,25 @@ def test_every_answer_of_what_tasks_have_loaded_is_that_of_the_registry(
     assert journaled(on_aws) == rows
     with opening.writing(on_aws) as writing:
         assert asyncio.run(differences(writing.registry, reads())) == []
+
+
+@pytest.mark.parametrize("form", ["jsonl.gz", "parquet"])
+def test_a_dump_that_is_cut_off_is_misuse_and_nothing_of_it_is_loaded(
+    spark: SparkSession, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump, data = tmp_path / f"dump.{form}", tmp_path / "loaded"
+    if form == "parquet":
+        pq.write_table(pa.table({"key": [b"k"], "value": [b"v"], "timestamp": [1], "offset": [0]}), dump)
+    else:
+        dump.write_bytes((DUMP / "records.jsonl.gz").read_bytes())
+    dump.write_bytes(dump.read_bytes()[:-20])
+    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext(spark))
+    assert job.main([str(dump), "--data", str(data)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"{dump} cannot be read to its end (")
+    assert told.endswith("): nothing is loaded.\n")
+    with opening.writing(Address(str(data))) as writing:
+        assert everything(writing.registry.catalog, writing.registry.bodies)["versions"] == []
 
 
 @pytest.mark.soak

@@ -1,0 +1,82 @@
+"""How far a job is: a line on a terminal that is written over and goes at the end; nothing in a pipe."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from threading import Event, Thread
+from typing import Any, Final, TextIO, TypeVar
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+EVERY_S: Final = 0.5
+
+_CLEAR: Final = "\r\033[K"
+
+Item = TypeVar("Item")
+
+
+@dataclass(slots=True, eq=False)
+class Progress:
+    """The step that a job is in, and how much of it is done. total: 0 where nobody knows."""
+
+    what: str = ""
+    done: int = 0
+    total: int = 0
+
+    def step(self, what: str, total: int = 0) -> None:
+        self.what, self.done, self.total = what, 0, total
+
+    def counted(self, items: Iterable[Item]) -> Iterator[Item]:
+        for item in items:
+            self.done += 1
+            yield item
+
+
+UNSEEN: Final = Progress()
+"""Of a job at which nobody looks."""
+
+
+@contextmanager
+def shown(spark: SparkSession, stream: TextIO | None = None) -> Iterator[Progress]:
+    """What is told while it is open is shown, if somebody looks; of work that Spark does, its tasks."""
+    out, progress = sys.stderr if stream is None else stream, Progress()
+    if not out.isatty():
+        yield progress
+        return
+    over = Event()
+
+    def show() -> None:
+        with suppress(Py4JError, OSError):  # the JVM, or the terminal, is gone: the job will tell
+            while not over.wait(EVERY_S):
+                out.write(f"{_CLEAR}{line(progress, *tasks(spark))}")
+                out.flush()
+
+    shows = Thread(target=show, name="progress")
+    shows.start()
+    try:
+        yield progress
+    finally:
+        over.set()
+        shows.join()
+        with suppress(OSError):
+            out.write(_CLEAR)
+            out.flush()
+
+
+def line(progress: Progress, done: int, tasks: int) -> str:
+    """done, tasks: of those that Spark runs now."""
+    told = [progress.what]
+    if progress.done:
+        told.append(f"{progress.done:,}" + (f" of {progress.total:,}" if progress.total else ""))
+    if tasks:
+        told.append(f"{done} of {tasks} tasks")
+    return ", ".join(filter(None, told))
+
+
+def tasks(spark: SparkSession) -> tuple[int, int]:
+    """Of all stages that run now: how many are done, and how many there are."""
+    tracker: Any = spark.sparkContext.statusTracker()
+    stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
+    return sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)
