@@ -5,7 +5,7 @@ Spark never sees the place: a file is read and written where its rows are, so th
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 import pyarrow as pa
@@ -20,9 +20,10 @@ from pipelines.told import MISUSED, Kinds
 Schema = Any
 """Arrow's, which has no types of its own."""
 
-ROWS_OF_A_FILE: Final = 50_000
-"""What the driver writes into one file, and so what a task reads at least."""
 ROWS_OF_A_BATCH: Final = 10_000
+"""So many are held at a time."""
+BATCHES_OF_A_FILE: Final = 5
+"""What the driver writes into one file, and so what a task reads at least."""
 
 NOT_WHOLE: Final = "Remove what lies in --out, which is not whole, and start again when it does."
 """What to do when a store fell silent meanwhile."""
@@ -45,13 +46,11 @@ def check_empty(place: Place) -> None:
 
 
 def stream(rows: Iterable[tuple[Any, ...]], schema: pa.Schema, place: Place) -> int:
-    """Writes what comes, a file after the other; how many rows there were. One file's rows are held at a time."""
-    coming, count = iter(rows), 0
-    while some := list(islice(coming, ROWS_OF_A_FILE)):
-        columns = [pa.array(column, field.type) for column, field in zip(zip(*some, strict=True), schema, strict=True)]
-        table = pa.Table.from_arrays(columns, schema=schema)
-        _write(table.to_batches(), schema, place, f"part-{count // ROWS_OF_A_FILE:06}.parquet")
-        count += len(some)
+    """Writes what comes, a file after the other; how many rows there were."""
+    coming, count = _batches(rows, schema), 0
+    for number, first in enumerate(coming):
+        some = chain([first], islice(coming, BATCHES_OF_A_FILE - 1))
+        count += _write(some, schema, place, f"part-{number:06}.parquet")
     return count
 
 
@@ -85,13 +84,15 @@ def _write_part(batches: Iterable[pa.RecordBatch], *, place: Place, schema: pa.S
     if first is None:
         return
     name = f"part-{TaskContext.get().partitionId():06}.parquet"
-    rows = _write(_with(first, coming), schema, place, name)
+    rows = _write(chain([first], coming), schema, place, name)
     yield pa.RecordBatch.from_pylist([{"name": name, "rows": rows}], _WRITTEN)
 
 
-def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest
+def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    coming = iter(rows)
+    while some := list(islice(coming, ROWS_OF_A_BATCH)):
+        columns = [pa.array(column, field.type) for column, field in zip(zip(*some, strict=True), schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, place: Place, name: str) -> int:

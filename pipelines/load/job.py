@@ -14,23 +14,18 @@ in a directory must not be served meanwhile.
 import argparse
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
-from urllib.parse import urlsplit
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from pipelines import address
 from pipelines.connectors.installation import connectors
 from pipelines.connectors.maven import Unavailable
 from pipelines.load.load import load, summed
+from pipelines.load.source import NoSource, is_kafka, read, whole
 from pipelines.load.steps import Open
 from pipelines.load.work import Everywhere, Files, Here, Worker
 from pipelines.progress import shown
@@ -40,25 +35,11 @@ from sigla import opening
 from sigla.registry.importing import CONFLICTING, Outcome, Report
 from sigla.settings import Address
 
-BROKEN: Final = "broken"
-LINE: Final = f"key string, value string, timestamp bigint, offset bigint, {BROKEN} string"
 WRITERS: Final = 4
 """Tasks that write to AWS, each with threads: more of them only wait for the same counters and shared types."""
 
 PLAINLY: Final = {"spark.sql.codegen.wholeStage": "false"}
 """Nearly all work is done in Python: code made for each of many short queries would be compiled for nothing."""
-
-
-# As Spark tells it: the file, and in the end what Java said of it.
-_DAMAGED: Final = re.compile(
-    r"(?s)\[FAILED_READ_FILE\S*\] Encountered error while reading file (?:file:(?://)?)?(?P<file>\S+?)\.\s.*"
-    r"\nCaused by: \S+: (?P<why>[^\n]+)"
-)
-
-
-class NoSource(Exception):
-    """The sentence says what is wrong with it."""
-
 
 OWN: Final[Kinds] = {NoSource: MISUSED, Unavailable: MISUSED}
 
@@ -74,30 +55,17 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _loaded(asked: argparse.Namespace, where: Address) -> int:
-    jars = connectors() if _is_kafka(asked.source) and not submitted(os.environ) else []
+    jars = connectors() if is_kafka(asked.source) and not submitted(os.environ) else []
     with (
         running(os.environ, name="load", jars=jars, settings=PLAINLY) as spark,
         nullcontext(asked.work) if asked.work else TemporaryDirectory(prefix="sigla-load-") as work,
         shown(spark) as progress,
-        _damage_told(),
+        whole(),
     ):
         files, raw = Files(spark, work, progress), read(spark, asked.source, dict(asked.option))
         report = run(files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report)
     print(json.dumps({**report.form(), "dryRun": asked.dry_run}) if asked.json else "\n".join(lines(report)))
     return int(bool(report.of(CONFLICTING)))
-
-
-@contextmanager
-def _damage_told() -> Iterator[None]:
-    """Raises NoSource where Spark cannot read a file to its end; no step has begun then."""
-    try:
-        yield
-    except (PySparkException, Py4JJavaError) as failure:
-        found = _DAMAGED.search(str(failure))
-        if found is None:
-            raise
-        why = found["why"].rstrip(".")
-        raise NoSource(f"{found['file']} cannot be read to its end ({why}): nothing is loaded.") from None
 
 
 def run(
@@ -111,32 +79,6 @@ def run(
             form = "json" if report.endswith(".json") else "parquet"
             table.write.mode("overwrite").format(form).save(report)
         return summed(table)
-
-
-def read(spark: SparkSession, source: str, options: dict[str, str] | None = None) -> DataFrame:
-    """The records of a dump or of the topic, in no order. Raises NoSource."""
-    if _is_kafka(source):
-        found = urlsplit(source)
-        kafka = {"kafka.bootstrap.servers": found.netloc, "subscribe": found.path.strip("/") or "_schemas"}
-        raw = spark.read.format("kafka").options(**kafka, startingOffsets="earliest", **(options or {})).load()
-        return _raw(raw)
-    path = Path(source)
-    if "://" not in source and not path.exists():
-        raise NoSource(f"There is no file {source}.")
-    if path.is_dir() and not any(each.is_file() for each in path.rglob("*")):
-        raise NoSource(f"There is no file in {source}.")
-    files = spark.read.option("recursiveFileLookup", value=True)
-    if path.suffix == ".parquet" or any(path.rglob("*.parquet")):
-        return _raw(files.parquet(source))
-    lines = files.schema(LINE).option("columnNameOfCorruptRecord", BROKEN).json(source)
-    # Two dumps of one topic may overlap.
-    return lines.where("offset IS NOT NULL").dropDuplicates(["offset"]).unionByName(lines.where("offset IS NULL"))
-
-
-def _raw(records: DataFrame) -> DataFrame:
-    stamped = dict(records.dtypes)["timestamp"]
-    ts = F.col("timestamp") if stamped == "bigint" else F.unix_millis("timestamp")
-    return records.select("key", "value", ts.alias("timestamp"), "offset")
 
 
 @contextmanager
@@ -161,10 +103,6 @@ def lines(report: Report) -> Iterator[str]:
                 yield f"  {cases.count} × {why}: {', '.join(cases.examples)}"
     for why, cases in report.remarks.items():
         yield f"  {cases.count} × {why}: {', '.join(cases.examples)}"
-
-
-def _is_kafka(source: str) -> bool:
-    return source.startswith("kafka://")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -43,14 +43,14 @@ Work = Callable[[Iterable[Row]], Iterator[Row]]
 
 
 def events(raw: DataFrame) -> DataFrame:
-    """raw: key and value (text or bytes), timestamp (milliseconds), offset; broken: a line that is none of these."""
+    """raw: as `source.read` gives it."""
     return raw.mapInArrow(partial(_each, _read, EVENTS), ddl(EVENTS))
 
 
 def _read(raw: Iterable[Row]) -> Iterator[Row]:
     for row in raw:
         if row["key"] is None or row["offset"] is None:
-            event: Event = Skipped(row["offset"] or 0, str(row.get("broken"))[:100], NOT_A_RECORD)
+            event: Event = Skipped(row["offset"] or 0, "no key", NOT_A_RECORD)
         else:
             event = replay.read(TopicRecord(row["key"], row["value"], row["timestamp"] or 0, row["offset"]))
         yield {"offset": event.offset, "kind": type(event).__name__, **_about(event), "event": frozen(event)}

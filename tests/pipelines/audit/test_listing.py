@@ -39,8 +39,9 @@ def test_each_subject_has_the_config_that_applies_to_it(tmp_path: Path) -> None:
 
 
 def test_a_stream_becomes_files_of_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written holds one file's rows in memory, and loses none."""
-    monkeypatch.setattr(tables, "ROWS_OF_A_FILE", 4)
+    """What is written holds one batch in memory, and loses no row."""
+    monkeypatch.setattr(tables, "ROWS_OF_A_BATCH", 2)
+    monkeypatch.setattr(tables, "BATCHES_OF_A_FILE", 2)
     rows = [(".", number) for number in range(10)]
     assert tables.stream(iter(rows), listing.OBJECTS, place(tmp_path / "objects")) == 10
     assert len(list((tmp_path / "objects").iterdir())) == 3

@@ -1,6 +1,7 @@
 """A whole topic through Spark: what comes of it is the registry that `sigla import` makes, whatever came between."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
@@ -16,7 +17,7 @@ from confluent_kafka import Consumer
 from moto.server import ThreadedMotoServer
 from pyspark.sql import DataFrame, SparkSession
 
-from pipelines.load import job
+from pipelines.load import job, source
 from pipelines.load.load import load
 from pipelines.load.steps import Open, Step
 from pipelines.load.work import Everywhere, Files, Here, Worker
@@ -166,9 +167,9 @@ def test_a_load_that_is_cut_off_and_begun_again_from_the_topic_ends_as_an_import
 ) -> None:
     """1,601 records of every kind, begun with a dump: every version, id, meaning and setting; every fact is told."""
     files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
-    begun = cut_off_here(files, job.read(spark, str(DUMP / "records.jsonl.gz")), address)
+    begun = cut_off_here(files, source.read(spark, str(DUMP / "records.jsonl.gz")), address)
     assert 0 < begun < EVERYTHING["version"]
-    raw = job.read(spark, topic_of(kafka, "_schemas", *records()))
+    raw = source.read(spark, topic_of(kafka, "_schemas", *records()))
     report = job.run(files, raw, address, report=str(tmp_path / "report.json"))
     whole = imported(records(), tmp_path / "imported")
     assert whole.of(IMPORTED) == EVERYTHING
@@ -187,11 +188,11 @@ def test_what_kafka_left_of_a_topic_is_loaded_by_tasks_into_a_table(
     assert left < len(BY_HAND)
     # Each record that is later than the one before ends a segment; what is in the last one is never compacted.
     last = TopicRecord('{"keytype":"NOOP"}', None, BY_HAND[-1].ts + 1_000, len(BY_HAND))
-    source = topic_of(kafka, "_schemas_compacted", *BY_HAND, segment_ms="1", min_cleanable_dirty_ratio="0.01")
+    left_over = topic_of(kafka, "_schemas_compacted", *BY_HAND, segment_ms="1", min_cleanable_dirty_ratio="0.01")
     written(kafka.producer(), "_schemas_compacted", {"key": last.key, "value": None, "timestamp": last.ts})
     eventually(lambda: records_in(kafka, "_schemas_compacted") == left + 1, pause_s=0.5)
     files = Files(spark, str(tmp_path / "work"))
-    report = job.run(files, job.read(spark, source), on_aws, writers=WRITERS)
+    report = job.run(files, source.read(spark, left_over), on_aws, writers=WRITERS)
     assert imported_or_there(report) == {**BY_HAND_TOLD, "id": 1}
     with opening.writing(on_aws) as writing:
         assert asyncio.run(differences(writing.registry, by_hand_reads())) == []
@@ -203,7 +204,7 @@ def test_every_answer_of_what_tasks_have_loaded_is_that_of_the_registry(
     spark: SparkSession, kafka: Broker, tmp_path: Path, on_aws: Address
 ) -> None:
     """The real topic into a table: cut off, begun again, and then once more, for nothing."""
-    raw = job.read(spark, topic_of(kafka, "_schemas_again", *records()))
+    raw = source.read(spark, topic_of(kafka, "_schemas_again", *records()))
     files = Files(spark, str(tmp_path / "work"))
     cut_off(raw, files, Everywhere(files, on_aws, WRITERS))
     report = job.run(files, raw, on_aws, writers=WRITERS)
@@ -217,7 +218,14 @@ def test_every_answer_of_what_tasks_have_loaded_is_that_of_the_registry(
         assert asyncio.run(differences(writing.registry, reads())) == []
 
 
-@pytest.mark.parametrize("form", ["jsonl.gz", "parquet"])
+CUT_OFF = {
+    "jsonl.gz": "{} cannot be read to its end (Unexpected end of input stream): ",
+    "parquet": "{} cannot be read to its end (",
+    "jsonl": "A line of {} is no record, which is one JSON object with the texts key and value, and the numbers ",
+}
+
+
+@pytest.mark.parametrize("form", CUT_OFF)
 def test_a_dump_that_is_cut_off_is_misuse_and_nothing_of_it_is_loaded(
     spark: SparkSession, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,13 +233,14 @@ def test_a_dump_that_is_cut_off_is_misuse_and_nothing_of_it_is_loaded(
     if form == "parquet":
         pq.write_table(pa.table({"key": [b"k"], "value": [b"v"], "timestamp": [1], "offset": [0]}), dump)
     else:
-        dump.write_bytes((DUMP / "records.jsonl.gz").read_bytes())
+        packed = (DUMP / "records.jsonl.gz").read_bytes()
+        dump.write_bytes(packed if form == "jsonl.gz" else gzip.decompress(packed))
     dump.write_bytes(dump.read_bytes()[:-20])
     monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext(spark))
     assert job.main([str(dump), "--data", str(data)]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"{dump} cannot be read to its end (")
-    assert told.endswith("): nothing is loaded.\n")
+    sentence = capsys.readouterr().err
+    assert sentence.startswith(CUT_OFF[form].format(dump))
+    assert sentence.lower().endswith("nothing is loaded.\n")
     with opening.writing(Address(str(data))) as writing:
         assert everything(writing.registry.catalog, writing.registry.bodies)["versions"] == []
 
@@ -266,7 +275,7 @@ def test_what_we_export_is_loaded_cut_off_and_begun_again(spark: SparkSession, t
         [(each.key, each.value, each.ts, each.offset) for each in turned],
         "key binary, value binary, timestamp bigint, offset bigint",
     ).write.parquet(str(tmp_path / "dump.parquet"))
-    raw = job.read(spark, str(tmp_path / "dump.parquet"))
+    raw = source.read(spark, str(tmp_path / "dump.parquet"))
     files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
     begun = cut_off_here(files, raw, address)
     report = job.run(files, raw, address)

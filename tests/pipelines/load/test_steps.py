@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.load import job, steps, transform
+from pipelines.load import job, source, steps, transform
 from pipelines.load.frames import Row, frozen, thawed
 from pipelines.load.work import Files, Here
 from sigla.journal.replay import Skipped
@@ -136,15 +136,15 @@ def test_a_report_is_the_sum_of_its_facts() -> None:
     assert report.remarks["odd"].count == 1
 
 
-def test_a_line_that_is_no_record_is_skipped_and_told() -> None:
-    """The others count all the same."""
-    lines: list[Row] = [
-        {"key": None, "value": None, "timestamp": None, "offset": None, "broken": "{"},
-        {"key": '{"keytype":"NOOP","magic":0}', "value": None, "timestamp": 1, "offset": 1},
+def test_a_record_without_a_key_is_skipped_and_told() -> None:
+    """Kafka takes it. The others count all the same."""
+    raw: list[Row] = [
+        {"key": None, "value": None, "timestamp": 1, "offset": 7},
+        {"key": '{"keytype":"NOOP","magic":0}', "value": None, "timestamp": 1, "offset": 8},
     ]
-    broken, nothing = transform._read(lines)
-    assert (broken["kind"], nothing["kind"]) == ("Skipped", "Nothing")
-    assert thawed(broken["event"]) == Skipped(0, "{", transform.NOT_A_RECORD)
+    keyless, nothing = transform._read(raw)
+    assert (keyless["kind"], nothing["kind"]) == ("Skipped", "Nothing")
+    assert thawed(keyless["event"]) == Skipped(7, "no key", transform.NOT_A_RECORD)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +171,6 @@ def test_a_load_that_is_not_asked_for_properly_begins_nothing(
 def test_a_dump_that_is_not_there_is_no_empty_registry(tmp_path: Path) -> None:
     """Nor are folders with nothing in them."""
     (tmp_path / "2026" / "11").mkdir(parents=True)
-    for source in (tmp_path, tmp_path / "dump.jsonl"):
-        with pytest.raises(job.NoSource, match="no file"):
-            job.read(None, str(source))
+    for place in (tmp_path, tmp_path / "dump.jsonl"):
+        with pytest.raises(source.NoSource, match="no file"):
+            source.read(None, str(place))

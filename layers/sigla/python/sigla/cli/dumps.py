@@ -1,32 +1,20 @@
-"""Records of a `_schemas` topic in files: dumps, exports, and segments of the journal in S3.
-
-A line is one JSON object, in the order of the topic: `key` and `value` as texts (value null: a tombstone), `timestamp`
-in milliseconds; `offset`, or in a segment the place `at`, `nonce`, `part`. Lines that come twice count once.
-"""
+"""Files of `_schemas` records: dumps, exports, segments of the journal in S3. Lines that come twice count once."""
 
 import gzip
-import json
 import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import orjson
 
 from sigla.cli.misuse import Misuse
-from sigla.journal.replay import TopicRecord
+from sigla.journal.replay import FORM, Line, NotARecord, Place, TopicRecord, read_line
 
 _GZIP = b"\x1f\x8b"
-
-_VALUES = (str, None.__class__)
-_PLACES = ((int,), (int, str, int))
-_TYPES = {(str, value, int, *place) for value in _VALUES for place in _PLACES}
-
-Place = tuple[Any, ...]
-Line = tuple[Place, TopicRecord]
 
 
 def read(path: Path) -> list[TopicRecord]:
@@ -44,7 +32,8 @@ def read(path: Path) -> list[TopicRecord]:
     first: dict[Place, TopicRecord] = {}
     for place, record in lines:
         first.setdefault(place, record)
-    return [first[place]._replace(offset=_offset(place, number)) for number, place in enumerate(sorted(first))]
+    in_order = ((place, first[place]) for place in sorted(first))
+    return [record if len(place) == 1 else record._replace(offset=n) for n, (place, record) in enumerate(in_order)]
 
 
 def write(records: Iterable[TopicRecord], file: Path | None) -> int:
@@ -95,10 +84,6 @@ def _new(file: Path) -> Iterator[IO[bytes]]:
         begun.unlink(missing_ok=True)
 
 
-def _offset(place: Place, number: int) -> int:
-    return int(place[0]) if len(place) == 1 else number
-
-
 def _text(part: str | bytes) -> str:
     return part if isinstance(part, str) else part.decode()
 
@@ -119,16 +104,6 @@ def _lines(file: Path) -> Iterator[Line]:
 
 def _line(line: bytes, file: Path, number: int) -> Line:
     try:
-        form = json.loads(line)
-        key, value, ts = form["key"], form["value"], form["timestamp"]
-        place: Place = (form["at"], form["nonce"], form["part"]) if "at" in form else (form.get("offset", number - 1),)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        key = value = ts = None
-        place = ()
-    types = tuple(part.__class__ for part in (key, value, ts, *place))
-    if types not in _TYPES:
-        raise Misuse(
-            f"Line {number} of {file} is no record: one JSON object with the texts key and value, and the numbers "
-            "timestamp and offset. Nothing was imported."
-        )
-    return place, TopicRecord(key, value, ts, 0)
+        return read_line(line, number - 1)
+    except NotARecord:
+        raise Misuse(f"Line {number} of {file} is no record: {FORM}. Nothing was imported.") from None

@@ -16,6 +16,7 @@ from sigla.journal.replay.events import (
     Put,
     Skipped,
 )
+from sigla.journal.replay.lines import FORM, Line, NotARecord, Place, read_line
 from sigla.journal.replay.records import ASK_HIGHEST, TopicRecord, from_answer, highest_of, read
 from sigla.journal.replay.states import (
     Claim,
@@ -30,14 +31,18 @@ from sigla.journal.replay.states import (
 
 __all__ = [
     "ASK_HIGHEST",
+    "FORM",
     "Claim",
     "Cleared",
     "ConfigSet",
     "ContextSet",
     "Event",
     "Hidden",
+    "Line",
     "ModeSet",
+    "NotARecord",
     "Nothing",
+    "Place",
     "Purged",
     "Put",
     "Skipped",
@@ -49,6 +54,7 @@ __all__ = [
     "key_of",
     "last_words",
     "read",
+    "read_line",
     "rejected",
     "replayed",
     "surviving",

@@ -1,0 +1,107 @@
+"""Where the records of a `_schemas` topic come from: a dump, as lines of JSON or as Parquet, or Kafka itself."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipelines.load.frames import batches, ddl, rows
+from sigla.journal.replay import FORM, read_line
+
+RECORDS: Final = pa.schema(
+    [
+        pa.field("key", pa.string()),
+        pa.field("value", pa.string()),
+        pa.field("timestamp", pa.int64()),
+        pa.field("offset", pa.int64()),
+    ]
+)
+"""timestamp: milliseconds. Of Kafka and Parquet, key and value may be bytes."""
+
+SHOWN: Final = 60
+"""Characters of a line that is no record."""
+
+# As Spark tells it: the file, and in the end what Java said of it.
+_DAMAGED: Final = re.compile(
+    r"(?s)\[FAILED_READ_FILE\S*\] Encountered error while reading file (?:file:(?://)?)?(?P<file>\S+?)\.\s.*"
+    r"\nCaused by: \S+: (?P<why>[^\n]+)"
+)
+
+
+class NoSource(Exception):
+    """The sentence says what is wrong with it."""
+
+
+def is_kafka(source: str) -> bool:
+    return source.startswith("kafka://")
+
+
+def read(spark: SparkSession, source: str, options: dict[str, str] | None = None) -> DataFrame:
+    """The records of a dump or of the topic, in no order, with the columns of RECORDS. Raises NoSource.
+
+    options: of Spark's Kafka source. What `whole` raises, is raised when the records are read.
+    """
+    if is_kafka(source):
+        found = urlsplit(source)
+        kafka = {"kafka.bootstrap.servers": found.netloc, "subscribe": found.path.strip("/") or "_schemas"}
+        raw = spark.read.format("kafka").options(**kafka, startingOffsets="earliest", **(options or {})).load()
+        return _raw(raw, source)
+    path = Path(source)
+    if "://" not in source and not path.exists():
+        raise NoSource(f"There is no file {source}.")
+    if path.is_dir() and not any(each.is_file() for each in path.rglob("*")):
+        raise NoSource(f"There is no file in {source}.")
+    files = spark.read.option("recursiveFileLookup", value=True)
+    if path.suffix == ".parquet" or any(path.rglob("*.parquet")):
+        return _raw(files.parquet(source), source)
+    # Spark's own reader of JSON lets a line vanish that is cut off behind its offset.
+    lines = files.text(source).mapInArrow(partial(_records, source), ddl(RECORDS))
+    # Two dumps of one topic may overlap.
+    return lines.dropDuplicates(["offset"])
+
+
+@contextmanager
+def whole() -> Iterator[None]:
+    """Raises NoSource where Spark, inside, cannot read a file to its end."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as failure:
+        found = _DAMAGED.search(str(failure))
+        if found is None:
+            raise
+        why = found["why"].rstrip(".")
+        raise NoSource(f"{found['file']} cannot be read to its end ({why}): nothing is loaded.") from None
+
+
+def _raw(records: DataFrame, source: str) -> DataFrame:
+    types = dict(records.dtypes)
+    if missing := [name for name in RECORDS.names if name not in types]:
+        raise NoSource(f"{source} is no dump of a topic: it has no column {missing[0]}.")
+    ts = F.col("timestamp") if types["timestamp"] == "bigint" else F.unix_millis("timestamp")
+    return records.select("key", "value", ts.alias("timestamp"), "offset")
+
+
+def _records(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """given: lines. Raises NoSource."""
+
+    def read() -> Iterator[dict[str, object]]:
+        for line in (row["value"] for row in rows(given)):
+            if line.strip():
+                try:
+                    (offset,), record = read_line(line.encode())
+                except ValueError:  # NotARecord; or it is of a segment of the journal, and has no offset
+                    raise NoSource(
+                        f"A line of {source} is no record, which is {FORM}: {line[:SHOWN]}… Nothing is loaded."
+                    ) from None
+                yield {"key": record.key, "value": record.value, "timestamp": record.ts, "offset": offset}
+
+    return batches(read(), RECORDS)
