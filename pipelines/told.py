@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sigla.errors import StoreError
+from sigla.errors import StoreError, Unusable
 from sigla.opening import DataNotOpened
 from sigla.settings import InvalidSetting
 
@@ -22,7 +22,7 @@ MISUSED: Final = 2
 Kinds = Mapping[type[Exception], int]
 """Exceptions whose message is the whole story, with their status."""
 
-ALWAYS: Final[Kinds] = {DataNotOpened: MISUSED, InvalidSetting: MISUSED}
+ALWAYS: Final[Kinds] = {DataNotOpened: MISUSED, InvalidSetting: MISUSED, Unusable: MISUSED}
 
 # Of a folder or a file that somebody named; an OSError of another kind may be over at the next attempt.
 _UNUSABLE: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)

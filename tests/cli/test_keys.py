@@ -144,7 +144,8 @@ def test_a_key_for_a_registry_in_aws_is_made_in_its_bucket(monkeypatch: pytest.M
 def test_a_bucket_that_is_not_there_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     with in_process():
         monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-        assert main(["keys", "list", "--bucket", "nowhere"]) == 1
+        assert main(["keys", "list", "--bucket", "nowhere"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("sigla: In the bucket nowhere ")
+    assert told.count("NoSuchBucket") == 1
     assert "Traceback" not in told

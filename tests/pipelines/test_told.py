@@ -14,7 +14,7 @@ from pipelines.land import job as land
 from pipelines.load import job as load
 from pipelines.scrub import job as scrub
 from pipelines.told import MISUSED, NOT_DONE, ended
-from sigla.errors import StoreError
+from sigla.errors import StoreError, Unusable
 from sigla.opening import DataNotOpened
 from sigla.settings import InvalidSetting
 
@@ -46,6 +46,8 @@ FAILURES = {
     "a store": (StoreError("S3 is silent"), SILENT.format("S3 is silent"), NOT_DONE),
     "a store, and why": (caused(StoreError("no s3"), OSError("x")), SILENT.format("no s3 (x)"), NOT_DONE),
     "a store, told twice": (caused(StoreError("no s3: x"), OSError("x")), SILENT.format("no s3: x"), NOT_DONE),
+    "no table": (Unusable("asked: no such table"), "asked: no such table", MISUSED),
+    "no table, in a task": (in_a_task("sigla.errors.Unusable: asked: no such table"), "asked: no such table", MISUSED),
     "a store, in a task": (
         in_a_task(
             'botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL: "http://x"',

@@ -228,6 +228,10 @@ class StoreError(Exception):
     """A store could not do what it was asked."""
 
 
+class Unusable(StoreError):
+    """The store is not there, or is not for who asks: nothing comes of asking again."""
+
+
 class Conflict(StoreError):
     """What was seen is no longer so: nothing was written; ask and decide again."""
 

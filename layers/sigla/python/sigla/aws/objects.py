@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from sigla.aws.refusals import failed
 from sigla.errors import StoreError
 from sigla.ports import Clock
 
@@ -55,7 +56,7 @@ class Page:
 
 
 class Objects:
-    """All raise StoreError where S3 does not answer or refuses, after the client's own retries."""
+    """All raise StoreError where S3 does not answer or refuses, after the client's own retries; see `refusals`."""
 
     def __init__(self, s3: Any, bucket: str, *, clock: Clock) -> None:
         self._s3 = s3
@@ -158,4 +159,4 @@ def _told(doing: str) -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as failure:
-        raise StoreError(f"{doing} failed in S3") from failure
+        raise failed(f"{doing} failed in S3", failure) from failure

@@ -8,6 +8,7 @@ What DynamoDB says and what it becomes:
     no answer, a fault of the service, or an earlier     of a read StoreError; of a transaction tried again under the
     try that is still under way                          same token, then OutcomeUnknown
     an item or a transaction that is too large           SchemaTooLarge
+    there is no such table, or not for who asks          Unusable
 """
 
 import random
@@ -18,6 +19,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sigla.aws.actions import Action, Condition, Key
+from sigla.aws.refusals import failed
 from sigla.aws.values import Item, read_item, written
 from sigla.errors import Conflict, OutcomeUnknown, SchemaTooLarge, StoreError
 from sigla.ports import Clock
@@ -197,9 +199,9 @@ class Table:
                 if code in _UNMET:
                     raise
                 if code not in _LATER:
-                    raise StoreError(f"DynamoDB refused {operation}: {refused}") from refused
+                    raise failed(f"DynamoDB refused {operation}", refused) from refused
             except BotoCoreError as silent:
-                raise StoreError(f"DynamoDB did not answer {operation}: {silent}") from silent
+                raise failed(f"DynamoDB did not answer {operation}", silent) from silent
             else:
                 return answer
             self._pause(lost)
@@ -227,7 +229,7 @@ def _cancelled(refused: ClientError, *, repeated: bool) -> Exception | None:
         return None
     if "size" in message.lower() or any("size" in reason.get("Message", "").lower() for reason in reasons):
         return SchemaTooLarge()
-    return StoreError(f"DynamoDB refused a transaction: {refused}")
+    return failed("DynamoDB refused a transaction", refused)
 
 
 def _is_race(refused: ClientError) -> bool:

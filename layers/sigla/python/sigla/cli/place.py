@@ -32,7 +32,7 @@ def address(args: argparse.Namespace) -> "Address":
 @contextmanager
 def explained(where: "Address | str") -> Iterator[None]:
     """where: as people call it. What hinders the work there becomes one sentence. Raises Misuse, Refused."""
-    from sigla.errors import StoreError
+    from sigla.errors import StoreError, Unusable
     from sigla.opening import DataNotOpened
     from sigla.settings import InvalidSetting
 
@@ -46,7 +46,8 @@ def explained(where: "Address | str") -> Iterator[None]:
         ) from None
     except StoreError as failure:
         cause = f" ({failure.__cause__})" if str(failure.__cause__ or "") not in str(failure) else ""
-        raise Refused(f"In {where} {failure}{cause}.") from None
+        kind = Misuse if isinstance(failure, Unusable) else Refused
+        raise kind(f"In {where} {failure}{cause}.") from None
     except BrokenPipeError:
         raise  # who reads what is told here has gone away
     except OSError as failure:
