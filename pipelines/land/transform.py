@@ -33,6 +33,8 @@ TOMBSTONES = "_tombstones"
 
 SLICE_BYTES = 32 * 2**20
 """Of keys and values that are decoded at once. Defaults and enums make a record longer than its bytes."""
+SLICE_CELLS = 2**21
+"""Of rows times columns, so many at once: a field that was not written takes no byte, and some twenty as a column's."""
 
 
 class Unbound(Exception):
@@ -46,23 +48,31 @@ def land(batches: Iterable[pa.RecordBatch], plan: Plan, readers: Readers, output
     """
     tally = Tally()
     task = _Task(plan, readers, outputs, tally, now)
+    widest = max((sum(map(_width, target.schema.types)) for target in plan.targets.values()), default=0)
+    rows = SLICE_CELLS // (widest + 1) + 1
     with outputs:
         for batch in batches:
             tally.read(batch)
-            for slice in _bounded(batch.select(RAW.names)):
+            for slice in _bounded(batch.select(RAW.names), rows):
                 for topic, records in _topics(slice):
                     task.take(topic, records)
         return Landed(outputs.close(), tally.spans, tally.metrics)
 
 
-def _bounded(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Spark cuts batches by rows. A column of texts ends at 2 GiB, and records of some kilobytes soon get there."""
+def _bounded(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+    """Of so many rows at most. Spark cuts batches by rows alone, and a column of texts ends at 2 GiB."""
     sizes = sum(
         pc.binary_length(batch.column(name)).fill_null(0).to_numpy().astype(np.int64) for name in ("key", "value")
     )
-    edges = np.flatnonzero(np.diff(np.cumsum(sizes) // SLICE_BYTES)) + 1
+    by_bytes, by_rows = np.cumsum(sizes) // SLICE_BYTES, np.arange(len(batch)) // rows
+    edges = np.flatnonzero(np.diff(by_bytes) + np.diff(by_rows)) + 1
     for start, end in pairwise([0, *edges.tolist(), len(batch)]):
         yield batch.slice(start, end - start)
+
+
+def _width(type: pa.DataType) -> int:
+    """How many columns it is, those within it among them."""
+    return 1 + sum(_width(type.field(at).type) for at in range(type.num_fields))
 
 
 def _topics(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:

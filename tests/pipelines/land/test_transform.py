@@ -230,8 +230,11 @@ def test_a_table_has_a_file_for_each_day_where_that_is_wanted(world: World) -> N
 RAW_TS = pa.timestamp("us", tz="UTC")
 
 
-def test_large_records_are_decoded_some_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transform, "SLICE_BYTES", 30)
+@pytest.mark.parametrize("limit, most", [("SLICE_BYTES", 30), ("SLICE_CELLS", 10)])
+def test_large_records_and_wide_ones_are_decoded_some_at_a_time(
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    monkeypatch.setattr(transform, limit, most)
     id = world.register("orders-value", ORDER)
     taken = []
     monkeypatch.setattr(transform._Task, "take", lambda _, topic, records: taken.append((topic, len(records))))
