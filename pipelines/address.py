@@ -20,3 +20,10 @@ def address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Addre
         parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
     # Absolute: tasks run in folders of their own.
     return Address(str(asked.data.resolve()) if asked.data else "", asked.bucket, asked.table, asked.registry)
+
+
+def context(text: str) -> str:
+    """The name of one, as an argument. Raises ArgumentTypeError."""
+    if not text.startswith("."):
+        raise argparse.ArgumentTypeError(f"a context begins with a dot: .{text}")
+    return text

@@ -170,7 +170,9 @@ def _asked(argv: Sequence[str]) -> Asked:
     parser.add_argument(
         "--records", nargs="*", default=[], metavar="PLACE", help="landed tables, the quarantine, files of raw records"
     )
-    parser.add_argument("--context", default=".", metavar="NAME", help="of the ids in the records (%(default)s)")
+    parser.add_argument(
+        "--context", type=address.context, default=".", metavar="NAME", help="of the ids in the records (%(default)s)"
+    )
     parser.add_argument("--level", choices=[each for each in LEVELS if each != "NONE"], help="only this one")
     parser.add_argument(
         "--default-level", default="BACKWARD", choices=LEVELS, metavar="LEVEL", help="as the registry's"

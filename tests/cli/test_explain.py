@@ -290,3 +290,10 @@ def test_topics_are_read_by_a_library_that_is_named_where_it_lacks(
     told = misused(capsys, "--topic", "t", "--offset", "1", "--brokers", "b", "--data", data)
     assert "confluent-kafka" in told
     assert "pip install 'sigla[pipelines]'" in told
+
+
+def test_a_context_has_its_dot(capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(["explain", "00", "--context", "blue"])
+    assert refused.value.code == 2
+    assert "a context begins with a dot: .blue" in capsys.readouterr().err

@@ -141,3 +141,11 @@ def test_half_an_address_is_misuse(
     assert refused.value.code == MISUSED
     assert "--bucket" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_context_has_its_dot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without it no id would be found, and every one called unknown."""
+    with pytest.raises(SystemExit) as refused:
+        audit.main(["--data", "d", "--out", str(tmp_path / "out"), "--context", "blue"])
+    assert refused.value.code == MISUSED
+    assert "a context begins with a dot: .blue" in capsys.readouterr().err

@@ -44,7 +44,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--as", dest="form", choices=FORMS, help="what RECORD is, if it is not what it looks like")
     parser.add_argument("--id", type=int, metavar="ID", help="the schema of a payload that has no frame")
     parser.add_argument("--reader", type=int, metavar="ID", help="read it as this schema, and show how")
-    parser.add_argument("--context", default=DEFAULT_CONTEXT, metavar="NAME", help="of ids (the default context)")
+    parser.add_argument(
+        "--context", type=context, default=DEFAULT_CONTEXT, metavar="NAME", help="of ids (the default context)"
+    )
     topic = parser.add_argument_group("a record of a topic")
     topic.add_argument("--topic", metavar="NAME")
     topic.add_argument("--partition", type=int, default=0, metavar="N", help="(0)")
@@ -57,6 +59,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a password")
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
     parser.set_defaults(run=run)
+
+
+def context(text: str) -> str:
+    """The name of one. Raises ArgumentTypeError."""
+    if not text.startswith("."):
+        raise argparse.ArgumentTypeError(f"a context begins with a dot: .{text}")
+    return text
 
 
 def run(args: argparse.Namespace) -> int:
