@@ -4,6 +4,7 @@ import hashlib
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +29,13 @@ from sigla.ports import Bodies, Catalog, Clock
 
 NOW = 1_700_000_000_000
 _counter = itertools.count(1)
+
+
+class Terminal(StringIO):
+    """Somebody looks at what is written."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @dataclass

@@ -9,16 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipelines.progress import Progress, line, shown, tasks
+from tests.build import Terminal
 from tests.waiting import eventually
-
-
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-class Pipe(StringIO):
-    """Nobody looks."""
 
 
 @pytest.mark.parametrize(
@@ -74,7 +66,7 @@ def test_tasks_of_spark_are_shown_while_they_run(spark: SparkSession, tmp_path: 
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_in_a_pipe_nothing_is_shown(spark: SparkSession) -> None:
-    pipe = Pipe()
+    pipe = StringIO()
     with shown(spark, pipe) as progress:
         progress.step("bodies")
     assert pipe.getvalue() == ""

@@ -18,7 +18,7 @@ from sigla.model import Config
 from sigla.registry import Registry, importing
 from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, import_state
 from sigla.settings import PREFIX
-from tests.build import FixedClock
+from tests.build import FixedClock, Terminal
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.cli.answering import Answer, always, behind_a_url, registry
@@ -334,11 +334,6 @@ def test_a_level_that_is_only_answered_is_no_conflict(source: Registry) -> None:
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_progress_is_shown_on_a_terminal_and_wiped_away() -> None:

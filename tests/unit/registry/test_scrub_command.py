@@ -1,14 +1,15 @@
 """`sigla scrub` as a person calls it: what it prints, what it leaves alone, what its status says."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from sigla.cli import main
+from sigla.cli import main, progress
 from sigla.model import DEFAULT_CONTEXT
 from sigla.registry import scrub
-from tests.build import NOW
+from tests.build import NOW, Terminal
 from tests.unit.registry.scrubbing import an_orphan, in_a_directory, of_id
 
 
@@ -23,6 +24,18 @@ def test_a_healthy_registry_is_said_to_be_so(tmp_path: Path, capsys: pytest.Capt
         pass
     assert main(["scrub", "--data", str(tmp_path / "data")]) == 0
     assert capsys.readouterr().out == "Bodies, catalog and journal say the same.\n"
+
+
+def test_on_a_terminal_it_tells_what_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "EVERY", 1)
+    with in_a_directory(tmp_path / "data") as directory:
+        number = len(list(directory.store.inventory.bodies()))
+    assert main(["scrub", "--data", str(tmp_path / "data")]) == 0
+    shown = terminal.getvalue().split("\r\033[K")
+    assert [line for line in shown if line.startswith("bodies")] == [f"bodies {n + 1}" for n in range(number)]
+    assert {line.rpartition(" ")[0] for line in shown} >= {"guids", "versions", "versions in the journal"}
 
 
 def test_it_runs_beside_a_registry_that_is_open(tmp_path: Path) -> None:

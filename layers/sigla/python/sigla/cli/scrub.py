@@ -3,12 +3,26 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from sigla.cli import place
+from sigla.cli import place, progress
 from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
+
+if TYPE_CHECKING:
+    from sigla.registry.scrub import Facts, Scratch
+
+READ = {
+    "body": "bodies",
+    "reference": "references",
+    "pointer": "guids",
+    "version": "versions",
+    "told": "versions in the journal",
+}
+"""What is being read while a relation is filled."""
 
 DESCRIPTION = """\
 Reads all bodies, the whole catalog and the journal, and tells what is missing, different or left over. It only reads,
@@ -49,8 +63,13 @@ def scrub(args: argparse.Namespace) -> int:
     from sigla.registry.flaws import RELATIONS
 
     address = place.address(args)
-    with place.explained(address), opening.reading(address) as held, closing(ScratchDatabase(RELATIONS)) as scratch:
-        core.gather(held, scratch)
+    with (
+        place.explained(address),
+        opening.reading(address) as held,
+        closing(ScratchDatabase(RELATIONS)) as scratch,
+        progress.shown() as told,
+    ):
+        core.gather(held, _Watched(scratch, told))
         found = list(core.confirmed(held, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
     fixed: list[Flaw] = []
     if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
@@ -60,6 +79,25 @@ def scrub(args: argparse.Namespace) -> int:
                 fixed.append(flaw)
     (_tell_json if args.json else _tell)(found, fixed)
     return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
+
+
+class _Watched:
+    """The same scratch database, which tells what comes into it."""
+
+    def __init__(self, scratch: "Scratch", told: progress.Told) -> None:
+        self.ask = scratch.ask
+        self._fill = scratch.fill
+        self._told = told
+        self._counts: Counter[str] = Counter()
+
+    def fill(self, relation: str, rows: "Iterable[Facts]") -> None:
+        self._fill(relation, self._counted(relation, rows))
+
+    def _counted(self, relation: str, rows: "Iterable[Facts]") -> "Iterator[Facts]":
+        for row in rows:
+            self._counts[relation] += 1
+            self._told(READ[relation], self._counts[relation])
+            yield row
 
 
 def _tell(found: Sequence[Flaw], fixed: Sequence[Flaw]) -> None:
