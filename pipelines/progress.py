@@ -71,7 +71,7 @@ def line(progress: Progress, done: int, tasks: int) -> str:
     if progress.done:
         told.append(f"{progress.done:,}" + (f" of {progress.total:,}" if progress.total else ""))
     if tasks:
-        told.append(f"{done} of {tasks} tasks")
+        told.append(f"{done} of {tasks} task{'s' * (tasks != 1)}")
     return ", ".join(filter(None, told))
 
 

@@ -19,6 +19,7 @@ from tests.waiting import eventually
         (Progress(), (0, 0), ""),
         (Progress("bodies"), (0, 0), "bodies"),
         (Progress("bodies"), (3, 8), "bodies, 3 of 8 tasks"),
+        (Progress("bodies"), (0, 1), "bodies, 0 of 1 task"),
         (Progress("objects", 1200), (0, 0), "objects, 1,200"),
         (Progress("bodies", 1200, 5000), (0, 0), "bodies, 1,200 of 5,000"),
     ],
