@@ -25,12 +25,12 @@ from pipelines import address
 from pipelines.connectors.installation import connectors
 from pipelines.connectors.maven import Unavailable
 from pipelines.load.load import load, summed
-from pipelines.load.source import NoSource, is_kafka, read, whole
+from pipelines.load.source import NoSource, Silent, is_kafka, read, told
 from pipelines.load.steps import Open
 from pipelines.load.work import Everywhere, Files, Here, Worker
 from pipelines.progress import shown
 from pipelines.spark import gave_up, running, submitted
-from pipelines.told import MISUSED, Kinds, ended
+from pipelines.told import MISUSED, NOT_DONE, Kinds, ended
 from sigla import opening
 from sigla.registry.importing import CONFLICTING, Outcome, Report
 from sigla.settings import Address
@@ -41,7 +41,7 @@ WRITERS: Final = 4
 PLAINLY: Final = {"spark.sql.codegen.wholeStage": "false"}
 """Nearly all work is done in Python: code made for each of many short queries would be compiled for nothing."""
 
-OWN: Final[Kinds] = {NoSource: MISUSED, Unavailable: MISUSED}
+OWN: Final[Kinds] = {NoSource: MISUSED, Silent: NOT_DONE, Unavailable: MISUSED}
 
 AGAIN: Final = "Start it again when it does: what is here by then is identical."
 
@@ -60,7 +60,7 @@ def _loaded(asked: argparse.Namespace, where: Address) -> int:
         running(os.environ, name="load", jars=jars, settings=PLAINLY) as spark,
         nullcontext(asked.work) if asked.work else TemporaryDirectory(prefix="sigla-load-") as work,
         shown(spark) as progress,
-        whole(),
+        told(asked.source),
     ):
         files, raw = Files(spark, work, progress), read(spark, asked.source, dict(asked.option))
         report = run(files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report)

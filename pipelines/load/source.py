@@ -37,8 +37,15 @@ _DAMAGED: Final = re.compile(
 )
 
 
+_OF_KAFKA: Final = re.compile(r"org\.apache\.kafka\.common\.errors\.\w+: (?P<why>[^\n]+)")
+
+
 class NoSource(Exception):
     """The sentence says what is wrong with it."""
+
+
+class Silent(Exception):
+    """It does not answer, or not with what it was asked for."""
 
 
 def is_kafka(source: str) -> bool:
@@ -48,7 +55,7 @@ def is_kafka(source: str) -> bool:
 def read(spark: SparkSession, source: str, options: dict[str, str] | None = None) -> DataFrame:
     """The records of a dump or of the topic, in no order, with the columns of RECORDS. Raises NoSource.
 
-    options: of Spark's Kafka source. What `whole` raises, is raised when the records are read.
+    options: of Spark's Kafka source. What `told` tells of is raised when they are read.
     """
     if is_kafka(source):
         found = urlsplit(source)
@@ -70,16 +77,17 @@ def read(spark: SparkSession, source: str, options: dict[str, str] | None = None
 
 
 @contextmanager
-def whole() -> Iterator[None]:
-    """Raises NoSource where Spark, inside, cannot read a file to its end."""
+def told(source: str) -> Iterator[None]:
+    """What Spark says, inside, of a file that it cannot read to its end: NoSource; of Kafka: Silent."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as failure:
-        found = _DAMAGED.search(str(failure))
-        if found is None:
-            raise
-        why = found["why"].rstrip(".")
-        raise NoSource(f"{found['file']} cannot be read to its end ({why}): nothing is loaded.") from None
+        if found := _DAMAGED.search(str(failure)):
+            why = found["why"].rstrip(".")
+            raise NoSource(f"{found['file']} cannot be read to its end ({why}): nothing is loaded.") from None
+        if found := _OF_KAFKA.search(str(failure)):
+            raise Silent(f"{source} cannot be read: {found['why'].rstrip('.')}.") from None
+        raise
 
 
 def _raw(records: DataFrame, source: str) -> DataFrame:

@@ -245,6 +245,20 @@ def test_a_dump_that_is_cut_off_is_misuse_and_nothing_of_it_is_loaded(
         assert everything(writing.registry.catalog, writing.registry.bodies)["versions"] == []
 
 
+def test_a_topic_that_is_not_there_is_told(
+    spark: SparkSession,
+    kafka: Broker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext(spark))
+    assert job.main([f"kafka://{kafka.address}/nobodys", "--data", str(tmp_path / "loaded")]) == 1
+    sentence = capsys.readouterr().err
+    assert sentence.startswith(f"kafka://{kafka.address}/nobodys cannot be read: ")
+    assert sentence.count("\n") == 1
+
+
 @pytest.mark.soak
 def test_what_we_export_is_loaded_cut_off_and_begun_again(spark: SparkSession, tmp_path: Path) -> None:
     """References that come before what they refer to, a content with two ids, gone and deleted versions, settings."""
