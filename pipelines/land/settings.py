@@ -224,7 +224,9 @@ def read(path: Path) -> Landing:
     """Raises InvalidLanding."""
     try:
         text = path.read_text()
-    except (OSError, UnicodeDecodeError) as problem:
+    except OSError as problem:
+        raise InvalidLanding(f"{path} cannot be read ({problem.strerror}).") from problem
+    except UnicodeDecodeError as problem:
         raise InvalidLanding(f"{path} cannot be read: {problem}.") from problem
     return parse(text, str(path))
 
