@@ -30,18 +30,19 @@ LOOKED_EVERY_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes that were resident at most: of the command's own process, of all workers of Python, of Java.
+    """Bytes that were resident at most: of the command's own process, of the largest of Python's workers, of Java.
 
-    Workers are forks: of what they share with each other each holds its part. Java's forks are nobody's: until they
-    become another program they share all that Java has.
+    How many workers there are is a matter of tasks, and of the minute that old ones wait for more work. They are forks:
+    of what they share with each other each holds its part. Java's forks are nobody's: until they become another
+    program they share all that Java has.
     """
 
     driver: int = 0
-    workers: int = 0
+    worker: int = 0
     java: int = 0
 
     def most(self, other: "Memory") -> "Memory":
-        return Memory(max(self.driver, other.driver), max(self.workers, other.workers), max(self.java, other.java))
+        return Memory(max(self.driver, other.driver), max(self.worker, other.worker), max(self.java, other.java))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +97,21 @@ class _Watched:
 
 def held(process: psutil.Process) -> Memory:
     """What it and all that it started hold now."""
-    found = {"driver": 0, "workers": 0, "java": 0}
+    found = Memory()
     with suppress(psutil.NoSuchProcess):
         for each in [process, *process.children(recursive=True)]:
             with suppress(psutil.Error):
-                name = each.name()
-                if each == process:
-                    found["driver"] += _own(each)
-                elif name == "java":
-                    found["java"] += _own(each)
-                elif name.startswith("python"):
-                    found["workers"] += each.memory_full_info().pss
-    return Memory(**found)
+                found = found.most(_of(each, own=each == process))
+    return found
+
+
+def _of(each: psutil.Process, *, own: bool) -> Memory:
+    name = each.name()
+    if own:
+        return Memory(driver=_own(each))
+    if name == "java":
+        return Memory(java=_own(each))
+    return Memory(worker=each.memory_full_info().pss if name.startswith("python") else 0)
 
 
 def _own(process: psutil.Process) -> int:
@@ -138,7 +142,7 @@ def memory(job: str, large: Ran, small: Ran, sizes: tuple[int, int]) -> Lines:
     few, many = (f"{size:,} schemas" for size in sizes)
     ours, beside = large.memory, small.memory
     yield Line(f"{job}, memory of its own process: {many}", ours.driver, "B", beside.driver, few, FLAT)
-    yield Line(f"{job}, memory of Python's workers: {many}", ours.workers, "B", beside.workers, few, FLAT)
+    yield Line(f"{job}, memory of Python's largest worker: {many}", ours.worker, "B", beside.worker, few, FLAT)
     # It takes what its heap may take, 1 GB, before it collects: the bound is Spark's own.
     yield Line(f"{job}, memory of Java: {many}", ours.java, "B", beside.java, few)
 

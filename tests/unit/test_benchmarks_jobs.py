@@ -25,8 +25,9 @@ child and child.communicate()
 
 
 def test_memory_is_told_apart_by_what_holds_it() -> None:
-    """A driver that grows and a worker that grows are different faults."""
-    worker = HOLDS.format(mine=20 * MB, worker="''")
+    """A driver that grows and a worker that grows are different faults; more workers are none."""
+    another = HOLDS.format(mine=20 * MB, worker="''")
+    worker = HOLDS.format(mine=20 * MB, worker=repr(another))
     program = HOLDS.format(mine=40 * MB, worker=repr(worker))
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
@@ -34,7 +35,7 @@ def test_memory_is_told_apart_by_what_holds_it() -> None:
         found = jobs.held(psutil.Process(process.pid))
         process.communicate()
     assert 40 * MB < found.driver < 80 * MB
-    assert 20 * MB < found.workers < 40 * MB
+    assert 20 * MB < found.worker < 40 * MB
     assert found.java == 0
 
 
