@@ -17,6 +17,8 @@ BINS: Final = 96
 """A quarter of an hour each."""
 COLOURS: Final = ("Blues", "Oranges", "Greens", "Purples", "Greys")
 """Of each topic; later schemas are darker."""
+COUNTED: Final = "{x:,.0f}"
+"""How an axis tells numbers of records."""
 
 
 def over_time(sink: Sink, ids: Mapping[str, int]) -> dict[str, list[int]]:
@@ -61,6 +63,7 @@ def _draw_schemas(axes: Any, counts: Mapping[str, list[int]], colormaps: Any) ->
     axes.set(title="Records landed, by the schema that wrote them", ylabel="records in a quarter of an hour")
     axes.set_xlim(hours[0], hours[-1])
     axes.xaxis.set_major_formatter(lambda days, _: f"{int(days * 24 + 0.5) % 24:02}:00")
+    axes.yaxis.set_major_formatter(COUNTED)
     axes.legend(loc="upper left", fontsize="small", ncols=3, reverse=False)
     axes.set_ylim(0, 1.3 * max(map(sum, zip(*counts.values(), strict=True))))
     axes.spines[["top", "right"]].set_visible(False)
@@ -70,6 +73,7 @@ def _draw_reasons(axes: Any, reasons: Counter[str]) -> None:
     named = sorted(reasons.items(), key=lambda item: (item[1], item[0]))
     bars = axes.barh([name for name, _ in named], [rows for _, rows in named], color="#b2182b")
     axes.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize="small")
+    axes.xaxis.set_major_formatter(COUNTED)
     axes.set(title="In the quarantine, by reason", xlabel="records")
     axes.tick_params(axis="y", labelsize="small")
     axes.margins(x=0.15)
