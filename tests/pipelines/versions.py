@@ -22,6 +22,8 @@ from tests.pipelines import broker
 ROOT = Path(__file__).parent.parent.parent
 OURS = metadata.version("pyspark")
 VERSIONS = ("4.0.2", OURS, "4.3.0")
+LANDING = ("tests/pipelines/spark/test_land.py", "tests/pipelines/spark/test_peer.py")
+"""What is run with each; the rest with ours alone."""
 FILES_ALONE = ("4.3.0",)
 """No connector of theirs is in Maven Central."""
 
@@ -46,11 +48,7 @@ def tried(version: str) -> int:
     """The exit code of the tests. Raises Unavailable."""
     paths = [str(ROOT)] if version == OURS else [str(package(version)), str(ROOT)]
     # What `make test` has run already, with ours, is not run again.
-    what = (
-        ["-m", "spark and not soak", "tests/pipelines"]
-        if version == OURS
-        else ["-m", "not soak", "tests/pipelines/spark/test_land.py"]
-    )
+    what = ["-m", "spark and not soak", "tests/pipelines"] if version == OURS else ["-m", "not soak", *LANDING]
     if version in FILES_ALONE:
         what += ["-k", "not kafka"]
     else:
