@@ -6,6 +6,8 @@ python -m infra.app -c stage=local     with settings, as `cdk synth` takes them
 import argparse
 import json
 import os
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 import aws_cdk as cdk
@@ -22,8 +24,9 @@ from infra.parts.watch import Watch
 from infra.parts.zone import Zone, titled
 from infra.pipelines import Pipelines
 from infra.service import Service
-from infra.settings import Settings
+from infra.settings import InvalidSetting, Settings
 from infra.storage import Storage
+from pipelines.connectors.maven import Unavailable
 
 
 def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
@@ -119,17 +122,38 @@ def _outputs(storage: Storage, service: Service, rest: RestApi) -> dict[str, tup
     return outputs
 
 
-def context(given: list[str]) -> dict[str, Any]:
-    """cdk.json's, and over it what is given as in `name=value`."""
-    defaults: dict[str, Any] = json.loads((packages.ROOT / "cdk.json").read_text())["context"]
-    return defaults | dict(pair.split("=", 1) for pair in given)
+def context(given: Iterable[str]) -> dict[str, Any]:
+    """cdk.json's, and over it what is given as in `name=value`. Raises InvalidSetting."""
+    chosen: dict[str, Any] = json.loads((packages.ROOT / "cdk.json").read_text())["context"]
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InvalidSetting(f"{pair}: no setting; one is written as in -c stage=local.")
+        chosen[name] = value
+    return chosen
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m infra.app")
+def main() -> int:
+    """The command: 0, 2 if a setting is not one, 1 if what the templates name cannot be built here."""
+    parser = argparse.ArgumentParser(
+        prog="python -m infra.app", description="The CloudFormation templates, as cdk asks"
+    )
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
     parser.add_argument("-o", "--output", help="where templates go; cdk says it by CDK_OUTDIR")
     arguments = parser.parse_args()
-    application = cdk.App(context=context(arguments.context), outdir=arguments.output, analytics_reporting=False)
-    build(application)
-    application.synth()
+    try:
+        chosen = context(arguments.context)
+        application = cdk.App(context=chosen, outdir=arguments.output, analytics_reporting=False)
+        build(application)
+        application.synth()
+    except InvalidSetting as wrong:
+        print(wrong, file=sys.stderr)
+        return 2
+    except Unavailable as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,17 +8,20 @@ every cold start (1.5 s instead of 0.7 s until the first request, measured). It 
 which cannot change there, and compiles to the same bytes each time.
 """
 
+import argparse
 import hashlib
-import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+
+from infra.uv import uv
+from pipelines.connectors.maven import Unavailable
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build"
@@ -96,7 +99,7 @@ def compiler() -> str:
     asked = f"import sys; sys.exit(sys.version_info[:2] != ({PYTHON.replace('.', ', ')}))"
     for python in filter(None, (sys.executable, shutil.which(f"python{PYTHON}"))):
         # It has to be run: version managers leave shims that only fail.
-        if _run([python, "-c", asked], check=False).returncode == 0:
+        if _runs(python, "-c", asked):
             return python
     return ""
 
@@ -127,13 +130,12 @@ def copy(sources: Iterable[tuple[str, Path]], folder: Path) -> None:
 
 
 def install(folder: Path, *what: str, python: str, platform: str) -> None:
-    """Wheels from pip's index, for a Python and a platform that need not be ours. Raises CalledProcessError.
+    """Wheels from pip's index, for a Python and a platform that need not be ours. Raises Unavailable.
 
     what: as `uv pip install` takes it: requirements, and options about them.
     """
-    command = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--target", str(folder)]
-    command += ["--only-binary", ":all:", "--python-version", python, "--python-platform", platform, *what]
-    _run(command, env=_with_mirror())
+    target = ["--target", str(folder), "--python-version", python, "--python-platform", platform]
+    uv("pip", "install", *target, "--only-binary", ":all:", *what)
     shutil.rmtree(folder / "bin", ignore_errors=True)  # commands, for which nobody there has a shell
 
 
@@ -152,17 +154,6 @@ def _fill_layer(architecture: str, folder: Path) -> None:
     _compile(packages, "/opt/python")
 
 
-def _with_mirror() -> dict[str, str]:
-    """Our environment, with pip's index for uv, which does not read pip's configuration."""
-    environ = dict(os.environ)
-    if "UV_DEFAULT_INDEX" not in environ:
-        asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
-        mirror = environ.get("PIP_INDEX_URL") or _run(asked, check=False).stdout.strip()
-        if mirror:
-            environ["UV_DEFAULT_INDEX"] = mirror
-    return environ
-
-
 def _compile(folder: Path, place: str) -> None:
     """Bytecode for every module, which says `place` where a traceback names a file.
 
@@ -170,18 +161,35 @@ def _compile(folder: Path, place: str) -> None:
     """
     if compiler():
         modes = ["--invalidation-mode", "unchecked-hash", "-s", str(folder), "-p", place]
-        _run([compiler(), "-m", "compileall", "-qq", *modes, str(folder)], check=False)
+        _runs(compiler(), "-m", "compileall", "-qq", *modes, str(folder))
 
 
-def _run(
-    command: list[str], *, check: bool = True, env: Mapping[str, str] | None = None
-) -> "subprocess.CompletedProcess[str]":
-    """What it did, with what it wrote. Raises CalledProcessError, after showing what it complained of, if it failed."""
-    return subprocess.run(
-        command, env=env, stdout=subprocess.PIPE, stderr=None if check else subprocess.DEVNULL, text=True, check=check
+def _runs(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def main() -> int:
+    """The command: 0, or 1 if it cannot be built here."""
+    options = argparse.ArgumentParser(prog="make layer", description="The third-party layer for Lambda, in build/")
+    options.add_argument(
+        "architecture", nargs="*", default=["arm64"], help=f"{' or '.join(PLATFORMS)}: make layer ARGS=x86_64"
     )
+    chosen = options.parse_args().architecture
+    for unknown in set(chosen) - set(PLATFORMS):
+        options.error(f"Lambda has no processor called {unknown}; it has {' and '.join(PLATFORMS)}")
+    return told(layer(architecture) for architecture in chosen)
+
+
+def told(packages: Iterable[Package]) -> int:
+    """Builds them, and prints where; the exit code: 0, or 1 with a sentence if one cannot be had."""
+    try:
+        for package in packages:
+            print(built(package).relative_to(ROOT))
+    except Unavailable as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    for architecture in sys.argv[1:] or ["arm64"]:
-        print(built(layer(architecture)).relative_to(ROOT))
+    sys.exit(main())

@@ -6,13 +6,15 @@ EMR brings Python and Spark. Packages are those of the extra `pipelines`, at the
 are unpacked beside each worker and found by PYTHONPATH, so that no interpreter has to be packed and moved.
 """
 
+import argparse
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from infra.packages import ROOT, Package, built, contents, copy, digest, files, install
+from infra.packages import ROOT, Package, contents, copy, digest, files, install, told
 
 PYTHON: Final = "3.11"
 """The oldest that we promise, and one that every release of EMR with Spark 4 has."""
@@ -63,5 +65,7 @@ def _fill_packages(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    for each in (code(), packages()):
-        print(built(each).relative_to(ROOT))
+    argparse.ArgumentParser(
+        prog="python -m infra.pipeline_package", description="What jobs bring to EMR Serverless, in build/"
+    ).parse_args()
+    sys.exit(told([code(), packages()]))

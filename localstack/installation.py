@@ -6,16 +6,17 @@ folder that functions see and that holds nothing else.
     python -m localstack.installation       installs both
 """
 
+import argparse
 import contextlib
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from infra.uv import uv
 from pipelines.connectors.maven import Unavailable
 
 HERE = Path(__file__).parent
@@ -63,8 +64,8 @@ def install(environ: Mapping[str, str]) -> None:
         return
     python = find_python(candidates(environ))
     print(f"Installing LocalStack in {HOME} …", file=sys.stderr)
-    _uv(environ, "venv", "--clear", "--python", python, str(HOME / "venv"))
-    _uv(environ, "pip", "sync", "--require-hashes", "--python", str(PYTHON), str(LOCK))
+    uv("venv", "--clear", "--python", python, str(HOME / "venv"), environ=environ)
+    uv("pip", "sync", "--require-hashes", "--python", str(PYTHON), str(LOCK), environ=environ)
     (HOME / "lock").write_text(_digest(LOCK))
 
 
@@ -77,27 +78,30 @@ def runtime_client(environ: Mapping[str, str]) -> Path:
         with tempfile.TemporaryDirectory(dir=HOME) as fetched:
             target = Path(fetched) / "runtime"
             what = ["--require-hashes", "--requirement", str(RUNTIME_LOCK), "--target", str(target)]
-            _uv(environ, "pip", "install", *what, "--python-version", RUNTIME, "--only-binary", ":all:")
+            uv("pip", "install", *what, "--python-version", RUNTIME, "--only-binary", ":all:", environ=environ)
             with contextlib.suppress(OSError):  # somebody else was quicker, with the same
                 target.rename(folder)
     return folder
-
-
-def _uv(environ: Mapping[str, str], *arguments: str) -> None:
-    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
-    if uv is None:
-        message = "LocalStack is installed by uv, and there is none here: make setup"
-        raise Unavailable(message)
-    subprocess.run([uv, "--quiet", *arguments], check=True, env={**environ, "UV_NO_CONFIG": "1"})
 
 
 def _digest(lock: Path) -> str:
     return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """The command: 0, or 1 if it cannot be had here."""
+    options = argparse.ArgumentParser(
+        prog="python -m localstack.installation", description="LocalStack and Lambda's runtime client, in .localstack"
+    )
+    options.parse_args()
     try:
         install(os.environ)
         runtime_client(os.environ)
     except Unavailable as reason:
-        sys.exit(str(reason))
+        print(reason, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -83,12 +83,13 @@ class Server:
             if taken(port):
                 raise Unavailable(f"port {port} of 127.0.0.1 is taken; choose another with --port")
         install(environ)
+        surroundings = self.surroundings(environ, runtime_client(environ))
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.log.open("wb") as output:
             # A session of its own: Ctrl-C is ours to hear, and what LocalStack starts can be ended with it.
             process = subprocess.Popen(
                 [str(PYTHON), "-P", "-m", "plugin"],
-                env={**self.surroundings(environ), "SIGLA_TIED": "yes" if tied else ""},
+                env={**surroundings, "SIGLA_TIED": "yes" if tied else ""},
                 stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -114,8 +115,11 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
         return process is not None
 
-    def surroundings(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """What makes LocalStack stay at home: no telemetry, no downloads at start, no files elsewhere."""
+    def surroundings(self, environ: Mapping[str, str], runtime: Path) -> dict[str, str]:
+        """What makes LocalStack stay at home: no telemetry, no downloads at start, no files elsewhere.
+
+        runtime: the folder of Lambda's runtime client.
+        """
         return {
             **environ,
             # CloudFormation looks at once whether a function is there, and not a second later.
@@ -132,7 +136,7 @@ class Server:
             "OVERRIDE_IN_DOCKER": "0",
             # The plug-in, and what it needs of Sigla itself, which is of the standard library alone.
             "PYTHONPATH": os.pathsep.join(map(str, (HERE, HERE.parent / "layers" / "sigla" / "python"))),
-            "SIGLA_RUNTIME_CLIENT": str(runtime_client(environ)),
+            "SIGLA_RUNTIME_CLIENT": str(runtime),
             "SKIP_SSL_CERT_DOWNLOAD": "1",
             "XDG_CACHE_HOME": str(HOME / "cache"),
         }

@@ -5,6 +5,8 @@
 On a cluster the same pom says what `spark.jars` has to name; not every version of every connector is to be had.
 """
 
+import argparse
+import re
 import sys
 from collections.abc import Sequence
 from importlib import metadata
@@ -40,8 +42,15 @@ def _place(version: str) -> Path:
 
 def main(argv: Sequence[str]) -> int:
     """The command: 0, or 1 if they cannot be had here."""
+    options = argparse.ArgumentParser(
+        prog="python -m pipelines.connectors.installation", description="What Spark needs to read Kafka, in build/spark"
+    )
+    options.add_argument("version", nargs="*", help="of Spark; that of the PySpark installed here")
+    chosen = options.parse_args(argv).version
+    if odd := [each for each in chosen if not re.fullmatch(r"\d+\.\d+\.\d+", each)]:
+        options.error(f"{odd[0]} is no version of Spark; one is written as {metadata.version('pyspark')}")
     try:
-        for version in argv or [metadata.version("pyspark")]:
+        for version in chosen or [metadata.version("pyspark")]:
             install(version)
     except Unavailable as reason:
         print(reason, file=sys.stderr)

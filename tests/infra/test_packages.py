@@ -1,11 +1,14 @@
 """What Lambda unpacks is named by what it is made from, and holds what it must."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from infra import packages
 from infra.packages import Package
+from pipelines.connectors.maven import Unavailable
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, only
 
@@ -101,3 +104,35 @@ def test_the_layer_is_hash_locked(template: Template) -> None:
     assert pins
     assert all("--hash=sha256:" in lines[at + 1] for at in pins)
     assert len(all_of(template, "AWS::Lambda::LayerVersion")) == 1
+
+
+def test_a_package_that_cannot_be_had_is_told_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half a layer under its name would be deployed by the next synthesis."""
+
+    def cut_off(folder: Path) -> None:
+        (folder / "half").touch()
+        raise Unavailable("no network")
+
+    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
+    assert packages.told([Package("layer", "0" * 64, cut_off)]) == 1
+    assert capsys.readouterr().err == "no network\n"
+    assert list((tmp_path / "build").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command, told",
+    [
+        ("infra.packages sparc", "no processor called sparc"),
+        ("infra.app -c nonsense=1", "nonsense: no such setting"),
+        ("infra.app -c local", "local: no setting; one is written as in -c stage=local"),
+    ],
+)
+def test_what_is_written_wrong_is_told_in_a_sentence(command: str, told: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command.split()], cwd=packages.ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert told in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr

@@ -1,7 +1,6 @@
 """LocalStack's own environment: the right interpreter, what the locks say, and a sentence where that cannot be."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -70,6 +69,6 @@ def test_a_runtime_client_that_is_cut_off_is_not_there(
     monkeypatch.setattr(sys, "executable", a_program(tmp_path, "python", "exit 0"))
     half = 'for last; do :; done; while [ "$1" != --target ]; do shift; done; mkdir "$2"; exit 1'
     a_program(tmp_path, "uv", half)
-    with pytest.raises(subprocess.CalledProcessError):
+    with pytest.raises(Unavailable, match="Nothing half done"):
         runtime_client(os.environ)
     assert list(home.iterdir()) == []

@@ -136,7 +136,7 @@ def test_a_localstack_that_does_not_come_up_tells_why(
 
 def test_it_keeps_its_files_to_itself(tmp_path: Path) -> None:
     """Nothing under /var, nothing in the user's cache, no telemetry."""
-    settings = Server(4566, tmp_path / "run").surroundings({"HOME": "kept"})
+    settings = Server(4566, tmp_path / "run").surroundings({"HOME": "kept"}, tmp_path)
     assert settings["HOME"] == "kept"
     assert settings["DISABLE_EVENTS"] == "1"
     assert settings["FILESYSTEM_ROOT"].startswith(str(tmp_path))

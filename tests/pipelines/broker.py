@@ -4,6 +4,7 @@ python -m tests.pipelines.broker --install      fetches it by Maven, once
 python -m tests.pipelines.broker                runs one until Ctrl-C and prints where
 """
 
+import argparse
 import contextlib
 import shutil
 import socket
@@ -201,4 +202,6 @@ def _told() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(foreground.run(install, None if "--install" in sys.argv else _told))
+    options = argparse.ArgumentParser(prog="python -m tests.pipelines.broker", description="A Kafka broker")
+    options.add_argument("--install", action="store_true", help="fetch it and stop")
+    sys.exit(foreground.run(install, None if options.parse_args().install else _told))

@@ -6,8 +6,8 @@ Kafka's connector is not to be had for every version: with the newest one, files
 PySpark without its dependencies, below build/, before ours on the path of a pytest of its own.
 """
 
+import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +15,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
+from infra.uv import uv
 from pipelines.connectors.installation import HOME, install
 from pipelines.connectors.maven import Unavailable
 from tests.pipelines import broker
@@ -30,8 +31,13 @@ FILES_ALONE = ("4.3.0",)
 
 def main() -> int:
     """0 if all pass; a line for each version."""
+    options = argparse.ArgumentParser(prog="make spark", description="The pipelines on every PySpark we promise")
+    options.add_argument("version", nargs="*", default=VERSIONS, help=f"some of them alone: ARGS={VERSIONS[0]}")
+    chosen = options.parse_args().version
+    if unknown := set(chosen) - set(VERSIONS):
+        options.error(f"{', '.join(sorted(unknown))} is none of {', '.join(VERSIONS)}")
     lines, worst = [], 0
-    for version in sys.argv[1:] or VERSIONS:
+    for version in chosen:
         begun = time.monotonic()
         try:
             code = tried(version)
@@ -64,17 +70,12 @@ def package(version: str) -> Path:
     folder = HOME / f"pyspark-{version}"
     if folder.exists():
         return folder
-    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
-    if uv is None:
-        raise Unavailable("Other versions of Spark are installed by uv, and there is none here: make setup")
     HOME.mkdir(parents=True, exist_ok=True)
     print(f"Installing PySpark {version} in {folder} …", file=sys.stderr)
     # Beside its place first: what is cut off leaves nothing half done.
     with tempfile.TemporaryDirectory(dir=HOME) as beside:
         target = Path(beside) / "pyspark"
-        what = ["--no-deps", "--python", sys.executable, "--target", str(target), f"pyspark=={version}"]
-        if subprocess.run([uv, "--quiet", "pip", "install", *what], check=False).returncode:
-            raise Unavailable(f"PySpark {version} could not be installed")
+        uv("pip", "install", "--no-deps", "--python", sys.executable, "--target", str(target), f"pyspark=={version}")
         target.rename(folder)
     return folder
 

@@ -1,0 +1,29 @@
+"""uv, which installs what is not for .venv: what Lambda and EMR unpack, LocalStack's own environment, another Spark."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pipelines.connectors.maven import Unavailable
+
+
+def uv(*arguments: str, environ: Mapping[str, str] = os.environ) -> None:
+    """Runs it, with the index that pip has been given: it does not read pip's configuration. Raises Unavailable."""
+    program = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv", path=environ.get("PATH"))
+    if program is None:
+        raise Unavailable("Packages are installed by uv, and there is none here: make setup")
+    settings = {**environ, "UV_NO_CONFIG": "1"}
+    mirror = environ.get("UV_DEFAULT_INDEX") or environ.get("PIP_INDEX_URL") or _index_of_pip(environ)
+    if mirror:
+        settings["UV_DEFAULT_INDEX"] = mirror
+    # What it complains of, it says on standard error itself.
+    if subprocess.run([program, "--quiet", *arguments], check=False, env=settings).returncode:
+        raise Unavailable("Packages could not be installed; uv says why, above. Nothing half done was kept")
+
+
+def _index_of_pip(environ: Mapping[str, str]) -> str:
+    asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
+    return subprocess.run(asked, capture_output=True, text=True, check=False, env=dict(environ)).stdout.strip()
