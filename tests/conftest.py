@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Generator
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=bool(os.environ.get("CI")),
         help="fail the run if a test is skipped for a reason not allowed in tests/conftest.py (on where CI is set)",
     )
+
+
+class NeedsNode(MetaPathFinder):
+    """Leaves out whoever imports CDK, a module or a test: its constructs live in a Node.js of their own."""
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        if fullname == "aws_cdk":
+            pytest.skip("CDK needs Node.js on the PATH", allow_module_level=True)
+
+
+if shutil.which("node") is None:
+    sys.meta_path.insert(0, NeedsNode())
 
 
 def keep_bytecode() -> None:

@@ -1,7 +1,6 @@
 """Stacks as they would be deployed, synthesised once each. Packages are not built: a template names them by content."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -59,8 +58,6 @@ PRIVATE = (
 @pytest.fixture(scope="session")
 def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synthesise]:
     """The template for settings given as pairs; AWS's checklist has passed when it is there. Asked twice, made once."""
-    if shutil.which("node") is None:
-        pytest.skip("CDK needs Node.js on the PATH")
     import aws_cdk as cdk
 
     from infra.app import build

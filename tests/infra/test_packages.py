@@ -121,18 +121,13 @@ def test_a_package_that_cannot_be_had_is_told_and_leaves_nothing(
     assert list((tmp_path / "build").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "command, told",
-    [
-        ("infra.packages sparc", "no processor called sparc"),
-        ("infra.app -c nonsense=1", "nonsense: no such setting"),
-        ("infra.app -c local", "local: no setting; one is written as in -c stage=local"),
-    ],
-)
-def test_what_is_written_wrong_is_told_in_a_sentence(command: str, told: str) -> None:
+def test_a_processor_that_there_is_not_is_told_in_a_sentence() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", *command.split()], cwd=packages.ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "infra.packages", "sparc"],
+        cwd=packages.ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
-    assert told in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
+    assert done.stderr.endswith("Lambda has no processor called sparc; it has arm64 and x86_64\n")

@@ -1,6 +1,7 @@
 """Settings: the record, cdk.json and docs/deploy.md say the same, and what cannot be is refused in a sentence."""
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -142,3 +143,22 @@ def test_a_registry_name_fits_every_stored_name(name: str) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_level_can_be_the_default(level: str) -> None:
     assert Settings(default_level=level).default_level == level
+
+
+@pytest.mark.parametrize(
+    "given, told",
+    [
+        ("nonsense=1", "nonsense: no such setting"),
+        ("local", "local: no setting; one is written as in -c stage=local"),
+    ],
+)
+def test_a_synthesis_tells_what_is_wrong_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, given: str, told: str
+) -> None:
+    from infra.app import main
+
+    monkeypatch.setattr(sys, "argv", ["infra.app", "-c", given, "--output", str(tmp_path)])
+    assert main() == 2
+    error = capsys.readouterr().err
+    assert error.startswith(told)
+    assert error.count("\n") == 1
