@@ -17,6 +17,8 @@ from pipelines.places import Place
 ROW_GROUP: Final = 250_000
 BUFFERED: Final = 64 * 2**20
 """Bytes in memory that a table may wait with for a full row group."""
+FILES: Final = 512
+"""That a task writes to at once: half of what Linux lets a process have open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,13 @@ class Outputs:
         self._query = query
         self._batch = batch
         self._format = format or Format()
-        self._open: dict[tuple[str, Any], _Open] = {}
+        self._open: dict[tuple[str, Any], _Open] = {}  # in the order in which they were written to
+        self._closed: list[DataFile] = []
 
     def write(self, table: str, rows: pa.RecordBatch) -> None:
         """All batches of a table have one schema."""
         for day, part in self._by_day(rows):
-            file = self._open.get((table, day)) or self._create(table, day, part.schema)
+            file = self._file(table, day, part.schema)
             file.waiting.append(part)
             file.rows += len(part)
             many = sum(map(len, file.waiting)) >= self._format.row_group
@@ -77,13 +80,9 @@ class Outputs:
 
     def close(self) -> tuple[DataFile, ...]:
         """All files, whole and durable."""
-        closed = []
         while self._open:
-            _, file = self._open.popitem()
-            closed.append(file.close())
-            # What a manifest names must survive whatever the manifest survives.
-            self._lake.under(folder(file.table)).sync(file.name)
-        return tuple(sorted(closed, key=lambda file: (file.table, file.path)))
+            self._finish(next(iter(self._open)))
+        return tuple(sorted(self._closed, key=lambda file: (file.table, file.path)))
 
     def __enter__(self) -> Self:
         return self
@@ -94,13 +93,28 @@ class Outputs:
         while self._open:  # after a failure: closed without a footer, so that nobody takes them for whole
             self._open.popitem()[1].stream.close()
 
-    def _create(self, table: str, day: Any, schema: pa.Schema) -> _Open:
+    def _file(self, table: str, day: Any, schema: pa.Schema) -> _Open:
+        """Where rows go now. Of a table's day there are several where too many others came between."""
+        file = self._open.pop((table, day), None)
+        if file is None:
+            if len(self._open) >= FILES:
+                self._finish(next(iter(self._open)))
+            file = self._create(table, schema)
+        self._open[table, day] = file
+        return file
+
+    def _finish(self, which: tuple[str, Any]) -> None:
+        file = self._open.pop(which)
+        self._closed.append(file.close())
+        # What a manifest names must survive whatever the manifest survives.
+        self._lake.under(folder(file.table)).sync(file.name)
+
+    def _create(self, table: str, schema: pa.Schema) -> _Open:
         name = staged(self._query, self._batch, uuid.uuid4().hex)
         place = self._lake.under(folder(table))
         stream = place.filesystem.open_output_stream(place.folder_for(name))
         writer = pq.ParquetWriter(stream, schema, compression="zstd", compression_level=self._format.zstd)
-        opened = self._open[table, day] = _Open(table, name, stream, writer)
-        return opened
+        return _Open(table, name, stream, writer)
 
     def _by_day(self, rows: pa.RecordBatch) -> Iterator[tuple[Any, pa.RecordBatch]]:
         if not self._format.by_day or "_sr_ts" not in rows.schema.names:

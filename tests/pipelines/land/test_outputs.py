@@ -1,0 +1,72 @@
+"""What a task writes: every row in one file, and no file with rows of two days where a sink wants it so."""
+
+import os
+import resource
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.land import outputs
+from pipelines.land.landed import DataFile
+from pipelines.land.outputs import Format, Outputs
+from pipelines.places import Folder
+
+pytestmark = pytest.mark.usefixtures("unsynced")
+
+ROWS = pa.schema([pa.field("n", pa.int64()), pa.field("_sr_ts", pa.timestamp("us", tz="UTC"), nullable=False)])
+DAY_US = 86_400_000_000
+
+
+def written(lake: Path, *batches: Sequence[int]) -> dict[str, list[int]]:
+    """By file: the moments of its rows, in microseconds. batches: of moments."""
+    with Outputs(Folder(str(lake)), "q", 0, Format(by_day=True)) as out:
+        for moments in batches:
+            out.write("t", pa.RecordBatch.from_arrays([pa.array(moments), pa.array(moments, ROWS[1].type)], ROWS.names))
+        return {file.path: read(lake, file) for file in out.close()}
+
+
+def read(lake: Path, file: DataFile) -> list[int]:
+    rows = pq.read_table(lake / "t" / file.path)
+    assert len(rows) == file.rows
+    found: list[int] = rows["_sr_ts"].cast(pa.int64()).to_pylist()
+    return found
+
+
+@contextmanager
+def few_files() -> Iterator[None]:
+    """A process that may open a few more files than it has."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 16, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_file_has_rows_of_one_day(tmp_path: Path) -> None:
+    """Also of the days before 1970."""
+    files = written(tmp_path, [-DAY_US - 1, -1, 0, DAY_US - 1, DAY_US], [-1, 1])
+    assert sorted(files.values()) == [[-DAY_US - 1], [-1, -1], [0, DAY_US - 1, 1], [DAY_US]]
+
+
+def test_more_days_than_files_that_may_be_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A topic from its beginning has records of years, in any order."""
+    monkeypatch.setattr(outputs, "FILES", 8, raising=False)
+    days = [day * DAY_US for day in range(40)]
+    with few_files():
+        files = written(tmp_path, days, days[::-1])
+    assert sorted(moment for moments in files.values() for moment in moments) == sorted(days * 2)
+    assert all(len(set(moments)) == 1 for moments in files.values())
+
+
+def test_the_file_that_was_written_to_longest_ago_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A day that is written to all the time stays in one file."""
+    monkeypatch.setattr(outputs, "FILES", 2, raising=False)
+    files = written(tmp_path, *([0, day * DAY_US] for day in range(1, 5)))
+    assert sorted(files.values()) == [[0, 0, 0, 0], *([day * DAY_US] for day in range(1, 5))]
