@@ -97,11 +97,12 @@ class Iceberg:
         self._done[manifest.query] = manifest.number
 
     def rows(self, table: str) -> Iterator[pa.RecordBatch]:
-        found = self._table(table)
-        if found is not None:
-            schema = _arrow_schema(found)
-            for batch in found.scan().to_arrow_batch_reader():
-                yield batch.cast(schema)
+        with _answering():
+            found = self._table(table)
+            if found is not None:
+                schema = _arrow_schema(found)
+                for batch in found.scan().to_arrow_batch_reader():
+                    yield batch.cast(schema)
 
     def _commit(self, manifest: Manifest, table: str) -> None:
         for last in tries():
