@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.land.landed import DataFile
-from pipelines.land.sinks.sink import folder, staged
+from pipelines.land.sinks.sink import DAY, days, folder, staged
 from pipelines.places import Place
 
 ROW_GROUP: Final = 250_000
@@ -23,7 +23,7 @@ FILES: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How files are written. by_day: none has rows of two days (UTC, by `_sr_ts`)."""
+    """How files are written. by_day: none has rows of two days, as `days` tells them by `_sr_ts`."""
 
     zstd: int = 3
     row_group: int = ROW_GROUP
@@ -65,7 +65,7 @@ class Outputs:
         self._query = query
         self._batch = batch
         self._format = format or Format()
-        self._open: dict[tuple[str, Any], _Open] = {}  # in the order in which they were written to
+        self._open: dict[tuple[str, int | None], _Open] = {}  # in the order in which they were written to
         self._closed: list[DataFile] = []
 
     def write(self, table: str, rows: pa.RecordBatch) -> None:
@@ -93,7 +93,7 @@ class Outputs:
         while self._open:  # after a failure: closed without a footer, so that nobody takes them for whole
             self._open.popitem()[1].stream.close()
 
-    def _file(self, table: str, day: Any, schema: pa.Schema) -> _Open:
+    def _file(self, table: str, day: int | None, schema: pa.Schema) -> _Open:
         """Where rows go now. Of a table's day there are several where too many others came between."""
         file = self._open.pop((table, day), None)
         if file is None:
@@ -103,7 +103,7 @@ class Outputs:
         self._open[table, day] = file
         return file
 
-    def _finish(self, which: tuple[str, Any]) -> None:
+    def _finish(self, which: tuple[str, int | None]) -> None:
         file = self._open.pop(which)
         self._closed.append(file.close())
         # What a manifest names must survive whatever the manifest survives.
@@ -116,11 +116,11 @@ class Outputs:
         writer = pq.ParquetWriter(stream, schema, compression="zstd", compression_level=self._format.zstd)
         return _Open(table, name, stream, writer)
 
-    def _by_day(self, rows: pa.RecordBatch) -> Iterator[tuple[Any, pa.RecordBatch]]:
-        if not self._format.by_day or "_sr_ts" not in rows.schema.names:
+    def _by_day(self, rows: pa.RecordBatch) -> Iterator[tuple[int | None, pa.RecordBatch]]:
+        if not self._format.by_day or DAY not in rows.schema.names:
             yield None, rows
             return
-        days = pc.floor_temporal(rows.column("_sr_ts"), unit="day")
-        distinct = pc.unique(days)
+        each = days(rows.column(DAY).cast(pa.int64()).to_numpy())
+        distinct = np.unique(each).tolist()
         for day in distinct:
-            yield day.as_py(), rows if len(distinct) == 1 else rows.filter(pc.equal(days, day))
+            yield day, rows if len(distinct) == 1 else rows.filter(pa.array(each == day))

@@ -26,7 +26,8 @@ from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest
 from pipelines.land.settings import InvalidLanding
 from pipelines.land.sinks import sink
-from pipelines.land.sinks.sink import OURS, folder
+from pipelines.land.sinks.data_files import data_file
+from pipelines.land.sinks.sink import DAY, OURS, folder
 from pipelines.places import Bucket, Place
 from pipelines.retries import tries
 from sigla.errors import StoreError
@@ -43,9 +44,6 @@ with suppress(ImportError):  # only catalogs in a database need it
     from sqlalchemy.exc import SQLAlchemyError
 
     _SILENT.append(SQLAlchemyError)
-
-DAY: Final = "_sr_ts"
-"""The column by whose day (UTC) typed tables are partitioned; a file has rows of one."""
 
 
 def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
@@ -119,20 +117,22 @@ class Iceberg:
                 return
 
     def _append(self, found: Table, manifest: Manifest, table: str) -> None:
-        files = [file for file in manifest.files if file.table == table]
+        uris = [self._uri(file) for file in manifest.files if file.table == table]
+        said = {
+            "sigla.query": manifest.query,
+            "sigla.batch": str(manifest.number),
+            "sigla.offsets": _offsets(manifest),
+        }
         with found.transaction() as transaction:
             with transaction.update_schema() as update:
                 update.union_by_name(sink.schema_of(table, manifest))
-            transaction.add_files(
-                [self._uri(file) for file in files],
-                snapshot_properties={
-                    "sigla.query": manifest.query,
-                    "sigla.batch": str(manifest.number),
-                    "sigla.offsets": _offsets(manifest),
-                },
+            try:
                 # It would read what the whole table lists; the property below has told already.
-                check_duplicate_files=False,
-            )
+                transaction.add_files(uris, said, check_duplicate_files=False)
+            except OverflowError:  # of a moment that Python has no date for
+                with transaction.update_snapshot(said).fast_append() as append:
+                    for uri in uris:
+                        append.append_data_file(data_file(transaction.table_metadata, found.io, uri))
             transaction.set_properties({_property(manifest.query): str(manifest.number)})
 
     def _created(self, manifest: Manifest, table: str) -> Table:

@@ -3,8 +3,11 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import Final, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pipelines.land import quarantine
@@ -15,6 +18,11 @@ from pipelines.land.targets import SYSTEM
 
 OURS: Final = {QUARANTINE: quarantine.SCHEMA, RESOLVED_TABLE: quarantine.RESOLVED}
 """Tables that no reader shapes."""
+
+DAY: Final = "_sr_ts"
+"""The column by whose day (UTC) typed tables of Iceberg are partitioned; a file has rows of one."""
+_DAY_US: Final = 86_400_000_000
+_FIRST, _LAST = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 _PLAIN: Final = re.compile(r"[a-z0-9_]{1,200}")
 _OTHERS: Final = re.compile(r"[^a-z0-9_]+")
@@ -54,6 +62,14 @@ def folder(table: str) -> str:
 def staged(query: str, number: int, token: str) -> str:
     """The name of a file of a batch, below the folder of its table. token: no other file's of this batch."""
     return f"data/sigla-{query}-{number:010}-{token}.parquet"
+
+
+def days(moments: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The partitions of moments, in microseconds since 1970: days since then, of the years 1 to 9999.
+
+    What is before or after them, by a producer's error, is of the first or the last: pyiceberg knows no other days.
+    """
+    return np.clip(moments // _DAY_US, _FIRST, _LAST)
 
 
 def schema(columns: pa.Schema) -> pa.Schema:
