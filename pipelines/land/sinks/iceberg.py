@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import orjson
 import pyarrow as pa
+from botocore.exceptions import NoRegionError, ProfileNotFound
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import (
     CommitFailedException,
@@ -19,6 +20,7 @@ from pyiceberg.exceptions import (
     NotInstalledError,
     RESTError,
 )
+from pyiceberg.io import load_file_io
 from pyiceberg.table import Table
 from pyiceberg.transforms import DayTransform
 
@@ -40,10 +42,16 @@ PROPERTIES: Final = {
 }
 _SILENT: list[type[Exception]] = [CommitFailedException, CommitStateUnknownException, RESTError]
 """What a catalog's client raises where the catalog does not do what it was asked, beside OSError and botocore's."""
+_MISUSED: list[type[Exception]] = [
+    *(AttributeError, ImportError, TypeError, ValueError),
+    *(NotInstalledError, NoRegionError, ProfileNotFound),
+]
+"""What it raises where its properties cannot be used, or where what they name is no catalog."""
 with suppress(ImportError):  # only catalogs in a database need it
-    from sqlalchemy.exc import SQLAlchemyError
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
     _SILENT.append(SQLAlchemyError)
+    _MISUSED.append(ArgumentError)
 
 
 def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
@@ -55,11 +63,13 @@ def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
     found: dict[str, Any] = {"glue.max-retries": 0}
     if isinstance(lake, Bucket):
         found |= {"s3.endpoint": lake.endpoint, "s3.region": lake.region}
-    try:
-        with _answering():
-            return load_catalog("sigla", **(found | dict(properties)))
-    except (ValueError, NotInstalledError) as problem:
-        raise InvalidLanding(f"`sink.catalog` is none that pyiceberg can open: {problem}") from problem
+    found |= properties
+    with _answering():
+        try:
+            load_file_io(found, lake.uri(""))  # else it is missed by the first table
+            return load_catalog("sigla", **found)
+        except tuple(_MISUSED) as problem:
+            raise InvalidLanding(f"`sink.catalog` is none that pyiceberg can open: {_line(problem)}.") from problem
 
 
 @contextmanager
@@ -68,16 +78,27 @@ def _answering() -> Iterator[None]:
     try:
         yield
     except tuple(_SILENT) as failure:
-        [first, *_] = str(failure).splitlines() or [type(failure).__name__]
-        raise StoreError(f"the catalog of Iceberg: {first}") from failure
+        raise StoreError(f"the catalog of Iceberg: {_line(failure)}") from failure
+
+
+def _line(failure: Exception) -> str:
+    [first, *_] = str(failure).splitlines() or [type(failure).__name__]
+    return first.rstrip(".")
 
 
 class Iceberg:
-    """A `Sink`. namespace: of the catalog; made where it is not there."""
+    """A `Sink`. namespace: of the catalog, with dots within another; made where it is not there.
+
+    Raises InvalidLanding.
+    """
 
     def __init__(self, catalog: Catalog, namespace: str, lake: Place) -> None:
         self._catalog = catalog
-        self._namespace = namespace
+        self._namespace = tuple(namespace.split("."))
+        if not all(name.strip() for name in self._namespace):
+            raise InvalidLanding(
+                f"`sink.namespace` is {namespace!r}: it is to be a name, or one within another, as in lake.sigla."
+            )
         self._lake = lake
         self._done: dict[str, int] = {}
 
@@ -155,8 +176,8 @@ class Iceberg:
         except NoSuchTableError:
             return None
 
-    def _name(self, table: str) -> tuple[str, str]:
-        return self._namespace, folder(table)
+    def _name(self, table: str) -> tuple[str, ...]:
+        return *self._namespace, folder(table)
 
     def _uri(self, file: DataFile) -> str:
         return self._lake.under(folder(file.table)).uri(file.path)
