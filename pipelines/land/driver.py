@@ -70,7 +70,7 @@ class Driver:
         with lookup(self.landing.registry.address) as (bodies, catalog):
             heads = Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now()
             readers = Readers(Schemas(bodies, context), checks.limits)
-            return planned(
+            plan = planned(
                 query=batch.query,
                 batch=batch.number,
                 context=context,
@@ -81,6 +81,9 @@ class Driver:
                 columns=self.sink.columns,
                 policy=self.landing.sink.evolve,
             )
+        for table, target in plan.targets.items():
+            self.sink.check(table, target.schema)
+        return plan
 
 
 def configured(url: str) -> Landing:

@@ -5,7 +5,8 @@ has the batch. It outlives the snapshots, which others expire. Every commit is m
 somebody was faster, or nobody can tell what became of it, the table is read again and tells.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import DayTransform
 
 from pipelines.land.landed import DataFile
-from pipelines.land.manifest import Manifest
+from pipelines.land.manifest import Manifest, Stopped
 from pipelines.land.settings import InvalidLanding
 from pipelines.land.sinks import sink
 from pipelines.land.sinks.data_files import data_file
@@ -106,6 +107,16 @@ class Iceberg:
         with _answering():
             found = self._table(table)
         return None if found is None else sink.columns(_arrow_schema(found))
+
+    def check(self, table: str, columns: pa.Schema) -> None:
+        names = Counter(_names(sink.schema(columns)))
+        [(name, times)] = names.most_common(1)
+        if times > 1:
+            raise Stopped(
+                f"The table {table} would have two columns that Iceberg calls {name}: one with dots in its name, one "
+                "within others. Have its records read as another version (`reader`), or land them as Parquet, with a "
+                "work directory and a lake of their own."
+            )
 
     def commit(self, manifest: Manifest) -> None:
         if self._done.get(manifest.query, -1) >= manifest.number:
@@ -198,6 +209,21 @@ def _offsets(manifest: Manifest) -> str:
     for each in manifest.ranges:
         ends.setdefault(each.topic, {})[str(each.partition)] = each.end
     return orjson.dumps(ends).decode()
+
+
+def _names(fields: Iterable[pa.Field], above: str = "") -> Iterator[str]:
+    """What Iceberg calls columns, and what is within them. Source: pyiceberg.schema, `index_by_name`."""
+    for field in fields:
+        yield above + field.name
+        yield from _names(_within(field.type), f"{above}{field.name}.")
+
+
+def _within(kind: pa.DataType) -> list[pa.Field]:
+    if pa.types.is_struct(kind):
+        return list(kind)
+    if pa.types.is_list(kind):
+        return [pa.field("element", kind.value_type)]
+    return [pa.field("key", kind.key_type), pa.field("value", kind.item_type)] if pa.types.is_map(kind) else []
 
 
 def _arrow_schema(found: Table) -> pa.Schema:

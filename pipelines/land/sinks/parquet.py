@@ -32,6 +32,9 @@ class Parquet:
                 known = evolve(known, pa.struct(last.columns[table]), version=0)
         return known
 
+    def check(self, table: str, columns: pa.Schema) -> None:
+        """Any that Arrow has."""
+
     def commit(self, manifest: Manifest) -> None:
         """The manifest stands: it is done."""
 

@@ -38,6 +38,10 @@ class Sink(Protocol):
         """The columns of its values as they are now, without ours; None if there is no such table."""
         ...
 
+    def check(self, table: str, columns: pa.Schema) -> None:
+        """Raises Stopped where the table cannot have such columns of its values: what nobody has decided yet."""
+        ...
+
     def commit(self, manifest: Manifest) -> None:
         """Makes the files of a manifest part of their tables; a second time, it changes nothing.
 

@@ -1,20 +1,29 @@
 """Catalogs of Iceberg that are silent, or none, and what such tables cannot be: each is a sentence."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import pyarrow as pa
 import pytest
 from pyiceberg.exceptions import NoSuchTableError
 from sqlalchemy.exc import OperationalError
 
+from pipelines.land.batch import Batch
+from pipelines.land.driver import driver
+from pipelines.land.manifest import Entry, Stopped
 from pipelines.land.quarantine import RESOLVED_TABLE
-from pipelines.land.settings import InvalidLanding
+from pipelines.land.settings import InvalidLanding, parse
 from pipelines.land.sinks import iceberg
 from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.places import place
 from sigla.errors import StoreError
+from sigla.model import Draft, Subject
+from sigla.opening import embedded
+from sigla.settings import Settings
 from tests.pipelines.land.crash_rig import World
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -79,3 +88,57 @@ def test_a_namespace_may_be_within_another(world: World) -> None:
     world.catalog.load_table = load_table
     assert Iceberg(world.catalog, "lake.sigla", world.lake).columns("t") is None
     assert asked == [("lake", "sigla", "t")]
+
+
+B = pa.struct([pa.field("b", pa.string())])
+COLUMNS = {
+    "a column and a member": ([("a.b", pa.int64()), ("a", B)], "a.b"),
+    "both within a column": ([("s", pa.struct([pa.field("a.b", pa.int64()), pa.field("a", B)]))], "s.a.b"),
+    "a column and an item": ([("a.element", pa.int64()), ("a", pa.list_(pa.int64()))], "a.element"),
+    "a column and what is in an item": ([("a.element.b", pa.int64()), ("a", pa.list_(B))], "a.element.b"),
+    "a column and a key": ([("a.key", pa.int64()), ("a", pa.map_(pa.string(), pa.int64()))], "a.key"),
+    "dots alone": ([("a.b", pa.int64()), ("a.c", pa.int64()), ("a", pa.int64())], None),
+    "the same within two": ([("a", B), ("b", B), ("c", pa.list_(B)), ("d", pa.map_(pa.string(), B))], None),
+}
+
+
+@pytest.mark.parametrize("columns, twice", COLUMNS.values(), ids=COLUMNS)
+def test_columns_that_iceberg_cannot_tell_apart_are_refused_before_a_batch(
+    world: World, columns: list[tuple[str, pa.DataType]], twice: str | None
+) -> None:
+    """Those that pyiceberg refuses, and no others."""
+    table = pa.schema(columns)
+    sink = Iceberg(world.catalog, "sigla", world.lake)
+    world.catalog.create_namespace("sigla")
+    if twice is None:
+        sink.check("t", table)
+        world.catalog.create_table(("sigla", "t"), table, world.lake.uri("t"))
+        return
+    with pytest.raises(Stopped, match=rf"^The table t would have two columns that Iceberg calls {twice}: "):
+        sink.check("t", table)
+    with pytest.raises(ValueError, match=f"multiple fields for name {twice}"):
+        world.catalog.create_table(("sigla", "t"), table, world.lake.uri("t"))
+
+
+def test_a_batch_with_such_columns_is_not_decided(world: World, tmp_path: Path) -> None:
+    """Its manifest would have to be followed for ever."""
+    properties = {"a.b": {"type": "integer"}, "a": {"type": "object", "properties": {"b": {"type": "string"}}}}
+    with embedded(Settings(), tmp_path / "data") as (registry, _):
+        draft = Draft(json.dumps({"type": "object", "properties": properties}), type="JSON")
+        registry.register(Subject(".", "orders-value"), draft)
+    form = {
+        "registry": {"data": str(tmp_path / "data")},
+        "source": {"kind": "files", "path": str(tmp_path / "raw")},
+        "bind": [{"topic": "orders"}],
+        "sink": {"lake": str(tmp_path / "lake")},
+        "work": str(tmp_path / "work"),
+    }
+    sink = Iceberg(world.catalog, "sigla", world.lake)
+    landing = replace(driver(parse(json.dumps(form), "land.yaml")), sink=sink)
+
+    def nobody(_: Any) -> NoReturn:
+        raise AssertionError
+
+    with pytest.raises(Stopped, match=r"The table orders .* Iceberg calls a\.b: .* read as another version"):
+        landing.land(Batch("q", 0, entries=(Entry("1", "", 0, 1),)), nobody)
+    assert list(landing.manifests.all()) == []
