@@ -17,6 +17,7 @@ from pipelines.land.planning import planned
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Schemas
 from pipelines.land.settings import InvalidLanding, Landing, SinkPart
+from pipelines.land.sinks import kept
 from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.sinks.sink import Sink
 from pipelines.land.task import Task
@@ -41,7 +42,11 @@ class Driver:
     clock: Clock
 
     def land(self, batch: Batch, tasks: Tasks) -> Manifest:
-        """The manifest that the batch's tables follow now. Raises what `batch.run` raises, NoHead and DataNotOpened."""
+        """The manifest that the batch's tables follow now.
+
+        Raises what `batch.run` raises, NoHead, DataNotOpened and InvalidLanding.
+        """
+        kept.keep(self.work, self.lake, self.landing.sink)
         stop_if = StopIf(self.landing.stop_if.bad_ratio, self.landing.stop_if.min_rows)
         return run(batch, lambda: self._attempt(batch, tasks), self.manifests, self.sink, stop_if=stop_if)
 
@@ -51,6 +56,7 @@ class Driver:
         def land(query: str, number: int, records: Iterable[pa.RecordBatch]) -> Attempt:
             return self._attempt(Batch(query, number), lambda task: [task.land(records)])
 
+        kept.keep(self.work, self.lake, self.landing.sink)
         return replay.run(self.manifests, self.sink, self.lake, land, now=self.now(), reasons=reasons)
 
     def now(self) -> datetime:
@@ -98,7 +104,9 @@ def configured(url: str) -> Landing:
 
 
 def driver(landing: Landing) -> Driver:
+    """Raises InvalidLanding, InvalidSetting, StoreError."""
     work, lake, clock = place(landing.work), place(landing.sink.lake), SystemClock()
+    kept.check(work, lake, landing.sink)
     manifests = Manifests(work)
     return Driver(landing, work, lake, manifests, _sink(landing.sink, lake, manifests), clock)
 

@@ -1,0 +1,44 @@
+"""Which tables a work directory is about: kept in it with its first batch, as `sink.json`.
+
+What its manifests say is landed is in these tables. Others would get what comes, and lack what was there before.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+
+from pipelines.land.settings import InvalidLanding, SinkPart
+from pipelines.places import Folder, Place
+
+NAME: Final = "sink.json"
+
+
+def check(work: Place, lake: Place, part: SinkPart) -> None:
+    """Raises InvalidLanding where the work directory is about other tables."""
+    kept = work.read(NAME)
+    if kept is not None:
+        _compare(work, orjson.loads(kept), _form(work, lake, part))
+
+
+def keep(work: Place, lake: Place, part: SinkPart) -> None:
+    """From now on it is about these. Raises InvalidLanding where it is, or somebody was faster, about others."""
+    form = _form(work, lake, part)
+    _compare(work, orjson.loads(work.read(NAME) or work.put_if_absent(NAME, orjson.dumps(form))), form)
+
+
+def _form(work: Place, lake: Place, part: SinkPart) -> dict[str, str]:
+    # Two folders may be moved, or mounted, together.
+    beside = isinstance(work, Folder) and isinstance(lake, Folder)
+    form = {"kind": part.kind, "lake": os.path.relpath(lake.url, work.url) if beside else lake.url}
+    return form | ({"namespace": part.namespace} if part.kind == "iceberg" else {})
+
+
+def _compare(work: Place, kept: Mapping[str, str], form: Mapping[str, str]) -> None:
+    for name in form:
+        if kept.get(name) != form[name]:
+            raise InvalidLanding(
+                f"{work.url} remembers what is in other tables: `sink.{name}` was {kept.get(name)}, and is "
+                f"{form[name]} now. Say it as it was, or take a new work directory and a new lake."
+            )

@@ -1,0 +1,110 @@
+"""A work directory is about the tables that it has landed to: others would have holes, and nobody would know."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pipelines.land import gc_job, replay_job
+from pipelines.land.batch import Batch
+from pipelines.land.driver import driver
+from pipelines.land.landed import Landed
+from pipelines.land.settings import InvalidLanding, SinkPart, read
+from pipelines.land.sinks import kept
+from pipelines.land.task import Task
+from pipelines.places import Folder
+from sigla.model import Draft, Subject
+from sigla.opening import embedded
+from sigla.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("unsynced")
+
+
+def keep(root: Path, lake: str = "lake", work: str = "work", **sink: str) -> None:
+    """As with a batch. root: of both folders."""
+    part = SinkPart.model_validate({"lake": lake, **sink})
+    kept.keep(Folder(str(root / work)), Folder(str(root / lake)), part)
+
+
+def config(root: Path, lake: str = "lake") -> str:
+    with embedded(Settings(), root / "data") as (registry, _):
+        registry.register(Subject(".", "orders-value"), Draft('"int"'))
+    form = {
+        "registry": {"data": str(root / "data")},
+        "source": {"kind": "files", "path": str(root / "raw")},
+        "bind": [{"topic": "orders"}],
+        "sink": {"lake": str(root / lake)},
+        "work": str(root / "work"),
+    }
+    (root / "land.yaml").write_text(yaml.safe_dump(form))
+    return str(root / "land.yaml")
+
+
+@pytest.mark.parametrize(
+    "before, now, said",
+    [
+        ({}, {"kind": "iceberg"}, "`sink.kind` was parquet, and is iceberg now"),
+        ({"kind": "iceberg"}, {}, "`sink.kind` was iceberg, and is parquet now"),
+        ({}, {"lake": "lake2"}, r"`sink.lake` was ../lake, and is ../lake2 now"),
+        ({"kind": "iceberg"}, {"kind": "iceberg", "namespace": "eu"}, "`sink.namespace` was sigla, and is eu now"),
+    ],
+)
+def test_other_tables_are_refused(tmp_path: Path, before: dict[str, str], now: dict[str, str], said: str) -> None:
+    keep(tmp_path, **before)
+    keep(tmp_path, **before)
+    with pytest.raises(
+        InvalidLanding, match=rf"^{tmp_path}/work remembers .*: {said}\. Say it as it was, or take a new"
+    ):
+        keep(tmp_path, **now)
+    keep(tmp_path, **{**now, "work": "work2"})
+
+
+def test_what_is_of_no_tables_may_change(tmp_path: Path) -> None:
+    """Parquet has no namespace; how files are written is each batch's own matter."""
+    keep(tmp_path)
+    keep(tmp_path, namespace="eu", zstd="9", evolve="pin")
+
+
+def test_folders_may_be_moved_together(tmp_path: Path) -> None:
+    """Or mounted elsewhere."""
+    keep(tmp_path / "here")
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    keep(tmp_path / "there")
+
+
+def test_tables_that_were_moved_are_the_same(tmp_path: Path) -> None:
+    """Whoever says so removes what says where they were."""
+    keep(tmp_path)
+    (tmp_path / "work" / kept.NAME).unlink()
+    keep(tmp_path, lake="larger")
+
+
+def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before it replays or removes anything."""
+    assert replay_job.main([config(tmp_path)]) == 0
+    capsys.readouterr()
+    for job in (replay_job, gc_job):
+        assert job.main([config(tmp_path, lake="lake2")]) == 2
+        out, told = capsys.readouterr()
+        assert not out
+        assert "`sink.lake` was ../lake, and is ../lake2 now" in told
+
+
+def test_a_batch_with_other_tables_is_not_begun(tmp_path: Path) -> None:
+    """Also where both drivers were there before the first batch."""
+    first, second = (driver(read(Path(config(tmp_path, lake)))) for lake in ("lake", "lake2"))
+
+    def tasks(task: Task) -> list[Landed]:
+        return [task.land([])]
+
+    first.land(Batch("q", 0), tasks)
+    with pytest.raises(InvalidLanding, match="remembers what is in other tables"):
+        second.land(Batch("q", 1), tasks)
+    assert [manifest.number for manifest in first.manifests.all()] == [0]
+
+
+def test_who_only_looks_keeps_nothing(tmp_path: Path) -> None:
+    """It may not even be allowed to write there."""
+    assert gc_job.main([config(tmp_path)]) == 0
+    assert not (tmp_path / "work").exists()
