@@ -115,6 +115,8 @@ def from_files(
             shares = files.shares(several, context.defaultParallelism)
 
             def tasks(task: Task, shares: Sequence[files.Share] = shares) -> list[Landed]:
+                if not shares:  # files without a row, which Spark cannot divide
+                    return []
                 return [
                     Landed.decoded(told)
                     for told in context.parallelize(shares, len(shares)).map(_own(task, raw)).collect()

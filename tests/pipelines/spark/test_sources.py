@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,11 +12,15 @@ import pytest
 from pipelines.land import files, kafka
 from pipelines.land.files import Piece
 from pipelines.land.kafka import Checkpoint
-from pipelines.land.manifest import Entry, Range, Stopped
+from pipelines.land.manifest import Counts, Entry, Range, Stopped
 from pipelines.land.raw import RAW
 from pipelines.land.told import SourceFailed
 from pipelines.places import Place, place
 from tests.pipelines.land.world import raw
+from tests.pipelines.spark.estate import Estate
+
+NO_TASKS: Any = SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+"""A session of Spark that runs nothing."""
 
 
 def log(root: Path, name: str, *lines: object, head: str = "v1") -> None:
@@ -96,6 +102,19 @@ def test_what_is_no_file_of_raw_records_is_named(source: Place, content: bytes) 
     pq.write_table(pa.table({"topic": ["orders"]}), source.path("a.parquet"))
     with pytest.raises(Stopped, match="has no column key, offset, partition, timestamp, value"):
         files.new(source, {})
+
+
+def test_files_without_a_row_are_landed_as_they_are(tmp_path: Path) -> None:
+    """Programs write one where they had nothing: a batch of such files alone asks nothing of Spark, and once."""
+    estate = Estate(tmp_path)
+    with estate.registry() as world:
+        world.register("orders-value", '"string"')
+    (tmp_path / "raw").mkdir()
+    pq.ParquetWriter(tmp_path / "raw" / "none.parquet", RAW).close()
+    for _ in range(2):
+        outcome = estate.land(NO_TASKS, estate.config("orders"))
+        assert [(each.number, each.counts) for each in outcome.manifests] == [(0, Counts(read=0, landed=0))]
+        assert outcome.total.read == 0
 
 
 def test_shares_hold_every_row_group_once_and_are_of_one_size() -> None:
