@@ -158,7 +158,8 @@ def check_new(batch: Batch, before: Manifest | None, manifests: Manifests) -> No
                 f"batch before it ended at {last.end}: its checkpoint was changed. Start with a new checkpoint from "
                 f"offset {last.end}."
             )
-    if again := sorted({entry.path for entry in batch.entries} & manifests.entries().keys() if batch.entries else ()):
+    landed = manifests.entries() if batch.entries else {}
+    if again := sorted(entry.path for entry in batch.entries if entry.place in landed):
         raise Stopped(f"{batch.called} would land {_listed(again)} again: list the files anew, and start again.")
     fresh = [each for each in batch.ranges if (each.topic, each.partition) not in ends and each.start < each.end]
     if fresh:

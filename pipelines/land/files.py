@@ -6,7 +6,7 @@ without asking those who read them.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
@@ -60,20 +60,22 @@ class New:
 
 
 def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
-    """What is not known, in the order of paths. known: what was landed, by path.
+    """What is not known, in the order of paths. known: what was landed, by place.
 
     Raises Stopped where there is no such folder, or a file changed that was landed before, or is none of raw records.
     """
-    found = list(_listed(source))
-    for path, tag, size in found:
-        entry = known.get(path)
-        if entry and (entry.tag, entry.size) != (tag, size):
+    fresh = []
+    for found in _listed(source):
+        entry = known.get(found.place)
+        if entry is None:
+            fresh.append(found)
+        elif (entry.tag, entry.size) != (found.tag, found.size):
             raise Stopped(
-                f"{source.uri(path)} was landed and has changed since: files of raw records must never be changed; "
-                "put what is new into a new file."
+                f"{source.uri(found.path)} was landed and has changed since: files of raw records must never be "
+                "changed; put what is new into a new file."
             )
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
-        return list(pool.map(lambda each: _new(source, *each), [each for each in found if each[0] not in known]))
+        return list(pool.map(lambda found: _new(source, found), fresh))
 
 
 def batches(files: Sequence[New], most: int) -> Iterator[Sequence[New]]:
@@ -111,8 +113,8 @@ def read(source: Place, share: Share) -> Iterator[pa.RecordBatch]:
                 yield _as_raw(batch, source.uri(piece.path))
 
 
-def _listed(source: Place) -> Iterator[tuple[str, str, int]]:
-    """Path, tag and size of every file, in the order of paths."""
+def _listed(source: Place) -> Iterator[Entry]:
+    """Every file, in the order of paths; nobody has counted its records yet."""
     root = source.path("")
     # S3's ETag is in no listing of pyarrow's; when it was written tells a new content as well.
     found = source.filesystem.get_file_info(root)
@@ -122,10 +124,11 @@ def _listed(source: Place) -> Iterator[tuple[str, str, int]]:
     for info in sorted(infos, key=lambda info: str(info.path)):
         path = str(info.path).removeprefix(root).lstrip("/")
         if info.type == FileType.File and not any(part.startswith(HIDDEN) for part in path.split("/")):
-            yield path, str(info.mtime_ns), int(info.size)
+            yield Entry(path, str(info.mtime_ns), int(info.size), 0, source.url)
 
 
-def _new(source: Place, path: str, tag: str, size: int) -> New:
+def _new(source: Place, found: Entry) -> New:
+    path = found.path
     try:
         with source.filesystem.open_input_file(source.path(path)) as opened, pq.ParquetFile(opened) as file:
             schema, footer = file.schema_arrow, file.metadata
@@ -138,7 +141,7 @@ def _new(source: Place, path: str, tag: str, size: int) -> New:
         if not any(takes(kind) for takes in _TAKEN[field.name]):
             raise Stopped(f"{source.uri(path)} has a column {field.name} of type {kind}; it is to be {field.type}.")
     sizes = (footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
-    return New(Entry(path, tag, size, footer.num_rows), tuple(sizes))
+    return New(replace(found, records=footer.num_rows), tuple(sizes))
 
 
 def _as_raw(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:

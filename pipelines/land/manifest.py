@@ -9,8 +9,9 @@ import hashlib
 import re
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
+from urllib.parse import unquote
 
 import orjson
 import pyarrow as pa
@@ -41,12 +42,18 @@ class Range:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Entry:
-    """A file of raw records. tag: changes with its content. size: in bytes."""
+    """A file of raw records. tag: changes with its content. size: in bytes. source: where its path begins."""
 
     path: str
     tag: str
     size: int
     records: int
+    source: str = ""
+
+    @property
+    def place(self) -> str:
+        """The same of whatever source it is found in: one may lie within another."""
+        return f"{self.source.rstrip('/')}/{self.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +143,7 @@ class Manifests:
         self._last: dict[str, Manifest] = {}
         self._named: set[str] = set()
         self._entries: dict[str, Entry] = {}
+        self._sources: dict[str, str] = {}
         self._listed: dict[str, int] = {}
 
     def get(self, query: str, number: int) -> Manifest | None:
@@ -165,9 +173,11 @@ class Manifests:
         yield from self._since({})
 
     def entries(self) -> Mapping[str, Entry]:
-        """Every file of raw records that was landed, by its path."""
+        """Every file of raw records that was landed, by its place."""
         for manifest in self._since(self._listed):
-            self._entries |= {entry.path: entry for entry in manifest.entries}
+            for entry in manifest.entries:
+                placed = entry if entry.source else replace(entry, source=self._source(manifest.query))
+                self._entries[placed.place] = placed
         return self._entries
 
     def query(self, called: str) -> str:
@@ -180,8 +190,20 @@ class Manifests:
 
     def queries(self) -> list[str]:
         """Every query that has landed here, or was drawn."""
+        return sorted(self._called())
+
+    def _called(self) -> dict[str, str]:
+        """Queries by their ids, with what they were called when they were drawn."""
         texts = [self._work.read(name) for name in self._work.names(QUERIES)]
-        return sorted({str(orjson.loads(text)["id"]) for text in texts if text})
+        forms = [orjson.loads(text) for text in texts if text]
+        return {str(form["id"]): str(form.get("name", "")) for form in forms}
+
+    def _source(self, query: str) -> str:
+        """Of files whose entries do not say it, as they did not always: their query is called by its URI."""
+        if query not in self._sources:
+            self._sources = self._called()
+        called = self._sources.get(query, "")
+        return unquote(called.removeprefix("file://")) if called.startswith("file://") else called
 
     def _name(self, file: str, form: Mapping[str, str], known: str | None) -> str:
         """Keeps a query's id under `queries/`, where `queries` finds it; the one that stands there."""

@@ -1,5 +1,6 @@
 """Files of raw records as other programs write them: taken, or refused in one sentence that names file and column."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.land import files
-from pipelines.land.manifest import Stopped
+from pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
 from pipelines.land.raw import RAW
 from pipelines.places import place
+
+pytestmark = pytest.mark.usefixtures("unsynced")
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -27,7 +30,7 @@ def written(folder: Path, **others: pa.Array | None) -> Path:
         "value": pa.array([b"a", None]),
     }
     columns = {name: column for name, column in (ours | others).items() if column is not None}
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     pq.write_table(pa.table(columns), folder / "records.parquet")
     return folder
 
@@ -115,3 +118,39 @@ def test_what_is_no_parquet_is_named_and_what_is_hidden_is_left_alone(tmp_path: 
     (tmp_path / "notes.txt").write_text("none")
     with pytest.raises(Stopped, match=r"notes\.txt is no Parquet file"):
         files.new(place(tmp_path), {})
+
+
+def landed(manifests: Manifests, source: Path | str) -> list[str]:
+    """The paths of what is new, which a manifest names from then on."""
+    entries = tuple(new.entry for new in files.new(place(source), manifests.entries()))
+    last = manifests.last("q")
+    number = last.number + 1 if last else 0
+    manifests.put(Manifest("q", number, (), entries, (), {}, (), (), (), Counts(0, 0)))
+    return [entry.path for entry in entries]
+
+
+def test_a_file_is_landed_once_wherever_its_source_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above its folder, or in it, and however that is written."""
+    written(tmp_path / "raw" / "day 1")
+    (tmp_path / "link").symlink_to(tmp_path / "raw")
+    manifests = Manifests(place(tmp_path / "work"))
+    assert landed(manifests, tmp_path / "raw") == ["day 1/records.parquet"]
+    monkeypatch.chdir(tmp_path)
+    for source in ("raw", "./raw/", "raw/day 1", f"{tmp_path}/raw/day 1/", f"file://{tmp_path}/raw", "link"):
+        assert landed(manifests, source) == []
+    written(tmp_path / "raw" / "day 2")
+    assert landed(manifests, "raw/day 2") == ["records.parquet"]
+    assert landed(manifests, "raw") == []
+
+
+def test_files_of_one_name_in_two_folders_are_two_files(tmp_path: Path) -> None:
+    """Also where their sizes and times are the same; what one of them has become is no matter of the other."""
+    manifests = Manifests(place(tmp_path / "work"))
+    for number, day in enumerate(("1", "2", "3")):
+        folder = written(tmp_path / day, offset=pa.array([number, 9]))
+        os.utime(folder / "records.parquet", (1e9, 1e9 + number // 2))
+        assert landed(manifests, folder) == ["records.parquet"]
+    os.utime(tmp_path / "2" / "records.parquet")
+    with pytest.raises(Stopped, match=r"2/records\.parquet was landed and has changed"):
+        landed(manifests, tmp_path / "2")
+    assert landed(manifests, tmp_path / "1") == []

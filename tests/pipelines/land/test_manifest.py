@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -67,6 +68,22 @@ def test_files_are_in_the_ledger_when_their_manifest_stands(tmp_path: Path) -> N
     for query, number, entry in zip("qqr", (0, 1, 0), entries, strict=True):
         there.put(replace(WHOLE, query=query, number=number, entries=(entry,)))
         assert list(here.entries().values()) == entries[: entries.index(entry) + 1]
+
+
+@pytest.mark.parametrize("source", ["file:///raw%20files", "s3://bucket/raw%20files"])
+def test_files_of_manifests_that_do_not_say_their_source_are_in_the_ledger_below_it(
+    source: str, tmp_path: Path
+) -> None:
+    """As all that were put before entries said it: the query is called by the source's URI."""
+    manifests = Manifests(place(tmp_path))
+    entry = Entry("day/a.parquet", "t", 1, 1)
+    manifests.put(replace(WHOLE, query=manifests.query(source), entries=(entry,)))
+    [path] = tmp_path.glob("manifests/*/*")
+    form = orjson.loads(path.read_bytes())
+    del form["entries"][0]["source"]
+    path.write_bytes(orjson.dumps(form))
+    below = {"file:///raw%20files": "/raw files"}.get(source, source)
+    assert Manifests(place(tmp_path)).entries() == {f"{below}/day/a.parquet": replace(entry, source=below)}
 
 
 def test_the_newest_is_asked_for_again_and_not_remembered(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_only_files_that_no_manifest_names_are_new(source: Place) -> None:
         ("a.parquet", 10),
         ("day/b.parquet", 20),
     ]
-    assert files.new(source, {"a.parquet": first.entry}) == [second]
+    assert files.new(source, {first.entry.place: first.entry}) == [second]
 
 
 def test_a_file_that_changed_after_it_was_landed_stops_the_job(source: Place) -> None:
@@ -91,7 +91,7 @@ def test_a_file_that_changed_after_it_was_landed_stops_the_job(source: Place) ->
     [found] = files.new(source, {})
     write(source, "a.parquet", 11)
     with pytest.raises(Stopped, match=r"a\.parquet was landed and has changed"):
-        files.new(source, {"a.parquet": found.entry})
+        files.new(source, {found.entry.place: found.entry})
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 and no more"])
