@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.land import parts, quarantine, targets
+from pipelines.land.decoders.decoder import TooMuch
 from pipelines.land.framing import NONE, TOMBSTONE, Ids
 from pipelines.land.landed import KEY, QUARANTINE, Landed
 from pipelines.land.outputs import Outputs
@@ -91,7 +92,18 @@ class _Task:
     now: datetime
 
     def take(self, topic: str, records: pa.RecordBatch) -> None:
-        """records: of one topic."""
+        """records: of one topic. Those that say too much to be read at once are taken by halves."""
+        todo = [records]
+        while todo:
+            some = todo.pop()
+            try:
+                self._take(topic, some)
+            except TooMuch:  # before anything of them was written
+                half = len(some) // 2
+                todo += [some.slice(half), some.slice(0, half)]
+
+    def _take(self, topic: str, records: pa.RecordBatch) -> None:
+        """Raises TooMuch, and has done nothing then."""
         value_binding, key_binding = (self.plan.binding(topic, part) for part in ("value", "key"))
         if value_binding is None:
             raise Unbound(f"There are records of the topic {topic}, and no binding for its values: add one to `bind`.")

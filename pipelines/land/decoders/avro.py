@@ -14,7 +14,7 @@ import pyarrow as pa
 from pipelines.land.decoders.avro_columns import NoRoom, Room, columns
 from pipelines.land.decoders.avro_fill import Filling, Unfit
 from pipelines.land.decoders.avro_reads import Read, Suspicious
-from pipelines.land.decoders.decoder import Decoded, Decoder, Writer
+from pipelines.land.decoders.decoder import Decoded, Decoder, TooMuch, Writer
 from sigla.decoding import avro_walk
 from sigla.decoding.avro import STANDARD, understood
 from sigla.decoding.avro_plan import Plan, plan
@@ -26,7 +26,7 @@ AT_ONCE: Final = 2**24
 """Values in lists: when there are more, they become arrays, which take a tenth."""
 
 OF_A_BATCH: Final = 64
-"""So many times `Limits.values` may be in all lists of a batch."""
+"""So many times `Limits.values` may be in all lists of what is read at once."""
 
 
 def decoder(reader: Writer, *, limits: Limits = STANDARD) -> Decoder:
@@ -93,7 +93,11 @@ class AvroDecoder:
         except DecodeFailed as failure:
             failed = failure
         except NoRoom:
-            failed = DecodeFailed(Reason.TOO_LARGE, self._full())
+            if self.room.allowed < self.room.most:  # a neighbour's doing, or perhaps
+                self._forget(at)
+                self.columns.take()
+                raise TooMuch from None
+            failed = DecodeFailed(Reason.TOO_LARGE, f"more than {self.room.most} values")
         else:
             return None
         self._forget(at)
@@ -103,11 +107,6 @@ class AvroDecoder:
     def _forget(self, at: int) -> None:
         self.columns.keep(at)
         self.room.again()
-
-    def _full(self) -> str:
-        if self.room.allowed < self.room.most:
-            return "the rows before it hold as many values as a batch may"
-        return f"more than {self.room.most} values"
 
     def _decoded(self, rows: pa.Array, failed: dict[int, DecodeFailed]) -> Decoded:
         status = np.zeros(len(rows), np.int8)

@@ -34,6 +34,10 @@ class Decoded:
     detail: pa.Array
 
 
+class TooMuch(Exception):
+    """Together the payloads would become more than memory should hold. Each is judged by itself: read fewer at once."""
+
+
 class Decoder(Protocol):
     """Reads what any number of writers wrote as the columns of one reader. One thread at a time.
 
@@ -49,6 +53,7 @@ class Decoder(Protocol):
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         """payloads: binary or large_binary, without frames, no nulls. writers: int32, a number for each payload.
 
-        Whatever the bytes are, it returns; a row that cannot be read is a status and never an exception.
+        Whatever the bytes are, a row that cannot be read is a status and never an exception. Raises TooMuch, never of
+        one payload alone; what was read until then is forgotten.
         """
         ...

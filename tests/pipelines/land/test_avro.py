@@ -14,7 +14,7 @@ from pyarrow import parquet
 from pipelines.land.decoders import avro
 from pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
 from pipelines.land.decoders.columns import UNROLLED
-from pipelines.land.decoders.decoder import Decoded, Decoder, Writer
+from pipelines.land.decoders.decoder import Decoded, Decoder, TooMuch, Writer
 from sigla.decoding.decoder import Limits, Source, Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 from sigla.model import Resolved
@@ -254,13 +254,17 @@ def test_limits_hold_in_columns_too() -> None:
     assert own("int", b"\x02\x02", limits=Limits(trailing=True)).rows.to_pylist() == [{"value": 1}]
 
 
-def test_a_batch_of_items_without_bytes_ends_before_the_memory_does() -> None:
-    """Each row may hold what is allowed, and ten thousand of them a thousand times what a machine has."""
-    nulls = {"type": "array", "items": "null"}
-    decoded = own(nulls, *[b"\xc8\x01\x00"] * 70, limits=Limits(values=100))
-    assert decoded.status.to_pylist() == [FINE] * OF_A_BATCH + [NUMBERS[Reason.TOO_LARGE]] * 6
-    assert "the rows before it" in decoded.detail[69].as_py()
-    assert decoded.rows.to_pylist()[0] == {"value": [None] * 100}
+@pytest.mark.parametrize("items, row", [("null", b"\xc8\x01\x00"), ("int", b"\xc8\x01" + bytes(101))])
+def test_rows_that_are_too_much_together_are_none_s_fault(items: str, row: bytes) -> None:
+    """Each may hold what is allowed, and ten thousand of them a thousand times what a machine has."""
+    decoding = decoder(a_writer({"type": "array", "items": items}), limits=Limits(values=100))
+    number = decoding.add(a_writer({"type": "array", "items": items}))
+    for _ in range(2):
+        with pytest.raises(TooMuch):
+            read(decoding, [(number, row), (number, b"\x04")] * (OF_A_BATCH + 1))
+        decoded = read(decoding, [(number, row)] * OF_A_BATCH)
+        assert decoded.status.to_pylist() == [FINE] * OF_A_BATCH
+        assert len(decoded.rows.to_pylist()[0]["value"]) == 100
 
 
 def test_a_row_that_would_become_too_many_values_fails_alone() -> None:

@@ -1,6 +1,6 @@
 """Every record becomes one row: typed by its own schema, or whole in the quarantine with a reason that fits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,9 @@ from pipelines.land import transform
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.outputs import Format
 from pipelines.land.plan import Binding, Checks, Policy, Strategy
+from pipelines.land.readers import Readers
 from pipelines.land.transform import Unbound
+from sigla.decoding.decoder import Limits
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
 from sigla.decoding.reasons import Reason
 from sigla.model import BodyKey, SchemaId
@@ -241,6 +243,33 @@ def test_large_records_and_wide_ones_are_decoded_some_at_a_time(
     world.land(world.plan(VALUES), raw([framed(id, avro(ORDER, {"id": number})) for number in range(12)]))
     assert sum(count for _, count in taken) == 12
     assert max(count for _, count in taken) <= 6
+
+
+NUMBERS = {
+    "AVRO": {"type": "record", "name": "N", "fields": [{"name": "n", "type": {"type": "array", "items": "int"}}]},
+    "JSON": {"type": "object", "properties": {"n": {"type": "array", "items": {"type": "integer"}}}},
+    "PROTOBUF": 'syntax = "proto3"; message N { repeated int32 n = 1; }',
+}
+OF_TEN: Mapping[str, tuple[bytes, bytes]] = {
+    "AVRO": (b"\x14" + bytes(11), b"\x92\x03" + bytes(202)),
+    "JSON": (b'{"n": [0' + b",0" * 9 + b"]}", b'{"n": [0' + b",0" * 200 + b"]}"),
+    "PROTOBUF": (b"\0\x0a\x0a" + bytes(10), b"\0\x0a\xc9\x01" + bytes(201)),
+}
+"""A list of ten numbers, and one of 201."""
+
+
+@pytest.mark.parametrize("language", NUMBERS)
+def test_a_record_is_too_large_by_itself_and_never_for_its_neighbours(language: str, world: World) -> None:
+    """However many of them come at once, in their values or in their keys."""
+    world.readers = Readers(world.readers.schemas, Limits(values=150))
+    id, key = (world.register(f"orders-{part}", NUMBERS[language], language) for part in ("value", "key"))
+    ten, more = (framed(id, payload) for payload in OF_TEN[language])
+    plan = world.plan(VALUES, Binding("orders", part="key"))
+    outcome = world.land(plan, raw([ten, more, *[ten] * 2_000], keys=[framed(key, OF_TEN[language][0])] * 2_002))
+    rows = outcome.rows("orders")
+    assert [row["_sr_offset"] for row in rows] == [0, *range(2, 2_002)]
+    assert all(row["n"] == row["_key"]["n"] == [0] * 10 for row in rows)
+    assert outcome.reasons() == [(1, "value", "TOO_LARGE")]
 
 
 def test_a_topic_that_is_not_bound_stops_the_batch(world: World) -> None:
