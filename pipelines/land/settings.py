@@ -12,7 +12,7 @@ from pipelines.land import plan
 from pipelines.land.outputs import ROW_GROUP, Format
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve
-from sigla.decoding.decoder import Limits
+from sigla.decoding.decoder import DEEPEST, Limits
 from sigla.settings import Address
 
 
@@ -149,7 +149,7 @@ class ChecksPart(_Part):
     trailing: plan.Policy = plan.Policy.FAIL
     max_bytes: Size = Limits().max_bytes
     values: int = Field(default=Limits().values, gt=0)
-    depth: int = Field(default=Limits().depth, gt=0, le=200)
+    depth: int = Field(default=Limits().depth, gt=0, le=DEEPEST)
 
     @property
     def checks(self) -> plan.Checks:

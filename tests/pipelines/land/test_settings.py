@@ -107,6 +107,10 @@ max_stale: 2h
         (("path: raw", "path: ''"), "`source.path`"),
         (("work: work", "work: ''"), "`work`"),
         (("work: work", "work: work\nchecks: {max_bytes: 0}"), "`checks.max_bytes`"),
+        (
+            ("work: work", "work: work\nchecks: {depth: 101}"),
+            "`checks.depth`: Input should be less than or equal to 100",
+        ),
         (("work: work", "work: work\nmax_stale: 99999999999999999d"), "a duration is at most"),
     ],
 )

@@ -6,7 +6,7 @@ are not part of the registry: `pip install 'sigla[pipelines]'`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from sigla.decoding.reasons import Reason
 from sigla.model import Resolved
@@ -26,9 +26,14 @@ class Source:
     compiled: bytes | None = None
 
 
+DEEPEST: Final = 100
+"""Values within values that all readers can be asked for: the runtime of Protobuf follows so many messages, the writer
+of JSON 254 levels (of an Avro value, whose member of a union is one more, half of them), and Python 1,000 calls."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a record may cost. Sizes in bytes, of one payload; depth: values within values."""
+    """What a record may cost. Sizes in bytes, of one payload; depth: values within values, up to DEEPEST."""
 
     max_bytes: int = 8 * 2**20
     depth: int = 64
