@@ -128,6 +128,16 @@ def test_a_topic_of_several_records_is_a_struct_of_them() -> None:
     ]
 
 
+def test_branches_whose_names_look_alike_have_a_column_each() -> None:
+    """A full name has dots, and a column's has underscores instead."""
+    names = ("x.Rec", "y.Rec", "z.x_Rec")
+    decoded = own([{**a_record(v="int"), "name": name} for name in names], b"\0\2", b"\2\4", b"\4\6")
+    none = dict.fromkeys(("x_Rec", "y_Rec", "x_Rec_"))
+    assert [row["value"] for row in decoded.rows.to_pylist()] == [
+        none | {name: {"v": at}} for at, name in enumerate(none, start=1)
+    ]
+
+
 NODE = {
     "type": "record",
     "name": "Node",

@@ -2,6 +2,7 @@
 
 import json
 import struct
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -143,6 +144,28 @@ def test_members_that_would_differ_in_case_alone_are_called_by_their_full_names(
     """Columns are found whatever their case."""
     union = [a_record("int", name="a.Item"), a_record("int", name="b.ITEM"), "null"]
     assert read(union, b"\x02\x0a") == {"b_ITEM": {"f0": 5}}
+
+
+@pytest.mark.parametrize(
+    "names, members",
+    [
+        (("x.Rec", "y.Rec", "z.x_Rec"), ("x_Rec", "y_Rec", "x_Rec_")),
+        (("a.b_C", "a_b.C", "c.C", "d.b_C"), ("a_b_C", "a_b_C_", "c_C", "d_b_C")),
+        (("Rec", "x.Rec", "y.x_rec", "z.X_REC_"), ("Rec", "x_Rec", "x_rec_", "X_REC__")),
+    ],
+)
+def test_members_are_told_apart_whatever_their_full_names_look_like(
+    names: tuple[str, ...], members: tuple[str, ...]
+) -> None:
+    """In any order of the branches: which of two alike has the underscore is up to the alphabet."""
+    for order in permutations(zip(names, members, strict=True)):
+        union = [a_record("int", name=name) for name, _ in order]
+        assert [next(iter(read(union, bytes([2 * at, 0])))) for at in range(len(order))] == [name for _, name in order]
+
+
+def test_a_member_is_never_called_like_the_kind_of_another() -> None:
+    union = ["int", a_record("int", name="Int")]
+    assert [read(union, payload) for payload in (b"\0\2", b"\2\2")] == [{"int": 1}, {"Int_": {"f0": 1}}]
 
 
 def test_a_schema_may_use_itself() -> None:

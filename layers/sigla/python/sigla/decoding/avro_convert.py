@@ -133,7 +133,8 @@ def members(union: Union) -> list[str | None]:
     """How each branch of a union is called as a member of its column; None for null, and where there is only one other.
 
     By its kind or its simple name, so that the order of branches does not matter; by its full name, dots replaced,
-    where two would differ at most in case.
+    where two would differ at most in case; and where two still do, the one that comes later in the alphabet ends with
+    an underscore.
     """
     others = [branch for branch in union.branches if branch.kind != "null"]
     if len(others) < 2:
@@ -144,11 +145,21 @@ def members(union: Union) -> list[str | None]:
         id(branch): name if folded.count(name.lower()) == 1 or not isinstance(branch, Named) else _flat(branch)
         for branch, name in zip(others, simple, strict=True)
     }
+    taken: set[str] = set()
+    for branch in sorted(others, key=_full):
+        while names[id(branch)].lower() in taken:
+            names[id(branch)] += "_"
+        taken.add(names[id(branch)].lower())
     return [names.get(id(branch)) for branch in union.branches]
 
 
 def _flat(branch: Named) -> str:
     return branch.full.replace(".", "_")
+
+
+def _full(branch: Type) -> str:
+    """Empty of what has no name, whose kind nothing else can be called by."""
+    return branch.full if isinstance(branch, Named) else ""
 
 
 def filled(json: Json, type_: Type) -> Any:
