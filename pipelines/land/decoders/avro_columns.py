@@ -6,7 +6,8 @@
 | enum, uuid | string |
 | decimal | decimal128, with more than 38 digits string |
 | date, timestamp-*, local-timestamp-* | date, timestamp in microseconds with UTC, and without a zone |
-| timestamp-nanos, local-timestamp-nanos, time-* | int64; the field's metadata tells the logical type |
+| timestamp-nanos, local-timestamp-nanos | int64; the field's metadata tells the logical type |
+| time-millis, time-micros | int64 in microseconds, as the field's metadata says: time-micros |
 | null or T | T |
 | a wider union | a struct with a member for each branch, of which one is set |
 | array, map | list, map |
@@ -313,13 +314,18 @@ LOGICAL: Final[Mapping[str, pa.DataType]] = {
     "local-timestamp-micros": pa.timestamp("us"),
 }
 
-NUMBERS: Final = frozenset(("time-millis", "time-micros", "timestamp-nanos", "local-timestamp-nanos"))
-"""Logical types that no column type has: numbers, and the field says of what."""
+NUMBERS: Final[Mapping[str, str]] = {
+    "time-millis": "time-micros",  # a schema may go from one to the other; the column stays
+    "time-micros": "time-micros",
+    "timestamp-nanos": "timestamp-nanos",
+    "local-timestamp-nanos": "local-timestamp-nanos",
+}
+"""Logical types that no column type has: numbers, and what the field says of them."""
 
 
 def _metadata(type_: Type) -> dict[str, str] | None:
     branches = type_.branches if isinstance(type_, Union) else [type_]
-    found = [name for branch in branches if (name := logical(branch)) in NUMBERS]
+    found = [NUMBERS[name] for branch in branches if (name := logical(branch)) in NUMBERS]
     return {"logicalType": found[0]} if found and len(branches) < 3 else None
 
 

@@ -78,7 +78,7 @@ WIDE = pa.struct({"int": pa.int32(), "string": pa.string()})
         ({**FIXED, "logicalType": "decimal", "precision": 38}, b"\0" * 15 + b"\7", pa.decimal128(38, 0), Decimal(7)),
         (logical("decimal", "bytes", precision=39, scale=1), b"\x02\x85", pa.string(), "-12.3"),
         (logical("date", "int"), b"\x02", pa.date32(), date(1970, 1, 2)),
-        (logical("time-millis", "int"), b"\x02", pa.int64(), 1),
+        (logical("time-millis", "int"), b"\x02", pa.int64(), 1_000),
         (logical("timestamp-millis", "long"), b"\x02", pa.timestamp("us", "UTC"), START + 1000 * MICROSECOND),
         (logical("local-timestamp-micros", "long"), b"\x02", pa.timestamp("us"), LOCAL + MICROSECOND),
         (logical("timestamp-nanos", "long"), b"\x02", pa.int64(), 1),
@@ -101,9 +101,20 @@ def test_each_type_has_its_column(type_: Any, payload: bytes, column: pa.DataTyp
     assert decoded.rows.field("f").to_pylist() == [value]
 
 
+def test_a_time_of_day_has_one_unit_whatever_the_reader_is() -> None:
+    """A schema goes from milliseconds to microseconds; rows of before and after share a column, and none says whose."""
+    noon = 12 * 60 * 60 * 1_000
+    old, new = (a_record(at=each) for each in (logical("time-millis", "int"), logical("time-micros", "long")))
+    before = own(old, written("int", noon))
+    decoding = decoder(a_writer(new))
+    after = read(decoding, [(decoding.add(a_writer(old)), written("int", noon))])
+    assert before.rows.to_pylist() == after.rows.to_pylist() == [{"at": noon * 1_000}]
+    assert before.rows.type.field("at").metadata == after.rows.type.field("at").metadata
+
+
 def test_numbers_that_stand_for_times_say_so() -> None:
     """No column type has them, so that the field carries what the schema called them."""
-    schema = a_record(a=["null", logical("time-micros", "long")], b=logical("timestamp-nanos", "long"), c="long")
+    schema = a_record(a=["null", logical("time-millis", "int")], b=logical("timestamp-nanos", "long"), c="long")
     type_ = decoder(a_writer(schema)).type
     assert [field.metadata for field in type_] == [
         {b"logicalType": b"time-micros"},

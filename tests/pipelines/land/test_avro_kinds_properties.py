@@ -135,10 +135,9 @@ def as_column(value: Any, type_: tree.Type) -> Any:
     if isinstance(type_, tree.Map):
         return {key: as_column(each, type_.values) for key, each in value.items()}
     match logical(type_):
-        case "time-millis" | "time-micros" as kind:
+        case "time-millis" | "time-micros":
             since = timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
-            ticks = (since + timedelta(microseconds=value.microsecond)) // timedelta(microseconds=1)
-            return ticks // 1_000 if kind == "time-millis" else ticks
+            return (since + timedelta(microseconds=value.microsecond)) // timedelta(microseconds=1)
         case "uuid":
             return str(value)
         case "decimal" if isinstance(type_, tree.Primitive | tree.Fixed):

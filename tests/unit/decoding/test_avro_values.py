@@ -28,14 +28,16 @@ from tests.unit.decoding.avro_builders import DECIMAL, a_record, a_source, logic
         (logical("local-timestamp-millis"), logical("timestamp-micros"), 7, 7_000),
         (logical("timestamp-millis"), "long", 7, 7),
         ("long", logical("timestamp-millis"), 7, 7_000),
-        (logical("time-millis", "int"), logical("time-millis", "int"), 7, 7),
+        (logical("time-millis", "int"), logical("time-millis", "int"), 7, 7_000),
+        ("int", logical("time-millis", "int"), 7, 7_000),
+        (logical("time-micros"), logical("time-micros"), 7, 7),
         (logical("time-millis", "int"), logical("time-micros"), 7, 7_000),
         (logical("timestamp-micros"), logical("time-micros"), 7, 7),
         (logical("date", "int"), logical("date", "int"), 7, 7),
     ],
 )
 def test_times_come_in_the_unit_of_their_column(writer: Any, reader: Any, number: int, expected: int) -> None:
-    """Whatever unit they were written in: microseconds, of nanoseconds and times of day the reader's own."""
+    """Whatever unit they were written in: microseconds, of nanoseconds the reader's own."""
     base = writer["type"] if isinstance(writer, dict) else writer
     assert read(writer, written(base, number), reader) == expected
 

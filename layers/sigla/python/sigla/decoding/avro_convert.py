@@ -95,7 +95,7 @@ def _uuid(data: bytes) -> str:
 
 
 def _moment(written: str, wanted: str) -> Convert | None:
-    """Between units. Columns of instants are in microseconds, those of nanoseconds and of times of day in their own.
+    """Between units. Columns are in microseconds, because a schema may go from one unit to another; nanoseconds stay.
 
     A writer without a unit is taken at the reader's word.
     """
@@ -103,7 +103,7 @@ def _moment(written: str, wanted: str) -> Convert | None:
     own_family, _, own_unit = written.rpartition("-")
     if own_unit not in NANOS or (own_family == "time") != (family == "time"):
         own_unit = unit
-    target = unit if family == "time" or unit == "nanos" else "micros"
+    target = "nanos" if unit == "nanos" else "micros"
     up, down = divmod(NANOS[own_unit], NANOS[target])
     return _Times(up) if up > 1 else _Shortened(NANOS[target] // NANOS[own_unit]) if down else None
 
