@@ -102,6 +102,13 @@ def test_a_default_that_fits_nothing_hinders_the_reader(type_: Any, default: Any
     assert why in unreadable.value.detail
 
 
+@pytest.mark.parametrize("kind", ["float", "double"])
+def test_a_default_beyond_all_floats_is_infinite(kind: str) -> None:
+    """As in Java, however it is written."""
+    for default, expected in ((10**400, inf), (-(10**400), -inf), (2, 2.0)):
+        assert read(of_fields(), b"", of_fields({"name": "x", "type": kind, "default": default})) == {"x": expected}
+
+
 def test_defaults_of_lists_and_maps_are_filled_in_too() -> None:
     lists = {"name": "l", "type": {"type": "array", "items": ["null", "bytes"]}, "default": ["a", None]}
     maps = {"name": "m", "type": {"type": "map", "values": logical("timestamp-millis")}, "default": {"k": 2}}

@@ -6,6 +6,7 @@ UnicodeDecodeError.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final
 from uuid import UUID
 
@@ -207,7 +208,7 @@ def _leaf(json: Json, type_: Type) -> Any:
     if not Fitting().fits(json, type_):
         raise ValueError(f"is no {type_.kind}")
     if type_.kind in ("float", "double"):
-        return float(json)  # type: ignore[arg-type]  # it fits: a number
+        return _float(json)
     value: Any = json
     if type_.kind == "string":
         value.encode()  # half a surrogate pair is no text
@@ -217,6 +218,14 @@ def _leaf(json: Json, type_: Type) -> Any:
         raise ValueError(f"has not the {type_.size} bytes of {type_.full}")
     then = conversion(type_, type_) if isinstance(type_, Primitive | Fixed) else None
     return then(value) if then else value
+
+
+def _float(json: Any) -> float:
+    """What is beyond all floats is infinite, as Java has it."""
+    try:
+        return float(json)
+    except OverflowError:  # of an integer
+        return inf if json > 0 else -inf
 
 
 def _of(json: Json, kind: type) -> Any:
