@@ -56,6 +56,19 @@ class AvroDecoder:
 
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         failed: dict[int, DecodeFailed] = {}
+        try:
+            rows = self._rows(payloads, writers, failed)
+        except NoRoom:
+            self._forget(0)
+            if len(payloads) > 1:
+                raise TooMuch from None
+            failed[0] = DecodeFailed(Reason.TOO_LARGE, "texts of 2 GiB and more, defaults among them")
+            self.columns.append(None)
+            rows = self.columns.take()
+        return self._decoded(rows, failed)
+
+    def _rows(self, payloads: pa.Array, writers: pa.Array, failed: dict[int, DecodeFailed]) -> pa.Array:
+        """failed: gets those that do. Raises NoRoom where together they are too much."""
         done: list[pa.Array] = []
         begun = 0
         reads, longest, trailing, room = self.reads, self.limits.max_bytes, self.limits.trailing, self.room
@@ -74,7 +87,7 @@ class AvroDecoder:
                 failure = self._walked(row - begun, number, data)
                 if failure:
                     failed[row] = failure
-        return self._decoded(pa.concat_arrays([*done, self.columns.take()]), failed)
+        return concatenated([*done, self.columns.take()])
 
     def _first(self, number: int, made: Plan, data: bytes, at: int) -> int:
         """In the place of the fast way, until there is one."""
@@ -94,9 +107,7 @@ class AvroDecoder:
             failed = failure
         except NoRoom:
             if self.room.allowed < self.room.most:  # a neighbour's doing, or perhaps
-                self._forget(at)
-                self.columns.take()
-                raise TooMuch from None
+                raise
             failed = DecodeFailed(Reason.TOO_LARGE, f"more than {self.room.most} values")
         else:
             return None
@@ -117,6 +128,14 @@ class AvroDecoder:
             at[row] = failure.at
             detail[row] = failure.detail
         return Decoded(rows, pa.array(status), pa.array(at, pa.int32()), pa.array(detail, pa.string()))
+
+
+def concatenated(arrays: list[pa.Array]) -> pa.Array:
+    """Raises NoRoom."""
+    try:
+        return pa.concat_arrays(arrays)
+    except pa.ArrowInvalid:  # texts of 2 GiB
+        raise NoRoom from None
 
 
 def _none(_data: bytes, _at: int) -> int:

@@ -58,7 +58,15 @@ class Column(Protocol):
 
 
 class NoRoom(Exception):
-    """The row would become more values than it, or all rows together, may."""
+    """The row would become more values than it, or all rows together, may; or its texts more than an array holds."""
+
+
+def array(values: list[Any], type_: pa.DataType) -> pa.Array:
+    """Raises NoRoom."""
+    found = pa.array(values, type_)
+    if isinstance(found, pa.ChunkedArray):  # Arrow's way with texts of 2 GiB: a long default makes them of few bytes
+        raise NoRoom
+    return found
 
 
 class Room:
@@ -103,7 +111,7 @@ class Plain:
     """convert: what becomes of the list; None for what Arrow does by itself."""
 
     type: pa.DataType
-    convert: Callable[[list[Any], pa.DataType], pa.Array] = pa.array
+    convert: Callable[[list[Any], pa.DataType], pa.Array] = array
     values: list[Any] = field(default_factory=list)
     width: int = 1
 
@@ -135,7 +143,7 @@ class Text:
         del self.values[rows:]
 
     def take(self) -> pa.Array:
-        found = pa.array(self.values, self.type)
+        found = array(self.values, self.type)
         self.values.clear()
         return found
 
@@ -204,6 +212,8 @@ class Repeated:
         return (value.keys(), value.values()) if value else ((), ())
 
     def keep(self, rows: int) -> None:
+        if rows < self.counted:
+            self.counted = self.kept = 0
         self.kept += sum(length or 0 for length in self.lengths[self.counted : rows])
         self.counted = rows
         del self.lengths[rows:]

@@ -312,6 +312,32 @@ def test_what_is_decoded_becomes_arrays_before_there_is_too_much_of_it(monkeypat
     assert [at for at, status in enumerate(decoded.status.to_pylist()) if status] == [3, 7]
 
 
+def test_texts_that_no_array_holds_are_read_by_fewer_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A default may be long, and the record that lacks it a byte: thousands of them are gigabytes."""
+    arrays = pa.array
+
+    def small(values: Any, type_: pa.DataType | None = None) -> Any:
+        """A column of texts ends at 2 GiB, and is handed over in pieces then; here at 60 of a letter."""
+        found = arrays(values, type_)
+        long = type_ == pa.string() and "".join(filter(None, values)).count("x") > 60
+        return pa.chunked_array([found]) if long else found
+
+    reader = a_record(a="int", b="string", c={"type": "array", "items": "int"})
+    reader["fields"][1]["default"] = "x" * 40
+    writer = a_record(a="int", c={"type": "array", "items": "int"})
+    decoding = decoder(a_writer(reader))
+    number = decoding.add(a_writer(writer))
+    rows = [(number, b"\2\2\2\0"), (number, b"\2"), (number, b"\2\2\4\0")]
+    monkeypatch.setattr(pa, "array", small)
+    with pytest.raises(TooMuch):
+        read(decoding, rows)
+    assert read(decoding, rows[:2]).rows.to_pylist() == [{"a": 1, "b": "x" * 40, "c": [1]}, None]
+    long = {**reader, "fields": [reader["fields"][0], {**reader["fields"][1], "default": "x" * 101}]}
+    decoding = decoder(a_writer(long))
+    alone = read(decoding, [(decoding.add(a_writer(writer)), rows[0][1])])
+    assert alone.status.to_pylist() == [NUMBERS[Reason.TOO_LARGE]]
+
+
 def test_a_batch_may_have_thousands_of_writers() -> None:
     """Each is compiled when its first record comes, and none is forgotten."""
     reader = a_record(**{f"f{at}": ["null", "long"] for at in range(10)})
