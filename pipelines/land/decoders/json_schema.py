@@ -12,12 +12,13 @@
 | anything else, and a type within itself from the third time on | string: JSON |
 
 Properties beyond `properties` are kept where the schema speaks of them (`additionalProperties` that is not false,
-`patternProperties`), and not where it merely does not forbid them. A schema that is no object makes one column,
-`value`. A property that is missing and one that is null are both null.
+`patternProperties`, `required`, and whatever `allOf`, `oneOf`, `then`, `$ref` and others say beside it), and not where
+it merely does not forbid them. A schema that is no object makes one column, `value`. A property that is missing and one
+that is null are both null.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Final
@@ -28,6 +29,7 @@ import pyarrow as pa
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member, Values
 from pipelines.land.decoders.decoder import Decoded, Writer
+from pipelines.land.decoders.json_schema_beside import Said, of_items, of_properties, of_property, open_beyond, together
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
 from sigla.decoding.json_schema import STANDARD, schema_of, validator_of
 from sigla.decoding.json_schema import decoder as value_decoder
@@ -103,49 +105,53 @@ class _Shapes:
         except RecursionError:
             raise Unreadable(Reason.BAD_SCHEMA, "the schema is nested too deep") from None
 
-    def column(self, schema: Any, home: Home, around: tuple[int, ...]) -> Column:
-        """around: what was referred to on the way here."""
+    def column(self, schema: Any, home: Home, around: tuple[int, ...], beside: Iterable[Said] = ()) -> Column:
+        """around: what was referred to on the way here. beside: what else speaks of the value."""
         self.budget.spend()
         if not isinstance(schema, dict):
             return TEXT
         home = self.resources.entered(home, schema)
+        said = (*beside, (schema, home))
         if isinstance(schema.get("$ref"), str):
-            return self.referred(schema["$ref"], home, around)
+            return self.referred(schema["$ref"], home, around, said)
         kind = _kind(schema)
         if kind in SCALARS:
             return SCALARS[kind]
         if kind in ("array", "object"):
-            return (self.array if kind == "array" else self.object)(schema, home, around)
+            return (self.array if kind == "array" else self.object)(schema, home, around, said)
         only = _only_branch(schema)
-        return TEXT if only is None else self.column(only, home, around)
+        return TEXT if only is None else self.column(only, home, around, said)
 
-    def referred(self, name: str, home: Home, around: tuple[int, ...]) -> Column:
+    def referred(self, name: str, home: Home, around: tuple[int, ...], said: Iterable[Said]) -> Column:
         try:
             target, at = self.resources.find(name, home)
         except Malformed as malformed:
             raise Unreadable(Reason.BAD_SCHEMA, malformed.reason) from None
         if around.count(id(target)) >= UNROLLED:
             return TEXT
-        return self.column(target, at, (*around, id(target)))
+        return self.column(target, at, (*around, id(target)), said)
 
-    def array(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...]) -> Column:
+    def array(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> Column:
         items = schema.get("items")
         if not isinstance(items, dict | bool) or "prefixItems" in schema:
             return TEXT
-        return _of(columns.listed(self.column(items, home, around)), list)
+        beside = of_items(together(said, self.resources))
+        return _of(columns.listed(self.column(items, home, around, beside)), list)
 
-    def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...]) -> Column:
+    def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> Column:
         properties, others = schema.get("properties"), schema.get("additionalProperties", False)
-        open_ = others is not False or bool(schema.get("patternProperties"))
+        said = together(said, self.resources)
         if isinstance(properties, dict) and properties:
             members = [
-                Member(name, _getter(name), self.column(inner, home, around)) for name, inner in properties.items()
+                Member(name, _getter(name), self.column(inner, home, around, of_property(name, said)))
+                for name, inner in properties.items()
             ]
-            if open_:
+            if open_beyond(properties, said):
                 members.append(Member(_free(properties), _others(frozenset(properties)), TEXT))
             return _of(columns.struct(members), dict)
         if isinstance(others, dict) and not schema.get("patternProperties"):
-            pairs = columns.mapped(SCALARS["string"], self.column(others, home, around))
+            items = self.column(others, home, around, of_properties(said))
+            pairs = columns.mapped(SCALARS["string"], items)
             build = Column(
                 pairs.type,
                 lambda values: pairs.build(list(map(_pairs, values))),
