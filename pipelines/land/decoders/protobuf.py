@@ -25,6 +25,7 @@ from typing import Any, Final, cast
 import orjson
 import pyarrow as pa
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.message_factory import GetMessageClass
 
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
@@ -125,7 +126,9 @@ def _getter(field: FieldDescriptor) -> Callable[[Any], Any]:
     if is_map(field):
         return lambda message: _pairs(get(message))
     if field.has_presence:
-        return lambda message: get(message) if message.HasField(name) else None
+        # Of the message itself, a field called `HasField` is what the name stands for.
+        there = GetMessageClass(cast("Descriptor", field.containing_type)).HasField
+        return lambda message: get(message) if there(message, name) else None
     return get
 
 

@@ -127,6 +127,23 @@ def test_texts_of_proto2_that_are_none_fail_alone() -> None:
     assert found.at.to_pylist() == [None, 2, 5] * 40
 
 
+@pytest.mark.parametrize("label", ["optional", "required"])
+def test_a_field_may_be_called_as_anything_of_the_runtime(label: str) -> None:
+    """As columns, as JSON text where the message is within itself, and where it is nested deep."""
+    names = dir(message_class(a_source('syntax = "proto2"; message M {}'), "M"))
+    assert {"DESCRIPTOR", "Extensions", "HasField", "IsInitialized", "ListFields", "__class__"} <= set(names)
+    fields = "".join(f"{label} string {name} = {number}; " for number, name in enumerate(names, 2))
+    reader = a_source(f'syntax = "proto2"; message M {{ optional M m = 1; {fields} }}')
+    kind: Any = message_class(reader, "M")
+    row = {name: name for name in names}
+    payload = kind.SerializeToString(kind(m=kind(m=kind(**row), **row), **row))
+    found = decode(a_decoder(reader, limits=Limits(depth=5)), Writer(reader), payload, payload[:-1])
+    assert reasons(found) == [None, Reason.DECODE_TRUNCATED]
+    [first, _] = found.rows.to_pylist()
+    assert json.loads(first["m"].pop("m")) == row
+    assert first == {"m": row, **row}
+
+
 def test_many_writers_are_read_as_one_reader() -> None:
     """Seven thousand schemas of a message, each with a field of its own."""
     reader = a_source('syntax = "proto3"; message M { string id = 1; int32 n = 2; }')

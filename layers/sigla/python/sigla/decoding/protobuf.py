@@ -145,17 +145,17 @@ def parser(message: type[Message], *, own: bool = True, limits: Limits = STANDAR
             raise fault or DecodeFailed(Reason.DECODE_INVALID, str(error)) from None
         if deep and len(payload) > NESTED * limits.depth and _deeper(found, limits.depth):
             raise _fault(payload, message, limits) or DecodeFailed(Reason.DEPTH, "nested too deep")
-        if required and not found.IsInitialized():
+        if required and not message.IsInitialized(found):
             reason = Reason.DECODE_INVALID if own else Reason.INCOMPATIBLE_READER
-            raise DecodeFailed(reason, f"without {', '.join(_missing(found))}, which is required")
+            raise DecodeFailed(reason, f"without {', '.join(_missing(message, found))}, which is required")
         return found
 
     return read
 
 
-def _missing(message: Any) -> list[str]:
-    """message: Any, because the published types do not know that it can tell."""
-    names: list[str] = message.FindInitializationErrors()
+def _missing(message: Any, found: Message) -> list[str]:
+    """message: its class; Any, because the published types do not know that it can tell."""
+    names: list[str] = message.FindInitializationErrors(found)
     return names
 
 
@@ -193,7 +193,7 @@ def _deeper(message: Message, depth: int) -> bool:
         found, level = todo.pop()
         if level > depth:
             return True
-        for field, value in found.ListFields():
+        for field, value in type(found).ListFields(found):
             if field.message_type is None:
                 continue
             if is_map(field):

@@ -3,6 +3,8 @@
 The mapping is Protobuf's own (https://protobuf.dev/programming-guides/json) but for three things: fields have the names
 of the .proto, numbers of 64 bits are numbers, and what the mapping has no word for (a moment beyond the year 9999, a
 message in an Any that nobody knows) is said field by field, so that there is a value whatever the bytes were.
+
+A message is asked through its class: of the message itself, a field called `HasField` is what the name stands for.
 """
 
 import base64
@@ -81,15 +83,16 @@ def plain(message: Message, depth: int = 0) -> Any:
     """
     if depth > RUNTIME_DEPTH:
         raise DecodeFailed(Reason.DEPTH, f"more than {RUNTIME_DEPTH} messages within messages")
-    known = _WELL_KNOWN.get(well_known(cast("Descriptor", message.DESCRIPTOR)))
+    known = _WELL_KNOWN.get(well_known(cast("Descriptor", type(message).DESCRIPTOR)))
     return known(message, depth) if known else _fields(message, depth)
 
 
 def _fields(message: Message, depth: int) -> dict[str, Any]:
+    known = type(message)
     return {
         field.name: _field(field, getattr(message, field.name), depth)
-        for field in cast("Descriptor", message.DESCRIPTOR).fields
-        if not field.has_presence or message.HasField(field.name)
+        for field in cast("Descriptor", known.DESCRIPTOR).fields
+        if not field.has_presence or known.HasField(message, field.name)
     }
 
 
