@@ -153,7 +153,8 @@ def _value(field: FieldDescriptor, around: tuple[str, ...], budget: Budget) -> C
 
 
 def _enum(field: FieldDescriptor) -> Column:
-    known = {value.number: value.name for value in cast("EnumDescriptor", field.enum_type).values}
+    values = cast("EnumDescriptor", field.enum_type).values
+    known = {value.number: value.name for value in reversed(values)}  # of several names the first, as in JSON
     return columns.scalar(pa.string(), lambda number: known.get(number) or symbol(field, number))
 
 

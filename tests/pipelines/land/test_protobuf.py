@@ -144,6 +144,17 @@ def test_a_field_may_be_called_as_anything_of_the_runtime(label: str) -> None:
     assert first == {"m": row, **row}
 
 
+def test_of_a_symbol_with_several_names_the_first_is_landed() -> None:
+    """As Protobuf's own JSON has it."""
+    reader = a_source("""
+        syntax = "proto3";
+        enum E { option allow_alias = true; A = 0; B = 1; C = 1; }
+        message M { E e = 1; M m = 2; }
+    """)
+    found = decode(a_decoder(reader), Writer(reader), b"\x08\x01\x12\x06\x08\x01\x12\x02\x08\x01")
+    assert found.rows.to_pylist() == [{"e": "B", "m": {"e": "B", "m": '{"e":"B"}'}}]
+
+
 def test_many_writers_are_read_as_one_reader() -> None:
     """Seven thousand schemas of a message, each with a field of its own."""
     reader = a_source('syntax = "proto3"; message M { string id = 1; int32 n = 2; }')
