@@ -220,7 +220,7 @@ def expected(message: Any, around: tuple[str, ...] = ()) -> Any:
             if field.message_type:
                 return expected(value, (*around, name))
             if field.enum_type:
-                return SYMBOLS[value] if value < len(SYMBOLS) else str(value)
+                return SYMBOLS[value] if 0 <= value < len(SYMBOLS) else str(value)
             return Decimal(value) if field.type in (FIELD.TYPE_UINT64, FIELD.TYPE_FIXED64) else value
 
         if field.message_type and field.message_type.GetOptions().map_entry:
