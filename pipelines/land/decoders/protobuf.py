@@ -9,13 +9,13 @@
 | an enum | string: the symbol, or the number where it has none |
 | repeated, map | list, map: never null, empty where nothing was written; maps are sorted by their keys |
 | a message, a group | struct, null where it is not there |
-| google.protobuf.Timestamp | timestamp in microseconds, UTC |
+| google.protobuf.Timestamp | timestamp in microseconds, UTC; what is finer is cut off |
 | wrappers (google.protobuf.StringValue and others) | what they wrap, null where they are not there |
 | Any, Struct, Value, ListValue of google.protobuf | string: JSON |
 | a message without fields, and one within itself from the third time on | string: JSON |
 
 A field that knows presence (optional, a member of a oneof, any of proto2) is null where it was not written; any other
-has its default then.
+has its default then. By what the reader's files extend a message it has columns as well: `[package.name]`.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,6 +32,7 @@ from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
 from pipelines.land.decoders.decoder import Decoded, Writer
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
 from sigla.decoding.protobuf import STANDARD, Read, message_class, parser, record_name
+from sigla.decoding.protobuf_fields import called, fields, there, value
 from sigla.decoding.protobuf_plain import (
     PACKAGE,
     TIMESTAMP,
@@ -116,19 +117,23 @@ def _record(descriptor: Descriptor, around: tuple[str, ...], budget: Budget) -> 
     """around: the full names of the messages around this one."""
     inside = (*around, descriptor.full_name)
     return columns.struct(
-        [Member(field.name, _getter(field), _column(field, inside, budget)) for field in descriptor.fields]
+        [Member(called(field), _getter(field), _column(field, inside, budget)) for field in fields(descriptor).values()]
     )
 
 
 def _getter(field: FieldDescriptor) -> Callable[[Any], Any]:
+    if field.is_extension:
+        if field.has_presence:
+            return lambda message: value(message, field) if there(message, field) else None
+        return lambda message: value(message, field)
     name = field.name
     get: Callable[[Any], Any] = attrgetter(name)
     if is_map(field):
         return lambda message: _pairs(get(message))
     if field.has_presence:
         # Of the message itself, a field called `HasField` is what the name stands for.
-        there = GetMessageClass(cast("Descriptor", field.containing_type)).HasField
-        return lambda message: get(message) if there(message, name) else None
+        has = GetMessageClass(cast("Descriptor", field.containing_type)).HasField
+        return lambda message: get(message) if has(message, name) else None
     return get
 
 
@@ -167,7 +172,7 @@ def _message(descriptor: Descriptor, around: tuple[str, ...], budget: Budget) ->
         return Column(
             wrapped.type, lambda values: wrapped.build([None if each is None else each.value for each in values])
         )
-    if name in OPEN or not descriptor.fields or around.count(descriptor.full_name) >= UNROLLED:
+    if name in OPEN or not fields(descriptor) or around.count(descriptor.full_name) >= UNROLLED:
         return columns.scalar(pa.string(), lambda message: orjson.dumps(plain(message)).decode())
     return _record(descriptor, around, budget)
 

@@ -155,6 +155,36 @@ def test_of_a_symbol_with_several_names_the_first_is_landed() -> None:
     assert found.rows.to_pylist() == [{"e": "B", "m": {"e": "B", "m": '{"e":"B"}'}}]
 
 
+def test_extensions_have_columns_and_json_as_fields_have() -> None:
+    """Those that the reader's files declare, under their full names."""
+    reader = a_source("""
+        syntax = "proto2";
+        package shop;
+        message Order { optional int32 id = 1; optional Order parent = 2; extensions 100 to 200; }
+        extend Order { repeated Line lines = 102; optional string note = 101; }
+        message Line { optional int64 n = 1; extend Order { optional int32 discount = 103; } }
+    """)
+    note, lines, discount = b"\xaa\x06\x01x", b"\xb2\x06\x02\x08\x07", b"\xb8\x06\x09"
+    deep = note + discount + b"\xca\x0c\x01?"
+    payload = b"\x08\x01" + lines + b"\x12" + bytes([len(deep) + 2]) + b"\x12" + bytes([len(deep)]) + deep
+    found = decode(a_decoder(reader), Writer(reader), payload, b"\xaa\x06\x01\xff")
+    assert reasons(found) == [None, Reason.BAD_UTF8]
+    text = '{"[shop.note]":"x","[shop.lines]":[],"[shop.Line.discount]":9}'
+    nothing: dict[str, Any] = {
+        "id": None,
+        "parent": None,
+        "[shop.note]": None,
+        "[shop.lines]": [],
+        "[shop.Line.discount]": None,
+    }
+    assert found.rows[0].as_py() == {
+        **nothing,
+        "id": 1,
+        "parent": {**nothing, "parent": text},
+        "[shop.lines]": [{"n": 7}],
+    }
+
+
 def test_many_writers_are_read_as_one_reader() -> None:
     """Seven thousand schemas of a message, each with a field of its own."""
     reader = a_source('syntax = "proto3"; message M { string id = 1; int32 n = 2; }')

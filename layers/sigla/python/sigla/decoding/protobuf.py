@@ -17,6 +17,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
+from sigla.decoding.protobuf_fields import fields
 from sigla.decoding.protobuf_plain import is_map, plain
 from sigla.decoding.protobuf_walk import diagnosis
 from sigla.decoding.reasons import Reason
@@ -171,10 +172,11 @@ def _traits(root: Descriptor) -> tuple[int, bool, int]:
     while todo:
         descriptor = todo.pop()
         if descriptor.full_name not in uses:
-            inner = [field.message_type for field in descriptor.fields if field.message_type]
+            known = fields(descriptor).values()
+            inner = [field.message_type for field in known if field.message_type]
             uses[descriptor.full_name] = [each.full_name for each in inner]
-            required |= any(field.is_required for field in descriptor.fields)
-            widest = max(widest, len(descriptor.fields))
+            required |= any(field.is_required for field in known)
+            widest = max(widest, len(known))
             todo += inner
     try:
         TopologicalSorter(uses).prepare()

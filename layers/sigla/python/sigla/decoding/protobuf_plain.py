@@ -3,8 +3,6 @@
 The mapping is Protobuf's own (https://protobuf.dev/programming-guides/json) but for three things: fields have the names
 of the .proto, numbers of 64 bits are numbers, and what the mapping has no word for (a moment beyond the year 9999, a
 message in an Any that nobody knows) is said field by field, so that there is a value whatever the bytes were.
-
-A message is asked through its class: of the message itself, a field called `HasField` is what the name stands for.
 """
 
 import base64
@@ -20,6 +18,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from sigla.decoding.decoder import DecodeFailed
+from sigla.decoding.protobuf_fields import called, fields, there, value
 from sigla.decoding.protobuf_walk import RUNTIME_DEPTH
 from sigla.decoding.reasons import Reason
 
@@ -88,11 +87,10 @@ def plain(message: Message, depth: int = 0) -> Any:
 
 
 def _fields(message: Message, depth: int) -> dict[str, Any]:
-    known = type(message)
     return {
-        field.name: _field(field, getattr(message, field.name), depth)
-        for field in cast("Descriptor", known.DESCRIPTOR).fields
-        if not field.has_presence or known.HasField(message, field.name)
+        called(field): _field(field, value(message, field), depth)
+        for field in fields(cast("Descriptor", type(message).DESCRIPTOR)).values()
+        if not field.has_presence or there(message, field)
     }
 
 

@@ -10,6 +10,7 @@ from typing import Final, NoReturn
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from sigla.decoding.decoder import DecodeFailed, Limits
+from sigla.decoding.protobuf_fields import fields
 from sigla.decoding.reasons import Reason
 
 RUNTIME_DEPTH: Final = 100
@@ -70,7 +71,7 @@ class _Walk:
         if depth > self.depth:
             raise DecodeFailed(Reason.DEPTH, f"more than {self.depth} messages within messages", at)
         if descriptor is not None:
-            self.spend(len(descriptor.fields), at)
+            self.spend(len(fields(descriptor)), at)
         while at < end:
             start = at
             tag, at = self.varint(at, end)
@@ -83,7 +84,7 @@ class _Walk:
                 return at
             if wire not in _READERS:
                 _invalid(f"there is no wire type {wire}", start)
-            field = descriptor.fields_by_number.get(number) if descriptor else None
+            field = fields(descriptor).get(number) if descriptor else None
             if field is not None and field.is_repeated:
                 self.spend(1, start)
             at = _READERS[wire](self, field, number, at, end, depth)
