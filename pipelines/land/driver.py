@@ -74,14 +74,14 @@ class Driver:
         stale_ms = int(self.landing.max_stale.total_seconds() * 1000)
         # Opened anew for each: Spark calls from whatever thread, and what nobody has yet is not remembered.
         with lookup(self.landing.registry.address) as (bodies, catalog):
-            heads = Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now()
+            answer = Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now()
             readers = Readers(Schemas(bodies, context), checks.limits)
             plan = planned(
                 query=batch.query,
                 batch=batch.number,
                 context=context,
                 bindings=bindings,
-                heads=heads,
+                answer=answer,
                 checks=checks,
                 readers=readers,
                 columns=self.sink.columns,
@@ -120,7 +120,10 @@ def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:
 
 
 def _reads(plan: Plan) -> tuple[Read, ...]:
-    return tuple(
-        Read(head.subject, head.version, head.reader.id, head.stale, plan.dropped.get(head.subject, ()))
-        for head in plan.heads.values()
-    )
+    stale, dropped = plan.answer.stale, plan.dropped
+    reads = [
+        Read(head.subject, head.version, head.reader.id, stale, dropped.get((binding, head.subject), ()))
+        for binding, heads in plan.answer.heads.items()
+        for head in heads.values()
+    ]
+    return tuple(dict.fromkeys(reads))

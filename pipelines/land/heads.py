@@ -4,13 +4,13 @@ Why that is enough: who produces has registered before, and the end of a batch i
 in the batch that is its subject's is in the answer.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import orjson
 
-from pipelines.land.plan import Binding, Head, Strategy
+from pipelines.land.plan import Answer, Binding, Head, Strategy
 from pipelines.places import Place
 from sigla.errors import StoreError
 from sigla.model import BodyKey, Row, SchemaId, Search, Show, Subject
@@ -34,39 +34,71 @@ class Heads:
     bindings: tuple[Binding, ...]
     max_stale_ms: int
 
-    def now(self) -> Mapping[str, Head]:
-        """By subject; those without a version are missing. Raises NoHead."""
+    def now(self) -> Answer:
+        """Raises NoHead."""
         if self.catalog is None:
             return self._saved("No table is named")
         try:
-            found = {head.subject: head for head in _asked(self.catalog, self.context, self.bindings)}
+            heads = {binding: _asked(self.catalog, self.context, binding) for binding in self.bindings}
         except StoreError as silent:
             return self._saved(f"The catalog does not answer ({silent})")
-        form = {"at": self.clock.now(), "heads": [_form(head) for head in found.values()]}
-        self.place.replace(SAVED, orjson.dumps(form))
-        return found
+        bound = [
+            {"asked": _question(self.context, binding), "heads": [_form(head) for head in found.values()]}
+            for binding, found in heads.items()
+        ]
+        self.place.replace(SAVED, orjson.dumps({"at": self.clock.now(), "bindings": bound}))
+        return Answer(heads)
 
-    def _saved(self, why: str) -> Mapping[str, Head]:
-        pinned = {head.subject: head for head in _pinned(self.context, self.bindings)}
+    def _saved(self, why: str) -> Answer:
+        """What the settings pin, and of the rest what the catalog said last."""
+        pinned = {each: _pinned(self.context, each) for each in self.bindings if each.reader.kind == "id"}
+        last = self._last(why) if len(pinned) < len(self.bindings) else []
+        heads = {each: pinned[each] if each in pinned else self._said(each, last, why) for each in self.bindings}
+        return Answer(heads, stale=True)
+
+    def _last(self, why: str) -> list[dict[str, Any]]:
+        """The last answer, binding by binding. Raises NoHead."""
         saved = self.place.read(SAVED)
-        form: dict[str, Any] = orjson.loads(saved) if saved else {"at": None, "heads": []}
-        kept = [_head(each) for each in form["heads"]]
-        found = {head.subject: replace(head, stale=True) for head in kept} | pinned
-        if all(binding.reader.kind == "id" for binding in self.bindings):
-            return found
-        if form["at"] is None:
+        if saved is None:
             raise NoHead(f"{why}, and nothing was landed here before: pin what to read with `reader: {{id: …}}`.")
+        form: dict[str, Any] = orjson.loads(saved)
         if self.clock.now() - form["at"] > self.max_stale_ms:
             raise NoHead(f"{why}, and its last answer is older than `max_stale`: allow more, or wait.")
+        found: list[dict[str, Any]] = form.get("bindings", [])
         return found
 
+    def _said(self, binding: Binding, last: list[dict[str, Any]], why: str) -> dict[str, Head]:
+        """By subject. Raises NoHead."""
+        asked = _question(self.context, binding)
+        for each in last:
+            if each["asked"] == asked:
+                return {form["subject"]: _head(form) for form in each["heads"]}
+        raise NoHead(
+            f"{why}, and its last answer is not about {binding.part}s of {binding.topic} as they are bound now: wait, "
+            "or pin what to read with `reader: {id: …}`."
+        )
 
-def _asked(catalog: Catalog, context: str, bindings: Iterable[Binding]) -> Iterator[Head]:
-    for binding in bindings:
-        for record in _records(catalog, context, binding):
-            subject = Subject(context, binding.subject(record))
-            if rows := catalog.history(subject):
-                yield _chosen(subject, binding, record, rows)
+
+def _question(context: str, binding: Binding) -> dict[str, Any]:
+    """All of a binding that its heads depend on."""
+    return {
+        "context": context,
+        "topic": binding.topic,
+        "part": binding.part,
+        "strategy": binding.strategy.value,
+        "reader": [*binding.reader],
+        "records": sorted(binding.records),
+    }
+
+
+def _asked(catalog: Catalog, context: str, binding: Binding) -> dict[str, Head]:
+    """By subject."""
+    found = {}
+    for record in _records(catalog, context, binding):
+        subject = Subject(context, binding.subject(record))
+        if rows := catalog.history(subject):
+            found[subject.qualified] = _chosen(subject, binding, record, rows)
+    return found
 
 
 def _records(catalog: Catalog, context: str, binding: Binding) -> Iterable[str]:
@@ -94,13 +126,11 @@ def _chosen(subject: Subject, binding: Binding, record: str, rows: tuple[Row, ..
     return Head(subject.qualified, BodyKey(subject.context, SchemaId(id)), version, ids, deleted, record)
 
 
-def _pinned(context: str, bindings: Iterable[Binding]) -> Iterator[Head]:
+def _pinned(context: str, binding: Binding) -> dict[str, Head]:
     """What the settings alone tell: nothing of which ids are the subject's."""
-    for binding in bindings:
-        if binding.reader.kind == "id":
-            for record in binding.records or ("",):
-                subject = Subject(context, binding.subject(record)).qualified
-                yield Head(subject, BodyKey(context, SchemaId(binding.reader.number)), 0, {}, record=record, stale=True)
+    reader = BodyKey(context, SchemaId(binding.reader.number))
+    subjects = {Subject(context, binding.subject(record)).qualified: record for record in binding.records or ("",)}
+    return {subject: Head(subject, reader, 0, {}, record=record) for subject, record in subjects.items()}
 
 
 def _form(head: Head) -> dict[str, Any]:

@@ -137,20 +137,20 @@ def _judged(
             record = "" if binding.strategy is Strategy.TOPIC else readers.record_name(known, indexes)
             subject = Subject(plan.context, binding.subject(record)).qualified
             part.subjects[rows] = subject
-            head, unchecked = _admitted(known, subject, plan)
+            head, unchecked = _admitted(known, subject, binding, plan)
             found.append((rows, _Judged(head, readers.number(head, known, indexes), unchecked)))
         except Unreadable as unreadable:
             part.fail(rows, unreadable.reason, unreadable.detail)
     return found
 
 
-def _admitted(known: Known, subject: str, plan: Plan) -> tuple[Head, bool]:
+def _admitted(known: Known, subject: str, binding: Binding, plan: Plan) -> tuple[Head, bool]:
     """The subject's head, and whether nobody could say that the schema is the subject's. Raises Unreadable."""
-    head, id = plan.heads.get(subject), int(known.key.id)
+    head, id = plan.answer.heads[binding].get(subject), int(known.key.id)
     if head is None:
         raise Unreadable(Reason.NOT_IN_SUBJECT, f"subject {subject} has no versions")
     if id not in head.ids:
-        if head.stale:
+        if plan.answer.stale:
             return head, True
         if plan.checks.membership is Policy.FAIL:
             raise Unreadable(Reason.NOT_IN_SUBJECT, f"no version of subject {subject} has the id {id}")

@@ -70,8 +70,7 @@ class Head:
 
     reader, version: the id to read as, and which version of the subject that is; 0 if none. ids: of every version, each
     with the last one that carries it. deleted: those of which every version is soft-deleted. record: the full name by
-    which the subject goes; empty where it goes by the topic. stale: the catalog was silent; an id that is not here may
-    have been registered since, and is let pass.
+    which the subject goes; empty where it goes by the topic.
     """
 
     subject: str
@@ -80,6 +79,18 @@ class Head:
     ids: Mapping[int, int]
     deleted: frozenset[int] = frozenset()
     record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the catalog says of all bindings.
+
+    heads: by binding, because several may share a subject and read it as something else, and by subject; those without
+    a version are missing. stale: the catalog was silent; an id that is not here may have been registered since, and is
+    let pass.
+    """
+
+    heads: Mapping[Binding, Mapping[str, Head]]
     stale: bool = False
 
 
@@ -99,19 +110,19 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """query, batch: whose plan it is. context: of all ids. heads: by subject. targets: by table.
+    """query, batch: whose plan it is. context: of all ids. targets: by table.
 
-    dropped: by subject, the members of its reader for which a pinned table has no column.
+    dropped: by binding and subject, the members of its reader for which a pinned table has no column.
     """
 
     query: str
     batch: int
     context: str
     bindings: tuple[Binding, ...]
-    heads: Mapping[str, Head]
+    answer: Answer
     targets: Mapping[str, Target]
     checks: Checks = field(default_factory=Checks)
-    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dropped: Mapping[tuple[Binding, str], tuple[str, ...]] = field(default_factory=dict)
 
     def binding(self, topic: str, part: str) -> Binding | None:
         return next((each for each in self.bindings if (each.topic, each.part) == (topic, part)), None)

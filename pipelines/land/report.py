@@ -115,7 +115,11 @@ def _reasons(manifest: Manifest) -> dict[str, int]:
 
 def _dropped(manifest: Manifest) -> dict[str, list[str]]:
     """By subject, what of its records has no column."""
-    return {read.subject: list(read.dropped) for read in manifest.reads if read.dropped}
+    found: dict[str, dict[str, None]] = {}
+    for read in manifest.reads:  # a subject has several where bindings read it differently
+        if read.dropped:
+            found.setdefault(read.subject, {}).update(dict.fromkeys(read.dropped))
+    return {subject: list(names) for subject, names in found.items()}
 
 
 def _tables(manifest: Manifest) -> dict[str, int]:

@@ -56,7 +56,7 @@ def test_what_a_pinned_table_leaves_out_is_told(world: World) -> None:
     binding = Binding("orders", table="orders")
     columns = pa.schema([pa.field("id", pa.int64())])
     plan = world.plan(binding, columns=lambda table: columns if table == "orders" else None, policy=Evolve.PIN)
-    assert plan.dropped == {"orders-value": ("note",)}
+    assert plan.dropped == {(binding, "orders-value"): ("note",)}
     outcome = world.land(plan, raw([framed(id, avro(LONGER, {"id": 1, "note": "n"}))]))
     assert [(row["id"], "note" in row) for row in outcome.rows("orders")] == [(1, False)]
     assert not world.plan(binding).dropped

@@ -63,7 +63,7 @@ class World:
             batch=7,
             context=".",
             bindings=bindings,
-            heads=self.heads(*bindings).now(),
+            answer=self.heads(*bindings).now(),
             checks=checks or Checks(),
             readers=self.readers,
             **{"columns": lambda _: None} | others,

@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from pyspark.errors import PySparkException
 from pipelines import __main__ as entry
 from pipelines.land import job
 from pipelines.land.landed import QUARANTINE, DataFile, Metric
-from pipelines.land.manifest import Counts, Manifest, Stopped
+from pipelines.land.manifest import Counts, Manifest, Read, Stopped
 from pipelines.land.report import Done, Sum, as_emf, as_json, as_text
 from pipelines.land.told import AGAIN, OWN
 from pipelines.spark import gave_up
@@ -68,6 +69,17 @@ def test_a_run_ends_with_its_sums() -> None:
     total.add(MANIFEST)
     total.add(MANIFEST)
     assert total.lines() == ["read: 2000", "landed: 1984", "quarantined: 16", "  BAD_UTF8: 10", "  UNKNOWN_ID: 6"]
+
+
+def test_what_is_left_out_of_a_subject_is_told_of_all_its_readers() -> None:
+    """Topics that share a subject may read it as different versions."""
+    reads = (Read("Paid", 2, 2, dropped=("a", "b")), Read("Paid", 1, 1, dropped=("a",)), Read("Sent", 1, 3))
+    total = Sum()
+    total.add(replace(MANIFEST, reads=reads))
+    assert [line for line in total.lines() if line.startswith("left out")] == [
+        "left out, for its table is pinned: Paid a",
+        "left out, for its table is pinned: Paid b",
+    ]
 
 
 def test_what_a_task_says_within_sparks_words_is_told_as_a_sentence() -> None:

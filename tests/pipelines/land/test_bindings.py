@@ -1,0 +1,57 @@
+"""What is bound is read as its binding says, whatever other bindings say of the same subject."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipelines.land.plan import LATEST, Binding, Reader, Strategy
+from sigla.opening import embedded
+from sigla.settings import Settings
+from tests.pipelines.land.world import World, avro, framed, raw
+
+N = {"name": "n", "type": "int"}
+PAID = {"type": "record", "name": "Paid", "fields": [N]}
+LONGER = {"type": "record", "name": "Paid", "fields": [N, {"name": "note", "type": "string", "default": ""}]}
+FIRST = Reader("version", 1)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with embedded(Settings(default_level="NONE"), None) as (registry, _):
+        yield World(registry, tmp_path)
+
+
+def by_record(topic: str, part: str = "value", reader: Reader = LATEST) -> Binding:
+    return Binding(topic, part, Strategy.RECORD, reader, ("Paid",), topic)
+
+
+def without_ours(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [{name: value for name, value in row.items() if not name.startswith("_sr_")} for row in rows]
+
+
+def test_topics_of_one_record_are_each_read_as_their_own_reader(world: World) -> None:
+    world.register("Paid", PAID)
+    record = framed(world.register("Paid", LONGER), avro(LONGER, {"n": 1, "note": "kept"}))
+    plan = world.plan(by_record("newest"), by_record("first", reader=FIRST))
+    outcome = world.land(plan, raw([record], "newest"), raw([record], "first"))
+    assert without_ours(outcome.rows("newest")) == [{"n": 1, "note": "kept"}]
+    assert without_ours(outcome.rows("first")) == [{"n": 1}]
+
+
+def test_a_value_and_its_key_of_one_record_are_each_read_as_their_own_reader(world: World) -> None:
+    world.register("Paid", PAID)
+    record = framed(world.register("Paid", LONGER), avro(LONGER, {"n": 1, "note": "kept"}))
+    plan = world.plan(by_record("orders", reader=FIRST), by_record("orders", "key"))
+    outcome = world.land(plan, raw([record], keys=[record]))
+    assert without_ours(outcome.rows("orders")) == [{"n": 1, "_key": {"n": 1, "note": "kept"}}]
+
+
+def test_a_record_may_be_called_as_the_subject_of_a_topic(world: World) -> None:
+    click = {"title": "clicks-value", "type": "object", "properties": {"x": {"type": "integer"}}}
+    id = world.register("clicks-value", click, "JSON")
+    by_name = Binding("others", strategy=Strategy.RECORD, records=("clicks-value",), table="others")
+    plan = world.plan(Binding("clicks", table="clicks"), by_name)
+    outcome = world.land(plan, raw([framed(id, b'{"x": 1}')], "clicks"), raw([framed(id, b'{"x": 2}')], "others"))
+    assert without_ours(outcome.rows("clicks")) == [{"x": 1}]
+    assert without_ours(outcome.rows("others")) == [{"x": 2}]
