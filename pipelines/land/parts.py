@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from pipelines.land import framing
 from pipelines.land.framing import NONE, Framed
-from pipelines.land.plan import Binding, Head, Plan, Policy, Strategy
+from pipelines.land.heads import NoHead
+from pipelines.land.plan import Answer, Binding, Head, Plan, Policy, Strategy
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Known
 from sigla.decoding.decoder import Unreadable
@@ -71,7 +72,10 @@ class _Judged:
 
 
 def read(batch: pa.RecordBatch, binding: Binding, plan: Plan, readers: Readers) -> Part:
-    """batch: of RAW, of one topic. Whatever is wrong with a row is a status; only a store that is silent raises."""
+    """batch: of RAW, of one topic. Whatever is wrong with a row is a status; only a store that is silent raises.
+
+    Raises NoHead, too, where the catalog was.
+    """
     framed = framing.frames(batch, binding.part)
     part = Part(binding.part, framed, framed.status, framed.ids.copy(), np.full(len(batch), "", object))
     _check_sizes(part, plan.checks.limits.max_bytes)
@@ -137,26 +141,37 @@ def _judged(
             record = "" if binding.strategy is Strategy.TOPIC else readers.record_name(known, indexes)
             subject = Subject(plan.context, binding.subject(record)).qualified
             part.subjects[rows] = subject
-            head, unchecked = _admitted(known, subject, binding, plan)
+            head = _head(subject, record, binding, plan.answer)
+            unchecked = _unchecked(known, head, plan)
             found.append((rows, _Judged(head, readers.number(head, known, indexes), unchecked)))
         except Unreadable as unreadable:
             part.fail(rows, unreadable.reason, unreadable.detail)
     return found
 
 
-def _admitted(known: Known, subject: str, binding: Binding, plan: Plan) -> tuple[Head, bool]:
-    """The subject's head, and whether nobody could say that the schema is the subject's. Raises Unreadable."""
-    head, id = plan.answer.heads[binding].get(subject), int(known.key.id)
-    if head is None:
-        raise Unreadable(Reason.NOT_IN_SUBJECT, f"subject {subject} has no versions")
+def _head(subject: str, record: str, binding: Binding, answer: Answer) -> Head:
+    """Raises Unreadable where the subject has none, and NoHead where it may have got one since the answer."""
+    if head := answer.heads[binding].get(subject):
+        return head
+    if answer.stale and binding.admits(record):
+        raise NoHead(
+            f"There are records of subject {subject}, the catalog does not answer, and its last answer knows no such "
+            "subject: wait, or pin what to read with `reader: {id: …}`."
+        )
+    raise Unreadable(Reason.NOT_IN_SUBJECT, f"subject {subject} has no versions")
+
+
+def _unchecked(known: Known, head: Head, plan: Plan) -> bool:
+    """Whether nobody could say that the schema is the subject's. Raises Unreadable where it is not."""
+    id = int(known.key.id)
     if id not in head.ids:
         if plan.answer.stale:
-            return head, True
+            return True
         if plan.checks.membership is Policy.FAIL:
-            raise Unreadable(Reason.NOT_IN_SUBJECT, f"no version of subject {subject} has the id {id}")
+            raise Unreadable(Reason.NOT_IN_SUBJECT, f"no version of subject {head.subject} has the id {id}")
     if id in head.deleted and plan.checks.deleted is Policy.FAIL:
-        raise Unreadable(Reason.SCHEMA_DELETED, f"subject {subject} has the id {id} in deleted versions only")
-    return head, False
+        raise Unreadable(Reason.SCHEMA_DELETED, f"subject {head.subject} has the id {id} in deleted versions only")
+    return False
 
 
 def _decode(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) -> None:

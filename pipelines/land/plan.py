@@ -60,6 +60,10 @@ class Binding:
             case Strategy.TOPIC_RECORD:
                 return f"{self.topic}-{record}"
 
+    def admits(self, record: str) -> bool:
+        """Whether the settings let it be here; its subject may yet have no versions."""
+        return not self.records or record in self.records
+
     def table_of(self, record: str = "") -> str:
         return self.table.replace("{record}", record)
 
@@ -86,8 +90,8 @@ class Answer:
     """What the catalog says of all bindings.
 
     heads: by binding, because several may share a subject and read it as something else, and by subject; those without
-    a version are missing. stale: the catalog was silent; an id that is not here may have been registered since, and is
-    let pass.
+    a version are missing. stale: the catalog was silent. What is not here may have been registered since: an id is let
+    pass, a record of a subject waits for the next answer.
     """
 
     heads: Mapping[Binding, Mapping[str, Head]]

@@ -45,7 +45,7 @@ class Unbound(Exception):
 def land(batches: Iterable[pa.RecordBatch], plan: Plan, readers: Readers, outputs: Outputs, now: datetime) -> Landed:
     """batches: of RAW, in the order of their offsets. now: when this batch was begun, for the quarantine.
 
-    Raises Unbound, and what stores raise; then nothing has happened, whatever files there are.
+    Raises Unbound, NoHead, and what stores raise; then nothing has happened, whatever files there are.
     """
     tally = Tally()
     task = _Task(plan, readers, outputs, tally, now)

@@ -63,11 +63,11 @@ def landing(address: Address, tmp_path: Path, clock: FixedClock) -> Driver:
     return a_driver(address, tmp_path, "latest", clock)
 
 
-def a_driver(address: Address, folder: Path, reader: Any, clock: FixedClock) -> Driver:
+def a_driver(address: Address, folder: Path, reader: Any, clock: FixedClock, **binding: str) -> Driver:
     form = {
         "registry": {"bucket": address.bucket, "table": address.table},
         "source": {"kind": "files", "path": str(folder)},
-        "bind": [{"topic": "orders", "reader": reader}],
+        "bind": [{"topic": "orders", "reader": reader} | binding],
         "sink": {"lake": str(folder / "lake")},
         "work": str(folder / "work"),
         "max_stale": "1h",
@@ -77,7 +77,7 @@ def a_driver(address: Address, folder: Path, reader: Any, clock: FixedClock) -> 
 
 def land(landing: Driver, number: int, *ids: int) -> Manifest:
     """A batch of records with these ids."""
-    records = raw([framed(id, PAYLOAD) for id in ids])
+    records = raw([framed(id, PAYLOAD) for id in ids], *landing.landing.topics)
 
     def tasks(task: Task) -> Sequence[Landed]:
         with opening.bodies(task.registry) as bodies:
@@ -113,6 +113,21 @@ def test_a_silent_table_is_what_it_said_last_until_that_is_too_old(
     clock.time += 1
     with pytest.raises(NoHead, match=r"does not answer.*older than `max_stale`: allow more, or wait"):
         land(landing, 2, 1)
+
+
+@pytest.mark.parametrize("binding", [{"topic": "payments"}, {"strategy": "TopicRecordName"}], ids=str)
+def test_a_subject_that_is_newer_than_the_answer_is_waited_for(
+    binding: dict[str, str], address: Address, clock: FixedClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether its records are nobody's is said when the table answers."""
+    landing = a_driver(address, tmp_path, "latest", clock, **binding)
+    land(landing, 0)
+    with monkeypatch.context() as patched:
+        silence(patched)
+        assert land(landing, 1).counts.read == 0
+        with pytest.raises(NoHead, match=r"records of subject \S+, .* its last answer knows no such subject: wait"):
+            land(landing, 2, 1)
+    assert [each.reason for each in land(landing, 2, 1).metrics] == ["NOT_IN_SUBJECT"]
 
 
 def test_when_the_table_answers_again_nothing_is_unchecked(
