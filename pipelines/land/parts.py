@@ -44,7 +44,7 @@ class Group:
 class Part:
     """The values or the keys of a batch, row by row.
 
-    status: FINE, TOMBSTONE or a reason's number. ids: NONE where a row names no schema, or one that does not exist.
+    status: FINE, TOMBSTONE or a reason's number. ids: NONE where a row names no schema, or none of this context.
     details, at: of rows that failed. subjects: of rows that got so far.
     """
 
@@ -79,7 +79,7 @@ def read(batch: pa.RecordBatch, binding: Binding, plan: Plan, readers: Readers) 
     framed = framing.frames(batch, binding.part)
     part = Part(binding.part, framed, framed.status, framed.ids.copy(), np.full(len(batch), "", object))
     _check_sizes(part, plan.checks.limits.max_bytes)
-    schemas = _schemas(part, readers)
+    schemas = _schemas(part, plan, readers)
     protobuf = [ref for ref, known in schemas.items() if known.source.type == "PROTOBUF"]
     if protobuf:
         refs = _refs(framed)
@@ -110,7 +110,7 @@ def _distinct(values: npt.NDArray[np.int64], rows: Rows) -> Iterator[tuple[int, 
         yield int(values[at[0]]), at
 
 
-def _schemas(part: Part, readers: Readers) -> Mapping[int, Known]:
+def _schemas(part: Part, plan: Plan, readers: Readers) -> Mapping[int, Known]:
     """By their number in `_refs`; rows of others have failed."""
     found: dict[int, Known] = {}
     for ref, rows in _distinct(_refs(part.framed), np.flatnonzero(part.status == FINE)):
@@ -119,10 +119,15 @@ def _schemas(part: Part, readers: Readers) -> Mapping[int, Known]:
                 found[ref] = readers.schemas.by_id(ref)
             else:
                 found[ref] = readers.schemas.by_guid(_guid(part.framed, ref))
-                part.ids[rows] = found[ref].key.id
+                part.ids[rows] = _id(found[ref], plan)
         except Unreadable as unreadable:
             part.fail(rows, unreadable.reason, unreadable.detail)
     return found
+
+
+def _id(known: Known, plan: Plan) -> int:
+    """NONE of a schema of another context: its number is another schema's here."""
+    return int(known.key.id) if known.key.context == plan.context else NONE
 
 
 def _guid(framed: Framed, ref: int) -> UUID:
@@ -163,12 +168,13 @@ def _head(subject: str, record: str, binding: Binding, answer: Answer) -> Head:
 
 def _unchecked(known: Known, head: Head, plan: Plan) -> bool:
     """Whether nobody could say that the schema is the subject's. Raises Unreadable where it is not."""
-    id = int(known.key.id)
+    id = _id(known, plan)
     if id not in head.ids:
-        if plan.answer.stale:
+        if plan.answer.stale and id != NONE:
             return True
         if plan.checks.membership is Policy.FAIL:
-            raise Unreadable(Reason.NOT_IN_SUBJECT, f"no version of subject {head.subject} has the id {id}")
+            what = f"the schema, which is one of context {known.key.context}" if id == NONE else f"the id {id}"
+            raise Unreadable(Reason.NOT_IN_SUBJECT, f"no version of subject {head.subject} has {what}")
     if id in head.deleted and plan.checks.deleted is Policy.FAIL:
         raise Unreadable(Reason.SCHEMA_DELETED, f"subject {head.subject} has the id {id} in deleted versions only")
     return False

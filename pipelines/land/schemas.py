@@ -58,6 +58,8 @@ class Schemas:
                 self._absent.add(guid)
                 raise Unreadable(Reason.UNKNOWN_GUID, f"no schema has the GUID {guid}")
             here = [key for key in named if key.context == self._context]
+            if not here:  # it is read as what it is elsewhere, for this batch
+                self._absent.add(guid)
             try:
                 self._guids[guid] = self._read((here or named)[0])
             except Unreadable as unreadable:
@@ -65,7 +67,8 @@ class Schemas:
         return _known(self._guids[guid])
 
     def forget_absent(self) -> None:
-        """A schema may have been registered since."""
+        """A schema may have been registered since, or one of another context here."""
+        self._guids = {guid: found for guid, found in self._guids.items() if guid not in self._absent}
         self._absent.clear()
 
     def _read(self, key: BodyKey) -> Known:

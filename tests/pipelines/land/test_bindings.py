@@ -1,11 +1,17 @@
-"""What is bound is read as its binding says, whatever other bindings say of the same subject."""
+"""What is bound is read as its binding says, and by nothing that only looks like it."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
+import pyarrow as pa
 import pytest
 
-from pipelines.land.plan import LATEST, Binding, Reader, Strategy
+from pipelines.land.landed import QUARANTINE
+from pipelines.land.plan import LATEST, Binding, Checks, Policy, Reader, Strategy
+from sigla.decoding.frames import VALUE_HEADER
+from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
 from tests.pipelines.land.world import World, avro, framed, raw
@@ -55,3 +61,32 @@ def test_a_record_may_be_called_as_the_subject_of_a_topic(world: World) -> None:
     outcome = world.land(plan, raw([framed(id, b'{"x": 1}')], "clicks"), raw([framed(id, b'{"x": 2}')], "others"))
     assert without_ours(outcome.rows("clicks")) == [{"x": 1}]
     assert without_ours(outcome.rows("others")) == [{"x": 2}]
+
+
+def a_record_of_elsewhere(world: World) -> pa.RecordBatch:
+    """By GUID, of a schema that only another context has, under a number that is another's here."""
+    written = world.registry.register(Subject(".elsewhere", "paid"), Draft(json.dumps(LONGER)))
+    assert written.id
+    guid = UUID(world.registry.bodies.get(BodyKey(".elsewhere", SchemaId(written.id))).guid)
+    return raw([avro(LONGER, {"n": 1, "note": ""})], headers=[[(VALUE_HEADER, b"\x01" + guid.bytes)]])
+
+
+def test_a_schema_of_another_context_is_no_member_whatever_its_number(world: World) -> None:
+    id = world.register("orders-value", PAID)
+    record = a_record_of_elsewhere(world)
+    plan = world.plan(Binding("orders", table="orders"))
+    [row] = world.land(plan, record).rows(QUARANTINE)
+    [told] = row["reasons"]
+    assert (told["reason"], told["schema_id"]) == ("NOT_IN_SUBJECT", None)
+    assert told["detail"] == "no version of subject orders-value has the schema, which is one of context .elsewhere"
+    assert world.register("orders-value", LONGER) != id
+    again = world.land(world.plan(Binding("orders", table="orders")), record)
+    assert [row["_sr_schema_id"] for row in again.rows("orders")] == [id + 1]
+
+
+def test_a_schema_of_another_context_lands_without_a_number_where_that_is_allowed(world: World) -> None:
+    world.register("orders-value", PAID)
+    plan = world.plan(Binding("orders", table="orders"), checks=Checks(membership=Policy.ALLOW, deleted=Policy.FAIL))
+    outcome = world.land(plan, a_record_of_elsewhere(world))
+    assert [(row["n"], row["_sr_schema_id"]) for row in outcome.rows("orders")] == [(1, None)]
+    assert [(each.schema_id, each.version) for each in outcome.landed.metrics] == [(None, 0)]
