@@ -129,6 +129,8 @@ class BindPart(_Part):
             raise ValueError("`records` is for strategies that go by them")
         if self.strategy is plan.Strategy.RECORD and not self.records:
             raise ValueError("with RecordName say in `records` which, by their full names")
+        if by_record and self.reader.kind == "id" and not self.records:
+            raise ValueError("with a reader that is an id say in `records` what is read as it, by full names")
         if self.part == "key" and self.table:
             raise ValueError("a key has no table: it becomes a column of its value's")
         if by_record and self.part == "value" and self.table and "{record}" not in self.table:
