@@ -100,7 +100,7 @@ def configured(url: str) -> Landing:
     text = place(folder).read(name)
     if text is None:
         raise InvalidLanding(f"{url} cannot be read: there is no such object.")
-    return settings.parse(text.decode(errors="replace"), url)
+    return settings.parse(text, url)
 
 
 def driver(landing: Landing) -> Driver:

@@ -5,10 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pipelines.land import plan
+from pipelines.land import form, plan
 from pipelines.land.outputs import ROW_GROUP, Format
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve
@@ -41,13 +40,13 @@ def _size(text: Any) -> Any:
     return int(found[1]) * _SIZES[found[2]]
 
 
-def _reader(form: Any) -> Any:
+def _reader(said: Any) -> Any:
     """`latest`, `{version: 3}` or `{id: 42}`."""
-    match form:
+    match said:
         case "latest":
             return plan.Reader()
-        case {"version": int(number)} | {"id": int(number)} if len(form) == 1 and _is_number(number):
-            return plan.Reader(next(iter(form)), number)
+        case {"version": int(number)} | {"id": int(number)} if len(said) == 1 and _is_number(number):
+            return plan.Reader(next(iter(said)), number)
     raise ValueError("a reader is `latest`, `{version: N}` or `{id: N}`")
 
 
@@ -225,24 +224,22 @@ class Landing(_Part):
 def read(path: Path) -> Landing:
     """Raises InvalidLanding."""
     try:
-        text = path.read_text()
+        content = path.read_bytes()
     except OSError as problem:
         raise InvalidLanding(f"{path} cannot be read ({problem.strerror}).") from problem
-    except UnicodeDecodeError as problem:
-        raise InvalidLanding(f"{path} cannot be read: {problem}.") from problem
-    return parse(text, str(path))
+    return parse(content, str(path))
 
 
-def parse(text: str, name: str) -> Landing:
-    """name: of where the text is from, for the sentence. Raises InvalidLanding."""
+def parse(content: str | bytes, name: str) -> Landing:
+    """name: of where the content is from, for the sentence. Raises InvalidLanding."""
     try:
-        form = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as problem:
-        raise InvalidLanding(f"{name} cannot be read: {' '.join(str(problem).split())}.") from problem
-    if form is None:
+        found = form.read(content)
+    except form.Unreadable as problem:
+        raise InvalidLanding(f"{name} cannot be read: {problem}.") from problem
+    if found is None:
         raise InvalidLanding(f"{name} is empty: it needs `registry`, `source`, `bind`, `sink` and `work`.")
     try:
-        return Landing.model_validate(form)
+        return Landing.model_validate(found)
     except ValidationError as problem:
         raise InvalidLanding(f"{name}: {_first(problem)}.") from None
 

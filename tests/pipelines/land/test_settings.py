@@ -122,6 +122,75 @@ def test_what_is_wrong_is_one_sentence(change: tuple[str, str], said: str, tmp_p
     assert "\n" not in str(invalid.value)
 
 
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (("work: work", "work: work\nwork: other"), "`work` is said twice (line 7)"),
+        (("{data: registry}", "{data: registry, data: other}"), "`data` is said twice (line 2)"),
+        (("{topic: orders}", "{topic: orders, reader: {id: 1, id: 2}}"), "`id` is said twice (line 4)"),
+        (("work: work", r'work: "a\0b"'), "can be written nowhere (line 6)"),
+        (("{topic: orders}", r'{topic: orders, table: "x\ud800"}'), "can be written nowhere (line 4)"),
+        (("{data: registry}", r'{data: registry, context: ".\udfff"}'), "can be written nowhere (line 2)"),
+        (("work: work", r'"work\0": work'), "can be written nowhere"),
+        (("work: work", "work: !!binary AA=="), "tag:yaml.org,2002:binary"),
+        (("work: work", "work: !!python/object:os.system x"), "tag:yaml.org,2002:python/object:os.system"),
+        (
+            ("work: work", "work: 2020-13-45"),
+            "`2020-13-45` is no timestamp; if it is a text, put it in quotes (line 6)",
+        ),
+        (("work: work", "work: 0b_"), "`0b_` is no int"),
+        (("work: work", f"work: {'9' * 5_000}"), f"`{'9' * 60}` is no int"),
+        (("work: work", "work: !!bool perhaps"), "`perhaps` is no bool"),
+        (("work: work", "work: !!timestamp today"), "`today` is no timestamp"),
+        (("work: work", "work: work\n---\nwork: work"), "expected a single document in the stream, but found another"),
+    ],
+)
+def test_what_yaml_lets_pass_or_chokes_on_is_one_sentence_with_its_line(
+    change: tuple[str, str], said: str, tmp_path: Path
+) -> None:
+    """Of two equal keys the last one would win, and of a text without bytes nobody could make a file."""
+    with pytest.raises(InvalidLanding, match=r"land\.yaml cannot be read: .*\.$") as invalid:
+        read_text(tmp_path, SMALL.replace(*change))
+    assert said in str(invalid.value)
+    assert "\n" not in str(invalid.value)
+
+
+def test_anchors_and_merges_are_no_repetition(tmp_path: Path) -> None:
+    """What is merged may be said again: that is what merging is for, also by several from one."""
+    landing = read_text(
+        tmp_path,
+        """
+registry: {data: registry}
+source: {kind: files, path: raw}
+bind:
+  - &first {topic: orders, reader: {id: 1}, table: t}
+  - &second {<<: *first, topic: events, table: u}
+  - {<<: *second, topic: clicks}
+sink: {lake: lake}
+work: work
+""",
+    )
+    assert [(each.topic, each.reader.number, each.table) for each in landing.bindings] == [
+        ("orders", 1, "t"),
+        ("events", 1, "u"),
+        ("clicks", 1, "u"),
+    ]
+
+
+def test_a_file_is_utf_8_wherever_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "land.yaml"
+    path.write_bytes(SMALL.replace("work: work", "work: größe").encode())
+    assert read(path).work == "größe"
+    path.write_bytes(SMALL.replace("work: work", "work: größe").encode("latin-1"))
+    with pytest.raises(InvalidLanding, match=r"cannot be read: .*#x00f6: invalid start byte"):
+        read(path)
+
+
+def test_a_folder_is_no_file_of_settings(tmp_path: Path) -> None:
+    with pytest.raises(InvalidLanding, match=r"cannot be read \(Is a directory\)"):
+        read(tmp_path)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidLanding, match=r"nowhere\.yaml cannot be read"):
         read(tmp_path / "nowhere.yaml")

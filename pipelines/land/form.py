@@ -1,0 +1,75 @@
+"""YAML as whoever wrote it meant it: nothing is said twice, and every text can be written down."""
+
+import re
+from typing import Any, Final
+
+import yaml
+from yaml.constructor import ConstructorError
+
+_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
+"""Escapes make them; no file, topic or table can be called so."""
+
+# What PyYAML's constructors raise of a scalar that looks like a date or a number, or says so by its tag, and is none.
+_NONE_OF_ITS_KIND: Final = (ArithmeticError, AttributeError, LookupError, ValueError)
+
+_SHOWN: Final = 60
+"""Characters of such a scalar."""
+
+
+class Unreadable(Exception):
+    """What is wrong, and in which line; no sentence yet."""
+
+
+def read(content: str | bytes) -> Any:
+    """Mappings, lists and scalars; None of an empty document. Raises Unreadable."""
+    try:
+        loader = _Loader(content)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as problem:
+        raise Unreadable(_why(problem)) from problem
+    except RecursionError as problem:
+        raise Unreadable("it is nested too deeply") from problem
+
+
+class _Loader(yaml.SafeLoader):
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        # Here, and not where mappings are constructed: there `<<` has added keys, which may be said again.
+        node: yaml.MappingNode = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise _problem(f"`{key.value}` is said twice", key)
+                seen.add(key.value)
+        return node
+
+    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+        node: yaml.ScalarNode = super().compose_scalar_node(anchor)
+        if _UNWRITABLE.search(node.value):
+            raise _problem(r"a text with \0, or with half of a pair of surrogates, can be written nowhere", node)
+        return node
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - as PyYAML has it
+        try:
+            return super().construct_object(node, deep)
+        except _NONE_OF_ITS_KIND as problem:
+            what = f"`{node.value[:_SHOWN]}` is no {node.tag.rpartition(':')[2]}"
+            raise _problem(f"{what}; if it is a text, put it in quotes", node) from problem
+
+
+# It would become a text that nobody has looked at.
+yaml.add_constructor("tag:yaml.org,2002:binary", _Loader.construct_undefined, Loader=_Loader)
+
+
+def _problem(what: str, node: yaml.Node) -> ConstructorError:
+    return ConstructorError(None, None, what, node.start_mark)
+
+
+def _why(problem: yaml.YAMLError) -> str:
+    if isinstance(problem, yaml.MarkedYAMLError) and problem.problem_mark:
+        said = ", ".join(part for part in (problem.context, problem.problem) if part)
+        return f"{said} (line {problem.problem_mark.line + 1})"
+    return " ".join(str(problem).split())
