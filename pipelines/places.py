@@ -5,6 +5,7 @@ pyarrow cannot do: locally it is a link without overwrite, in S3 a PUT with `If-
 """
 
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -39,6 +40,9 @@ _MISSING: Final = "NoSuchKey"
 
 _UNFINISHED: Final = ".unfinished-"
 """Begins the name of a file on its way to another name; no listing shows it."""
+
+_UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
+"""No file can be called so. Half of a pair of surrogates: how Python has bytes of an argument that are no text."""
 
 
 class Place(Protocol):
@@ -103,9 +107,10 @@ def place(url: str | Path) -> Place:
 
     Raises InvalidSetting.
     """
-    text = str(url)
+    text = named(str(url))
     scheme, separator, rest = text.partition("://")
-    if not separator or scheme == "file":
+    # `s3:/bucket` would be a folder.
+    if scheme == "file" or not (separator or text.startswith("s3:")):
         return Folder(str(Path(rest if separator else text).resolve()))
     bucket, _, prefix = rest.partition("/")
     if scheme != "s3" or not bucket:
@@ -115,6 +120,17 @@ def place(url: str | Path) -> Place:
     except (BotoCoreError, ValueError) as problem:
         raise InvalidSetting(f"{text} cannot be asked for: {str(problem).rstrip('.')}.") from problem
     return Bucket(bucket, prefix.strip("/"), found.region_name, found.endpoint_url)
+
+
+def named(text: str) -> str:
+    """The same: how somebody calls a file or a folder. Raises InvalidSetting."""
+    if not text.strip() or _UNWRITABLE.search(text):
+        raise InvalidSetting(f"{text!r} is no place for files: no file or folder can be called so.")
+    if text.startswith("~"):
+        raise InvalidSetting(
+            f"{text} says something to a shell alone: say the whole path, or ./{text} if you mean that."
+        )
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +192,7 @@ class Folder:
         root, above = Path(self.root), prefix.rpartition("/")[0]
         found = (
             (Path(folder) / file).relative_to(root).as_posix()
-            for folder, _, files in os.walk(root / above)
+            for folder, _, files in os.walk(root / above, onerror=_passed_over)
             for file in files
             if not file.startswith(_UNFINISHED)
         )
@@ -276,6 +292,12 @@ class Bucket:
 
     def _key(self, name: str) -> str:
         return f"{self.prefix}/{name}" if self.prefix else name
+
+
+def _passed_over(failure: OSError) -> None:
+    """What is not there holds nothing; what cannot be looked into may hold something."""
+    if not isinstance(failure, FileNotFoundError):
+        raise failure
 
 
 def _folder(path: Path) -> None:

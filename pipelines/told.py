@@ -3,6 +3,7 @@
 0 is for a job that came to its end and found all in order; what else it may find there is 1, too, and on its own page.
 """
 
+import errno
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -26,13 +27,16 @@ ALWAYS: Final[Kinds] = {DataNotOpened: MISUSED, InvalidSetting: MISUSED, Unusabl
 
 # Of a folder or a file that somebody named; an OSError of another kind may be over at the next attempt.
 _UNUSABLE: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+_UNUSABLE_TOO: Final = (errno.ELOOP, errno.ENAMETOOLONG, errno.EROFS)
+"""Those for which Python has no kind of its own."""
 _SILENT: Final = (StoreError, OSError, BotoCoreError, ClientError)
 
 # Spark tells what a task raised as a text, with the trace. Of exceptions that led to each other the last one counts.
+_NUMBERED: Final = rf": \[Errno (?:{'|'.join(map(str, _UNUSABLE_TOO))})\]"
 _OF_SILENCE: Final = (
     r"sigla\.errors\.(?:StoreError|OutcomeUnknown)",
     r"botocore\.(?:errorfactory|exceptions)\.\w+",
-    r"OSError|TimeoutError|Connection\w*Error",
+    rf"OSError(?!{_NUMBERED})|TimeoutError|Connection\w*Error",
 )
 _IN_A_TASK: Final = (
     rf"^[ \t]*(?:(?P<silent>{'|'.join(_OF_SILENCE)})|(?:\w+\.)*(?P<own>{{}})|(?P<unusable>{{}})): (?P<what>.+)$"
@@ -74,7 +78,7 @@ def told(failure: BaseException, own: Kinds, again: str) -> Ending | None:
     for kind, status in kinds.items():
         if isinstance(failure, kind):
             return Ending(str(failure), status)
-    if isinstance(failure, _UNUSABLE):
+    if isinstance(failure, _UNUSABLE) or (isinstance(failure, OSError) and failure.errno in _UNUSABLE_TOO):
         return Ending(_unusable(failure), MISUSED)
     if isinstance(failure, _SILENT):
         return _silent(_with_cause(failure), again)
@@ -83,7 +87,7 @@ def told(failure: BaseException, own: Kinds, again: str) -> Ending | None:
 
 def _by_a_task(trace: str, kinds: Kinds, again: str) -> Ending | None:
     by_name = {kind.__name__: status for kind, status in kinds.items()}
-    unusable = "|".join(kind.__name__ for kind in _UNUSABLE)
+    unusable = "|".join([*(kind.__name__ for kind in _UNUSABLE), f"OSError(?={_NUMBERED})"])
     every = [*re.finditer(_IN_A_TASK.format("|".join(by_name), unusable), trace, re.MULTILINE)]
     if not every:
         return None

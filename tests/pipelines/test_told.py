@@ -76,6 +76,21 @@ FAILURES = {
         "/etc/hostname/x cannot be used (Not a directory).",
         MISUSED,
     ),
+    "a folder whose name is too long": (
+        OSError(errno.ENAMETOOLONG, "File name too long", "/x"),
+        "/x cannot be used (File name too long).",
+        MISUSED,
+    ),
+    "pyarrow, of a name that is too long": (
+        OSError(errno.ENAMETOOLONG, "Failed to open local file '/x'"),
+        f"[Errno {errno.ENAMETOOLONG}] Failed to open local file '/x'.",
+        MISUSED,
+    ),
+    "a name that is too long, in a task": (
+        in_a_task(f"OSError: [Errno {errno.ENAMETOOLONG}] File name too long: '/x'"),
+        f"[Errno {errno.ENAMETOOLONG}] File name too long: '/x'.",
+        MISUSED,
+    ),
     "a folder that a task may not write to": (
         in_a_task("PermissionError: [Errno 13] Permission denied: '/proc/x'"),
         "[Errno 13] Permission denied: '/proc/x'.",

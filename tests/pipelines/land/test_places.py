@@ -146,7 +146,9 @@ def test_a_put_that_never_gets_its_turn_is_given_up(answering: Callable[..., Pla
         answering(put).put_if_absent("m", b"mine")
 
 
-@pytest.mark.parametrize("url", ["gs://bucket/x", "s3a://bucket/x", "hdfs://name/x", "s3://", "s3:///prefix"])
+@pytest.mark.parametrize(
+    "url", ["gs://bucket/x", "s3a://bucket/x", "hdfs://name/x", "s3://", "s3:///prefix", "s3:/bucket/x", "s3:bucket"]
+)
 def test_what_is_neither_a_folder_nor_s3_is_refused(url: str) -> None:
     """A folder of that name would be made on each machine, and be gone with it."""
     with pytest.raises(InvalidSetting, match=f"{url} is no place for files"):
@@ -160,3 +162,26 @@ def test_without_a_region_a_bucket_is_refused_in_one_sentence(monkeypatch: pytes
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(InvalidSetting, match=r"s3://lake cannot be asked for: .*nosuch"):
         place("s3://lake")
+
+
+@pytest.mark.parametrize("url", ["", " ", "a\0b", "s3://bucket/a\0b", "a\udcff", "\ud800"])
+def test_what_no_file_can_be_called_is_refused_in_one_sentence(url: str) -> None:
+    """Nothing at all is no folder either: a variable of a shell that is not set should not mean the current one."""
+    with pytest.raises(InvalidSetting, match="no file or folder can be called so") as refused:
+        place(url)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("url", ["~", "~/lake", "~nobody/lake"])
+def test_a_tilde_is_neither_a_folder_of_that_name_nor_what_a_shell_makes_of_it(url: str) -> None:
+    with pytest.raises(InvalidSetting, match=f"{url} says something to a shell alone: .* or ./{url} if"):
+        place(url)
+    assert place(f"./{url}").url == str(Path(url).absolute())
+
+
+def test_what_is_not_there_holds_nothing_and_a_file_is_no_folder(tmp_path: Path) -> None:
+    """Else whoever names a file as the folder of records would be told that all of them are landed."""
+    assert list(place(tmp_path / "nowhere").names()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        list(place(tmp_path / "file").names())
