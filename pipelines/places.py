@@ -17,11 +17,12 @@ from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from pyarrow import fs
 
 from pipelines.retries import TRIES, tries
-from sigla.errors import StoreError
+from sigla.aws.refusals import failed
+from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
 
 _CONFIG: Final = Config(
@@ -48,7 +49,8 @@ _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 class Place(Protocol):
     """A value: it can be sent to a task. Names are relative, with `/` between folders. url: as it was asked for.
 
-    All verbs raise StoreError or OSError where the store does not answer.
+    All verbs raise StoreError or OSError where the store does not answer; Unusable where it is not there, or not for
+    who asks.
     """
 
     @property
@@ -261,7 +263,7 @@ class Bucket:
                 if stands is not None:
                     return stands
                 if _code(failure) != _UNDECIDED:
-                    raise StoreError(f"putting {self.uri(name)} failed in S3") from failure
+                    raise failed(f"putting {self.uri(name)} failed in S3", failure) from failure
             else:
                 return content
         raise StoreError(f"putting {self.uri(name)} was given up: others got in the way {TRIES} times")
@@ -343,5 +345,7 @@ def _code(failure: Exception) -> str:
 def _told(doing: str) -> Iterator[None]:
     try:
         yield
+    except ParamValidationError as misuse:  # no bucket, or no object, can be called so
+        raise Unusable(f"{doing} cannot be asked of S3: {' '.join(str(misuse).split())}") from misuse
     except (BotoCoreError, ClientError) as failure:
-        raise StoreError(f"{doing} failed in S3") from failure
+        raise failed(f"{doing} failed in S3", failure) from failure

@@ -29,6 +29,8 @@ ALWAYS: Final[Kinds] = {DataNotOpened: MISUSED, InvalidSetting: MISUSED, Unusabl
 _UNUSABLE: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 _UNUSABLE_TOO: Final = (errno.ELOOP, errno.ENAMETOOLONG, errno.EROFS)
 """Those for which Python has no kind of its own."""
+_REFUSED: Final = re.compile("AWS Error (?:ACCESS_DENIED|NO_SUCH_BUCKET)")
+"""How pyarrow tells what `sigla.errors.Unusable` is for."""
 _SILENT: Final = (StoreError, OSError, BotoCoreError, ClientError)
 
 # Spark tells what a task raised as a text, with the trace. Of exceptions that led to each other the last one counts.
@@ -78,7 +80,7 @@ def told(failure: BaseException, own: Kinds, again: str) -> Ending | None:
     for kind, status in kinds.items():
         if isinstance(failure, kind):
             return Ending(str(failure), status)
-    if isinstance(failure, _UNUSABLE) or (isinstance(failure, OSError) and failure.errno in _UNUSABLE_TOO):
+    if isinstance(failure, OSError) and _is_unusable(failure):
         return Ending(_unusable(failure), MISUSED)
     if isinstance(failure, _SILENT):
         return _silent(_with_cause(failure), again)
@@ -94,7 +96,7 @@ def _by_a_task(trace: str, kinds: Kinds, again: str) -> Ending | None:
     found = every[-1]
     if found["own"]:
         return Ending(found["what"], by_name[found["own"]])
-    if found["unusable"]:
+    if found["unusable"] or _REFUSED.search(found["what"]):
         return Ending(f"{found['what']}.", MISUSED)
     return _silent(found["what"], again)
 
@@ -106,6 +108,10 @@ def _silent(what: str, again: str) -> Ending:
 def _with_cause(failure: BaseException) -> str:
     cause = str(failure.__cause__ or "")
     return f"{failure} ({cause})" if cause and cause not in str(failure) else str(failure)
+
+
+def _is_unusable(failure: OSError) -> bool:
+    return isinstance(failure, _UNUSABLE) or failure.errno in _UNUSABLE_TOO or bool(_REFUSED.search(str(failure)))
 
 
 def _unusable(failure: OSError) -> str:

@@ -76,6 +76,16 @@ FAILURES = {
         "/etc/hostname/x cannot be used (Not a directory).",
         MISUSED,
     ),
+    "pyarrow, of a bucket that is not there": (
+        OSError("When initiating multiple part upload: AWS Error NO_SUCH_BUCKET during CreateMultipartUpload"),
+        "When initiating multiple part upload: AWS Error NO_SUCH_BUCKET during CreateMultipartUpload.",
+        MISUSED,
+    ),
+    "pyarrow, of a bucket that is not his, in a task": (
+        in_a_task("OSError: When reading: AWS Error ACCESS_DENIED during GetObject"),
+        "When reading: AWS Error ACCESS_DENIED during GetObject.",
+        MISUSED,
+    ),
     "a folder whose name is too long": (
         OSError(errno.ENAMETOOLONG, "File name too long", "/x"),
         "/x cannot be used (File name too long).",

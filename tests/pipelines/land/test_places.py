@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from pipelines import places, retries
 from pipelines.places import Bucket, Place, place
-from sigla.errors import StoreError
+from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
 
 
@@ -185,3 +185,17 @@ def test_what_is_not_there_holds_nothing_and_a_file_is_no_folder(tmp_path: Path)
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError):
         list(place(tmp_path / "file").names())
+
+
+def test_a_bucket_that_is_not_there_is_no_silence(bucket: str) -> None:
+    """Nobody needs to wait for it; `bucket`: that S3 is."""
+    nowhere = place(f"s3://{bucket}-nowhere/x")
+    for verb in (nowhere.read, lambda name: nowhere.put_if_absent(name, b""), lambda name: list(nowhere.names(name))):
+        with pytest.raises(Unusable, match="NoSuchBucket"):
+            verb("m")
+
+
+def test_what_no_bucket_and_no_object_can_be_called_is_no_silence(bucket: str) -> None:
+    for url, name, said in ((f"s3://{bucket}", "", "min length: 1"), ("s3://a b", "m", "Invalid bucket name")):
+        with pytest.raises(Unusable, match=f"cannot be asked of S3: .*{said}"):
+            place(url).read(name)
