@@ -4,7 +4,6 @@ import base64
 import gzip
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from sigla.cli import dumps, main, progress, remote
 from sigla.cli.misuse import Misuse, Refused
 from sigla.embedded.store import EmbeddedStore
-from sigla.journal.replay import TopicRecord, replayed
+from sigla.journal.replay import replayed
 from sigla.model import Config
 from sigla.registry import Registry, importing
 from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, import_state
@@ -22,6 +21,7 @@ from tests.build import FixedClock, Terminal
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.cli.answering import Answer, always, behind_a_url, registry
+from tests.unit.cli.written import line, written
 from tests.unit.journal.topic import OTHER, config, context, mode, s, schema, state, topic
 from tests.unit.registry.lives import A_LIFE, contents
 
@@ -36,17 +36,6 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def data(tmp_path: Path) -> str:
     return str(tmp_path / "data")
-
-
-def line(record: TopicRecord) -> bytes:
-    form = {"offset": record.offset, "timestamp": record.ts, "key": record.key, "value": record.value}
-    return json.dumps(form).encode() + b"\n"
-
-
-def written(file: Path, records: Sequence[TopicRecord]) -> str:
-    text = b"".join(map(line, records))
-    file.write_bytes(gzip.compress(text) if file.suffix == ".gz" else text)
-    return str(file)
 
 
 def told(captured: Captured) -> Any:

@@ -4,7 +4,7 @@ import gzip
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, cast
@@ -14,17 +14,17 @@ import orjson
 from sigla.cli.misuse import Misuse
 from sigla.journal.replay import FORM, Line, NotARecord, Place, TopicRecord, read_line
 
+STANDARD_INPUT = "standard input"
+
 _GZIP = b"\x1f\x8b"
 
 
-def read(path: Path) -> list[TopicRecord]:
-    """The records of a file, or of all `.jsonl` and `.jsonl.gz` below a directory, in their order. Raises Misuse."""
-    files = [path]
-    if path.is_dir():
-        files = sorted(each for each in path.rglob("*") if each.name.endswith((".jsonl", ".jsonl.gz")))
-        if not files:
-            raise Misuse(f"There is no file *.jsonl or *.jsonl.gz in {path}.")
-    lines = [line for file in files for line in _lines(file)]
+def read(path: Path | None) -> list[TopicRecord]:
+    """The records of a file, or of all `.jsonl` and `.jsonl.gz` below a directory, in their order. Raises Misuse.
+
+    path: None for standard input. Whatever it is is opened once: a pipe gives what it has to the first who asks.
+    """
+    lines = [line for file in _files(path) for line in _lines(file)]
     if len({len(place) for place, _ in lines}) > 1:
         raise Misuse(
             f"{path} mixes lines of a topic, which have an offset, with segments of a journal: read one by one."
@@ -88,22 +88,32 @@ def _text(part: str | bytes) -> str:
     return part if isinstance(part, str) else part.decode()
 
 
-def _lines(file: Path) -> Iterator[Line]:
+def _files(path: Path | None) -> Sequence[Path | None]:
+    if path is None or not path.is_dir():
+        return [path]
+    files = sorted(each for each in path.rglob("*") if each.name.endswith((".jsonl", ".jsonl.gz")))
+    if not files:
+        raise Misuse(f"There is no file *.jsonl or *.jsonl.gz in {path}.")
+    return files
+
+
+def _lines(file: Path | None) -> Iterator[Line]:
+    name = str(file or STANDARD_INPUT)
     try:
-        with file.open("rb") as opened:
-            packed = opened.read(2) == _GZIP
-        with gzip.open(file) if packed else file.open("rb") as lines:
+        with file.open("rb") if file else open(0, "rb", closefd=False) as opened:
+            packed = opened.peek(len(_GZIP)).startswith(_GZIP)
+            lines = gzip.GzipFile(fileobj=opened) if packed else opened
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _line(line, file, number)
+                    yield _line(line, name, number)
     except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
-        raise Misuse(f"{file} is damaged or cut off ({broken}); nothing was imported.") from None
+        raise Misuse(f"{name} is damaged or cut off ({broken}); nothing was imported.") from None
     except OSError as failure:
-        raise Misuse(f"{file} cannot be read ({failure.strerror or failure}).") from None
+        raise Misuse(f"{name} cannot be read ({failure.strerror or failure}).") from None
 
 
-def _line(line: bytes, file: Path, number: int) -> Line:
+def _line(line: bytes, name: str, number: int) -> Line:
     try:
         return read_line(line, number - 1)
     except NotARecord:
-        raise Misuse(f"Line {number} of {file} is no record: {FORM}. Nothing was imported.") from None
+        raise Misuse(f"Line {number} of {name} is no record: {FORM}. Nothing was imported.") from None

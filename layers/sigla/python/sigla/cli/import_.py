@@ -24,6 +24,7 @@ and begun again. The registry that is written to must not be served from a direc
 
   sigla import records.jsonl.gz        a dump of the topic _schemas, or what `sigla export` wrote: a JSON object a line
                                        with the texts key and value, timestamp and offset
+  … | sigla import -                   the same, through a pipe
   sigla import journal/                every *.jsonl(.gz) below a directory: segments of a journal, from its bucket
   sigla import https://registry:8081   another registry, through its API
 """
@@ -39,7 +40,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", metavar="FILE|DIR|URL", help="where from")
+    parser.add_argument("source", metavar="FILE|DIR|URL", help="where from; `-` is standard input")
     place.add_to(parser)
     parser.add_argument(
         "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
@@ -75,8 +76,8 @@ def _state(args: argparse.Namespace, told: progress.Told) -> "State":
         from sigla.embedded.clock import SystemClock
 
         return remote.read(args.source, args.user, SystemClock(), told)
-    path = Path(args.source)
-    if not path.exists():
+    path = None if args.source == "-" else Path(args.source)
+    if path and not path.exists():
         raise Misuse(f"There is no file {args.source}, and it is no URL: such a URL begins with https:// or http://.")
     return replay.replayed(dumps.read(path))
 
