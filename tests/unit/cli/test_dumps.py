@@ -1,6 +1,7 @@
 """Dumps, as they are read: from pipes, and from several files."""
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import dumps
-from tests.unit.cli.written import line
-from tests.unit.journal.topic import schema, topic
+from sigla.cli.misuse import Misuse
+from tests.unit.cli.written import line, written
+from tests.unit.journal.topic import OTHER, schema, topic
 from tests.unit.registry.lives import A_LIFE
 
 RECORDS = topic(*A_LIFE)
@@ -61,3 +63,28 @@ def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     refused = subprocess.run(command, input=b"{}", capture_output=True, check=False)
     assert refused.returncode == 2
     assert refused.stderr.startswith(b"sigla: Line 1 of standard input is no record")
+
+
+def test_two_records_in_one_place_are_refused(tmp_path: Path) -> None:
+    """Neither vanishes without a word; a line that comes twice is one."""
+    one, other = topic(schema("o", 1, 1)), topic(schema("o", 1, 2, OTHER))
+    written(tmp_path / "a.jsonl", one)
+    written(tmp_path / "b.jsonl.gz", one)
+    assert dumps.read(tmp_path) == one
+    written(tmp_path / "b.jsonl.gz", other)
+    with pytest.raises(Misuse, match=r"line 1 of .*a.jsonl and line 1 of .*b.jsonl.gz\. .* one by one"):
+        dumps.read(tmp_path)
+    with pytest.raises(Misuse, match=r"one place, line 1 of .* and line 2 of"):
+        dumps.read(Path(written(tmp_path / "b.jsonl.gz", [*one, one[0]._replace(ts=7)])))
+
+
+def test_lines_without_an_offset_have_their_order_from_one_file(tmp_path: Path) -> None:
+    """Of several files nobody knows which comes first."""
+    records = topic(schema("o", 1, 1), schema("o", 2, 2, OTHER))
+    for name, record in zip(("a.jsonl", "b.jsonl"), records, strict=True):
+        form = json.loads(line(record))
+        del form["offset"]
+        (tmp_path / name).write_text(f"{json.dumps(form)}\n")
+    assert dumps.read(tmp_path / "a.jsonl") == records[:1]
+    with pytest.raises(Misuse, match=r"Line 1 of .*a.jsonl is no record: .* timestamp and offset, without which"):
+        dumps.read(tmp_path)

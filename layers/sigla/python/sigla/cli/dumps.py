@@ -16,6 +16,9 @@ from sigla.journal.replay import FORM, Line, NotARecord, Place, TopicRecord, rea
 
 STANDARD_INPUT = "standard input"
 
+ONE_TOPIC = "Dumps of one topic agree, those of several are imported one by one. Nothing was imported."
+NEEDED = f"{FORM}, without which nobody knows the order of several files"
+
 _GZIP = b"\x1f\x8b"
 
 
@@ -24,15 +27,18 @@ def read(path: Path | None) -> list[TopicRecord]:
 
     path: None for standard input. Whatever it is is opened once: a pipe gives what it has to the first who asks.
     """
-    lines = [line for file in _files(path) for line in _lines(file)]
-    if len({len(place) for place, _ in lines}) > 1:
+    files = _files(path)
+    first: dict[Place, tuple[TopicRecord, str]] = {}
+    for file in files:
+        for place, record, where in _lines(file, alone=len(files) == 1):
+            standing, there = first.setdefault(place, (record, where))
+            if standing != record:
+                raise Misuse(f"Two records are in one place, {there} and {where}. {ONE_TOPIC}")
+    if len({len(place) for place in first}) > 1:
         raise Misuse(
             f"{path} mixes lines of a topic, which have an offset, with segments of a journal: read one by one."
         )
-    first: dict[Place, TopicRecord] = {}
-    for place, record in lines:
-        first.setdefault(place, record)
-    in_order = ((place, first[place]) for place in sorted(first))
+    in_order = ((place, first[place][0]) for place in sorted(first))
     return [record if len(place) == 1 else record._replace(offset=n) for n, (place, record) in enumerate(in_order)]
 
 
@@ -97,7 +103,8 @@ def _files(path: Path | None) -> Sequence[Path | None]:
     return files
 
 
-def _lines(file: Path | None) -> Iterator[Line]:
+def _lines(file: Path | None, *, alone: bool) -> Iterator[tuple[Place, TopicRecord, str]]:
+    """With where each stands. alone: a line without an offset has its number as its place."""
     name = str(file or STANDARD_INPUT)
     try:
         with file.open("rb") if file else open(0, "rb", closefd=False) as opened:
@@ -105,15 +112,17 @@ def _lines(file: Path | None) -> Iterator[Line]:
             lines = gzip.GzipFile(fileobj=opened) if packed else opened
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _line(line, name, number)
+                    where = f"line {number} of {name}"
+                    yield *_line(line, where, number - 1 if alone else None), where
     except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
         raise Misuse(f"{name} is damaged or cut off ({broken}); nothing was imported.") from None
     except OSError as failure:
         raise Misuse(f"{name} cannot be read ({failure.strerror or failure}).") from None
 
 
-def _line(line: bytes, name: str, number: int) -> Line:
+def _line(line: bytes, where: str, offset: int | None) -> Line:
     try:
-        return read_line(line, number - 1)
+        return read_line(line, offset)
     except NotARecord:
-        raise Misuse(f"Line {number} of {name} is no record: {FORM}. Nothing was imported.") from None
+        form = NEEDED if offset is None else FORM
+        raise Misuse(f"L{where[1:]} is no record: {form}. Nothing was imported.") from None
