@@ -101,6 +101,16 @@ def test_data_that_is_in_use_is_not_touched(tmp_path: Path, data: str, capsys: C
     assert "Another process is using the data" in one_sentence(capsys)
 
 
+def test_a_directory_is_of_one_registry(tmp_path: Path, data: str, capsys: Captured) -> None:
+    """A second name would put its bodies where the first does not look, under ids of one catalog."""
+    assert main(["import", written(tmp_path / "a.jsonl", topic(*A_LIFE)), "--data", data, "--registry", "a"]) == 0
+    capsys.readouterr()
+    for command in (["import", str(tmp_path / "a.jsonl")], ["export"], ["scrub"]):
+        assert main([*command, "--data", data, "--registry", "b"]) == 2
+        assert "are those of the registry a, not of b" in one_sentence(capsys)
+    assert main(["scrub", "--data", data, "--registry", "a"]) == 0
+
+
 def test_a_registry_in_aws_is_imported_into_and_exported_from(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,12 +7,14 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import sigla
-from sigla.embedded.database import TooNew
+from sigla.embedded.database import OtherRegistry, TooNew
+from sigla.embedded.reading import ReadingStore
 from sigla.embedded.store import DataInUse, EmbeddedStore
 from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId, Search
@@ -114,15 +116,45 @@ def test_memory_leaves_nothing_behind() -> None:
     assert not store.path.exists()
 
 
-def test_two_registries_share_a_directory_of_bodies_without_meeting(tmp_path: Path) -> None:
-    """The registry's name begins every path."""
-    for name in ("a", "A", "../a"):
+@pytest.mark.parametrize("name", ["a", "A", "../a", "it's"])
+def test_the_name_of_a_registry_begins_every_path(tmp_path: Path, name: str) -> None:
+    """Whatever it is, it leads nowhere else."""
+    for _ in range(2):
         with EmbeddedStore(tmp_path / "x", registry=name) as store:
-            store.bodies.put(BodyKey(".", SchemaId(1)), a_body(name))
-    for name in ("a", "A", "../a"):
-        with EmbeddedStore(tmp_path / "x", registry=name) as store:
+            store.bodies.put(BodyKey(".", SchemaId(1)), a_body(name, nonce="n"))
             assert store.bodies.get(BodyKey(".", SchemaId(1))).schema.text == name
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_directory_belongs_to_one_registry(tmp_path: Path) -> None:
+    """Its catalog is one, and another's bodies would not be among its own: refused before anything is tidied up."""
+    EmbeddedStore(tmp_path, registry="a").close()
+    for opening in (EmbeddedStore, ReadingStore):
+        with pytest.raises(OtherRegistry, match=f"{tmp_path} are those of the registry a, not of b: give its own name"):
+            opening(tmp_path, registry="b")
+        opening(tmp_path, registry="a").close()
+
+
+def test_older_data_belong_to_the_registry_whose_bodies_they_are(tmp_path: Path) -> None:
+    """They do not tell its name; without a body anybody may come, and of two that share already each may go on."""
+    older(tmp_path)
+    for name in ("A", "b"):
+        with EmbeddedStore(tmp_path, registry=name):
+            """Refused to nobody."""
+    with EmbeddedStore(tmp_path, registry="A") as store:
+        store.bodies.put(BodyKey(".", SchemaId(1)), a_body("A"))
+    with pytest.raises(OtherRegistry, match="the registry A, not of b"):
+        EmbeddedStore(tmp_path, registry="b")
+    (tmp_path / "b" / "schemas").mkdir(parents=True)
+    EmbeddedStore(tmp_path, registry="b").close()
+    with pytest.raises(OtherRegistry, match="the registry A and b, not of c"):
+        ReadingStore(tmp_path, registry="c")
+
+
+def older(folder: Path) -> None:
+    EmbeddedStore(folder).close()
+    with closing(sqlite3.connect(folder / "catalog.sqlite")) as database:
+        database.execute("ALTER TABLE state DROP COLUMN registry")
 
 
 class Crashes:

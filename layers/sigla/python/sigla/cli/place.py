@@ -17,7 +17,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
     where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
     parser.add_argument("--table", default="", metavar="NAME", help="its table")
-    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a place")
+    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a bucket")
 
 
 def address(args: argparse.Namespace) -> "Address":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sigla.embedded import tables
+from sigla.embedded.directory import registries
 from sigla.errors import StoreError
 
 CACHE_KIB = 8_000
@@ -15,6 +16,10 @@ CACHE_KIB = 8_000
 
 class TooNew(Exception):
     """The data was written by a newer release; the sentence says so."""
+
+
+class OtherRegistry(Exception):
+    """The data are those of a registry of another name; the sentence says of which."""
 
 
 class Connection(sqlite3.Connection):
@@ -36,11 +41,12 @@ class Connection(sqlite3.Connection):
 class Database:
     """durable: a commit is on disk when it returns; False for data that need not outlive the process.
 
-    written: False where only others write. Raises TooNew.
+    registry: the name under which its bodies lie. written: False where only others write. Raises TooNew, OtherRegistry.
     """
 
-    def __init__(self, path: Path, *, durable: bool, written: bool = True) -> None:
+    def __init__(self, path: Path, *, registry: str, durable: bool, written: bool = True) -> None:
         self._path = path
+        self._registry = registry
         self._durable = durable
         self._written = written
         self._local = threading.local()
@@ -50,7 +56,7 @@ class Database:
         try:
             if written:
                 self._prepare()
-            self._check_layout()
+            self._check()
         except BaseException:
             self.close()
             raise
@@ -89,14 +95,20 @@ class Database:
     def _prepare(self) -> None:
         """Creates the tables in a new file."""
         if not self.writer.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone():
-            self.writer.executescript(
-                f"BEGIN IMMEDIATE; {tables.CREATE} INSERT INTO state VALUES ({tables.LAYOUT}, 0); COMMIT;"
-            )
+            self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE}")
+            self.writer.execute("INSERT INTO state VALUES (?, 0, ?)", (tables.LAYOUT, self._registry))
+            self.writer.execute("COMMIT")
 
-    def _check_layout(self) -> None:
-        (layout,) = self.writer.execute("SELECT layout FROM state").fetchone()
+    def _check(self) -> None:
+        layout, _, *named = self.writer.execute("SELECT * FROM state").fetchone()
         if layout > tables.LAYOUT:
             raise TooNew(
                 f"The data in {self._path.parent} has layout {layout}, written by a newer release of Sigla; "
                 f"this one knows layouts up to {tables.LAYOUT}."
+            )
+        names = named[:1] or registries(self._path.parent)
+        if names and self._registry not in names:
+            raise OtherRegistry(
+                f"The data in {self._path.parent} are those of the registry {' and '.join(names)}, not of "
+                f"{self._registry}: give its own name, or choose another directory."
             )

@@ -2,6 +2,7 @@
 
 import errno
 from pathlib import Path
+from urllib.parse import unquote
 
 from sigla import keys, records
 from sigla.errors import StoreError
@@ -9,6 +10,11 @@ from sigla.model import Body, BodyKey, SchemaId
 
 _NO_FILE = {errno.ENOENT, errno.ENAMETOOLONG}
 """A name that no file system takes has no file either."""
+
+
+def registries(root: Path) -> list[str]:
+    """Whose bodies there are."""
+    return sorted(unquote(folder.parent.name) for folder in root.glob("*/schemas"))
 
 
 class Directory:

@@ -22,12 +22,12 @@ class NoData(Exception):
 
 
 class ReadingStore:
-    """Catalog, bodies and journal as others have committed them. Raises NoData, TooNew."""
+    """Catalog, bodies and journal as others have committed them. Raises NoData, TooNew, OtherRegistry."""
 
     def __init__(self, path: Path, *, registry: str = "default") -> None:
         if not (path / CATALOG).is_file():
             raise NoData(f"There is no registry in {path}.")
-        self._database = Database(path / CATALOG, durable=False, written=False)
+        self._database = Database(path / CATALOG, registry=registry, durable=False, written=False)
         unit = _Committed(self._database)
         self.catalog = _Catalog(unit)
         self.bodies = EmbeddedBodies(unit, Directory(path, registry))

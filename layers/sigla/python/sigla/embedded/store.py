@@ -26,7 +26,7 @@ class EmbeddedStore:
     """Catalog, bodies and journal of one registry; one process at a time.
 
     path: a directory, made if need be; None for memory: the same, not durable, on a temporary directory that goes with
-    `close`. Raises DataInUse, TooNew.
+    `close`. Raises DataInUse, TooNew, OtherRegistry.
 
     Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
     """
@@ -38,7 +38,7 @@ class EmbeddedStore:
             disk = Disk(durable=durable)
             disk.folder_of(self.path / "lock")
             opened.callback(os.close, _lock(self.path))
-            database = Database(self.path / "catalog.sqlite", durable=durable)
+            database = Database(self.path / "catalog.sqlite", registry=registry, durable=durable)
             opened.callback(database.close)
             directory = Directory(self.path, registry)
             disk.sync([self.path])

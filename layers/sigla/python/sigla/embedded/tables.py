@@ -10,7 +10,8 @@ LAYOUT = 1
 CREATE = """
 CREATE TABLE state (
     layout INTEGER NOT NULL,
-    flushed INTEGER NOT NULL      -- the last group whose bodies and rows are all there
+    flushed INTEGER NOT NULL,     -- the last group whose bodies and rows are all there
+    registry TEXT NOT NULL        -- whose bodies they are: ids have one catalog. Older data have no such column
 ) STRICT;
 
 CREATE TABLE context (
