@@ -36,6 +36,8 @@ PAGE = 1000
 LONGEST = 2**28
 """Bytes of an answer."""
 EVERYWHERE = ":*:"
+INSIDE = "/contexts/"
+"""What a path to one context has, whose settings would be answered where those of all are asked for."""
 
 ALWAYS_ANSWERED = {GLOBAL: (Config(level=Options().default_level), READWRITE)}
 """Scopes that answer with a default where nothing is set: what is not told from the default is not set here."""
@@ -49,6 +51,9 @@ Json = dict[str, Any]
 def read(url: str, user: str, clock: Clock, told: Told) -> State:
     """What the registry at a URL holds. user: `name:secret`, where the URL has none. Raises Misuse, Refused."""
     remote = Remote(url, user, clock)
+    whole, inside, _ = remote.shown.partition(INSIDE)
+    if inside:
+        raise Misuse(f"A registry is imported whole, with all of its contexts: give {whole}.")
     try:
         return _state(remote, told)
     except (LookupError, TypeError, AttributeError, ValueError):
@@ -116,8 +121,10 @@ class Remote:
         self._own = local()
         self._lock = Lock()
         self._open: list[HTTPConnection] = []
-        self.shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        self.shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
         """The URL without what it may have of secrets."""
+        if parts.query or parts.fragment:
+            raise Misuse(f"The URL of a registry has no query and no fragment: give {self.shown}.")
         user = user or unquote(parts.netloc.rpartition("@")[0])
         self._headers = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
         if user:
