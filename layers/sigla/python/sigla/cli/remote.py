@@ -36,6 +36,8 @@ PAGE = 1000
 LONGEST = 2**28
 """Bytes of an answer."""
 EVERYWHERE = ":*:"
+NOBODYS = ":.~:~"
+"""A subject in no part of a registry: who may ask for it may ask for all. To others lists would leave out the rest."""
 INSIDE = "/contexts/"
 """What a path to one context has, whose settings would be answered where those of all are asked for."""
 
@@ -64,6 +66,7 @@ def read(url: str, user: str, clock: Clock, told: Told) -> State:
 
 def _state(remote: "Remote", told: Told) -> State:
     schemas = sorted(_schemas(remote, told), key=lambda each: (each.get("ts") or 0, each["version"]))
+    remote.get(f"/subjects/{quote(NOBODYS, safe='')}/versions")
     contexts = [name for name in remote.get("/contexts") or () if name != GLOBAL.context]
     subjects = list(dict.fromkeys(each["subject"] for each in schemas))
     if set(subjects) != set(remote.get("/subjects", subjectPrefix=EVERYWHERE, deleted="true") or ()):
