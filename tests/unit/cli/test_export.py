@@ -104,6 +104,19 @@ def test_what_is_not_there_cannot_be_exported(tmp_path: Path, data: str, capsys:
     assert not (tmp_path / "a.jsonl").exists()
 
 
+@pytest.mark.parametrize("options", [[], ["--compacted"]])
+def test_a_registry_with_a_lost_body_is_not_exported(
+    tmp_path: Path, data: str, options: list[str], capsys: Captured
+) -> None:
+    """Half of it would pass for the whole."""
+    (Path(data) / "default" / "schemas" / "_" / "0000000001.json").unlink()
+    assert main(["export", str(tmp_path / "a.jsonl"), "--data", data, *options]) == 1
+    assert capsys.readouterr().err == (
+        f"sigla: In {data} the body of id 1 is missing: run sigla scrub, which tells whose it is.\n"
+    )
+    assert not (tmp_path / "a.jsonl").exists()
+
+
 def test_a_table_is_exported_as_it_stands(data: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its journal forgets after 35 days, and half a journal is no dump."""
     from contextlib import nullcontext
