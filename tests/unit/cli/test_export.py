@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,43 @@ def test_half_a_dump_never_bears_its_name(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [dump]
     assert dumps.write([TopicRecord(b"{}", b"{}", 1, 0)], dump) == 1
     assert json.loads(gzip.decompress(dump.read_bytes())) == {"offset": 0, "timestamp": 1, "key": "{}", "value": "{}"}
+
+
+RECORD = TopicRecord(b"{}", b"{}", 1, 0)
+LINE = {"offset": 0, "timestamp": 1, "key": "{}", "value": "{}"}
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    """Also one to a file that is not there yet."""
+    (tmp_path / "there").mkdir()
+    for target in (tmp_path / "there" / "a.jsonl", tmp_path / "there" / "b"):
+        link = tmp_path / f"to-{target.name}"
+        link.symlink_to(target)
+        for _ in range(2):
+            dumps.write([RECORD], link)
+            assert link.is_symlink()
+            assert json.loads(target.read_bytes()) == LINE
+    assert sorted(path.name for path in (tmp_path / "there").iterdir()) == ["a.jsonl", "b"]
+
+
+def test_a_pipe_is_written_into(tmp_path: Path) -> None:
+    """It stays what it is, as a device does."""
+    pipe = tmp_path / "pipe.gz"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as threads:
+        heard = threads.submit(pipe.read_bytes)
+        dumps.write([RECORD], pipe)
+        assert json.loads(gzip.decompress(heard.result())) == LINE
+    assert pipe.is_fifo()
+
+
+def test_a_dash_is_standard_output(
+    data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "-", "--data", data]) == 0
+    assert json.loads(capsysbinary.readouterr().out.splitlines()[0])["offset"] == 0
+    assert not Path("-").exists()
 
 
 def test_what_is_not_there_cannot_be_exported(tmp_path: Path, data: str, capsys: Captured) -> None:

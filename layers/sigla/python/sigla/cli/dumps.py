@@ -45,9 +45,10 @@ def read(path: Path | None) -> list[TopicRecord]:
 def write(records: Iterable[TopicRecord], file: Path | None) -> int:
     """As lines, into a file that is whole when it appears under its name, or to standard output; how many.
 
+    file: packed if its name says so. A link is followed; a pipe or a device is written into, and stays what it is.
     Raises Misuse, BrokenPipeError, and what the records raise.
     """
-    with _told(file), _new(file) if file else nullcontext(sys.stdout.buffer) as out:
+    with _told(file), _packed(file) if file else nullcontext(sys.stdout.buffer) as out:
         number = 0
         for record in records:
             line = {
@@ -74,15 +75,21 @@ def _told(file: Path | None) -> Iterator[None]:
 
 
 @contextmanager
+def _packed(file: Path) -> Iterator[IO[bytes]]:
+    with file.open("wb") if file.exists() and not file.is_file() else _new(file.resolve()) as out:
+        if file.suffix == ".gz":
+            with gzip.GzipFile(file.name, "wb", compresslevel=6, fileobj=out) as packed:
+                yield cast("IO[bytes]", packed)
+        else:
+            yield out
+
+
+@contextmanager
 def _new(file: Path) -> Iterator[IO[bytes]]:
     begun = file.with_name(f".{file.name}.begun")
     try:
         with begun.open("wb") as out:
-            if file.suffix == ".gz":
-                with gzip.GzipFile(file.name, "wb", compresslevel=6, fileobj=out) as packed:
-                    yield cast("IO[bytes]", packed)
-            else:
-                yield out
+            yield out
             out.flush()
             os.fsync(out.fileno())
         begun.replace(file)

@@ -32,11 +32,19 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", type=Path, help="where to; packed if it ends in .gz (default: print it)"
+        "file",
+        metavar="FILE",
+        nargs="?",
+        type=_file,
+        help="where to; packed if it ends in .gz (default, or `-`: print it)",
     )
     place.add_to(parser)
     parser.add_argument("--compacted", action="store_true", help="only what stands now, as after a compaction")
     parser.set_defaults(run=run)
+
+
+def _file(text: str) -> Path | None:
+    return None if text == "-" else Path(text)
 
 
 def run(args: argparse.Namespace) -> int:
