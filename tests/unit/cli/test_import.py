@@ -87,12 +87,24 @@ def test_a_dry_run_leaves_no_trace(tmp_path: Path, data: str, capsys: Captured) 
     assert main(["import", source, "--data", data, "--dry-run", "--json"]) == 0
     tried = told(capsys)
     assert not Path(data).exists()
+    Path(data).mkdir()
+    for _ in range(2):  # an empty directory, and a start that was cut off
+        assert main(["import", source, "--data", data, "--dry-run", "--json"]) == 0
+        assert told(capsys) == tried
+        (Path(data) / "catalog.sqlite").touch()
     assert main(["import", source, "--data", data, "--json"]) == 0
     done = told(capsys)
     assert {**tried, "dryRun": False} == done
     with EmbeddedStore(Path(data)):
         assert main(["import", source, "--data", data, "--dry-run", "--json"]) == 0
     assert told(capsys)["identical"]["version"] == 9
+
+
+def test_a_dry_run_is_refused_where_the_import_would_be(tmp_path: Path, capsys: Captured) -> None:
+    source = written(tmp_path / "d.jsonl", topic(*A_LIFE))
+    for options in ([], ["--dry-run"]):
+        assert main(["import", source, "--data", source, *options]) == 2
+        one_sentence(capsys)
 
 
 def test_data_that_is_in_use_is_not_touched(tmp_path: Path, data: str, capsys: Captured) -> None:

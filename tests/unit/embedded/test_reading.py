@@ -40,7 +40,11 @@ def test_who_reads_writes_nothing(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-def test_a_directory_without_a_registry_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_directory_without_a_registry_is_named(tmp_path: Path, *, begun: bool) -> None:
+    """Also where a start was cut off."""
+    if begun:
+        (tmp_path / "catalog.sqlite").touch()
     with pytest.raises(DataNotOpened, match=f"There is no registry in {tmp_path}"), reading(Address(str(tmp_path))):
         raise AssertionError
 

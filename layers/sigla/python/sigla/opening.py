@@ -1,7 +1,7 @@
 """A registry's stores, opened: the only file that chooses adapters. Knows neither HTTP nor the environment."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AW
 
 class DataNotOpened(Exception):
     """Another process has it, a newer release wrote it, or it is another registry's; the sentence says which."""
+
+
+class NoRegistry(DataNotOpened):
+    """There is none in the directory yet."""
 
 
 class Opened(NamedTuple):
@@ -128,12 +132,14 @@ def reading(address: Address) -> Iterator[Holdings]:
     """Without a server, and also while one writes there. Raises DataNotOpened, ImportError where boto3 is missing."""
     clock, name = SystemClock(), address.registry
     if not address.bucket:
-        from sigla.embedded.database import OtherRegistry, TooNew
-        from sigla.embedded.reading import NoData, ReadingStore
+        from sigla.embedded.database import NoData, OtherRegistry, TooNew
+        from sigla.embedded.reading import ReadingStore
 
         try:
             store = ReadingStore(Path(address.data), registry=name)
-        except (NoData, TooNew, OtherRegistry, StoreError) as problem:
+        except NoData as nothing:
+            raise NoRegistry(str(nothing)) from nothing
+        except (TooNew, OtherRegistry, StoreError) as problem:
             raise DataNotOpened(str(problem)) from problem
         with closing(store):
             yield Holdings(store.catalog, store.bodies, store.journal, store.inventory, clock)
@@ -187,14 +193,15 @@ def rehearsing(address: Address) -> "Iterator[tuple[Stores, Group]]":
     """
     from sigla.registry.importing import rehearsal
 
-    with directory(Settings(), None) as imagined:
-        stands = address.bucket or Path(address.data).exists()
-        standing: AbstractContextManager[Holdings | EmbeddedStore] = (
-            reading(address) if stands else nullcontext(imagined)
-        )
-        with standing as held:
-            stores = Stores(held.catalog, held.bodies, SystemClock())
-            yield rehearsal(stores, imagined.bodies), imagined.group
+    with directory(Settings(), None) as imagined, ExitStack() as opened:
+        held: Holdings | EmbeddedStore = imagined
+        try:
+            held = opened.enter_context(reading(address))
+        except NoRegistry:
+            if Path(address.data).is_file():
+                raise
+        stores = Stores(held.catalog, held.bodies, SystemClock())
+        yield rehearsal(stores, imagined.bodies), imagined.group
 
 
 def _memory(settings: Settings, clock: Clock) -> Memory:

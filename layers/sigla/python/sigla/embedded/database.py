@@ -14,6 +14,10 @@ CACHE_KIB = 8_000
 """Of each connection; what is not in it is in the system's cache, a copy away."""
 
 
+class NoData(Exception):
+    """There is no registry; the sentence says where."""
+
+
 class TooNew(Exception):
     """The data was written by a newer release; the sentence says so."""
 
@@ -41,7 +45,8 @@ class Connection(sqlite3.Connection):
 class Database:
     """durable: a commit is on disk when it returns; False for data that need not outlive the process.
 
-    registry: the name under which its bodies lie. written: False where only others write. Raises TooNew, OtherRegistry.
+    registry: the name under which its bodies lie. written: False where only others write. Raises TooNew, OtherRegistry,
+    and NoData where nobody writes and has written, or only begun to.
     """
 
     def __init__(self, path: Path, *, registry: str, durable: bool, written: bool = True) -> None:
@@ -54,8 +59,8 @@ class Database:
         self._opening = threading.Lock()
         self.writer = self._connect()
         try:
-            if written:
-                self._prepare()
+            if not self._begun():
+                self._begin()
             self._check()
         except BaseException:
             self.close()
@@ -92,12 +97,17 @@ class Database:
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         return connection
 
-    def _prepare(self) -> None:
-        """Creates the tables in a new file."""
-        if not self.writer.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone():
-            self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE}")
-            self.writer.execute("INSERT INTO state VALUES (?, 0, ?)", (tables.LAYOUT, self._registry))
-            self.writer.execute("COMMIT")
+    def _begun(self) -> bool:
+        """Whether there are tables: a start that was cut off leaves an empty file."""
+        return bool(self.writer.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone())
+
+    def _begin(self) -> None:
+        """Creates the tables."""
+        if not self._written:
+            raise NoData(f"There is no registry in {self._path.parent}.")
+        self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE}")
+        self.writer.execute("INSERT INTO state VALUES (?, 0, ?)", (tables.LAYOUT, self._registry))
+        self.writer.execute("COMMIT")
 
     def _check(self) -> None:
         layout, _, *named = self.writer.execute("SELECT * FROM state").fetchone()

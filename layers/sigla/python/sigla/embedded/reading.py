@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from sigla.embedded.bodies import EmbeddedBodies
 from sigla.embedded.catalog import EmbeddedCatalog
-from sigla.embedded.database import Database
+from sigla.embedded.database import Database, NoData
 from sigla.embedded.directory import Directory
 from sigla.embedded.inventory import EmbeddedInventory
 from sigla.embedded.journal import EmbeddedJournal
@@ -15,10 +15,6 @@ from sigla.errors import StoreError
 from sigla.model import BodyKey, Holder, Subject
 
 CATALOG = "catalog.sqlite"
-
-
-class NoData(Exception):
-    """There is no registry; the sentence says where."""
 
 
 class ReadingStore:
