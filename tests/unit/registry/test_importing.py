@@ -11,7 +11,7 @@ from sigla.changes import Change
 from sigla.embedded.store import EmbeddedStore
 from sigla.errors import SchemaNamedNotFound, StoreError
 from sigla.journal.replay import State, TopicRecord, replayed
-from sigla.model import BodyKey, SchemaId, Version
+from sigla.model import BodyKey, Metadata, SchemaId, Version
 from sigla.ports import Bodies, Catalog
 from sigla.registry import Registry, Stores, importing
 from sigla.registry.exporting import standing
@@ -160,6 +160,15 @@ def test_an_id_that_means_two_things_in_the_source_is_imported_once(registry: Re
     report = imported(registry, state(schema("o", 1, 1), described))
     assert whys(report) == {OTHER_MEANING: ["p version 1 id 1"]}
     assert registry.schema_by_id(SchemaId(1)).schema.metadata is None
+
+
+def test_an_id_means_what_it_meant_first_in_the_source(registry: Registry) -> None:
+    """Whichever subject comes first."""
+    mine, yours = ({"properties": {"owner": owner}} for owner in ("me", "you"))
+    first, then = schema("a", 1, 1, metadata=mine), schema("b", 2, 1, metadata=yours)
+    report = imported(registry, state(schema("b", 1, 9, OTHER), first, then))
+    assert whys(report) == {OTHER_MEANING: ["b version 2 id 1"]}
+    assert registry.schema_by_id(SchemaId(1)).schema.metadata == Metadata(properties={"owner": "me"})
 
 
 def test_a_text_nobody_here_understands_is_kept_as_it_is(registry: Registry) -> None:

@@ -82,7 +82,7 @@ class _Import:
     def _place(self, missing: Iterable[Put]) -> dict[BodyKey, Placed | None]:
         """Bodies of what is missing, and of ids that nobody holds any more. None: it means something else here."""
         first: dict[BodyKey, Put] = {}
-        for put in missing:
+        for put in sorted(missing, key=lambda put: put.offset):  # they come by subject
             first.setdefault(key_of(put), put)
         target_of = _targets(self.stores, self.state)
         puts = {**self.state.gone, **first}
