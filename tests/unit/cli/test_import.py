@@ -81,6 +81,25 @@ def test_what_is_not_understood_is_remarked(tmp_path: Path, data: str, capsys: C
     assert "1 × stored as it is" in capsys.readouterr().out
 
 
+def test_a_lost_body_is_put_back_where_it_is_asked_for(tmp_path: Path, data: str, capsys: Captured) -> None:
+    """As `sigla scrub` advises; the catalog alone would call its versions identical."""
+    importing = ["import", written(tmp_path / "d.jsonl", topic(*A_LIFE)), "--data", data]
+    assert main(importing) == 0
+    lost = Path(data) / "default" / "schemas" / "_" / "0000000001.json"
+    meant = json.loads(lost.read_bytes())
+    lost.unlink()
+    capsys.readouterr()
+    assert main(["scrub", "--data", data]) == 1
+    assert "sigla import --bodies" in capsys.readouterr().out
+    for options in (["--dry-run"], []):
+        assert main([*importing, "--bodies", "--json", *options]) == 0
+        report = told(capsys)
+        assert (report["imported"], report["identical"]["version"]) == ({}, 9)
+        assert report["remarks"][0]["why"] == "its body was lost, and is put back"
+    assert json.loads(lost.read_bytes())["schema"] == meant["schema"]
+    assert main(["scrub", "--data", data]) == 0
+
+
 def test_a_dry_run_leaves_no_trace(tmp_path: Path, data: str, capsys: Captured) -> None:
     """Where there is nothing nothing is made; where somebody works he is not in the way."""
     source = written(tmp_path / "d.jsonl", topic(*A_LIFE))

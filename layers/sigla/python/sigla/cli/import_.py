@@ -45,6 +45,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
     )
+    parser.add_argument("--bodies", action="store_true", help="put back bodies that were lost of what is identical")
     parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
     parser.set_defaults(run=run)
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     with progress.shown() as told:
         state = _state(args, told)
         with place.explained(address), _opened(address, dry_run=args.dry_run) as (stores, group):
-            report = import_state(stores, state, group=group, threads=threads, progress=told)
+            report = import_state(stores, state, group=group, threads=threads, bodies=args.bodies, progress=told)
     if args.json:
         print(json.dumps({**report.form(), "dryRun": args.dry_run}))
     else:

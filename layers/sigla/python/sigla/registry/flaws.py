@@ -94,7 +94,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         """
         SELECT v.context, v.id, v.subject, v.version
         FROM version v LEFT JOIN body b ON b.context = v.context AND b.id = v.id WHERE b.id IS NULL""",
-        "restore the object from the bucket's older versions, or import the schema under its id",
+        "restore the object from the bucket's older versions, or from a dump: sigla import --bodies",
     ),
     "UNREADABLE_OBJECT": Kind(
         Severity.CRITICAL,

@@ -45,13 +45,14 @@ def import_state(
     *,
     group: Group = nullcontext,
     threads: int = 1,
+    bodies: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Report:
     """Everything that the state has and this registry has not. Raises StoreError; begun again, it goes on.
 
-    group, threads: as of `units.carry_out`.
+    group, threads: as of `units.carry_out`. bodies: as of `versions.compare`.
     """
-    return _Import(stores, state, group, threads, progress).run()
+    return _Import(stores, state, group, threads, bodies, progress).run()
 
 
 @dataclass(slots=True)
@@ -60,6 +61,7 @@ class _Import:
     state: State
     group: Group
     threads: int
+    bodies: bool
     progress: Progress
     report: Report = field(default_factory=Report)
 
@@ -75,7 +77,7 @@ class _Import:
 
     def _missing(self) -> list[Put]:
         def work(of: tuple[Subject, Sequence[Put]], report: Report) -> list[Put]:
-            return compare(self.stores, *of, report)
+            return compare(self.stores, *of, report, bodies=self.bodies)
 
         return [*chain(*self._each("comparing", work, self.state.subjects.items()))]
 

@@ -27,6 +27,7 @@ OTHER_MEANING = "its id means something else here"
 TOO_LONG = "its text is longer than this registry takes"
 TOO_MANY = f"it references more than {references.MOST_SUBJECTS} subjects"
 NOT_UNDERSTOOD = "stored as it is; this registry does not understand its text, so nothing can be compared with it"
+PUT_BACK = "its body was lost, and is put back"
 UNRESOLVED = "stored as it is; what it references is not known"
 
 
@@ -49,12 +50,23 @@ class Placed:
         return {Subject(each.context, each.subject) for each in self.targets} - {self.put.subject}
 
 
-def compare(stores: Stores, subject: Subject, puts: Sequence[Put], report: Report) -> list[Put]:
-    """Which of a subject's versions are still to be written; what becomes of the others is told."""
+def compare(
+    stores: Stores, subject: Subject, puts: Sequence[Put], report: Report, *, bodies: bool = False
+) -> list[Put]:
+    """Which of a subject's versions are still to be written; what becomes of the others is told.
+
+    bodies: also those that stand here without a body, which costs a look at each. Their place is told by `write`.
+    """
     stored = {row.version: row for row in stores.catalog.history(subject)}
-    return [
-        put for put in puts if not _settled(put, stored.get(put.version), report) and _storable(stores, put, report)
-    ]
+
+    def wanted(put: Put) -> bool:
+        row = stored.get(put.version)
+        if bodies and row is not None and _lost(stores, put, row):
+            report.remark(PUT_BACK, named(put))
+            return True
+        return not _settled(put, row, report) and _storable(stores, put, report)
+
+    return [put for put in puts if wanted(put)]
 
 
 def place(stores: Stores, put: Put, target_of: TargetOf, report: Report) -> Placed | None:
@@ -170,6 +182,17 @@ def _settled(put: Put, row: Row | None, report: Report) -> bool:
         same = replace(ours, deleted=theirs.deleted, ts=theirs.ts) == theirs
         report.tell(CONFLICTING, "version", named(put), OTHER_LIFE if same else OTHER_VERSION)
     return True
+
+
+def _lost(stores: Stores, put: Put, row: Row) -> bool:
+    """Whether the same content stands under its number and no body says what it is."""
+    if (row.id, row.guid) != (put.id, put.guid):
+        return False
+    try:
+        stores.bodies.get(BodyKey(put.subject.context, put.id))
+    except SchemaNamedNotFound:
+        return True
+    return False
 
 
 def _storable(stores: Stores, put: Put, report: Report) -> bool:
