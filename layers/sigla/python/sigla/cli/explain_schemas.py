@@ -58,7 +58,8 @@ def opened(args: argparse.Namespace) -> Iterator[Schemas]:
 
     if args.table and not args.bucket:
         raise Misuse("A table goes with a bucket: give --bucket, too.")
-    address = Address("" if args.bucket else str(args.data), args.bucket, args.table, args.registry)
+    data = "" if args.bucket else str(args.data)
+    address = Address(data, args.bucket or "", args.table or "", args.registry)
     with place.explained(address), opening.lookup(address) as (bodies, catalog):
         yield _OfStores(bodies, catalog)
 

@@ -44,7 +44,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def _file(text: str) -> Path | None:
-    return None if text == "-" else Path(text)
+    return None if text == "-" else place.path(text)
 
 
 def run(args: argparse.Namespace) -> int:

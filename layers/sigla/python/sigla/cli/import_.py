@@ -40,7 +40,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", metavar="FILE|DIR|URL", help="where from; `-` is standard input")
+    parser.add_argument("source", metavar="FILE|DIR|URL", type=place.given, help="where from; `-` is standard input")
     place.add_to(parser)
     parser.add_argument(
         "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"

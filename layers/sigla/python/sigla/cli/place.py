@@ -14,10 +14,24 @@ if TYPE_CHECKING:
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
-    where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
-    parser.add_argument("--table", default="", metavar="NAME", help="its table")
-    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a bucket")
+    where.add_argument("--data", type=path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
+    where.add_argument("--bucket", type=given, metavar="NAME", help="the bucket of a registry in AWS, with --table")
+    parser.add_argument("--table", type=given, metavar="NAME", help="its table")
+    parser.add_argument(
+        "--registry", type=given, default="default", metavar="NAME", help="which one, where several share a bucket"
+    )
+
+
+def given(text: str) -> str:
+    """A name that is one: the empty text of an unset variable would mean another place. Raises ArgumentTypeError."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty: say which, or leave it out")
+    return text
+
+
+def path(text: str) -> Path:
+    """Raises ArgumentTypeError."""
+    return Path(given(text))
 
 
 def address(args: argparse.Namespace) -> "Address":
@@ -26,7 +40,7 @@ def address(args: argparse.Namespace) -> "Address":
 
     if bool(args.bucket) != bool(args.table):
         raise Misuse("A registry in AWS is a bucket and a table: give both, --bucket and --table.")
-    return Address("" if args.bucket else str(args.data), args.bucket, args.table, args.registry)
+    return Address("" if args.bucket else str(args.data), args.bucket or "", args.table or "", args.registry)
 
 
 @contextmanager
