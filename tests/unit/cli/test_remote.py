@@ -1,5 +1,9 @@
 """Another registry's URL: what is no such URL, and who may not read all of it."""
 
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +18,31 @@ from tests.unit.auth.guarded import SUBJECTS, guarded
 from tests.unit.cli.answering import Answer, behind_a_url
 from tests.unit.web.test_permissions_stories import asking
 
+CUT = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n[]"
+CUT_IN_A_CHUNK = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n[]"
+WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
+
 
 def read(answer: Answer) -> Any:
     with behind_a_url(answer) as url:
         return remote.read(url, "", FixedClock(), lambda *_: None)
+
+
+@contextmanager
+def saying(*answers: bytes) -> Iterator[str]:
+    """A URL at which each connection is told one of these, and closed."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server, ThreadPoolExecutor(1) as thread:
+
+        def say() -> None:
+            for answer in answers:
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(65_536)
+                    connection.sendall(answer)
+
+        told = thread.submit(say)
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        told.result()
 
 
 def as_seen_by(who: str, registry: Registry) -> Answer:
@@ -63,3 +88,14 @@ def test_a_key_for_a_part_imports_nothing(tmp_path: Path, who: str) -> None:
 def test_a_key_for_everything_imports_everything(tmp_path: Path, who: str) -> None:
     with guarded(EmbeddedKeys(tmp_path), {}) as world:
         assert {str(subject) for subject in read(as_seen_by(who, world.registry)).subjects} >= set(SUBJECTS)
+
+
+@pytest.mark.parametrize("cut", [CUT, CUT_IN_A_CHUNK])
+def test_an_answer_that_breaks_off_is_asked_for_again(cut: bytes) -> None:
+    """The registry may be a good one, behind a bad line."""
+    clock = FixedClock()
+    with saying(cut, cut, WHOLE) as url, closing(remote.Remote(url, "", clock)) as asked:
+        assert asked.get("/subjects") == []
+    assert clock.slept == [0.5, 2.0]
+    with saying(*[CUT] * 4) as url, pytest.raises(Misuse, match=r"does not answer \(its answer breaks off\)"):
+        remote.Remote(url, "", FixedClock()).get("/subjects")

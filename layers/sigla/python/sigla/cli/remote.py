@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import Lock, local
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -177,10 +177,18 @@ class Remote:
         try:
             connection.request("GET", target, headers=self._headers)
             answer = connection.getresponse()
-            return answer.status, answer.read(LONGEST)
+            return answer.status, _whole(answer)
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
             raise
+
+
+def _whole(answer: HTTPResponse) -> bytes:
+    """Raises HTTPException: of an end that came too early, `read` says nothing to who gives it a length."""
+    body = answer.read(LONGEST)
+    if answer.length and len(body) < LONGEST:
+        raise HTTPException("its answer breaks off")
+    return body
 
 
 def _none(body: bytes, problem: str) -> None:
