@@ -97,5 +97,23 @@ def test_an_answer_that_breaks_off_is_asked_for_again(cut: bytes) -> None:
     with saying(cut, cut, WHOLE) as url, closing(remote.Remote(url, "", clock)) as asked:
         assert asked.get("/subjects") == []
     assert clock.slept == [0.5, 2.0]
-    with saying(*[CUT] * 4) as url, pytest.raises(Misuse, match=r"does not answer \(its answer breaks off\)"):
-        remote.Remote(url, "", FixedClock()).get("/subjects")
+    with saying(*[CUT] * 4) as url, closing(remote.Remote(url, "", clock)) as asked:
+        with pytest.raises(Misuse, match=r"does not answer \(its answer breaks off\)"):
+            asked.get("/subjects")
+
+
+@pytest.mark.parametrize(
+    "location, named",
+    [
+        ("https://u:p@other:8443/api/subjects?deleted=true#x", "https://other:8443/api"),
+        ("/api/subjects", "http://127.0.0.1:[0-9]+/api"),
+        ("https://login", "https://login"),
+    ],
+)
+def test_a_redirect_is_told_and_not_followed(location: str, named: str) -> None:
+    """Credentials go where they were given to, and nowhere else."""
+    moved = f"HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
+    said = f"^http://127.0.0.1:[0-9]+ answers with a redirect to {named}: use that URL.$"
+    with saying(moved) as url, closing(remote.Remote(url, "", FixedClock())) as asked:
+        with pytest.raises(Misuse, match=said):
+            asked.get("/subjects", deleted="true")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import Lock, local
 from typing import Any, TypeVar
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 from sigla import records
 from sigla.cli.misuse import Misuse, Refused
@@ -124,8 +124,7 @@ class Remote:
         self._own = local()
         self._lock = Lock()
         self._open: list[HTTPConnection] = []
-        self.shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
-        """The URL without what it may have of secrets."""
+        self.shown = _bare(url)
         if parts.query or parts.fragment:
             raise Misuse(f"The URL of a registry has no query and no fragment: give {self.shown}.")
         user = user or unquote(parts.netloc.rpartition("@")[0])
@@ -138,8 +137,11 @@ class Remote:
         target = f"{self._path}{path}?{urlencode(query)}" if query else f"{self._path}{path}"
         for pause_s in (*PAUSES_S, None):
             try:
-                status, body = self._ask(target)
+                status, location, body = self._ask(target)
                 problem = f"{self.shown} answers {path} with status {status}."
+                if status // 100 == 3 and location:  # credentials do not follow by themselves
+                    elsewhere = _bare(urljoin(f"{self.shown}{path}", location)).removesuffix(path)
+                    raise Misuse(f"{self.shown} answers with a redirect to {elsewhere}: use that URL.")
                 if status == 404:
                     return _none(body, problem)
                 if status < 400:
@@ -168,7 +170,8 @@ class Remote:
         for connection in self._open:
             connection.close()
 
-    def _ask(self, target: str) -> tuple[int, bytes]:
+    def _ask(self, target: str) -> tuple[int, str, bytes]:
+        """Status, where to go instead, body."""
         connection: HTTPConnection | None = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._own.connection = self._connect(self._host, self._port, timeout=PATIENCE_S)
@@ -177,10 +180,16 @@ class Remote:
         try:
             connection.request("GET", target, headers=self._headers)
             answer = connection.getresponse()
-            return answer.status, _whole(answer)
+            return answer.status, answer.headers.get("Location", ""), _whole(answer)
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
             raise
+
+
+def _bare(url: str) -> str:
+    """Without what it may have of secrets, without query and fragment."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def _whole(answer: HTTPResponse) -> bytes:
