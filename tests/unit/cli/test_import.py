@@ -328,11 +328,11 @@ def test_a_registry_that_fails_is_asked_again(source: Registry) -> None:
     clock = FixedClock()
     assert read(answer, clock=clock).subjects
     assert clock.slept == [0.5, 2.0, 5.0]
-    with pytest.raises(Misuse, match="status 500"):
+    with pytest.raises(Refused, match="status 500"):
         read(always(500, ""))
     with behind_a_url(answer) as url:
         gone = url
-    with pytest.raises(Misuse, match="does not answer"):
+    with pytest.raises(Refused, match="does not answer"):
         remote.read(gone, "", FixedClock(), lambda *_: None)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sigla.cli import remote
+from sigla.cli import main, remote
 from sigla.cli.misuse import Misuse, Refused
 from sigla.embedded.keys import EmbeddedKeys
 from sigla.registry import Registry
@@ -97,9 +97,9 @@ def test_an_answer_that_breaks_off_is_asked_for_again(cut: bytes) -> None:
     with saying(cut, cut, WHOLE) as url, closing(remote.Remote(url, "", clock)) as asked:
         assert asked.get("/subjects") == []
     assert clock.slept == [0.5, 2.0]
-    with saying(*[CUT] * 4) as url, closing(remote.Remote(url, "", clock)) as asked:
-        with pytest.raises(Misuse, match=r"does not answer \(its answer breaks off\)"):
-            asked.get("/subjects")
+    broken = pytest.raises(Refused, match=r"does not answer \(its answer breaks off\)")
+    with saying(*[CUT] * 4) as url, closing(remote.Remote(url, "", clock)) as asked, broken:
+        asked.get("/subjects")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,16 @@ def test_an_answer_that_breaks_off_is_asked_for_again(cut: bytes) -> None:
 def test_a_redirect_is_told_and_not_followed(location: str, named: str) -> None:
     """Credentials go where they were given to, and nowhere else."""
     moved = f"HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
-    said = f"^http://127.0.0.1:[0-9]+ answers with a redirect to {named}: use that URL.$"
-    with saying(moved) as url, closing(remote.Remote(url, "", FixedClock())) as asked:
-        with pytest.raises(Misuse, match=said):
-            asked.get("/subjects", deleted="true")
+    told = pytest.raises(Misuse, match=f"^http://127.0.0.1:[0-9]+ answers with a redirect to {named}: use that URL.$")
+    with saying(moved) as url, closing(remote.Remote(url, "", FixedClock())) as asked, told:
+        asked.get("/subjects", deleted="true")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "http://[::1", "ftp://h", "http://h:0", "http://", "h:8081"])
+def test_what_is_no_url_is_refused_before_anybody_is_asked(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """By whoever is given one; a secret in it is not shown."""
+    for command in (["import", url], ["explain", "000000002a0461", "--registry-url", url.replace("//", "//u:secret@")]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert f"is no URL of a registry: {remote.FORM}.\n" in told
+        assert "secret" not in told

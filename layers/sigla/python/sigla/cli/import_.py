@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from sigla.cli import place, progress
 from sigla.cli.misuse import Misuse
@@ -29,7 +28,10 @@ and begun again. The registry that is written to must not be served from a direc
   sigla import https://registry:8081   another registry, through its API
 """
 
-EPILOG = "0: all is here now. 1: something else stands in the place of some of it. 2: nothing could be imported."
+EPILOG = """\
+0: all is here now. 1: something else stands in the place of some of it, or a registry or a store does not answer.
+2: nothing could be imported.
+"""
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -69,17 +71,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _state(args: argparse.Namespace, told: progress.Told) -> "State":
-    from sigla.cli import dumps
+    from sigla.cli import dumps, remote
     from sigla.journal import replay
 
-    if _is_url(args.source):
-        from sigla.cli import remote
+    if remote.is_url(args.source):
         from sigla.embedded.clock import SystemClock
 
         return remote.read(args.source, args.user, SystemClock(), told)
     path = None if args.source == "-" else Path(args.source)
     if path and not path.exists():
-        raise Misuse(f"There is no file {args.source}, and it is no URL: such a URL begins with https:// or http://.")
+        raise Misuse(f"There is no file {args.source}, and it is no URL of a registry: {remote.FORM}.")
     return replay.replayed(dumps.read(path))
 
 
@@ -113,11 +114,3 @@ def _cases(why: str, cases: "Cases") -> Iterator[str]:
     yield from (f"      {example}" for example in cases.examples)
     if cases.count > len(cases.examples):
         yield "      …"
-
-
-def _is_url(source: str) -> bool:
-    try:
-        parts = urlsplit(source)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False

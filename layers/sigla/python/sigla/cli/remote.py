@@ -35,6 +35,7 @@ PAGE = 1000
 """Schemas of an answer: the reference's default, and its most."""
 LONGEST = 2**28
 """Bytes of an answer."""
+FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
 EVERYWHERE = ":*:"
 NOBODYS = ":.~:~"
 """A subject in no part of a registry: who may ask for it may ask for all. To others lists would leave out the rest."""
@@ -116,6 +117,8 @@ class Remote:
     """A connection for each thread. Whoever fails, or does not answer, is asked again. Raises Misuse, Refused."""
 
     def __init__(self, url: str, user: str, clock: Clock) -> None:
+        if not is_url(url):
+            raise Misuse(f"{url.rpartition('@')[2]} is no URL of a registry: {FORM}.")
         parts = urlsplit(url)
         self._connect: Callable[..., HTTPConnection] = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._host, self._port = parts.hostname or "", parts.port
@@ -149,12 +152,12 @@ class Remote:
                 if status in (401, 403):
                     raise Refused(f"{self.shown} does not let these credentials read everything (status {status}).")
                 if status < 500 and status != 429:
-                    break
+                    raise Misuse(problem)
             except (OSError, HTTPException) as silence:
                 problem = f"{self.shown} does not answer ({getattr(silence, 'strerror', None) or silence})."
             if pause_s is not None:
                 self._clock.sleep(pause_s)
-        raise Misuse(problem)
+        raise Refused(problem)
 
     def many(
         self, ask: Callable[["Remote", Item], Result], items: Iterable[Item], what: str, told: Told
@@ -184,6 +187,15 @@ class Remote:
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
             raise
+
+
+def is_url(text: str) -> bool:
+    """Whether a registry can be asked there."""
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _bare(url: str) -> str:
