@@ -1,12 +1,12 @@
 """Everything that the registry behind a `_schemas` topic holds, with its ids, versions, times, deletes and settings.
 
-    python -m pipelines load SOURCE (--data DIR | --bucket NAME --table NAME) [--dry-run] [--json] [--report FILE]
+    python -m pipelines load SOURCE (--data DIR | --bucket NAME --table NAME) [--dry-run] [--json] [--report PLACE]
     spark-submit pipelines/__main__.py load SOURCE …
 
 SOURCE: a dump, as files of JSON (an object a line: the texts key and value, timestamp and offset) or of Parquet (raw
 records); or kafka://BROKERS/TOPIC, the topic itself. Nothing that stands here is overwritten: what is equal is
-identical, what is not is a conflict and is told. So it may be cut off and begun again; one load at a time. The registry
-in a directory must not be served meanwhile.
+identical, what is not is a conflict and is told. So it may be cut off and begun again, by the same command; one load at
+a time. The registry in a directory must not be served meanwhile.
 
 `sigla import` does the same in one process, with everything in memory.
 """
@@ -22,12 +22,14 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from pipelines import address
+from pipelines.audit.tables import NotEmpty
 from pipelines.connectors.installation import connectors
 from pipelines.connectors.maven import Unavailable
+from pipelines.load import report as reports
 from pipelines.load.load import load, summed
 from pipelines.load.source import NoSource, Silent, is_kafka, read, told
 from pipelines.load.steps import Open
-from pipelines.load.work import Everywhere, Files, Here, Worker
+from pipelines.load.work import OURS, Everywhere, Files, Here, Worker
 from pipelines.progress import shown
 from pipelines.spark import gave_up, running, submitted
 from pipelines.told import MISUSED, NOT_DONE, Kinds, ended
@@ -41,7 +43,7 @@ WRITERS: Final = 4
 PLAINLY: Final = {"spark.sql.codegen.wholeStage": "false"}
 """Nearly all work is done in Python: code made for each of many short queries would be compiled for nothing."""
 
-OWN: Final[Kinds] = {NoSource: MISUSED, Silent: NOT_DONE, Unavailable: MISUSED}
+OWN: Final[Kinds] = {NoSource: MISUSED, NotEmpty: MISUSED, Silent: NOT_DONE, Unavailable: MISUSED}
 
 AGAIN: Final = "Start it again when it does: what is here by then is identical."
 
@@ -71,13 +73,16 @@ def _loaded(asked: argparse.Namespace, where: Address) -> int:
 def run(
     files: Files, raw: DataFrame, address: Address, *, dry_run: bool = False, writers: int = WRITERS, report: str = ""
 ) -> Report:
-    """Loads records into a registry; keeps the report as a table under its name. Raises DataNotOpened, StoreError."""
+    """Loads records into a registry. report: a place for its table, or none.
+
+    Raises NotEmpty before anything is written, DataNotOpened, StoreError.
+    """
+    out = reports.claimed(report) if report else None
     with _worker(files, address, writers, dry_run=dry_run) as worker:
         table = load(raw, files, worker)
-        if report:
+        if out:
             files.progress.step("report")
-            form = "json" if report.endswith(".json") else "parquet"
-            table.write.mode("overwrite").format(form).save(report)
+            reports.write(table, out)
         return summed(table)
 
 
@@ -117,8 +122,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--option", type=_option, action="append", default=[], metavar="K=V", help="of Spark's Kafka source"
     )
-    parser.add_argument("--work", default="", metavar="DIR", help="what lies between the steps; a folder all tasks see")
-    parser.add_argument("--report", default="", metavar="FILE", help="every fact as a table: *.json, or else Parquet")
+    parser.add_argument(
+        "--work",
+        default="",
+        metavar="DIR",
+        help=f"a folder all tasks see; what lies between the steps is in its {OURS}",
+    )
+    parser.add_argument(
+        "--report", default="", metavar="PLACE", help="an empty folder, or s3://…: every fact, as *.json or Parquet"
+    )
     parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
     parser.add_argument("--json", action="store_true", help="tell the sum as JSON")
     return parser

@@ -24,17 +24,20 @@ from sigla.settings import Address
 GROUP_ROWS: Final = 2_000
 """Of a file that is written here; read back in the same pieces."""
 
+OURS: Final = "sigla-load"
+"""In the folder that was named: what else is there stays."""
+
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A folder that this process and all tasks see: what lies between the steps."""
+    """What lies between the steps. folder: one that this process and all tasks see."""
 
     spark: SparkSession
     folder: str
     progress: Progress = UNSEEN
 
     def path(self, name: str) -> str:
-        return f"{self.folder.rstrip('/')}/{name}"
+        return f"{self.folder.rstrip('/')}/{OURS}/{name}"
 
     def kept(self, name: str, frame: DataFrame) -> DataFrame:
         """The same frame, computed once."""

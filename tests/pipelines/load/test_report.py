@@ -1,0 +1,84 @@
+"""Where a load writes beside the registry: nothing of anybody else's is lost there, and a load cut off goes on."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from pipelines.audit.tables import NotEmpty
+from pipelines.load import job
+from pipelines.load import report as reports
+from pipelines.places import place
+from pipelines.told import MISUSED, ended
+from tests.pipelines.load.dumps import dumped
+
+
+def theirs(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    thesis = folder / "thesis.txt"
+    thesis.write_text("years of work")
+    return thesis
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_place_that_holds_anything_is_nobodys_report(tmp_path: Path) -> None:
+    thesis = theirs(tmp_path / "precious")
+    with pytest.raises(NotEmpty, match="choose an empty place"):
+        reports.claimed(str(tmp_path / "precious"))
+    assert [*tmp_path.rglob("*.*")] == [thesis]
+
+
+def test_a_report_that_was_cut_off_is_begun_again_in_its_place(tmp_path: Path) -> None:
+    out = reports.claimed(str(tmp_path / "report"))
+    out.replace("part-000007.parquet", b"half of it")
+    assert reports.claimed(str(tmp_path / "report")) == out
+
+
+def test_where_nobody_can_write_is_found_out_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    for where in (tmp_path / "file", tmp_path / "file" / "report"):
+        assert ended(lambda where=where: bool(reports.claimed(str(where))), job.OWN, again=job.AGAIN) == MISUSED
+        assert "cannot be used" in capsys.readouterr().err
+
+
+# --- whole loads -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext(spark))
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("form", ["", ".json"])
+def test_a_load_removes_nothing_that_is_not_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """Neither where the report goes, nor in its folder of work; a report that was begun becomes whole."""
+    thesis, notes = theirs(tmp_path / f"precious{form}"), theirs(tmp_path / "work" / "versions")
+    command = [dumped(tmp_path / "dump.jsonl", "a", "b"), "--data", str(tmp_path / "data"), "--report"]
+    assert job.main([*command, str(thesis.parent)]) == 2
+    assert capsys.readouterr().err == f"There is something in {thesis.parent} already; choose an empty place.\n"
+    assert not (tmp_path / "data").exists()
+    report = tmp_path / f"report{form}"
+    reports.claimed(str(report)).replace("part-000099.parquet", b"half of an earlier one")
+    assert job.main([*command, str(report), "--work", str(tmp_path / "work")]) == 0
+    assert thesis.exists()
+    assert notes.exists()
+    assert "2 versions" in capsys.readouterr().out
+    told = [
+        fact
+        for part in report.iterdir()
+        for fact in (map(json.loads, part.read_text().splitlines()) if form else pq.read_table(part).to_pylist())
+    ]
+    assert sorted(fact["about"] for fact in told) == ["a version 1 id 1", "b version 1 id 2"]
+    with pytest.raises(NotEmpty):
+        reports.claimed(str(report))
+    assert place(str(report)).read(reports.MARK) is None
