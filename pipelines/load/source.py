@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipelines.load.frames import batches, ddl, rows
+from pipelines.load.frames import Row, batches, ddl, rows
 from sigla.journal.replay import FORM, read_line
 
 RECORDS: Final = pa.schema(
@@ -69,11 +69,9 @@ def read(spark: SparkSession, source: str, options: dict[str, str] | None = None
         raise NoSource(f"There is no file in {source}.")
     files = spark.read.option("recursiveFileLookup", value=True)
     if path.suffix == ".parquet" or any(path.rglob("*.parquet")):
-        return _raw(files.parquet(source), source)
+        return _once(_raw(files.parquet(source), source), source)
     # Spark's own reader of JSON lets a line vanish that is cut off behind its offset.
-    lines = files.text(source).mapInArrow(partial(_records, source), ddl(RECORDS))
-    # Two dumps of one topic may overlap.
-    return lines.dropDuplicates(["offset"])
+    return _once(files.text(source).mapInArrow(partial(_records, source), ddl(RECORDS)), source)
 
 
 @contextmanager
@@ -96,6 +94,29 @@ def _raw(records: DataFrame, source: str) -> DataFrame:
         raise NoSource(f"{source} is no dump of a topic: it has no column {missing[0]}.")
     ts = F.col("timestamp") if types["timestamp"] == "bigint" else F.unix_millis("timestamp")
     return records.select("key", "value", ts.alias("timestamp"), "offset")
+
+
+def _once(records: DataFrame, source: str) -> DataFrame:
+    """Two dumps of one topic may overlap; two topics in one folder are no dump of either."""
+    arranged = records.repartition("offset").sortWithinPartitions("offset")
+    return arranged.mapInArrow(partial(_each_once, source), arranged.schema)
+
+
+def _each_once(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """given: by offset. Raises NoSource where records of one offset differ."""
+    last: Row = {"offset": None}
+    for batch in given:
+        found = []
+        for row in batch.to_pylist():
+            if row["offset"] is None or row["offset"] != last["offset"]:
+                found.append(row)
+            elif row != last:
+                raise NoSource(
+                    f"{source} has different records of offset {row['offset']}, as two topics have: load one dump "
+                    "after the other. Nothing is loaded."
+                )
+            last = row
+        yield batch if len(found) == batch.num_rows else pa.RecordBatch.from_pylist(found, batch.schema)
 
 
 def _records(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
