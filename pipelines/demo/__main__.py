@@ -22,9 +22,10 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from pipelines.audit import tables
 from pipelines.demo import picture
 from pipelines.demo.estate import Estate
-from pipelines.demo.generator import SLICES, Known, earned, jobs, needed, processes, write
+from pipelines.demo.generator import LEAST, SLICES, Known, earned, jobs, needed, processes, write
 from pipelines.land.driver import driver
 from pipelines.land.job import run, stopping_on_signals
 from pipelines.land.report import Sum
@@ -40,11 +41,12 @@ HOURS: Final = 24 // SLICES
 
 def main(argv: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(argv)
-    return ended(lambda: _demonstrated(asked), OWN, again=AGAIN, spark=gave_up)
+    return ended(lambda: _demonstrated(asked), {**OWN, **tables.OWN}, again=AGAIN, spark=gave_up)
 
 
 def _demonstrated(asked: argparse.Namespace) -> int:
     estate, begun = Estate(asked.folder.resolve()), time.monotonic()
+    estate.check()
     _say("Starting Spark …")
     with _undisturbed():
         spark = session(os.environ, name="pipeline-demo", master=f"local[{os.cpu_count()}]")
@@ -125,11 +127,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pipelines.demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--records", type=int, default=RECORDS, help=f"how many ({RECORDS:,})")
+    parser.add_argument(
+        "--records", type=_records, default=RECORDS, metavar="N", help=f"how many, {LEAST:,} at least ({RECORDS:,})"
+    )
     parser.add_argument("--keep", action="store_true", help="registry, raw records, tables and land.yaml stay")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help=f"where; it is emptied first ({FOLDER})")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=FOLDER,
+        help=f"where; an empty one, or of an earlier demonstration, whose records go ({FOLDER})",
+    )
     parser.add_argument("--seed", type=int, default=7, help="another one gives other records")
     return parser
+
+
+def _records(text: str) -> int:
+    if not text.isdecimal() or int(text) < LEAST:
+        raise argparse.ArgumentTypeError(f"{text} is too few, or no number: say {LEAST:,} at least")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+from pipelines.audit.tables import NotEmpty
 from pipelines.demo.generator import PARTITIONS, Known
 from pipelines.demo.topics import MAX_BYTES, TOPICS, Schema, Topic
 from pipelines.land.settings import Landing, read
@@ -13,8 +14,10 @@ from sigla import opening
 from sigla.model import DEFAULT_CONTEXT, LATEST, Draft, Subject
 from sigla.settings import Address
 
+MARK: Final = "name: pipeline-demo\n"
+"""How the settings begin in a folder that is the demonstration's."""
+
 LAND: Final = """\
-name: pipeline-demo
 registry: {{data: {registry}}}
 source: {{kind: files, path: {raw}, batch_files: {files}}}
 bind:
@@ -40,6 +43,14 @@ class Estate:
         return self.root / "raw"
 
     @property
+    def lake(self) -> Path:
+        return self.root / "lake"
+
+    @property
+    def work(self) -> Path:
+        return self.root / "work"
+
+    @property
     def picture(self) -> Path:
         return self.root / "landed.svg"
 
@@ -47,20 +58,30 @@ class Estate:
     def settings(self) -> Path:
         return self.root / "land.yaml"
 
+    def check(self) -> None:
+        """Raises NotEmpty where something lies that is not the demonstration's, OSError where no folder can be."""
+        found = set(self.root.iterdir()) if self.root.exists() else set()
+        marked = self.settings in found and self.settings.read_bytes().startswith(MARK.encode())
+        if not found <= ({self.picture, *self._passing} if marked else {self.picture}):
+            raise NotEmpty(f"There is something in {self.root} that no demonstration made; choose an empty folder.")
+
     def begin(self) -> Landing:
-        """Everything anew."""
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.raw.mkdir(parents=True)
+        """Everything anew. Raises as `check` does."""
+        self.check()
+        self.clear()
+        self.picture.unlink(missing_ok=True)
+        self.root.mkdir(parents=True, exist_ok=True)
         text = LAND.format(
             registry=self.registry,
             raw=self.raw,
             files=len(TOPICS) * PARTITIONS,
             bindings="\n".join(f"  - {{topic: {topic.name}}}" for topic in TOPICS),
             max_bytes=MAX_BYTES,
-            lake=self.root / "lake",
-            work=self.root / "work",
+            lake=self.lake,
+            work=self.work,
         )
-        self.settings.write_text(text)
+        self.settings.write_text(f"{MARK}{text}")
+        self.raw.mkdir()
         return read(self.settings)
 
     def register(self, schemas: tuple[tuple[Topic, Schema], ...]) -> dict[str, Known]:
@@ -80,8 +101,13 @@ class Estate:
 
     def clear(self) -> None:
         """All but the picture goes."""
-        for path in self.root.iterdir() if self.root.exists() else ():
+        for path in self._passing:
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path != self.picture:
-                path.unlink()
+            else:
+                path.unlink(missing_ok=True)
+
+    @property
+    def _passing(self) -> tuple[Path, ...]:
+        """The settings last, which say whose the rest is."""
+        return self.registry, self.raw, self.lake, self.work, self.settings

@@ -33,6 +33,8 @@ ROLLOUT: Final = 0.1
 """Of the day: how long it takes until all producers write a new schema."""
 TOMBSTONES: Final = 0.005
 BAD: Final = 0.01
+LEAST: Final = 1_000
+"""Records: of fewer, not every file has room for the bad ones that fall to it."""
 DAY_US: Final = (1_767_225_600_000_000, 86_400_000_000)
 """Its beginning and its length: the first of 2026."""
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from pipelines.audit.tables import NotEmpty
 from pipelines.demo import __main__ as demo
 from pipelines.demo import picture
 from pipelines.demo.estate import Estate
-from pipelines.demo.generator import SLICES, Job, Known, earned, jobs, needed, write
+from pipelines.demo.generator import LEAST, SLICES, Job, Known, earned, jobs, needed, write
 from pipelines.demo.topics import BADS, TOPICS
 from pipelines.land import files
 from pipelines.land.batch import Batch
@@ -51,7 +52,7 @@ def test_seven_schemas_evolve() -> None:
     assert {schema.type for topic in evolving for schema in topic.written} == {"AVRO", "JSON", "PROTOBUF"}
 
 
-@pytest.mark.parametrize("records", [1_000, 12_345, 1_000_000])
+@pytest.mark.parametrize("records", [LEAST, 12_345, 1_000_000])
 def test_as_many_are_planned_as_were_asked_for(records: int, tmp_path: Path) -> None:
     """One in a hundred is bad, and of each kind about as many; offsets leave no gap."""
     made = jobs(records, tmp_path, seed=1)
@@ -65,6 +66,47 @@ def test_as_many_are_planned_as_were_asked_for(records: int, tmp_path: Path) -> 
         assert job.first == ends[job.topic, job.partition]
         ends[job.topic, job.partition] += job.records
         assert sum(rows for _, rows in job.bad) <= job.records
+
+
+@pytest.mark.parametrize("records", ["0", "-5", "999", "many"])
+def test_fewer_records_than_show_every_kind_of_badness_are_refused(
+    records: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        demo.main([f"--records={records}"])
+    assert refused.value.code == 2
+    assert f"{records} is too few, or no number: say 1,000 at least" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "theirs", [["thesis.txt"], ["lake", "work", "land.yaml"], ["landed.svg", "raw"]], ids=lambda names: names[0]
+)
+def test_a_folder_of_somebody_else_is_not_emptied(
+    theirs: list[str], estate: Estate, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor one with the very names that a demonstration's have: settings of another job lie beside its tables."""
+    estate.root.mkdir()
+    for name in theirs:
+        (estate.root / name).write_text("name: orders\n")
+    assert demo.main(["--folder", str(estate.root)]) == 2
+    assert "no demonstration made; choose an empty folder" in capsys.readouterr().err
+    assert sorted(path.name for path in estate.root.iterdir()) == sorted(theirs)
+
+
+def test_a_demonstration_takes_the_place_of_an_earlier_one(estate: Estate) -> None:
+    """Of one that was kept, and of one of which the picture is left; its own folders alone are removed."""
+    estate.begin()
+    (estate.raw / "earlier").touch()
+    estate.picture.touch()
+    estate.begin()
+    assert list(estate.raw.iterdir()) == []
+    estate.picture.touch()
+    estate.clear()
+    assert list(estate.root.iterdir()) == [estate.picture]
+    estate.begin()
+    (estate.root / "thesis.txt").touch()
+    with pytest.raises(NotEmpty):
+        estate.begin()
 
 
 def test_the_same_seed_makes_the_same_records(estate: Estate, tmp_path: Path) -> None:
