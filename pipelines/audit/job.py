@@ -21,19 +21,20 @@ from pyspark.sql import functions as f
 
 from pipelines import address
 from pipelines import spark as sessions
-from pipelines.audit import listing, tables, transform
+from pipelines.audit import listing, tables, transform, usage
 from pipelines.audit.facts import FACTS
 from pipelines.audit.page import page
 from pipelines.audit.pairs import scope_of
 from pipelines.audit.summary import Summary, summarise
 from pipelines.places import Place, place
 from pipelines.progress import UNSEEN, Progress, shown
-from pipelines.told import ended
+from pipelines.told import MISUSED, Kinds, ended
 from sigla import opening
 from sigla.rules.compatibility import LEVELS
 from sigla.settings import Address
 
 NAME: Final = "sigla-audit"
+OWN: Final[Kinds] = {**tables.OWN, usage.NoRecords: MISUSED}
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 """A row of a block is up to a thousand ids; a batch of bodies is read in a second."""
 
@@ -51,9 +52,11 @@ class Asked:
 
 
 def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSEEN) -> Summary:
-    """Writes the tables and the page. now: milliseconds since the epoch. Raises NotEmpty, DataNotOpened."""
+    """Writes the tables and the page. now: milliseconds since the epoch. Raises NotEmpty, NoRecords, DataNotOpened."""
     out = asked.out
     tables.check_empty(out)
+    for each in asked.records:
+        usage.check(each)
     scope = scope_of(asked.level)
     with opening.reading(asked.address) as held:
         told = listing.versions(held.catalog, asked.default_level)
@@ -128,7 +131,7 @@ def _pairs(*, neighbours: bool) -> "f.Column":
 
 
 def main(argv: Sequence[str]) -> int:
-    return ended(lambda: _audited(_asked(argv)), tables.OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
+    return ended(lambda: _audited(_asked(argv)), OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
 
 
 def _audited(asked: Asked) -> int:

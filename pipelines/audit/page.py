@@ -273,4 +273,8 @@ def _subject(line: Line) -> str:
 
 
 def _time(ms: int | None) -> str:
-    return "" if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    """The number itself where there is no such date."""
+    try:
+        return "" if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return f"{ms}"

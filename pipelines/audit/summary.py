@@ -15,6 +15,8 @@ _SOME: Final = 5
 
 _NEVER = "versions > 0 AND active > 0 AND rows = 0"
 _UNREADABLE = f"status <> '{Status.UNDERSTOOD.name}'"
+_DATED = "last_seen BETWEEN -62135596800000 AND 253402300799999"
+"""From the year 1 to 9999: beyond, a month is no name, and Spark's numbers end some time."""
 _ORPHAN = "status IS NOT NULL AND versions = 0 AND NOT coalesce(gone, false)"
 
 Line = Mapping[str, Any]
@@ -153,12 +155,7 @@ def _groups(duplicates: DataFrame) -> DataFrame:
 
 def _months(ids: DataFrame) -> DataFrame:
     month = f.date_format(f.timestamp_millis("last_seen"), "yyyy-MM")
-    return (
-        ids.where("last_seen IS NOT NULL")
-        .groupBy(month.alias("month"))
-        .agg(f.count("*").alias("ids"))
-        .orderBy(f.desc("month"))
-    )
+    return ids.where(_DATED).groupBy(month.alias("month")).agg(f.count("*").alias("ids")).orderBy(f.desc("month"))
 
 
 def _lines(frame: DataFrame) -> tuple[Line, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.places import Place
@@ -24,11 +25,16 @@ USAGE: Final = pa.schema(
         pa.field("last_seen", pa.int64()),
     ]
 )
-"""Rows of one file of one topic; a record says an id or a guid. last_seen: milliseconds since the epoch, of records."""
+"""Rows of one file of one topic; a record says an id or a guid. last_seen: milliseconds since the epoch, of records;
+null where none says its time."""
 
 LANDED: Final = ("_sr_topic", "_sr_schema_id", "_sr_ts")
 RAW: Final = ("topic", "timestamp", "key", "value", "headers")
 _ROWS_AT_ONCE: Final = 10_000
+
+
+class NoRecords(Exception):
+    """There is nothing to look through; the sentence says where."""
 
 
 class Use(NamedTuple):
@@ -45,37 +51,67 @@ def usage(batches: Iterable[pa.RecordBatch], place: Place) -> Iterator[pa.Record
             yield pa.RecordBatch.from_pylist(rows, USAGE)
 
 
-def _of(place: Place, name: str) -> dict[Use, tuple[int, int]]:
+def check(place: Place) -> None:
+    """Raises NoRecords: of data that are not there every schema would seem to be unused."""
+    names = (name for name in place.names() if name.endswith(".parquet"))
+    if not any(_is_told(place, name) for name in names):
+        raise NoRecords(f"{place.url} holds no Parquet file of landed or of raw records: name a place that does.")
+
+
+def _is_told(place: Place, name: str) -> bool:
+    with place.filesystem.open_input_file(place.path(name)) as opened:
+        try:
+            return _kind(pq.ParquetFile(opened)) is not None
+        except pa.ArrowInvalid:  # it is no Parquet
+            return False
+
+
+def _kind(file: pq.ParquetFile) -> tuple[str, ...] | None:
+    columns = set(file.schema_arrow.names)
+    return next((kind for kind in (LANDED, RAW) if columns.issuperset(kind)), None)
+
+
+def _of(place: Place, name: str) -> dict[Use, tuple[int, int | None]]:
     counted: Counter[Use] = Counter()
     last: dict[Use, int] = {}
     with place.filesystem.open_input_file(place.path(name)) as opened:
         file = pq.ParquetFile(opened)
-        columns = set(file.schema_arrow.names)
-        kind = next((kind for kind in (LANDED, RAW) if columns.issuperset(kind)), None)
+        kind = _kind(file)
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(kind)) if kind else ():
             for use, rows, seen in (_landed if kind is LANDED else _raw)(batch):
                 counted[use] += rows
-                last[use] = max(seen, last.get(use, 0))
-    return {use: (rows, last[use]) for use, rows in counted.items()}
+                if seen is not None:
+                    last[use] = max(seen, last.get(use, seen))
+    return {use: (rows, last.get(use)) for use, rows in counted.items()}
 
 
-def _landed(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int]]:
+def _landed(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int | None]]:
     """Grouped by the engine; tombstones say no id."""
-    times = batch.column("_sr_ts").cast(pa.timestamp("ms", tz="UTC"), safe=False).cast(pa.int64())
+    times = _ms(batch.column("_sr_ts"))
     table = pa.table({"topic": batch.column("_sr_topic"), "id": batch.column("_sr_schema_id"), "ts": times})
-    grouped = table.group_by(["topic", "id"]).aggregate([("ts", "count"), ("ts", "max")])
+    counts = ("ts", "count", pc.CountOptions(mode="all"))
+    grouped = table.group_by(["topic", "id"]).aggregate([counts, ("ts", "max")])
     for row in grouped.to_pylist():
         if row["id"] is not None:
             yield Use(row["topic"], row["id"], None), row["ts_count"], row["ts_max"]
 
 
-def _raw(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int]]:
-    for row in batch.to_pylist():
+def _raw(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int | None]]:
+    times = _ms(batch.column("timestamp")).to_pylist()
+    for row, seen in zip(batch.drop_columns(["timestamp"]).to_pylist(), times, strict=True):
         headers = [(header["key"], header["value"]) for header in row["headers"] or ()]
-        seen = round(row["timestamp"].timestamp() * 1000)
         for part, header in ((row["value"], VALUE_HEADER), (row["key"], KEY_HEADER)):
             found: Any = frame(part, headers, header=header)
             if isinstance(found, Frame):
                 said = found.schema
                 use = Use(row["topic"], None, str(said)) if isinstance(said, UUID) else Use(row["topic"], said, None)
                 yield use, 1, seen
+
+
+def _ms(times: pa.Array) -> pa.Array:
+    """Milliseconds since the epoch, as integers are already. Python knows no date after the year 9999, Kafka does."""
+    if pa.types.is_timestamp(times.type):
+        times = times.cast(pa.timestamp("ms", times.type.tz), safe=False)
+    elif not pa.types.is_integer(times.type):
+        return pa.nulls(len(times), pa.int64())
+    return times.cast(pa.int64(), safe=False)

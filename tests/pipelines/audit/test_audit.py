@@ -22,6 +22,9 @@ from tests.pipelines.audit.estate import Estate, framed, landed, raw
 # Spark leaves the socket of a result to the garbage collector.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
+FAR = 10**15
+"""Milliseconds: a time of the year 35000, of which Kafka thinks nothing."""
+
 
 class Audited:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
@@ -29,6 +32,7 @@ class Audited:
         ids = self.estate.ids
         landed(folder / "lake/orders/data/a.parquet", [("orders", ids["orders 1"], 0), ("orders", ids["orders 1"], 5)])
         landed(folder / "lake/orders/data/b.parquet", [("orders", None, 9), ("more", ids["orders 1"], 1)])
+        landed(folder / "lake/orders/data/d.parquet", [("far", ids["json"], FAR)])
         raw(folder / "lake/_quarantine/data/c.parquet", [framed(ids["users 2"]), b"\x07", None, framed(4711)])
         self.out = folder / "audit"
         self.asked = Asked(Address(data=str(self.estate.path)), place(self.out), (place(folder / "lake"),))
@@ -96,9 +100,11 @@ def test_ids_that_occur_say_where_and_when(audited: Audited) -> None:
         ids["orders 1"]: (3, ["more", "orders"]),
         ids["users 2"]: (1, ["raw"]),
         4711: (1, ["raw"]),
+        ids["json"]: (1, ["far"]),
     }
     assert seen[ids["orders 1"]]["last_seen"] == NOW + 5
     assert seen[4711]["status"] is None
+    assert seen[ids["json"]]["last_seen"] == NOW + FAR
 
 
 def test_ids_that_never_occur_are_told_unless_they_are_deleted(audited: Audited) -> None:
@@ -133,6 +139,7 @@ def test_the_page_stands_alone(audited: Audited) -> None:
     page = (audited.out / "index.html").read_text(encoding="utf-8")
     assert "orders-value" in page
     assert "READER_FIELD_MISSING_DEFAULT_VALUE" in page
+    assert f"{NOW + FAR}" in page
     assert not [word for word in ("http://", "https://", "<script", "<link", "url(") if word in page]
 
 

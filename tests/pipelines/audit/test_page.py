@@ -105,6 +105,15 @@ def test_a_cell_of_a_large_registry_is_still_a_cell() -> None:
     assert len(shown) < 200_000
 
 
+def test_a_time_that_is_no_date_is_shown_as_its_number() -> None:
+    """One record of the year 33658 costs nobody the page."""
+    times = (NOW, 10**15, 2**63 - 1, None)
+    seen = tuple({"context": ".", "id": 1, "subject": "s", "rows": 1, "last_seen": ms, "topics": []} for ms in times)
+    shown = page(_summary(seen=seen))
+    assert "<td>1000000000000000</td>" in shown
+    assert "<td>9223372036854775807</td>" in shown
+
+
 def test_without_data_nothing_is_said_about_usage() -> None:
     """That a schema was not looked for does not mean that it does not occur."""
     shown = page(_summary(searched=False))

@@ -5,8 +5,10 @@ from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
-from pipelines.audit.usage import usage
+from pipelines.audit.usage import NoRecords, check, usage
+from pipelines.land.raw import RAW
 from pipelines.places import place
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
 from tests.build import NOW
@@ -15,7 +17,7 @@ from tests.pipelines.audit.estate import framed, landed, raw
 GUID = UUID(int=7)
 
 
-def used(folder: Path) -> list[tuple[str, int | None, str | None, int, int]]:
+def used(folder: Path) -> list[tuple[str, int | None, str | None, int, int | None]]:
     files = pa.RecordBatch.from_pylist([{"name": name} for name in place(folder).names()])
     return [tuple(row.values()) for batch in usage([files], place(folder)) for row in batch.to_pylist()]
 
@@ -52,3 +54,38 @@ def test_a_header_says_an_id_or_a_guid(tmp_path: Path) -> None:
 def test_files_of_another_kind_have_nothing_to_tell(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [1]}), tmp_path / "a.parquet")
     assert used(tmp_path) == []
+
+
+def test_a_time_is_whatever_kafka_lets_a_producer_say(tmp_path: Path) -> None:
+    """Also one after the year 9999, which is no date in Python, or none at all; integers are milliseconds."""
+    far = 10**18
+    at = pa.array([far], pa.timestamp("us", tz="UTC"))
+    pq.write_table(pa.table({"_sr_topic": ["t"], "_sr_schema_id": [1], "_sr_ts": at}), tmp_path / "a.parquet")
+    none = pa.nulls(1, pa.timestamp("us", tz="UTC"))
+    pq.write_table(pa.table({"_sr_topic": ["t"], "_sr_schema_id": [2], "_sr_ts": none}), tmp_path / "b.parquet")
+    times = {"c": at, "d": none, "e": pa.array([far]), "f": pa.nulls(1), "g": pa.array(["yesterday"])}
+    for name, time in times.items():
+        headers = pa.array([[]], RAW.field("headers").type)
+        raw = {"topic": [name], "timestamp": time, "key": [b""], "value": [framed(3)], "headers": headers}
+        pq.write_table(pa.table(raw), tmp_path / f"{name}.parquet")
+    assert used(tmp_path) == [
+        ("t", 1, None, 1, far // 1_000),
+        ("t", 2, None, 1, None),
+        ("c", 3, None, 1, far // 1_000),
+        ("d", 3, None, 1, None),
+        ("e", 3, None, 1, far),
+        ("f", 3, None, 1, None),
+        ("g", 3, None, 1, None),
+    ]
+
+
+def test_where_there_are_no_records_they_are_not_called_unused(tmp_path: Path) -> None:
+    """A folder that is not there, or that holds something else: whoever mistypes it would delete what he needs."""
+    (tmp_path / "other").mkdir()
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "other" / "a.parquet")
+    (tmp_path / "other" / "b.parquet").write_bytes(b"no Parquet")
+    for name in ("typo", "other"):
+        with pytest.raises(NoRecords, match=f"{name} holds no Parquet file of landed or of raw records"):
+            check(place(tmp_path / name))
+    landed(tmp_path / "other" / "c.parquet", [("orders", 1, 0)])
+    check(place(tmp_path / "other"))
