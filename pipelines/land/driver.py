@@ -1,5 +1,6 @@
 """One batch after another: asks what its subjects are now, sends tasks their plan, has the manifest decide."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,14 +51,26 @@ class Driver:
         stop_if = StopIf(self.landing.stop_if.bad_ratio, self.landing.stop_if.min_rows)
         return run(batch, lambda: self._attempt(batch, tasks), self.manifests, self.sink, stop_if=stop_if)
 
-    def replay(self, reasons: Iterable[str] = ()) -> Manifest | None:
-        """The quarantine once more, in this process; None if nothing of it can be read now. Raises as `land` does."""
+    def replay(self, reasons: Iterable[str] = (), unbound: Counter[str] | None = None) -> Manifest | None:
+        """The quarantine once more, in this process; None if nothing of it can be read now. Raises as `land` does.
+
+        unbound: counts by topic what goes on waiting because no binding speaks of it.
+        """
 
         def land(query: str, number: int, records: Iterable[pa.RecordBatch]) -> Attempt:
             return self._attempt(Batch(query, number), lambda task: [task.land(records)])
 
         kept.keep(self.work, self.lake, self.landing.sink)
-        return replay.run(self.manifests, self.sink, self.lake, land, now=self.now(), reasons=reasons)
+        return replay.run(
+            self.manifests,
+            self.sink,
+            self.lake,
+            land,
+            now=self.now(),
+            topics=self.landing.topics,
+            unbound=Counter() if unbound is None else unbound,
+            reasons=reasons,
+        )
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now() / 1000, UTC)

@@ -14,10 +14,11 @@ _NONE: Final[Numbers] = np.empty(0, np.int64)
 
 
 class Offsets:
-    """within: the columns that name a record together with its offset. Batches: with these and `offset`."""
+    """within: the columns that name a record together with its number. Batches: with all of them."""
 
-    def __init__(self, within: Sequence[str]) -> None:
+    def __init__(self, within: Sequence[str], number: str = "offset") -> None:
         self._within = within
+        self._number = number
         self._known: dict[tuple[Any, ...], Numbers] = {}
         self._new: defaultdict[tuple[Any, ...], list[Numbers]] = defaultdict(list)
 
@@ -43,8 +44,8 @@ class Offsets:
 
     def _groups(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[Any, ...], Numbers, Numbers]]:
         """Where records are, their offsets, and which rows of the batch they are."""
-        columns = {name: batch[name] for name in (*self._within, "offset")}
-        table = pa.table({**columns, "row": np.arange(len(batch))})
+        columns = {name: batch[name] for name in self._within}
+        table = pa.table({**columns, "offset": batch[self._number], "row": np.arange(len(batch))})
         grouped = table.group_by([*self._within]).aggregate([("offset", "list"), ("row", "list")])
         for each in grouped.to_batches():
             places = zip(*(each[name].to_pylist() for name in self._within), strict=True)

@@ -45,6 +45,11 @@ RESOLVED: Final = pa.schema(
         pa.field("_sr_batch", pa.int64()),
         pa.field("replay", pa.int64()),
         pa.field("resolved_at", pa.timestamp("us", tz="UTC")),
+        pa.field("mark", pa.int64()),
     ]
 )
-"""The table `_resolved`: which rows of the quarantine were landed since, and by which replay."""
+"""The table `_resolved`: which rows of the quarantine were landed since, and by which replay.
+
+mark: files may have an offset twice, also in one batch; what a record says tells them apart, as a digest of it. Of
+Kafka's records it is the offset once more. Replays have not always written it.
+"""

@@ -5,8 +5,10 @@ and named in `_resolved`, by the same manifest; the quarantine itself is never c
 one after another: each begins with what all before it have resolved, and of two at once one manifest stands.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import Final
 
 import pyarrow as pa
@@ -26,34 +28,43 @@ from pipelines.places import Place
 NAME: Final = "replay"
 """Of the query, in its work directory."""
 
+MARK: Final = "mark"
+"""The column that tells apart what has one offset; `quarantine.RESOLVED` says how."""
+
 _PARTITION: Final = ("topic", "partition")
 _BATCH: Final = (*_PARTITION, "_sr_query", "_sr_batch")
-"""What names a row of the quarantine, with its offset; of one query the partition is enough, because the query is bound
-to its topics' UUIDs."""
+"""What names a row of the quarantine, with its mark. To tell what became of a query's records the partition is enough:
+where marks are the same, records are."""
 
 Land = Callable[[str, int, Iterable[pa.RecordBatch]], Attempt]
-"""Query and number of the replay's batch, and batches of RAW, each identity once → what became of them."""
+"""Query and number of the replay's batch, and batches of RAW → what became of them."""
 
 
 def run(
-    manifests: Manifests, sink: Sink, lake: Place, land: Land, *, now: datetime, reasons: Iterable[str] = ()
+    manifests: Manifests,
+    sink: Sink,
+    lake: Place,
+    land: Land,
+    *,
+    now: datetime,
+    topics: Collection[str],
+    unbound: Counter[str],
+    reasons: Iterable[str] = (),
 ) -> Manifest | None:
     """Lands what can be landed now; None if that is nothing.
 
-    reasons: records of which a part has one of these; () for all. Raises Stopped if another replay was faster.
+    topics: those that are bound. unbound: records of others, which go on waiting, are counted here. reasons: records of
+    which a part has one of these; () for all. Raises Stopped if another replay was faster.
     """
     query = manifests.query(NAME)
     number = resume(query, manifests, sink)
-    resolved = Offsets(_BATCH)
-    for batch in sink.rows(RESOLVED_TABLE):
-        resolved.add(batch)
-    waiting = Waiting(sink, frozenset(reasons), resolved)
+    waiting = Waiting(manifests, sink, topics, frozenset(reasons))
     attempts, files = [], list[DataFile]()
     with Outputs(lake, query, number) as outputs:
-        for origin in waiting.queries():
-            read, failed = Offsets(_PARTITION), Offsets(_PARTITION)
+        for origin in waiting.queries(unbound):
+            read, failed = Offsets(_BATCH, MARK), Offsets(_PARTITION, MARK)
             attempt = land(query, number, waiting.records(origin, read))
-            for batch in _quarantined(attempt, lake):
+            for batch in _quarantined(attempt, lake, of_files=waiting.of_files(origin)):
                 failed.add(batch)
             for batch in waiting.rows(origin):  # there may be more of them by now
                 landed = batch.filter(pc.and_not(read.has(batch), failed.has(batch)))
@@ -72,22 +83,38 @@ def run(
 
 
 class Waiting:
-    """What is in the quarantine, is not resolved and has one of some reasons."""
+    """What is in the quarantine, is not resolved and has one of some reasons. Batches have the column MARK, too."""
 
-    def __init__(self, sink: Sink, reasons: frozenset[str], resolved: Offsets) -> None:
+    def __init__(self, manifests: Manifests, sink: Sink, topics: Collection[str], reasons: frozenset[str]) -> None:
+        self._manifests = manifests
         self._sink = sink
+        self._topics = pa.array(topics, pa.string())
         self._reasons = reasons
-        self._resolved = resolved
+        self._of_files: dict[str, bool] = {}
+        self._resolved, self._unmarked = Offsets(_BATCH, MARK), Offsets(_BATCH)
+        for batch in sink.rows(RESOLVED_TABLE):
+            if MARK not in batch.schema.names:  # a table of Iceberg that no replay has widened yet
+                self._unmarked.add(batch)
+                continue
+            self._resolved.add(batch.filter(pc.is_valid(batch[MARK])))
+            self._unmarked.add(batch.filter(pc.is_null(batch[MARK])))
 
-    def queries(self) -> list[str]:
-        return sorted({query for batch in self._batches() for query in batch["_sr_query"].to_pylist()})
+    def queries(self, unbound: Counter[str]) -> list[str]:
+        """Those that have quarantined it. unbound: by topic, how much of it no binding speaks of."""
+        found = set[str]()
+        for batch in self._batches():
+            bound = self._bound(batch)
+            found.update(batch.filter(bound)["_sr_query"].unique().to_pylist())
+            for each in batch.filter(pc.invert(bound))["topic"].value_counts().to_pylist():
+                unbound[each["values"]] += each["counts"]
+        return sorted(found)
 
     def rows(self, query: str) -> Iterator[pa.RecordBatch]:
-        """Whole rows of those that a query has quarantined."""
-        for batch in self._batches():
-            of_query = batch.filter(pc.equal(batch["_sr_query"], query))
-            if len(of_query):
-                yield of_query
+        """Whole rows of those that a query has quarantined, of bound topics."""
+        for batch in self._batches(query):
+            bound = batch.filter(self._bound(batch))
+            if len(bound):
+                yield bound
 
     def records(self, query: str, read: Offsets) -> Iterator[pa.RecordBatch]:
         """The records of these rows; who they are is added to `read`."""
@@ -95,10 +122,25 @@ class Waiting:
             read.add(batch)
             yield batch.select(RAW.names).cast(RAW)
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
+    def of_files(self, query: str) -> bool:
+        """Whether it lands files, and not what a topic has."""
+        if query not in self._of_files:
+            last = self._manifests.last(query)
+            self._of_files[query] = last is not None and bool(last.entries)
+        return self._of_files[query]
+
+    def _batches(self, only: str | None = None) -> Iterator[pa.RecordBatch]:
         for batch in self._sink.rows(QUARANTINE):
-            waits = batch.filter(pc.invert(self._resolved.has(batch)))
-            yield waits.filter(self._wanted(waits["reasons"])) if self._reasons else waits
+            for query in batch["_sr_query"].unique().to_pylist():
+                if only not in (None, query):
+                    continue
+                of_query = batch.filter(pc.equal(batch["_sr_query"], query))
+                rows = _marked(of_query, of_files=self.of_files(query))
+                waits = rows.filter(pc.invert(pc.or_(self._resolved.has(rows), self._unmarked.has(rows))))
+                yield waits.filter(self._wanted(waits["reasons"])) if self._reasons else waits
+
+    def _bound(self, batch: pa.RecordBatch) -> pa.BooleanArray:
+        return pc.is_in(batch["topic"], value_set=self._topics)
 
     def _wanted(self, reasons: pa.Array) -> pa.BooleanArray:
         """Of each record whether one of its parts has one of the reasons."""
@@ -106,19 +148,36 @@ class Waiting:
         return pa.array(wanted, pa.bool_())
 
 
-def _quarantined(attempt: Attempt, lake: Place) -> Iterator[pa.RecordBatch]:
-    """What an attempt could not read: files that no manifest will name."""
+def _quarantined(attempt: Attempt, lake: Place, *, of_files: bool) -> Iterator[pa.RecordBatch]:
+    """What an attempt could not read: files that no manifest will name. Batches have the column MARK, too."""
+    names = RAW.names if of_files else [*_PARTITION, "offset"]
     for landed in attempt.landed:
         for file in landed.files:
             if file.table == QUARANTINE:
                 path = lake.under(folder(file.table)).path(file.path)
                 with lake.filesystem.open_input_file(path) as opened, pq.ParquetFile(opened) as parquet:
-                    yield from parquet.iter_batches(columns=[*_PARTITION, "offset"])
+                    for batch in parquet.iter_batches(columns=names):
+                        yield _marked(batch, of_files=of_files)
+
+
+def _marked(records: pa.RecordBatch, *, of_files: bool) -> pa.RecordBatch:
+    """The same with the column MARK. Of Kafka's records an offset is enough: a query is bound to its topics' UUIDs."""
+    return records.append_column(MARK, _digests(records) if of_files else records["offset"])
+
+
+def _digests(records: pa.RecordBatch) -> pa.Array:
+    """Eight bytes for each record, by all that it says: files may be of two topics that had one name."""
+    numbers = (records["offset"], records["timestamp"].cast(pa.int64()))
+    columns = (*numbers, *(records[name] for name in ("key", "value", "headers")))
+    said = zip(*(column.to_pylist() for column in columns), strict=True)
+    digests = (blake2b(repr(each).encode(), digest_size=8).digest() for each in said)
+    return pa.array([int.from_bytes(digest, signed=True) for digest in digests], pa.int64())
 
 
 def _resolved(rows: pa.RecordBatch, number: int, now: datetime) -> pa.RecordBatch:
     names = (*_PARTITION, "offset", "_sr_query", "_sr_batch")
-    columns = [*(rows[name] for name in names), pa.repeat(number, len(rows)), pa.array([now] * len(rows))]
+    ours = [pa.repeat(number, len(rows)), pa.array([now] * len(rows)), rows[MARK]]
+    columns = [*(rows[name] for name in names), *ours]
     arrays = [column.cast(kind.type) for column, kind in zip(columns, RESOLVED, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=RESOLVED)
 

@@ -8,6 +8,7 @@ are none of its business.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 
 from pipelines.land.driver import configured, driver
@@ -35,6 +36,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _replayed(asked: argparse.Namespace) -> int:
-    manifest = driver(configured(asked.config)).replay(asked.reason)
+    unbound = Counter[str]()
+    manifest = driver(configured(asked.config)).replay(asked.reason, unbound)
     print(f"resolved: {manifest.counts.resolved if manifest else 0}")
+    for topic, records in sorted(unbound.items()):
+        print(f"waiting: {records} of {topic}, which is not in `bind`")
     return 0

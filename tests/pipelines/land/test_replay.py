@@ -1,6 +1,7 @@
 """What is in the quarantine is landed when its reason is gone: once, whoever dies on the way."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,26 +53,35 @@ def parquet(tmp_path: Path) -> World:
     return world
 
 
-def replayed(world: World, fate: Fate | None = None, reasons: Iterable[str] = ()) -> Manifest | None:
+def replayed(
+    world: World,
+    fate: Fate | None = None,
+    reasons: Iterable[str] = (),
+    topics: Sequence[str] = ("orders", "payments"),
+    unbound: Counter[str] | None = None,
+) -> Manifest | None:
     """One replay, from its start."""
     fate = fate or Fate()
+    unbound = Counter() if unbound is None else unbound
 
     def land(query: str, number: int, batches: Iterable[pa.RecordBatch]) -> Attempt:
         landed = []
         for batch in batches:
-            for topic in ("orders", "payments"):
+            assert {*batch["topic"].to_pylist()} <= {*topics}
+            for topic in topics:
                 rows = batch.filter(pa.compute.equal(batch["topic"], topic))
                 if len(rows):
                     outputs = Outputs(world.lake, query, number, Format(by_day=world.iceberg))
                     fate.step("before files")
                     landed.append(task(rows, query, number, world, outputs))
                     fate.step("after files")
-        return Attempt(landed, {topic: evolve(None, READER, version=1) for topic in ("orders", "payments")})
+        return Attempt(landed, {topic: evolve(None, READER, version=1) for topic in topics})
 
     world.fates.append(fate)
     try:
         manifests = Manifests(Fated(world.work, fate))
-        return replay.run(manifests, world.sink(manifests), world.lake, land, now=NOW, reasons=reasons)
+        sink = world.sink(manifests)
+        return replay.run(manifests, sink, world.lake, land, now=NOW, topics=topics, unbound=unbound, reasons=reasons)
     finally:
         world.fates.pop()
 
@@ -136,6 +146,20 @@ def test_a_replay_may_be_of_some_reasons_alone(parquet: World) -> None:
     manifest = replayed(parquet, reasons=["BAD_MAGIC", "UNKNOWN_ID"])
     assert manifest is not None
     assert manifest.counts.resolved == 4
+    balances(parquet)
+
+
+def test_records_of_a_topic_that_is_bound_no_more_go_on_waiting(parquet: World) -> None:
+    """They are counted, and keep nobody else from being landed; bound again, their topic lands as any other."""
+    parquet.known.add(NEW_ID)
+    unbound = Counter[str]()
+    manifest = replayed(parquet, topics=["orders"], unbound=unbound)
+    assert manifest is not None
+    assert manifest.counts.resolved == 3
+    assert unbound == {"payments": 1}
+    assert replayed(parquet, topics=["orders"], reasons=["BAD_MAGIC"], unbound=unbound) is None
+    assert unbound == {"payments": 1}
+    assert replayed(parquet) is not None
     balances(parquet)
 
 

@@ -57,6 +57,21 @@ def test_a_schema_registered_late_brings_its_records_back(tmp_path: Path, capsys
     assert [row["_sr_offset"] for row in outcome.rows("orders")] == [0, 1]
 
 
+def test_a_topic_that_is_bound_no_more_is_said_to_wait(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    estate = Estate(tmp_path)
+    with estate.registry() as world:
+        world.register("paid-value", ORDER)
+        first = world.register("orders-value", ORDER)
+    opened = driver(configured(str(estate.config("orders", "paid"))))
+    value = framed(first + 1, avro(ORDER, {"id": 7}))
+    batch = Batch(opened.manifests.query("here"), 0, entries=(Entry("a", "", 0, 3),))
+    opened.land(batch, lambda each: [each.land([raw([value]), raw([value, value], "paid")])])
+    with estate.registry() as world:
+        world.register("orders-value", {**ORDER, "doc": "late"})
+    assert replay_job.main([str(estate.config("orders"))]) == 0
+    assert capsys.readouterr().out == "resolved: 1\nwaiting: 2 of paid, which is not in `bind`\n"
+
+
 def test_settings_that_are_not_there_are_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for job in (replay_job, gc_job):
         assert job.main([str(tmp_path / "land.yaml")]) == 2
