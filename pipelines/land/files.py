@@ -78,6 +78,12 @@ def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
         return list(pool.map(lambda found: _new(source, found), fresh))
 
 
+def finds(source: Place, folder: Place) -> bool:
+    """Whether it would take what is in a folder for raw records."""
+    root, below = f"{source.url.rstrip('/')}/", f"{folder.url.rstrip('/')}/"
+    return below.startswith(root) and not _is_hidden(below.removeprefix(root))
+
+
 def batches(files: Sequence[New], most: int) -> Iterator[Sequence[New]]:
     """most: files of a batch."""
     for at in range(0, len(files), most):
@@ -123,8 +129,12 @@ def _listed(source: Place) -> Iterator[Entry]:
     infos = source.filesystem.get_file_info(FileSelector(root, allow_not_found=True, recursive=True))
     for info in sorted(infos, key=lambda info: str(info.path)):
         path = str(info.path).removeprefix(root).lstrip("/")
-        if info.type == FileType.File and not any(part.startswith(HIDDEN) for part in path.split("/")):
+        if info.type == FileType.File and not _is_hidden(path):
             yield Entry(path, str(info.mtime_ns), int(info.size), 0, source.url)
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(HIDDEN) for part in path.split("/"))
 
 
 def _new(source: Place, found: Entry) -> New:

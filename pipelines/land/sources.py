@@ -14,7 +14,7 @@ from pipelines.land import files, kafka
 from pipelines.land.batch import Batch, resume
 from pipelines.land.driver import Driver, Tasks
 from pipelines.land.landed import Landed
-from pipelines.land.settings import FilesPart, KafkaPart
+from pipelines.land.settings import FilesPart, InvalidLanding, KafkaPart
 from pipelines.land.task import Task, in_arrow
 from pipelines.places import Place, place
 
@@ -104,8 +104,14 @@ def from_kafka(
 def from_files(
     spark: SparkSession, driver: Driver, source: FilesPart, land: Land, stopping: Stopping, *, stream: bool
 ) -> None:
-    """The same, of files: only those that no manifest names. Raises Stopped."""
+    """The same, of files: only those that no manifest names. Raises InvalidLanding, Stopped."""
     raw, context = place(source.path), spark.sparkContext
+    for setting, folder in (("sink.lake", driver.lake), ("work", driver.work)):
+        if files.finds(raw, folder):
+            raise InvalidLanding(
+                f"`{setting}` ({folder.url}) is within `source.path` ({raw.url}): what the job writes would be taken "
+                "for raw records. Say folders beside each other."
+            )
     query = driver.manifests.query(raw.uri(""))
     while True:
         # In this order: what another driver lands in between is seen.

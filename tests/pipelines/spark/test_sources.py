@@ -14,6 +14,7 @@ from pipelines.land.files import Piece
 from pipelines.land.kafka import Checkpoint
 from pipelines.land.manifest import Counts, Entry, Range, Stopped
 from pipelines.land.raw import RAW
+from pipelines.land.settings import InvalidLanding
 from pipelines.land.told import SourceFailed
 from pipelines.places import Place, place
 from tests.pipelines.land.world import raw
@@ -115,6 +116,23 @@ def test_files_without_a_row_are_landed_as_they_are(tmp_path: Path) -> None:
         outcome = estate.land(NO_TASKS, estate.config("orders"))
         assert [(each.number, each.counts) for each in outcome.manifests] == [(0, Counts(read=0, landed=0))]
         assert outcome.total.read == 0
+
+
+@pytest.mark.parametrize("setting, source", [("sink.lake", ""), ("sink.lake", "lake"), ("work", "work/")])
+def test_a_source_that_would_find_what_is_landed_is_refused(setting: str, source: str, tmp_path: Path) -> None:
+    """Before anything is written."""
+    config = Estate(tmp_path).config("orders", source={"kind": "files", "path": f"{tmp_path}/{source}"})
+    with pytest.raises(InvalidLanding, match=rf"`{setting}` .* is within `source\.path`"):
+        Estate(tmp_path).land(NO_TASKS, config)
+    assert list(tmp_path.iterdir()) == [config]
+
+
+def test_what_is_landed_may_lie_where_no_source_looks(source: Place) -> None:
+    """In a folder that is hidden, or beside the source, even if their names begin alike."""
+    assert not files.finds(source, source.under("_lake"))
+    assert not files.finds(source.under("raw"), source.under("raw-lake"))
+    assert not files.finds(source.under("lake/raw"), source.under("lake"))
+    assert files.finds(source, source.under("lake"))
 
 
 def test_shares_hold_every_row_group_once_and_are_of_one_size() -> None:
