@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pipelines.land.batch import Batch
 from pipelines.land.manifest import Range
 from pipelines.land.raw import RAW
+from pipelines.land.settings import InvalidLanding
 from pipelines.land.told import SourceFailed
 from pipelines.places import Place
 
@@ -80,6 +81,13 @@ class Checkpoint:
             topic: {partition: begun.get(topic, {}).get(partition, 0) for partition in partitions}
             for topic, partitions in ends.items()
         }, ends
+
+    def topics(self) -> set[str]:
+        """Those of the newest batch, and of where it begins."""
+        names = (name.removeprefix("offsets/") for name in self.place.names("offsets/"))
+        newest = max((int(name) for name in names if name.isdecimal()), default=0)
+        begun = self._log(f"offsets/{newest - 1}") if newest else self._log(_BEGINNING)
+        return {*begun, *(self._log(f"offsets/{newest}") if self.place.read(f"offsets/{newest}") else ())}
 
     def _log(self, name: str) -> Offsets:
         # The first batch's file begins with a zero byte, for the sake of readers of Spark 2.
@@ -171,6 +179,15 @@ class Cluster:
     def _failed(self, what: str, failure: Py4JJavaError) -> SourceFailed:
         cause = failure.java_exception.getCause() or failure.java_exception
         return SourceFailed(f"Kafka at {self.options.get(ADDRESS)} does not tell of {what}: {cause}")
+
+
+def check_bound(checkpoint: Checkpoint, topics: Collection[str]) -> None:
+    """Raises InvalidLanding of a topic that was read and is no more: Spark would take what it has for lost."""
+    if others := sorted(checkpoint.topics() - {*topics}):
+        raise InvalidLanding(
+            f"The checkpoint {checkpoint.place.url} goes on with {', '.join(others)}, which is not in `bind` any more: "
+            "bind it again, or remove the checkpoint, and the next run goes on behind what is landed."
+        )
 
 
 def explained(failure: Exception, checkpoint: Place) -> SourceFailed | None:

@@ -50,7 +50,10 @@ class Stopping:
 def from_kafka(
     spark: SparkSession, driver: Driver, source: KafkaPart, land: Land, stopping: Stopping, *, stream: bool
 ) -> None:
-    """Until all is landed that is there, or, of a stream, until it is asked to stop. Raises SourceFailed."""
+    """Until all is landed that is there, or, of a stream, until it is asked to stop.
+
+    Raises InvalidLanding, SourceFailed.
+    """
     landing = driver.landing
     options = {kafka.ADDRESS: source.brokers} | {kafka.CLIENTS + name: value for name, value in source.options.items()}
     kept = driver.work.under("checkpoint")
@@ -71,7 +74,9 @@ def from_kafka(
 
     topics = cluster.topics(landing.topics)  # also where there is nothing to start: it says which one is missing
     start: str = source.start
-    if not checkpoint.begun():
+    if checkpoint.begun():
+        kafka.check_bound(checkpoint, landing.topics)
+    else:
         landed_before = (each for manifest in driver.manifests.all() for each in manifest.ranges)
         start = kafka.start(start, landed_before, topics, partial(cluster.beginnings, topics))
     frame = kafka.records(spark, options, landing.topics, start=start, most=source.max_offsets)

@@ -48,6 +48,20 @@ def test_a_checkpoint_that_nobody_can_read_stops_the_job(tmp_path: Path) -> None
         Checkpoint(place(tmp_path)).query()
 
 
+def test_a_checkpoint_of_a_topic_that_is_bound_no_more_stops_the_job(tmp_path: Path) -> None:
+    """Spark would call its records lost; and a batch that it has only planned may have left it out already."""
+    checkpoint = Checkpoint(place(tmp_path))
+    both, one = {"orders": {"0": 9}, "paid": {"0": 9}}, {"orders": {"0": 12}}
+    for name, ends in (("sources/0/0", both), ("offsets/0", both), ("offsets/1", one)):
+        log(tmp_path, name, ends)
+        (tmp_path / Path(name).with_name(".0.crc")).touch()
+        kafka.check_bound(checkpoint, ["orders", "paid", "new"])
+        with pytest.raises(InvalidLanding, match="goes on with paid, which is not in `bind` any more: bind it again"):
+            kafka.check_bound(checkpoint, ["orders"])
+    log(tmp_path, "offsets/2", one)
+    kafka.check_bound(checkpoint, ["orders"])
+
+
 def test_a_query_without_a_checkpoint_goes_on_behind_what_others_have_landed() -> None:
     """Or, where Kafka has lost what came next, with what is left; a topic made anew begins as any other."""
     landed = [
