@@ -5,14 +5,19 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+JSON: Final = pa.large_string()
+"""JSON text. Another type than that of strings, so that no column has both: in one, 12 and "12" could not be told."""
+
 _SCALARS: Final = {
     str(kind): kind
     for kind in (
         *(pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.binary(), pa.date32()),
         *(pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.time64("us")),
     )
-}
+} | {"json": JSON}
 """What columns of tables consist of, by the name that Arrow gives it."""
+
+_NAMES: Final = {kind: name for name, kind in _SCALARS.items()}
 
 _DECIMAL: Final = re.compile(r"decimal128\((\d+), (-?\d+)\)")
 
@@ -39,9 +44,9 @@ def _type_form(kind: pa.DataType) -> Any:
         return {"list": _type_form(kind.value_type)}
     if pa.types.is_map(kind):
         return {"map": [_type_form(kind.key_type), _type_form(kind.item_type)]}
-    if str(kind) not in _SCALARS and not _DECIMAL.fullmatch(str(kind)):
+    if kind not in _NAMES and not _DECIMAL.fullmatch(str(kind)):
         raise ValueError(f"a column of type {kind} cannot be kept in a table")
-    return str(kind)
+    return _NAMES.get(kind, str(kind))
 
 
 def _field(form: dict[str, Any]) -> pa.Field:

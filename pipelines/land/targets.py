@@ -2,6 +2,7 @@
 
 A table only grows. A new member is a column more; int32, float32 and narrower decimals are widened; a member that has
 changed its type otherwise goes into a column of its own, `name__v<version>`, and one that is gone leaves nulls behind.
+JSON text is a type, and another than that of strings.
 So whatever was landed under an older schema can be read with every later one. All of it holds within structs, lists
 and the values of maps, too. Everything may be null: a tombstone has no value, and a later reader may miss a member.
 """

@@ -26,6 +26,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.land.column_types import JSON
 from pipelines.land.decoders.columns import UNROLLED, Budget
 from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical, members
 from sigla.decoding.avro_shown import shown
@@ -133,7 +134,7 @@ class Text:
 
     of: Type
     values: list[str | None] = field(default_factory=list)
-    type: pa.DataType = field(default_factory=pa.string)
+    type: pa.DataType = JSON
     width: int = 1
 
     def append(self, value: Row) -> None:

@@ -26,6 +26,7 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
+from pipelines.land.column_types import JSON
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member, Values
 from pipelines.land.decoders.decoder import Decoded, Writer
@@ -242,7 +243,7 @@ JSON_TYPES: Final = {
     NOTHING: "null",
 }
 
-TEXT: Final = columns.scalar(pa.string(), _text)
+TEXT: Final = columns.scalar(JSON, _text)
 """JSON, of whatever it is."""
 
 SCALARS: Final = {

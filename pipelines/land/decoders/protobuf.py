@@ -27,6 +27,7 @@ import pyarrow as pa
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
+from pipelines.land.column_types import JSON
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
 from pipelines.land.decoders.decoder import Decoded, Writer
@@ -173,7 +174,7 @@ def _message(descriptor: Descriptor, around: tuple[str, ...], budget: Budget) ->
             wrapped.type, lambda values: wrapped.build([None if each is None else each.value for each in values])
         )
     if name in OPEN or not fields(descriptor) or around.count(descriptor.full_name) >= UNROLLED:
-        return columns.scalar(pa.string(), lambda message: orjson.dumps(plain(message)).decode())
+        return columns.scalar(JSON, lambda message: orjson.dumps(plain(message)).decode())
     return _record(descriptor, around, budget)
 
 

@@ -25,6 +25,7 @@ from pyiceberg.io import load_file_io
 from pyiceberg.table import Table
 from pyiceberg.transforms import DayTransform
 
+from pipelines.land.column_types import JSON
 from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, Stopped
 from pipelines.land.settings import InvalidLanding
@@ -53,6 +54,9 @@ with suppress(ImportError):  # only catalogs in a database need it
 
     _SILENT.append(SQLAlchemyError)
     _MISUSED.append(ArgumentError)
+
+JSON_TEXT: Final = "JSON"
+"""The comment of a column of JSON text, or of lists and maps of it: Iceberg has one type for all texts."""
 
 
 def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
@@ -157,7 +161,7 @@ class Iceberg:
         }
         with found.transaction() as transaction:
             with transaction.update_schema() as update:
-                update.union_by_name(sink.schema_of(table, manifest))
+                update.union_by_name(_commented_schema(sink.schema_of(table, manifest)))
             try:
                 # It would read what the whole table lists; the property below has told already.
                 transaction.add_files(uris, said, check_duplicate_files=False)
@@ -171,7 +175,7 @@ class Iceberg:
         """Empty, and partitioned from the first instant. Raises if another driver was faster."""
         self._catalog.create_namespace_if_not_exists(self._namespace)
         location = self._lake.under(folder(table)).uri("").rstrip("/")
-        schema = sink.schema_of(table, manifest)
+        schema = _commented_schema(sink.schema_of(table, manifest))
         creation = self._catalog.create_table_transaction(
             self._name(table), schema, location=location, properties=PROPERTIES
         )
@@ -232,14 +236,38 @@ def _arrow_schema(found: Table) -> pa.Schema:
 
 
 def _plain(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, _plain_type(field.type), nullable=field.nullable)
+    text = JSON if (field.metadata or {}).get(b"doc") == JSON_TEXT.encode() else pa.string()
+    return pa.field(field.name, _plain_type(field.type, text), nullable=field.nullable)
 
 
-def _plain_type(kind: pa.DataType) -> pa.DataType:
+def _plain_type(kind: pa.DataType, text: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(kind):
         return pa.struct([_plain(field) for field in kind])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.list_(_plain_type(kind.value_type))
+        return pa.list_(_plain_type(kind.value_type, text))
     if pa.types.is_map(kind):
-        return pa.map_(_plain_type(kind.key_type), _plain_type(kind.item_type))
-    return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
+        return pa.map_(_plain_type(kind.key_type, pa.string()), _plain_type(kind.item_type, text))
+    return {pa.string(): text, pa.large_string(): text, pa.large_binary(): pa.binary()}.get(kind, kind)
+
+
+def _commented_schema(schema: pa.Schema) -> pa.Schema:
+    """With comments that tell what Iceberg has no type for."""
+    return pa.schema([_commented(field) for field in schema])
+
+
+def _commented(field: pa.Field) -> pa.Field:
+    kind, comment = _commented_type(field.type)
+    return pa.field(field.name, kind, nullable=field.nullable, metadata=comment)
+
+
+def _commented_type(kind: pa.DataType) -> tuple[pa.DataType, dict[str, str] | None]:
+    """And the comment of the field that has it: items have none of their own."""
+    if pa.types.is_struct(kind):
+        return pa.struct([_commented(field) for field in kind]), None
+    if pa.types.is_list(kind):
+        item, comment = _commented_type(kind.value_type)
+        return pa.list_(item), comment
+    if pa.types.is_map(kind):
+        item, comment = _commented_type(kind.item_type)
+        return pa.map_(kind.key_type, item), comment
+    return kind, {"doc": JSON_TEXT} if kind == JSON else None

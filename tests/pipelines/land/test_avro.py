@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from pipelines.land.column_types import JSON
 from pipelines.land.decoders import avro
 from pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
 from pipelines.land.decoders.columns import UNROLLED
@@ -89,7 +90,7 @@ WIDE = pa.struct({"int": pa.int32(), "string": pa.string()})
         (["int"], b"\x00\x02", pa.int32(), 1),
         (["int", "null", "string"], b"\x04\x02a", WIDE, {"int": None, "string": "a"}),
         (a_record(x="int"), b"\x02", pa.struct({"x": pa.int32()}), {"x": 1}),
-        (a_record(), b"", pa.string(), "{}"),
+        (a_record(), b"", JSON, "{}"),
     ],
 )  # fmt: skip
 def test_each_type_has_its_column(type_: Any, payload: bytes, column: pa.DataType, value: Any) -> None:

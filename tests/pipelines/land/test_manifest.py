@@ -124,6 +124,7 @@ KINDS = st.recursive(
         [
             *(pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.binary(), pa.date32()),
             *(pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.time64("us"), pa.decimal128(38, 9)),
+            column_types.JSON,
         ]
     ),
     lambda kinds: st.one_of(

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines import retries
+from pipelines.land.column_types import JSON
 from pipelines.land.gc import KEPT, collect
 from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Counts, Manifest, Manifests, Range
@@ -128,6 +129,21 @@ def test_a_table_grows_between_two_batches_and_keeps_what_it_had(world: World, s
     ]
     land(world, sink, 2, OLD, [{"n": 3, "s": None}])
     assert [row["n"] for row in values(sink)] == [1, 3, 2**40]
+
+
+def test_json_text_never_gets_into_a_column_of_strings(world: World, sink: Sink) -> None:
+    """There, 12 might be a text, or the JSON of a number. Items and values of maps have no names, and no comments."""
+
+    def reader(text: pa.DataType) -> pa.StructType:
+        inner = pa.list_(pa.struct([pa.field("x", pa.list_(text))]))
+        return pa.struct([("n", pa.int32()), ("a", text), ("m", pa.map_(pa.string(), pa.list_(text))), ("s", inner)])
+
+    row = {"a": "12", "m": [("k", ["12"])], "s": [{"x": ["12"]}]}
+    for number, text in enumerate((pa.string(), JSON, pa.string(), JSON)):
+        land(world, sink, number, reader(text), [{"n": number, **row}])
+    strings = row | {"s": [{"x": ["12"], "x__v2": None}], "a__v2": None, "m__v2": None}
+    texts = {"a__v2": "12", "m__v2": row["m"], "a": None, "m": None, "s": [{"x": None, "x__v2": ["12"]}]}
+    assert values(sink) == [{"n": number, **(texts if number % 2 else strings)} for number in range(4)]
 
 
 def test_a_batch_that_is_committed_again_changes_nothing(world: World, sink: Sink) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipelines.land.column_types import JSON
 from pipelines.land.targets import SYSTEM, Evolve, Target, dropped, evolve, project
 
 INT, LONG, TEXT = pa.int32(), pa.int64(), pa.string()
@@ -48,6 +49,7 @@ def shape(schema: pa.Schema) -> dict[str, str]:
         (struct(x=INT), struct(x=LONG, y=TEXT), struct(x=LONG, y=TEXT)),
         (struct(x=INT), struct(y=TEXT), struct(x=INT, y=TEXT)),
         (struct(x=INT), struct(x=TEXT), struct(x=INT, x__v2=TEXT)),
+        (struct(x=TEXT), struct(x=JSON), struct(x=TEXT, x__v2=JSON)),
         (pa.list_(INT), pa.list_(LONG), pa.list_(LONG)),
         (pa.list_(struct(x=INT)), pa.list_(struct(y=INT)), pa.list_(struct(x=INT, y=INT))),
         (pa.map_(TEXT, INT), pa.map_(TEXT, LONG), pa.map_(TEXT, LONG)),
@@ -64,6 +66,9 @@ def test_a_column_is_widened_where_old_files_can_still_be_read(
     "before, after",
     [
         (INT, TEXT),
+        (TEXT, JSON),
+        (JSON, TEXT),
+        (pa.list_(TEXT), pa.list_(JSON)),
         (LONG, pa.float64()),
         (pa.decimal128(10, 2), pa.decimal128(10, 3)),
         (pa.timestamp("us"), pa.timestamp("us", tz="UTC")),
@@ -158,7 +163,18 @@ def test_a_target_can_be_sent_to_a_task() -> None:
 
 
 SCALARS = st.sampled_from(
-    [INT, LONG, pa.float32(), pa.float64(), TEXT, pa.bool_(), pa.decimal128(6, 2), pa.decimal128(12, 2), pa.date32()]
+    [
+        INT,
+        LONG,
+        pa.float32(),
+        pa.float64(),
+        TEXT,
+        JSON,
+        pa.bool_(),
+        pa.decimal128(6, 2),
+        pa.decimal128(12, 2),
+        pa.date32(),
+    ]
 )
 NAMES = st.sampled_from(["a", "b", "c", "A", "a__v1", "a__v2", "_sr_op"])
 
@@ -194,6 +210,7 @@ def values(kind: pa.DataType) -> st.SearchStrategy[Any]:
             pa.float32(): st.floats(width=32, allow_nan=False),
             pa.float64(): st.floats(allow_nan=False),
             TEXT: st.text(max_size=3),
+            JSON: st.integers().map(str),
             pa.bool_(): st.booleans(),
         }[kind]
     return st.none() | found
