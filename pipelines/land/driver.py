@@ -45,7 +45,7 @@ class Driver:
     def land(self, batch: Batch, tasks: Tasks) -> Manifest:
         """The manifest that the batch's tables follow now.
 
-        Raises what `batch.run` raises, NoHead, DataNotOpened and InvalidLanding.
+        Raises what `batch.run` raises, NoHead, Misbound, DataNotOpened and InvalidLanding.
         """
         kept.keep(self.work, self.lake, self.landing.sink)
         stop_if = StopIf(self.landing.stop_if.bad_ratio, self.landing.stop_if.min_rows)

@@ -23,6 +23,10 @@ class NoHead(Exception):
     """It cannot be said what to read a topic as; the sentence says what to do about it."""
 
 
+class Misbound(Exception):
+    """What `bind` says cannot be, as the registry has it; the sentence says what to say instead."""
+
+
 @dataclass(frozen=True, slots=True)
 class Heads:
     """place: where the last answer is kept. max_stale_ms: how old it may be when the catalog is silent."""
@@ -35,7 +39,7 @@ class Heads:
     max_stale_ms: int
 
     def now(self) -> Answer:
-        """Raises NoHead."""
+        """Raises NoHead, Misbound."""
         if self.catalog is None:
             return self._saved("No table is named")
         try:
@@ -92,12 +96,17 @@ def _question(context: str, binding: Binding) -> dict[str, Any]:
 
 
 def _asked(catalog: Catalog, context: str, binding: Binding) -> dict[str, Head]:
-    """By subject."""
+    """By subject. Raises Misbound."""
     found = {}
     for record in _records(catalog, context, binding):
         subject = Subject(context, binding.subject(record))
-        if rows := catalog.history(subject):
-            found[subject.qualified] = _chosen(subject, binding, record, rows)
+        rows = catalog.history(subject)
+        head = _chosen(subject, binding, record, rows)
+        if head is not None:
+            found[subject.qualified] = head
+        elif rows and binding.names_its_subjects:
+            number = binding.reader.number
+            raise Misbound(f"Subject {subject.qualified} has no version {number}: say another in `reader`.")
     return found
 
 
@@ -111,7 +120,8 @@ def _records(catalog: Catalog, context: str, binding: Binding) -> Iterable[str]:
     return [subject.name.removeprefix(prefix) for subject in found]
 
 
-def _chosen(subject: Subject, binding: Binding, record: str, rows: tuple[Row, ...]) -> Head:
+def _chosen(subject: Subject, binding: Binding, record: str, rows: tuple[Row, ...]) -> Head | None:
+    """None if there is no version to read as. An id needs none: it is what the settings say."""
     ids = {int(row.id): int(row.version) for row in rows}
     active = [row for row in rows if not row.deleted]
     deleted = frozenset(ids) - {int(row.id) for row in active}
@@ -121,7 +131,7 @@ def _chosen(subject: Subject, binding: Binding, record: str, rows: tuple[Row, ..
     else:
         wanted = active[-1:] or rows[-1:] if kind == "latest" else [row for row in rows if row.version == number]
         if not wanted:
-            raise NoHead(f"Subject {subject.qualified} has no version {number}: say another in `reader`.")
+            return None
         version, id = int(wanted[0].version), int(wanted[0].id)
     return Head(subject.qualified, BodyKey(subject.context, SchemaId(id)), version, ids, deleted, record)
 

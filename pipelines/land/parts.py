@@ -163,7 +163,8 @@ def _head(subject: str, record: str, binding: Binding, answer: Answer) -> Head:
             f"There are records of subject {subject}, the catalog does not answer, and its last answer knows no such "
             "subject: wait, or pin what to read with `reader: {id: …}`."
         )
-    raise Unreadable(Reason.NOT_IN_SUBJECT, f"subject {subject} has no versions")
+    what = f"version {binding.reader.number}" if binding.reader.kind == "version" else "versions"
+    raise Unreadable(Reason.NOT_IN_SUBJECT, f"subject {subject} has no {what}")
 
 
 def _unchecked(known: Known, head: Head, plan: Plan) -> bool:

@@ -60,6 +60,11 @@ class Binding:
             case Strategy.TOPIC_RECORD:
                 return f"{self.topic}-{record}"
 
+    @property
+    def names_its_subjects(self) -> bool:
+        """Else they are found by what they begin with, and some may have nothing to do with the topic."""
+        return self.strategy is Strategy.TOPIC or bool(self.records)
+
     def admits(self, record: str) -> bool:
         """Whether the settings let it be here; its subject may yet have no versions."""
         return not self.records or record in self.records

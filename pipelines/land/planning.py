@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from pipelines.land.heads import NoHead
+from pipelines.land.heads import Misbound
 from pipelines.land.landed import KEY
 from pipelines.land.plan import Answer, Binding, Checks, Head, Plan
 from pipelines.land.readers import Readers
@@ -30,13 +30,15 @@ def planned(
     columns: Columns,
     policy: Evolve = Evolve.ADD,
 ) -> Plan:
-    """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises NoHead."""
+    """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound."""
     targets: dict[str, pa.Schema] = {}
     rows: dict[tuple[Binding, str], tuple[str, pa.StructType]] = {}
 
     def grow(table: str, reader: pa.StructType, version: int) -> None:
         if table in OURS:
-            raise NoHead(f"The table {table} is the job's own, and a record is called so: say another `table` for it.")
+            raise Misbound(
+                f"The table {table} is the job's own, and a record is called so: say another `table` for it."
+            )
         present = targets.get(table) or columns(table)
         targets[table] = evolve(present, reader, version=version, policy=policy)
 
@@ -67,7 +69,7 @@ def _types(binding: Binding, answer: Answer, readers: Readers) -> list[tuple[Hea
             found.append((head, readers.decoder(head).type))
         except Unreadable as problem:
             if problem.reason is Reason.UNKNOWN_ID and binding.reader.kind == "id":
-                raise NoHead(
+                raise Misbound(
                     f"Records of {head.subject} are to be read as id {head.reader.id}, and there is no such id "
                     f"in context {head.reader.context}: say another in `reader`."
                 ) from None

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pipelines.connectors.maven import Unavailable
-from pipelines.land.heads import NoHead
+from pipelines.land.heads import Misbound, NoHead
 from pipelines.land.manifest import Stopped
 from pipelines.land.settings import InvalidLanding
 from pipelines.land.transform import Unbound
@@ -16,6 +16,7 @@ class SourceFailed(Exception):
 
 OWN: Final[Kinds] = {
     InvalidLanding: MISUSED,
+    Misbound: MISUSED,
     NoHead: NOT_DONE,
     SourceFailed: NOT_DONE,
     Stopped: NOT_DONE,

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
 import pyarrow as pa
 import pytest
 
+from pipelines.land.heads import Misbound
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.plan import LATEST, Binding, Checks, Policy, Reader, Strategy
 from sigla.decoding.frames import VALUE_HEADER
@@ -90,3 +92,30 @@ def test_a_schema_of_another_context_lands_without_a_number_where_that_is_allowe
     outcome = world.land(plan, a_record_of_elsewhere(world))
     assert [(row["n"], row["_sr_schema_id"]) for row in outcome.rows("orders")] == [(1, None)]
     assert [(each.schema_id, each.version) for each in outcome.landed.metrics] == [(None, 0)]
+
+
+def test_an_id_is_read_as_where_its_subject_has_no_versions(world: World) -> None:
+    """Without a catalog it would be, too."""
+    id = world.register("elsewhere-value", PAID)
+    binding = Binding("orders", reader=Reader("id", id), table="orders")
+    record = raw([framed(id, avro(PAID, {"n": 1}))])
+    allowed = world.land(world.plan(binding, checks=Checks(membership=Policy.ALLOW)), record)
+    assert without_ours(allowed.rows("orders")) == [{"n": 1}]
+    assert world.land(world.plan(binding), record).reasons() == [(0, "value", "NOT_IN_SUBJECT")]
+
+
+def test_a_subject_that_only_begins_as_the_topic_stops_nothing(world: World) -> None:
+    """`orders-eu-value` is another topic's, and may have no second version; if records come all the same, they fail."""
+    world.register("orders-Paid", PAID)
+    id = world.register("orders-Paid", LONGER)
+    click = {"title": "eu-value", "type": "object"}
+    other = world.register("orders-eu-value", click, "JSON")
+    binding = Binding("orders", strategy=Strategy.TOPIC_RECORD, reader=Reader("version", 2), table="{record}")
+    outcome = world.land(
+        world.plan(binding), raw([framed(id, avro(LONGER, {"n": 1, "note": ""})), framed(other, b"{}")])
+    )
+    assert without_ours(outcome.rows("Paid")) == [{"n": 1, "note": ""}]
+    [row] = outcome.rows(QUARANTINE)
+    assert [each["detail"] for each in row["reasons"]] == ["subject orders-eu-value has no version 2"]
+    with pytest.raises(Misbound, match="orders-eu-value has no version 2"):
+        world.plan(replace(binding, records=("eu-value",)))

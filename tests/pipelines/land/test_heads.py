@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.land.heads import Heads, NoHead
+from pipelines.land.heads import Heads, Misbound, NoHead
 from pipelines.land.plan import Answer, Binding, Head, Reader, Strategy
 from pipelines.places import place
 from sigla.embedded.store import EmbeddedStore
@@ -63,7 +63,7 @@ def test_a_version_or_an_id_can_be_pinned(registry: Registry, heads: Heads) -> N
     assert read_as(heads, replace(BOUND, reader=Reader("version", 1))).reader.id == 1
     by_id = read_as(heads, replace(BOUND, reader=Reader("id", 2)))
     assert (by_id.reader.id, by_id.version) == (2, 2)
-    with pytest.raises(NoHead, match="Subject orders-value has no version 9"):
+    with pytest.raises(Misbound, match="Subject orders-value has no version 9"):
         read_as(heads, replace(BOUND, reader=Reader("version", 9)))
 
 

@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 
 from pipelines import __main__ as entry
 from pipelines.land import job
+from pipelines.land.heads import Misbound
 from pipelines.land.landed import QUARANTINE, DataFile, Metric
 from pipelines.land.manifest import Counts, Manifest, Read, Stopped
 from pipelines.land.report import Done, Sum, as_emf, as_json, as_text
@@ -88,6 +89,7 @@ def test_what_a_task_says_within_sparks_words_is_told_as_a_sentence() -> None:
     )
     assert told(RuntimeError(trace), OWN, AGAIN) == (f"A store does not answer: S3 is silent. {AGAIN}", 1)
     assert told(Stopped("not on"), OWN, AGAIN) == ("not on", 1)
+    assert told(Misbound("not there"), OWN, AGAIN) == ("not there", 2)
     assert told(RuntimeError("KeyError: 'x'"), OWN, AGAIN) is None
 
 
