@@ -14,7 +14,7 @@
 Properties beyond `properties` are kept where the schema speaks of them (`additionalProperties` that is not false,
 `patternProperties`, `required`, and whatever `allOf`, `oneOf`, `then`, `$ref` and others say beside it), and not where
 it merely does not forbid them. A schema that is no object makes one column, `value`. A property that is missing and one
-that is null are both null.
+that is null are both null. A `number` is the nearest float64; so is a fraction in JSON text, where integers are exact.
 """
 
 import json
