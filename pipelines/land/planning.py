@@ -1,6 +1,8 @@
 """The plan of a batch: what its tables will look like."""
 
+import re
 from collections.abc import Callable
+from typing import Final
 
 import pyarrow as pa
 
@@ -31,16 +33,24 @@ def planned(
     policy: Evolve = Evolve.ADD,
 ) -> Plan:
     """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound."""
+    known: dict[str, pa.Schema | None] = {}
     targets: dict[str, pa.Schema] = {}
     rows: dict[tuple[Binding, str], tuple[str, pa.StructType]] = {}
 
-    def grow(table: str, reader: pa.StructType, version: int) -> None:
+    def grow(table: str, reader: pa.StructType, version: int, key_types: list[pa.DataType]) -> None:
         if table in OURS:
             raise Misbound(
                 f"The table {table} is the job's own, and a record is called so: say another `table` for it."
             )
-        present = targets.get(table) or columns(table)
-        targets[table] = evolve(present, reader, version=version, policy=policy)
+        if table not in known:
+            known[table] = columns(table)
+        begun = _has_values(known[table], keyed=bool(key_types))
+        for key_type in key_types or [None]:
+            whole = pa.struct([*reader, pa.field(KEY, key_type)]) if key_type else reader
+            present = targets.get(table, known[table])
+            # Deletes alone do not say what to pin.
+            how = policy if begun or not reader.num_fields else Evolve.ADD
+            targets[table] = evolve(present, whole, version=version, policy=how)
 
     for binding in bindings:
         if binding.part != "value":
@@ -52,13 +62,20 @@ def planned(
         found = [(binding.table_of(head.record), kind, head.version) for head, kind in read]
         found.append((binding.table_of(TOMBSTONES), pa.struct([]), 0))
         for table, kind, version in found:
-            for key_type in key_types or [None]:
-                whole = pa.struct([*kind, pa.field(KEY, key_type)]) if key_type else kind
-                grow(table, whole, version)
+            grow(table, kind, version, key_types)
     chosen = {table: Target(schema) for table, schema in targets.items()}
     left_out = {whose: dropped(kind, chosen[table]) for whose, (table, kind) in rows.items()}
     told = {whose: names for whose, names in left_out.items() if names}
     return Plan(query, batch, context, bindings, answer, chosen, checks, told)
+
+
+_KEYS: Final = re.compile(rf"{KEY}(__v\d+)*")
+
+
+def _has_values(present: pa.Schema | None, *, keyed: bool) -> bool:
+    """Whether a table has columns beside those of its keys."""
+    names = present.names if present is not None else []
+    return any(not (keyed and _KEYS.fullmatch(name)) for name in names)
 
 
 def _types(binding: Binding, answer: Answer, readers: Readers) -> list[tuple[Head, pa.StructType]]:

@@ -50,6 +50,19 @@ def test_a_pinned_id_that_is_not_there_is_told_before_its_records_are_set_aside(
         world.plan(Binding("orders", reader=Reader("id", 7), table="orders"))
 
 
+@pytest.mark.parametrize("known", [[], [pa.field("_key", pa.struct([pa.field("value", pa.int32())]))]], ids=len)
+def test_a_table_of_deletes_alone_is_pinned_when_it_has_values(known: list[pa.Field], world: World) -> None:
+    """Its first batch may have had nothing but tombstones."""
+    id = world.register("orders-value", ORDER)
+    key = world.register("orders-key", '"int"')
+    bindings = Binding("orders", table="orders"), Binding("orders", part="key")
+    plan = world.plan(*bindings, columns=lambda _: pa.schema(known), policy=Evolve.PIN)
+    outcome = world.land(plan, raw([framed(id, avro(ORDER, {"id": 1}))], keys=[framed(key, avro("int", 2))]))
+    assert [(row["id"], row["_key"]) for row in outcome.rows("orders")] == [(1, {"value": 2})]
+    world.register("orders-value", LONGER)
+    assert world.plan(*bindings, columns=lambda _: plan.targets["orders"].schema, policy=Evolve.PIN).dropped
+
+
 def test_what_a_pinned_table_leaves_out_is_told(world: World) -> None:
     world.register("orders-value", ORDER)
     id = world.register("orders-value", LONGER)
