@@ -15,7 +15,7 @@ from sigla.embedded.keys import EmbeddedKeys
 from sigla.registry import Registry
 from tests.build import FixedClock
 from tests.unit.auth.guarded import SUBJECTS, guarded
-from tests.unit.cli.answering import Answer, behind_a_url
+from tests.unit.cli.answering import Answer, always, behind_a_url
 from tests.unit.web.test_permissions_stories import asking
 
 CUT = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n[]"
@@ -126,3 +126,11 @@ def test_what_is_no_url_is_refused_before_anybody_is_asked(url: str, capsys: pyt
         told = capsys.readouterr().err
         assert f"is no URL of a registry: {remote.FORM}.\n" in told
         assert "secret" not in told
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_an_answer_nested_without_end_is_none_of_a_registry(status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    with behind_a_url(always(status, '{"a":' * 200_000)) as url:
+        for command in (["import", url], ["explain", "000000002a0461", "--registry-url", url]):
+            assert main(command) == 2
+            assert capsys.readouterr().err == f"sigla: {url} answers, but not as a schema registry does.\n"

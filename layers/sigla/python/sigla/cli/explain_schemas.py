@@ -118,7 +118,7 @@ class _OfAnApi:
         """Around what is taken from answers. Raises Misuse."""
         try:
             yield
-        except (LookupError, TypeError, AttributeError, ValueError):
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
             raise Misuse(f"{self.remote.shown} answers, but not as a schema registry does.") from None
 
     def version(self, subject: str, version: int) -> tuple[BodyKey, Body]:

@@ -59,7 +59,7 @@ def read(url: str, user: str, clock: Clock, told: Told) -> State:
         raise Misuse(f"A registry is imported whole, with all of its contexts: give {whole}.")
     try:
         return _state(remote, told)
-    except (LookupError, TypeError, AttributeError, ValueError):
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
         raise Misuse(f"{remote.shown} answers, but not as a schema registry does.") from None
     finally:
         remote.close()
