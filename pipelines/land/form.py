@@ -9,7 +9,10 @@ from yaml.constructor import ConstructorError
 _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 """Escapes make them; no file, topic or table can be called so."""
 
-# What PyYAML's constructors raise of a scalar that looks like a date or a number, or says so by its tag, and is none.
+_TEXTS: Final = {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"}
+"""`on` is a topic, and `2024-05-01` a table: no setting is a switch, or a day."""
+
+# What PyYAML's constructors raise of a scalar that looks like a number, or is anything by its tag, and is none.
 _NONE_OF_ITS_KIND: Final = (ArithmeticError, AttributeError, LookupError, ValueError)
 
 _SHOWN: Final = 60
@@ -60,6 +63,10 @@ class _Loader(yaml.SafeLoader):
             raise _problem(f"{what}; if it is a text, put it in quotes", node) from problem
 
 
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag not in _TEXTS]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 # It would become a text that nobody has looked at.
 yaml.add_constructor("tag:yaml.org,2002:binary", _Loader.construct_undefined, Loader=_Loader)
 

@@ -1,16 +1,26 @@
 """`land.yaml`: what is landed, from where, as what, and what may be wrong with it."""
 
 import re
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from pipelines.land import form, plan
 from pipelines.land.outputs import ROW_GROUP, Format
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve
+from pipelines.places import named
 from sigla.decoding.decoder import DEEPEST, Limits
 from sigla.settings import Address
 
@@ -20,6 +30,8 @@ class InvalidLanding(Exception):
 
 
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LONGEST: Final = timedelta(days=36_500)
+"""Of a duration: a clock of the system ends soon after it."""
 _SIZES: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
@@ -28,13 +40,16 @@ def _duration(text: Any) -> Any:
     if not found:
         raise ValueError("a duration is a number with its unit, as in 60s, 5m or 1h")
     try:
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
-    except OverflowError:
-        raise ValueError("a duration is at most 999999999d") from None
+        duration = timedelta(**{_UNITS[found[2]]: int(found[1])})
+    except (OverflowError, ValueError):  # more digits than Python makes a number of
+        duration = timedelta.max
+    if duration > _LONGEST:
+        raise ValueError(f"a duration is at most {_LONGEST.days}d")
+    return duration
 
 
 def _size(text: Any) -> Any:
-    found = re.fullmatch(r"(\d+) ?(|KiB|MiB|GiB)", str(text))
+    found = re.fullmatch(r"(\d{1,18}) ?(|KiB|MiB|GiB)", str(text))
     if not found:
         raise ValueError("a size is a number of bytes, or as in 8MiB")
     return int(found[1]) * _SIZES[found[2]]
@@ -55,9 +70,15 @@ def _is_number(number: int) -> bool:
     return not isinstance(number, bool) and 0 < number < 2**31
 
 
+def _text(said: str) -> str:
+    if not said.strip():
+        raise ValueError("is empty")
+    return said
+
+
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, AfterValidator(_text)]
 Topic = Annotated[str, Field(pattern="^[a-zA-Z0-9._-]{1,249}$")]
 """Source: Kafka's `Topic.validate`."""
 
@@ -74,7 +95,7 @@ class RegistryPart(_Part):
     data: str = ""
     bucket: str = ""
     table: str = ""
-    name: str = "default"
+    name: Text = "default"
     context: str = "."
 
     @model_validator(mode="after")
@@ -83,11 +104,27 @@ class RegistryPart(_Part):
             raise ValueError("say where schemas are: either `data` or `bucket`")
         if not self.context.startswith("."):
             raise ValueError(f"a context begins with a dot: `context: .{self.context}`")
+        if ":" in self.context:
+            raise ValueError(f"no context has a colon, as {self.context} has: subjects are what follows it")
+        if self.data:
+            named(self.data)
         return self
 
     @property
     def address(self) -> Address:
         return Address(self.data, self.bucket, self.table, self.name)
+
+
+_SAID_ELSEWHERE: Final = {
+    "assign": "`bind`",
+    "auto.offset.reset": "`source.start`",
+    "bootstrap.servers": "`source.brokers`",
+    "maxoffsetspertrigger": "`source.max_offsets`",
+    "startingoffsets": "`source.start`",
+    "subscribe": "`bind`",
+    "subscribepattern": "`bind`",
+}
+"""Which setting is for an option of Kafka's consumer, or of Spark's source. Spark knows no capitals."""
 
 
 class KafkaPart(_Part):
@@ -100,9 +137,19 @@ class KafkaPart(_Part):
     kind: Literal["kafka"]
     brokers: Text
     start: Literal["earliest", "latest"] = "earliest"
-    max_offsets: int | None = Field(default=None, gt=0)
+    max_offsets: int | None = Field(default=None, gt=0, lt=2**63)
     options: dict[str, str] = {}
-    gaps: tuple[str, ...] = ()
+    gaps: tuple[Topic, ...] = ()
+
+    @model_validator(mode="after")
+    def _said_once(self) -> Self:
+        for option in self.options:
+            name = option.lower().removeprefix("kafka.")
+            if name in _SAID_ELSEWHERE:
+                raise ValueError(f"{option} is no option here: say it in {_SAID_ELSEWHERE[name]}")
+            if name != option.lower() or "." not in name:
+                raise ValueError(f"{option} is none of Kafka's consumer's options, as security.protocol is one")
+        return self
 
 
 class FilesPart(_Part):
@@ -118,7 +165,7 @@ class BindPart(_Part):
     part: Literal["value", "key"] = "value"
     strategy: plan.Strategy = plan.Strategy.TOPIC
     reader: Annotated[plan.Reader, BeforeValidator(_reader)] = plan.Reader()
-    records: tuple[str, ...] = ()
+    records: tuple[Text, ...] = ()
     table: str = ""
 
     @model_validator(mode="after")
@@ -134,6 +181,8 @@ class BindPart(_Part):
             raise ValueError("a key has no table: it becomes a column of its value's")
         if by_record and self.part == "value" and self.table and "{record}" not in self.table:
             raise ValueError("the records of a topic have a table each: `table` must have `{record}` in it")
+        if not by_record and "{record}" in self.table:
+            raise ValueError("`{record}` is for strategies that go by records: say another `table`")
         if self.part == "value" and self.binding.table in OURS:
             raise ValueError(f"the table {self.binding.table} is the job's own: say another `table` for {self.topic}")
         return self
@@ -166,8 +215,14 @@ class SinkPart(_Part):
     evolve: Evolve = Evolve.ADD
     zstd: int = Field(default=3, ge=1, le=22)
     row_group: int = Field(default=ROW_GROUP, gt=0)
-    namespace: str = "sigla"
+    namespace: Text = "sigla"
     catalog: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        if not all(level.strip() for level in self.namespace.split(".")):
+            raise ValueError(f"a level of the namespace {self.namespace} is empty")
+        return self
 
     @property
     def format(self) -> Format:
@@ -244,12 +299,32 @@ def parse(content: str | bytes, name: str) -> Landing:
         raise InvalidLanding(f"{name}: {_first(problem)}.") from None
 
 
+_PARTS: Final[Mapping[str, type[_Part]]] = {
+    "": Landing,
+    "registry": RegistryPart,
+    "kafka": KafkaPart,
+    "files": FilesPart,
+    "bind": BindPart,
+    "checks": ChecksPart,
+    "sink": SinkPart,
+    "stop_if": StopPart,
+    "trigger": TriggerPart,
+}
+"""By the last name on the way to it."""
+
+_MAPPING: Final = "is to be a mapping, as in {name: value}"
+_KINDS: Final = "`kind` is to be kafka or files"
 _SAID: Final = {
-    "extra_forbidden": "there is no such setting",
+    "dict_type": _MAPPING,
+    "invalid_key": "is no text: put it in quotes",
     "missing": "is missing",
     "model_attributes_type": "is to be a mapping, as in {kind: files}",
-    "model_type": "is to be a mapping, as in {name: value}",
+    "model_type": _MAPPING,
+    "string_type": "is to be a text, in quotes where YAML makes something else of it",
+    "too_short": "is empty",
     "tuple_type": "is to be a list",
+    "union_tag_invalid": _KINDS,
+    "union_tag_not_found": _KINDS,
 }
 """Instead of pydantic's words, which speak of Python."""
 
@@ -259,6 +334,15 @@ def _first(problem: ValidationError) -> str:
     errors = [error for error in problem.errors() if error["type"] != "too_short"] or problem.errors()
     first = errors[0]
     where = ".".join(str(step) for step in first["loc"] if step not in ("kafka", "files"))
-    said = _SAID.get(first["type"], first["msg"].removeprefix("Value error, "))
+    if first["type"] == "extra_forbidden":
+        said = f"there is no such setting; there are {', '.join(_beside(first['loc']))}"
+    else:
+        said = _SAID.get(first["type"], first["msg"].removeprefix("Value error, ").replace("Input should", "is to"))
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"`{where}`: {said}{more}" if where else f"{said}{more}"
+
+
+def _beside(unknown: tuple[int | str, ...]) -> Iterable[str]:
+    """The settings that there are where one is that nobody knows."""
+    part = next((step for step in reversed(unknown[:-1]) if isinstance(step, str)), "")
+    return _PARTS[part].model_fields

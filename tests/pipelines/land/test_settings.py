@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.land.plan import Policy, Reader, Strategy
-from pipelines.land.settings import InvalidLanding, KafkaPart, Landing, read
+from pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse, read
 from sigla.settings import Address
 
 SMALL = """
@@ -108,11 +108,36 @@ max_stale: 2h
         (("path: raw", "path: ''"), "`source.path`"),
         (("work: work", "work: ''"), "`work`"),
         (("work: work", "work: work\nchecks: {max_bytes: 0}"), "`checks.max_bytes`"),
+        (("work: work", "work: work\nchecks: {depth: 101}"), "`checks.depth`: is to be less than or equal to 100"),
+        (("work: work", "work: work\nmax_stale: 99999999999999999d"), "a duration is at most 36500d"),
+        (("work: work", f"work: work\nmax_stale: {'9' * 5_000}d"), "a duration is at most 36500d"),
+        (("work: work", "work: work\ntrigger: {every: 999999999d}"), "a duration is at most 36500d"),
+        (("work: work", f"work: work\nchecks: {{max_bytes: '{'9' * 5_000}'}}"), "a size is"),
+        (("work: work", "work: work\nchecks: {values: yes}"), "`checks.values`: is to be a valid integer"),
+        (("work: work", "work: work\nstop_if: {bad_ratio: true}"), "`stop_if.bad_ratio`: is to be a valid number"),
+        (("work: work", "work: work\nstop_if: {bad_ratio: .nan}"), "`stop_if.bad_ratio`: is to be"),
+        (("{topic: orders}", "{topic: orders, table: 2024}"), "`bind.0.table`: is to be a text, in quotes where"),
         (
-            ("work: work", "work: work\nchecks: {depth: 101}"),
-            "`checks.depth`: Input should be less than or equal to 100",
+            ("{topic: orders}", "{topic: orders, table: 't.{record}'}"),
+            "`{record}` is for strategies that go by records",
         ),
-        (("work: work", "work: work\nmax_stale: 99999999999999999d"), "a duration is at most"),
+        (("{topic: orders}", "{topic: orders, strategy: RecordName, records: ['']}"), "`bind.0.records.0`: is empty"),
+        (("[{topic: orders}]", "[]"), "`bind`: is empty"),
+        (("{topic: orders}", "{topic: orders, tabel: t}"), "there are topic, part, strategy, reader, records, table."),
+        (
+            ("path: raw", "path: raw, batch: 1"),
+            "`source.batch`: there is no such setting; there are kind, path, batch_f",
+        ),
+        (("work: work", "work: work\n1: 2"), "`1`: is no text: put it in quotes"),
+        (("lake: lake", "lake: lake, catalog: sql"), "`sink.catalog`: is to be a mapping"),
+        (("lake: lake", "lake: lake, namespace: a..b"), "a level of the namespace a..b is empty"),
+        (("kind: files, path: raw", f"kind: kafka, brokers: b, max_offsets: {2**63}"), "is to be less than"),
+        (("kind: files", "kind: pulsar"), "`source`: `kind` is to be kafka or files"),
+        (("kind: files, path", "path"), "`source`: `kind` is to be kafka or files"),
+        (("{data: registry}", "{data: ~/registry}"), "~/registry says something to a shell alone"),
+        (("{data: registry}", "{data: ' '}"), "no file or folder can be called so"),
+        (("{data: registry}", "{data: a, name: ''}"), "`registry.name`: is empty"),
+        (("{data: registry}", "{data: a, context: '.a:b'}"), "no context has a colon"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(change: tuple[str, str], said: str, tmp_path: Path) -> None:
@@ -134,11 +159,7 @@ def test_what_is_wrong_is_one_sentence(change: tuple[str, str], said: str, tmp_p
         (("work: work", r'"work\0": work'), "can be written nowhere"),
         (("work: work", "work: !!binary AA=="), "tag:yaml.org,2002:binary"),
         (("work: work", "work: !!python/object:os.system x"), "tag:yaml.org,2002:python/object:os.system"),
-        (
-            ("work: work", "work: 2020-13-45"),
-            "`2020-13-45` is no timestamp; if it is a text, put it in quotes (line 6)",
-        ),
-        (("work: work", "work: 0b_"), "`0b_` is no int"),
+        (("work: work", "work: 0b_"), "`0b_` is no int; if it is a text, put it in quotes (line 6)"),
         (("work: work", f"work: {'9' * 5_000}"), f"`{'9' * 60}` is no int"),
         (("work: work", "work: !!bool perhaps"), "`perhaps` is no bool"),
         (("work: work", "work: !!timestamp today"), "`today` is no timestamp"),
@@ -177,6 +198,22 @@ work: work
     ]
 
 
+def test_no_setting_is_a_switch_or_a_day_so_what_looks_like_one_is_a_text(tmp_path: Path) -> None:
+    landing = read_text(
+        tmp_path,
+        """
+registry: {data: registry}
+source: {kind: kafka, brokers: b, options: {check.crcs: false}}
+bind: [{topic: on, table: 2024-05-01}, {topic: 'yes'}]
+sink: {lake: 2024-13-45}
+work: work
+""",
+    )
+    assert isinstance(landing.source, KafkaPart)
+    assert landing.source.options == {"check.crcs": "false"}
+    assert (landing.topics, landing.bindings[0].table, landing.sink.lake) == (("on", "yes"), "2024-05-01", "2024-13-45")
+
+
 def test_a_file_is_utf_8_wherever_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "land.yaml"
     path.write_bytes(SMALL.replace("work: work", "work: größe").encode())
@@ -189,6 +226,27 @@ def test_a_file_is_utf_8_wherever_it_is_read(tmp_path: Path) -> None:
 def test_a_folder_is_no_file_of_settings(tmp_path: Path) -> None:
     with pytest.raises(InvalidLanding, match=r"cannot be read \(Is a directory\)"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "option, said",
+    [
+        ("bootstrap.servers: x", "bootstrap.servers is no option here: say it in `source.brokers`"),
+        ("kafka.bootstrap.servers: x", "say it in `source.brokers`"),
+        ("Bootstrap.Servers: x", "say it in `source.brokers`"),
+        ("subscribe: x", "say it in `bind`"),
+        ("startingOffsets: latest", "say it in `source.start`"),
+        ("auto.offset.reset: latest", "say it in `source.start`"),
+        ("maxOffsetsPerTrigger: '5'", "say it in `source.max_offsets`"),
+        ("kafka.security.protocol: SSL", "kafka.security.protocol is none of Kafka's consumer's options"),
+        ("failOnDataLoss: 'false'", "failOnDataLoss is none of Kafka's consumer's options, as security.protocol is"),
+        ("session.timeout.ms: 45000", "`source.options.session.timeout.ms`: is to be a text"),
+    ],
+)
+def test_an_option_of_kafka_neither_overrides_a_setting_nor_is_passed_over(option: str, said: str) -> None:
+    with pytest.raises(InvalidLanding) as invalid:
+        parse(SMALL.replace("{kind: files, path: raw}", f"{{kind: kafka, brokers: b, options: {{{option}}}}}"), "x")
+    assert said in str(invalid.value)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
