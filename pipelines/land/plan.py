@@ -121,7 +121,8 @@ class Checks:
 class Plan:
     """query, batch: whose plan it is. context: of all ids. targets: by table.
 
-    dropped: by binding and subject, the members of its reader for which a pinned table has no column.
+    dropped: by binding and subject, the members of its reader for which a pinned table has no column. keyed: the tables
+    of which `_key` is what keys say, whatever a value calls its own.
     """
 
     query: str
@@ -132,6 +133,7 @@ class Plan:
     targets: Mapping[str, Target]
     checks: Checks = field(default_factory=Checks)
     dropped: Mapping[tuple[Binding, str], tuple[str, ...]] = field(default_factory=dict)
+    keyed: frozenset[str] = frozenset()
 
     def binding(self, topic: str, part: str) -> Binding | None:
         return next((each for each in self.bindings if (each.topic, each.part) == (topic, part)), None)

@@ -12,7 +12,7 @@ from pipelines.land.plan import Answer, Binding, Checks, Head, Plan
 from pipelines.land.readers import Readers
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve, Target, dropped, evolve
-from pipelines.land.transform import TOMBSTONES
+from pipelines.land.transform import TOMBSTONES, beside_key
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
 
@@ -33,6 +33,7 @@ def planned(
     policy: Evolve = Evolve.ADD,
 ) -> Plan:
     """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound."""
+    keyed = _keyed(answer)
     known: dict[str, pa.Schema | None] = {}
     targets: dict[str, pa.Schema] = {}
     rows: dict[tuple[Binding, str], tuple[str, pa.StructType]] = {}
@@ -44,7 +45,7 @@ def planned(
             )
         if table not in known:
             known[table] = columns(table)
-        begun = _has_values(known[table], keyed=bool(key_types))
+        begun = _has_values(known[table], keyed=table in keyed)
         for key_type in key_types or [None]:
             whole = pa.struct([*reader, pa.field(KEY, key_type)]) if key_type else reader
             present = targets.get(table, known[table])
@@ -57,16 +58,27 @@ def planned(
             continue
         keys = [binding_ for binding_ in bindings if (binding_.topic, binding_.part) == (binding.topic, "key")]
         key_types = [kind for each in keys for _, kind in _types(each, answer, readers)]
-        read = _types(binding, answer, readers)
-        rows |= {(binding, head.subject): (binding.table_of(head.record), kind) for head, kind in read}
-        found = [(binding.table_of(head.record), kind, head.version) for head, kind in read]
-        found.append((binding.table_of(TOMBSTONES), pa.struct([]), 0))
-        for table, kind, version in found:
-            grow(table, kind, version, key_types)
+        for head, read in _types(binding, answer, readers):
+            table = binding.table_of(head.record)
+            kind = beside_key(read) if table in keyed else read
+            rows[binding, head.subject] = table, kind
+            grow(table, kind, head.version, key_types)
+        grow(binding.table_of(TOMBSTONES), pa.struct([]), 0, key_types)
     chosen = {table: Target(schema) for table, schema in targets.items()}
     left_out = {whose: dropped(kind, chosen[table]) for whose, (table, kind) in rows.items()}
     told = {whose: names for whose, names in left_out.items() if names}
-    return Plan(query, batch, context, bindings, answer, chosen, checks, told)
+    return Plan(query, batch, context, bindings, answer, chosen, checks, told, keyed)
+
+
+def _keyed(answer: Answer) -> frozenset[str]:
+    """The tables of topics whose keys are bound."""
+    topics = {binding.topic for binding in answer.heads if binding.part == "key"}
+    return frozenset(
+        binding.table_of(record)
+        for binding, heads in answer.heads.items()
+        if binding.part == "value" and binding.topic in topics
+        for record in (TOMBSTONES, *(head.record for head in heads.values()))
+    )
 
 
 _KEYS: Final = re.compile(rf"{KEY}(__v\d+)*")

@@ -38,6 +38,11 @@ SLICE_CELLS = 2**21
 """Of rows times columns, so many at once: a field that was not written takes no byte, and some twenty as a column's."""
 
 
+def beside_key(kind: pa.StructType) -> pa.StructType:
+    """A value's type in a table that has its keys, too: a member of its own called `_key` is `_key__value` there."""
+    return pa.struct([each.with_name(f"{each.name}__value") if each.name.casefold() == KEY else each for each in kind])
+
+
 class Unbound(Exception):
     """Records of a topic that no binding speaks of; the sentence says what to do."""
 
@@ -121,6 +126,8 @@ class _Task:
     def _land_group(self, batch: "_Batch", table: str, group: Group) -> None:
         fine = (batch.good & (batch.value.status == FINE))[group.rows]
         rows, columns = group.rows, group.columns
+        if table in self.plan.keyed and (kind := beside_key(columns.type)) != columns.type:
+            columns = pa.StructArray.from_arrays(columns.flatten(), fields=[*kind])
         if not fine.all():
             rows, columns = rows[fine], columns.filter(pa.array(fine))
         ids = batch.value.ids[rows]

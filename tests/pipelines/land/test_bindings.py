@@ -119,3 +119,38 @@ def test_a_subject_that_only_begins_as_the_topic_stops_nothing(world: World) -> 
     assert [each["detail"] for each in row["reasons"]] == ["subject orders-eu-value has no version 2"]
     with pytest.raises(Misbound, match="orders-eu-value has no version 2"):
         world.plan(replace(binding, records=("eu-value",)))
+
+
+KEY = {"type": "record", "name": "Key", "fields": [{"name": "shop", "type": "string"}]}
+OF_ONE_TYPE = {**PAID, "fields": [N, {"name": "_key", "type": ["null", KEY], "default": None}]}
+OF_ANOTHER = {**PAID, "fields": [N, {"name": "_key", "type": "string"}]}
+
+
+@pytest.mark.parametrize("schema, own", [(OF_ONE_TYPE, {"shop": "value's"}), (OF_ANOTHER, "value's")])
+def test_a_field_of_the_value_is_not_taken_for_its_key(schema: object, own: object, world: World) -> None:
+    """Whether it was there before the key was, came later, or has a key beside it at all."""
+    key = framed(world.register("orders-key", KEY), avro(KEY, {"shop": "key's"}))
+    world.register("orders-value", PAID)
+    bound = Binding("orders", table="orders"), Binding("orders", part="key")
+    before = world.plan(*bound).targets["orders"].schema
+    value = framed(world.register("orders-value", schema), avro(schema, {"n": 1, "_key": own}))
+    for columns in (None, before):
+        plan = world.plan(*bound, columns=lambda _, columns=columns: columns)
+        rows = without_ours(world.land(plan, raw([value, None, value], keys=[key, key, None])).rows("orders"))
+        assert rows == [
+            {"n": 1, "_key": {"shop": "key's"}, "_key__value": own},
+            {"n": None, "_key": {"shop": "key's"}, "_key__value": None},
+            {"n": 1, "_key": None, "_key__value": own},
+        ]
+
+
+def test_a_field_called_key_is_a_field_where_no_key_is_bound(world: World) -> None:
+    """Unless its table has another topic's keys."""
+    value = framed(world.register("orders-value", OF_ANOTHER), avro(OF_ANOTHER, {"n": 1, "_key": "own"}))
+    orders = Binding("orders", table="shared")
+    assert without_ours(world.land(world.plan(orders), raw([value])).rows("shared")) == [{"n": 1, "_key": "own"}]
+    world.register("payments-value", PAID)
+    world.register("payments-key", KEY)
+    plan = world.plan(orders, Binding("payments", table="shared"), Binding("payments", part="key"))
+    outcome = world.land(plan, raw([value]))
+    assert without_ours(outcome.rows("shared")) == [{"n": 1, "_key": None, "_key__value": "own"}]
