@@ -1,5 +1,6 @@
 """Everything a bucket and a table hold, whether or not anybody points to it."""
 
+import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
@@ -11,6 +12,7 @@ from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId
 from sigla.ports import Clock
 
 _DAY_S = 86_400
+_ID = re.compile("[0-9]{10}")
 
 
 class AwsInventory:
@@ -49,6 +51,6 @@ class AwsInventory:
 def _key(place: str) -> BodyKey | None:
     """What the end of a name stands for; None if it is none of ours."""
     context, _, id = place.partition("/")
-    if not id.isascii() or not id.isdigit():
+    if not _ID.fullmatch(id):
         return None
     return BodyKey(DEFAULT_CONTEXT if context == "_" else unquote(context), SchemaId(int(id)))

@@ -1,12 +1,19 @@
 """Where the files of the bodies are, and how they are read."""
 
 import errno
+import re
 from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys, records
 from sigla.errors import StoreError
 from sigla.model import Body, BodyKey, SchemaId
+
+BODY = re.compile(r"[0-9]{10}\.json")
+"""What the name of every body is like; whatever else lies beside them is not ours."""
+
+_HIGHEST = 2**31 - 1
+"""Of all ids."""
 
 _NO_FILE = {errno.ENOENT, errno.ENAMETOOLONG}
 """A name that no file system takes has no file either."""
@@ -37,11 +44,12 @@ class Directory:
         """The highest id with a file; 0 if none. Lists the whole context."""
         folder = self._root / keys.schemas_directory(self._registry, context)
         try:
-            return SchemaId(max((int(path.stem) for path in folder.iterdir() if path.suffix == ".json"), default=0))
+            ids = [int(path.stem) for path in folder.iterdir() if BODY.fullmatch(path.name)]
         except OSError as failure:
             if failure.errno in _NO_FILE:
                 return SchemaId(0)
             raise StoreError(f"the bodies of context {context} cannot be listed") from failure
+        return SchemaId(max((id for id in ids if id <= _HIGHEST), default=0))
 
     def body_path(self, key: BodyKey) -> Path:
         return self._root / keys.body_file(self._registry, key)

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys
+from sigla.embedded.directory import BODY
 from sigla.embedded.unit import Unit
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId
 
@@ -59,11 +60,10 @@ def _below(folder: Path, encoded: str) -> Iterator[BodyKey]:
     try:
         with scandir(folder) as entries:
             for entry in entries:
-                stem, _, suffix = entry.name.partition(".")
                 if entry.is_dir():
                     folders.append(entry.name)
-                elif suffix == "json" and stem.isdigit():
-                    yield BodyKey(_context(encoded), SchemaId(int(stem)))
+                elif BODY.fullmatch(entry.name):
+                    yield BodyKey(_context(encoded), SchemaId(int(Path(entry.name).stem)))
     except FileNotFoundError:
         return
     for name in folders:

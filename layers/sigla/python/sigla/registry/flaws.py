@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from sigla.model import BodyKey, SchemaId, Subject, Target, Version
+from sigla.model import BodyKey, Guid, SchemaId, Subject, Target, Version
 
 
 class Severity(Enum):
@@ -28,7 +28,10 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """One thing that is wrong. What a kind does not speak of is None; target: what a reference resolved to."""
+    """One thing that is wrong. What a kind does not speak of is None.
+
+    target: what a reference resolved to. guid: what a pointer leads from.
+    """
 
     kind: str
     context: str
@@ -36,6 +39,7 @@ class Flaw:
     subject: str | None = None
     version: Version | None = None
     target: Target | None = None
+    guid: Guid | None = None
 
     @property
     def key(self) -> BodyKey:
@@ -47,12 +51,13 @@ class Flaw:
 
     @property
     def sentence(self) -> str:
-        target = self.target
-        return KINDS[self.kind].sentence.format(
+        target, kind = self.target, KINDS[self.kind]
+        return (kind.of_row if kind.of_row and self.subject is not None else kind.sentence).format(
             id=self.id,
             context=self.context,
             subject=self.owner.qualified,
             version=self.version,
+            guid=self.guid,
             target=f"{Subject(target.context, target.subject)} version {target.version}" if target else "",
             target_id=target.id if target else "",
         )
@@ -63,7 +68,7 @@ class Kind:
     """query: its columns are fields of a flaw, a target's as `reference` has them.
 
     remedy: what `--fix` does, or what a person can do where it does nothing. fixable: `--fix` knows how. settles: what
-    is under way looks the same for a moment.
+    is under way looks the same for a moment. of_row: the sentence of a flaw of the kind that a version has, if another.
     """
 
     severity: Severity
@@ -72,6 +77,7 @@ class Kind:
     remedy: str
     fixable: bool = False
     settles: bool = False
+    of_row: str = ""
 
 
 RELATIONS: Final[Mapping[str, str]] = {
@@ -109,8 +115,10 @@ KINDS: Final[Mapping[str, Kind]] = {
         SELECT b.context, b.id, NULL AS subject, NULL AS version FROM body b WHERE b.readable AND b.guid <> b.hashed
         UNION ALL
         SELECT b.context, b.id, v.subject, v.version
-        FROM body b JOIN version v ON v.context = b.context AND v.id = b.id WHERE b.readable AND b.guid <> v.guid""",
+        FROM body b JOIN version v ON v.context = b.context AND v.id = b.id
+        WHERE b.readable AND b.guid = b.hashed AND b.guid <> v.guid""",
         "find out who wrote it; restore the object from the bucket's older versions",
+        of_row="{subject} version {version} has another guid than the body of its id {id}.",
     ),
     "REFERENCE_MISSING": Kind(
         Severity.CRITICAL,
@@ -120,12 +128,21 @@ KINDS: Final[Mapping[str, Kind]] = {
         FROM reference r LEFT JOIN body t ON t.context = r.target_context AND t.id = r.target_id WHERE t.id IS NULL""",
         "restore the referenced object, or import its schema under its id",
     ),
+    "POINTER_ASTRAY": Kind(
+        Severity.CRITICAL,
+        "Guid {guid} leads to id {id} in context {context}, whose body has another one.",
+        """
+        SELECT p.context, p.id, p.guid FROM pointer p JOIN body b ON b.context = p.context AND b.id = p.id
+        WHERE b.readable AND b.guid = b.hashed AND p.guid <> b.guid""",
+        "nobody takes a way from a guid away: export the registry, and import it into an empty place",
+    ),
     "COUNTER_BEHIND": Kind(
         Severity.CRITICAL,
         "Context {context} has given out id {id}, and its counter has not come that far.",
         """
         SELECT u.context, max(u.id) AS id
-        FROM (SELECT context, id FROM body UNION ALL SELECT context, id FROM version) u GROUP BY u.context""",
+        FROM (SELECT context, id FROM body UNION ALL SELECT context, id FROM version) u
+        WHERE u.id <= 2147483647 GROUP BY u.context""",
         "raises the counter to the last id",
         fixable=True,
         settles=True,
@@ -165,7 +182,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         """
         SELECT b.context, b.id
         FROM body b LEFT JOIN pointer p ON p.guid = b.guid AND p.context = b.context AND p.id = b.id
-        WHERE b.readable AND p.id IS NULL""",
+        WHERE b.readable AND b.guid = b.hashed AND p.id IS NULL""",
         "puts the pointer",
         fixable=True,
         settles=True,

@@ -29,6 +29,9 @@ JOURNAL_AHEAD: Final = "JOURNAL_AHEAD"
 AT_ONCE: Final = 64
 """Bodies that are read side by side."""
 
+HIGHEST: Final = 2**31 - 1
+"""Of all ids; an object with a higher number is nobody's body, whatever is in it."""
+
 DAMAGED: Final = (ValueError, KeyError, TypeError)
 """Causes of a StoreError that answered, with an object that is no body; of any other cause it is silent."""
 
@@ -67,13 +70,13 @@ def read(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
 
 
 def body_facts(key: BodyKey, body: Body | None) -> Facts:
-    if body is None:
+    if body is None or key.id > HIGHEST:
         return *key, False, False, None, None, 0
     return *key, body.gone, True, body.guid, guid_of(body.schema), body.ts
 
 
 def reference_facts(key: BodyKey, body: Body | None) -> Iterator[Facts]:
-    for target in body.targets if body else ():
+    for target in body.targets if body and key.id <= HIGHEST else ():
         yield *key, target.context, target.subject, target.version, target.id
 
 
@@ -121,7 +124,8 @@ def suspect(kind: str, found: Mapping[str, Any]) -> Flaw:
     """found: an answer to the kind's query."""
     target = [found.get(f"target_{part}") for part in ("context", "subject", "version", "id")]
     resolved = Target(*target) if target[0] is not None else None  # type: ignore[arg-type]  # columns are not typed
-    return Flaw(kind, found["context"], found.get("id"), found.get("subject"), found.get("version"), resolved)
+    place = (found["context"], found.get("id"), found.get("subject"), found.get("version"))
+    return Flaw(kind, *place, resolved, found.get("guid"))
 
 
 # --- looking again ---------------------------------------------------------------------------------------------------
@@ -191,7 +195,7 @@ def _meta_no_object(look: _Look, flaw: Flaw) -> bool:
 
 
 def _unreadable(look: _Look, flaw: Flaw) -> bool:
-    return look.is_there(flaw.key) and look.body(flaw.key) is None
+    return look.is_there(flaw.key) and (flaw.key.id > HIGHEST or look.body(flaw.key) is None)
 
 
 def _mismatch(look: _Look, flaw: Flaw) -> bool:
@@ -199,9 +203,22 @@ def _mismatch(look: _Look, flaw: Flaw) -> bool:
     if body is None:
         return False
     if flaw.subject is None:
-        return body.guid != guid_of(body.schema)
+        return not _is_sound(body)
     row = look.held_row(flaw)
     return row is not None and row.guid != body.guid
+
+
+def _is_sound(body: Body) -> bool:
+    """Only then is its guid one to be found by."""
+    return body.guid == guid_of(body.schema)
+
+
+def _pointer_astray(look: _Look, flaw: Flaw) -> bool:
+    """A store may keep the pointers of those who lost an id: it looks at the body before it answers."""
+    body, guid = look.body(flaw.key), flaw.guid
+    if body is None or guid is None or not _is_sound(body):
+        return False
+    return body.guid != guid and flaw.key in look.store.bodies.named(guid)
 
 
 def _reference_missing(look: _Look, flaw: Flaw) -> bool:
@@ -251,7 +268,7 @@ def _object_no_meta(look: _Look, flaw: Flaw) -> bool:
 
 def _pointer_missing(look: _Look, flaw: Flaw) -> bool:
     body = look.body(flaw.key)
-    return body is not None and flaw.key not in look.store.bodies.named(body.guid)
+    return body is not None and _is_sound(body) and flaw.key not in look.store.bodies.named(body.guid)
 
 
 def _journal_gap(look: _Look, flaw: Flaw) -> bool:
@@ -281,6 +298,7 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "UNREADABLE_OBJECT": _unreadable,
     "HASH_MISMATCH": _mismatch,
     "REFERENCE_MISSING": _reference_missing,
+    "POINTER_ASTRAY": _pointer_astray,
     "COUNTER_BEHIND": _counter_behind,
     JOURNAL_AHEAD: _row_missing,
     "TOMBSTONE_HELD": _tombstone_held,
@@ -302,7 +320,9 @@ def fix(store: Holdings, flaw: Flaw) -> None:
 
 
 def _raise_counter(store: Holdings, flaw: Flaw) -> None:
-    store.catalog.raise_counter(flaw.context, max(flaw.key.id, store.bodies.last(flaw.context)))
+    """To the last body there is by now, unless that is nobody's."""
+    ids = (flaw.key.id, store.bodies.last(flaw.context))
+    store.catalog.raise_counter(flaw.context, max(id for id in ids if id <= HIGHEST))
 
 
 def _agree(store: Holdings, flaw: Flaw) -> None:
@@ -317,7 +337,10 @@ def _agree(store: Holdings, flaw: Flaw) -> None:
 
 
 def _point(store: Holdings, flaw: Flaw) -> None:
-    store.inventory.point(flaw.key, store.bodies.get(flaw.key).guid)
+    """A body that was damaged meanwhile is left alone: its guid would lead to it for good."""
+    body = store.bodies.get(flaw.key)
+    if _is_sound(body):
+        store.inventory.point(flaw.key, body.guid)
 
 
 _FIXES: Mapping[str, Callable[[Holdings, Flaw], None]] = {
