@@ -47,7 +47,6 @@ class Driver:
 
         Raises what `batch.run` raises, NoHead, Misbound, DataNotOpened and InvalidLanding.
         """
-        kept.keep(self.work, self.lake, self.landing.sink)
         stop_if = StopIf(self.landing.stop_if.bad_ratio, self.landing.stop_if.min_rows)
         return run(batch, lambda: self._attempt(batch, tasks), self.manifests, self.sink, stop_if=stop_if)
 
@@ -60,7 +59,6 @@ class Driver:
         def land(query: str, number: int, records: Iterable[pa.RecordBatch]) -> Attempt:
             return self._attempt(Batch(query, number), lambda task: [task.land(records)])
 
-        kept.keep(self.work, self.lake, self.landing.sink)
         return replay.run(
             self.manifests,
             self.sink,
@@ -79,7 +77,10 @@ class Driver:
         plan = self._plan(batch)
         task = Task(self.landing.registry.address, plan, self.lake, self.landing.sink.format, self.now())
         columns = {table: target.schema for table, target in plan.targets.items()}
-        return Attempt(tasks(task), columns, _reads(plan))
+        landed = tasks(task)
+        # Not before: who has said a wrong lake, and landed nothing, may say another one.
+        kept.keep(self.work, self.lake, self.landing.sink)
+        return Attempt(landed, columns, _reads(plan))
 
     def _plan(self, batch: Batch) -> Plan:
         bindings, context = self.landing.bindings, self.landing.registry.context

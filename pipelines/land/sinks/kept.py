@@ -1,4 +1,4 @@
-"""Which tables a work directory is about: kept in it with its first batch, as `sink.json`.
+"""Which tables a work directory is about: kept in it before its first manifest, as `sink.json`.
 
 What its manifests say is landed is in these tables. Others would get what comes, and lack what was there before.
 """

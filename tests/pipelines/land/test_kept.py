@@ -27,6 +27,11 @@ def keep(root: Path, lake: str = "lake", work: str = "work", **sink: str) -> Non
     kept.keep(Folder(str(root / work)), Folder(str(root / lake)), part)
 
 
+def nothing(task: Task) -> list[Landed]:
+    """Lands no records."""
+    return [task.land([])]
+
+
 def config(root: Path, lake: str = "lake") -> str:
     with embedded(Settings(), root / "data") as (registry, _):
         registry.register(Subject(".", "orders-value"), Draft('"int"'))
@@ -82,8 +87,7 @@ def test_tables_that_were_moved_are_the_same(tmp_path: Path) -> None:
 
 def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Before it replays or removes anything."""
-    assert replay_job.main([config(tmp_path)]) == 0
-    capsys.readouterr()
+    driver(read(Path(config(tmp_path)))).land(Batch("q", 0), nothing)
     for job in (replay_job, gc_job):
         assert job.main([config(tmp_path, lake="lake2")]) == 2
         out, told = capsys.readouterr()
@@ -91,17 +95,24 @@ def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest
         assert "`sink.lake` was ../lake, and is ../lake2 now" in told
 
 
-def test_a_batch_with_other_tables_is_not_begun(tmp_path: Path) -> None:
+def test_a_batch_with_other_tables_is_not_decided(tmp_path: Path) -> None:
     """Also where both drivers were there before the first batch."""
     first, second = (driver(read(Path(config(tmp_path, lake)))) for lake in ("lake", "lake2"))
-
-    def tasks(task: Task) -> list[Landed]:
-        return [task.land([])]
-
-    first.land(Batch("q", 0), tasks)
+    first.land(Batch("q", 0), nothing)
     with pytest.raises(InvalidLanding, match="remembers what is in other tables"):
-        second.land(Batch("q", 1), tasks)
+        second.land(Batch("q", 1), nothing)
     assert [manifest.number for manifest in first.manifests.all()] == [0]
+
+
+def test_who_could_not_land_may_say_another_lake(tmp_path: Path) -> None:
+    """The first one was a slip, or cannot be written to."""
+
+    def silent(_: Task) -> list[Landed]:
+        raise OSError("no such bucket")
+
+    with pytest.raises(OSError, match="no such bucket"):
+        driver(read(Path(config(tmp_path, "slip")))).land(Batch("q", 0), silent)
+    driver(read(Path(config(tmp_path)))).land(Batch("q", 0), nothing)
 
 
 def test_who_only_looks_keeps_nothing(tmp_path: Path) -> None:
