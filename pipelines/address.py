@@ -3,15 +3,18 @@
 import argparse
 from pathlib import Path
 
-from sigla.settings import Address
+from pipelines import places
+from sigla.settings import Address, InvalidSetting
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--data", type=Path, metavar="DIR", help="where the data of the registry live")
-    where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS, with --table")
-    parser.add_argument("--table", default="", metavar="NAME", help="its table")
-    parser.add_argument("--registry", default="default", metavar="NAME", help="which one, where several share a place")
+    where.add_argument("--data", type=named, metavar="DIR", help="where the data of the registry live")
+    where.add_argument("--bucket", type=named, metavar="NAME", help="the bucket of a registry in AWS, with --table")
+    parser.add_argument("--table", type=named, metavar="NAME", help="its table")
+    parser.add_argument(
+        "--registry", type=named, default="default", metavar="NAME", help="which one, where several share a place"
+    )
 
 
 def address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Address:
@@ -19,11 +22,22 @@ def address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Addre
     if bool(asked.bucket) != bool(asked.table):
         parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
     # Absolute: tasks run in folders of their own.
-    return Address(str(asked.data.resolve()) if asked.data else "", asked.bucket, asked.table, asked.registry)
+    data = str(Path(asked.data).resolve()) if asked.data else ""
+    return Address(data, asked.bucket or "", asked.table or "", asked.registry)
+
+
+def named(text: str) -> str:
+    """A name, as an argument: a variable of a shell that is not set is none. Raises ArgumentTypeError."""
+    try:
+        return places.named(text)
+    except InvalidSetting as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
 
 
 def context(text: str) -> str:
     """The name of one, as an argument. Raises ArgumentTypeError."""
     if not text.startswith("."):
         raise argparse.ArgumentTypeError(f"a context begins with a dot: .{text}")
-    return text
+    if ":" in text:
+        raise argparse.ArgumentTypeError(f"no context has a colon, as {text} has: subjects are what follows it")
+    return named(text)

@@ -127,7 +127,7 @@ def place(url: str | Path) -> Place:
 def named(text: str) -> str:
     """The same: how somebody calls a file or a folder. Raises InvalidSetting."""
     if not text.strip() or _UNWRITABLE.search(text):
-        raise InvalidSetting(f"{text!r} is no place for files: no file or folder can be called so.")
+        raise InvalidSetting(f"{text!r} is no name: nothing can be called so.")
     if text.startswith("~"):
         raise InvalidSetting(
             f"{text} says something to a shell alone: say the whole path, or ./{text} if you mean that."

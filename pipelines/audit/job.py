@@ -184,7 +184,7 @@ def _asked(argv: Sequence[str]) -> Asked:
     return Asked(
         address.address(parser, given),
         place(given.out),
-        tuple(map(place, given.records)),
+        tuple(tables.filled(url, ".parquet") for url in given.records),
         given.context,
         given.level,
         given.default_level,

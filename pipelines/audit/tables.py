@@ -14,8 +14,9 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from pipelines.places import Place
+from pipelines.places import Place, place
 from pipelines.told import MISUSED, Kinds
+from sigla.settings import InvalidSetting
 
 Schema = Any
 """Arrow's, which has no types of its own."""
@@ -43,6 +44,14 @@ def check_empty(place: Place) -> None:
     """Raises NotEmpty: whoever reads a place finds one run's tables there."""
     if next(place.names(), None) is not None:
         raise NotEmpty(f"There is something in {place.url} already; choose an empty place.")
+
+
+def filled(url: str, ending: str) -> Place:
+    """Where files of that ending are to be read. Raises InvalidSetting: of none at all nothing could be told."""
+    found = place(url)
+    if not any(name.endswith(ending) for name in found.names()):
+        raise InvalidSetting(f"There is no file *{ending} in {found.url}.")
+    return found
 
 
 def stream(rows: Iterable[tuple[Any, ...]], schema: pa.Schema, place: Place) -> int:

@@ -43,6 +43,9 @@ WRITERS: Final = 4
 PLAINLY: Final = {"spark.sql.codegen.wholeStage": "false"}
 """Nearly all work is done in Python: code made for each of many short queries would be compiled for nothing."""
 
+SAID_BY_SOURCE: Final = {"assign", "kafka.bootstrap.servers", "startingoffsets", "subscribe", "subscribepattern"}
+"""Options of Spark's Kafka source, which knows no capitals."""
+
 OWN: Final[Kinds] = {NoSource: MISUSED, NotEmpty: MISUSED, Silent: NOT_DONE, Unavailable: MISUSED}
 
 AGAIN: Final = "Start it again when it does: what is here by then is identical."
@@ -65,7 +68,7 @@ def _loaded(asked: argparse.Namespace, where: Address) -> int:
         told(asked.source),
     ):
         files, raw = Files(spark, work, progress), read(spark, asked.source, dict(asked.option))
-        report = run(files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report)
+        report = run(files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report or "")
     print(json.dumps({**report.form(), "dryRun": asked.dry_run}) if asked.json else "\n".join(lines(report)))
     return int(bool(report.of(CONFLICTING)))
 
@@ -114,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pipelines load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("source", metavar="SOURCE")
+    parser.add_argument("source", type=address.named, metavar="SOURCE")
     address.add_to(parser)
     parser.add_argument(
         "--writers", type=_number, default=WRITERS, metavar="N", help=f"tasks that write to AWS at once ({WRITERS})"
@@ -124,12 +127,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--work",
-        default="",
+        type=address.named,
         metavar="DIR",
         help=f"a folder all tasks see; what lies between the steps is in its {OURS}",
     )
     parser.add_argument(
-        "--report", default="", metavar="PLACE", help="an empty folder, or s3://…: every fact, as *.json or Parquet"
+        "--report",
+        type=address.named,
+        metavar="PLACE",
+        help="an empty folder, or s3://…: every fact, as *.json or Parquet",
     )
     parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
     parser.add_argument("--json", action="store_true", help="tell the sum as JSON")
@@ -137,13 +143,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal() or not int(text):
+    if not text.isdecimal() or not 0 < int(text) < 2**31:
         raise argparse.ArgumentTypeError(f"{text} is no number of tasks")
     return int(text)
 
 
 def _option(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
+    name, equals, value = address.named(text).partition("=")
+    if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text} is no K=V")
+    if name.lower() in SAID_BY_SOURCE:
+        raise argparse.ArgumentTypeError(f"{name} is what SOURCE says, or is always so")
     return name, value

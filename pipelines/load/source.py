@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
@@ -58,7 +58,7 @@ def read(spark: SparkSession, source: str, options: dict[str, str] | None = None
     options: of Spark's Kafka source. What `told` tells of is raised when they are read.
     """
     if is_kafka(source):
-        found = urlsplit(source)
+        found = _kafka(source)
         kafka = {"kafka.bootstrap.servers": found.netloc, "subscribe": found.path.strip("/") or "_schemas"}
         raw = spark.read.format("kafka").options(**kafka, startingOffsets="earliest", **(options or {})).load()
         return _raw(raw, source)
@@ -72,6 +72,15 @@ def read(spark: SparkSession, source: str, options: dict[str, str] | None = None
         return _once(_raw(files.parquet(source), source), source)
     # Spark's own reader of JSON lets a line vanish that is cut off behind its offset.
     return _once(files.text(source).mapInArrow(partial(_records, source), ddl(RECORDS)), source)
+
+
+def _kafka(source: str) -> SplitResult:
+    """Raises NoSource."""
+    with suppress(ValueError):  # of a bracket that is not closed, as of an address in IPv6
+        found = urlsplit(source)
+        if found.netloc:
+            return found
+    raise NoSource(f"{source} names no broker: say kafka://BROKERS/TOPIC.")
 
 
 @contextmanager

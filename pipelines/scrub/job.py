@@ -33,6 +33,9 @@ from sigla.settings import Address
 NAME: Final = "sigla-scrub"
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 
+LONGEST_GRACE: Final = 100 * 365 * 86_400
+"""In seconds: nothing here is older."""
+
 FLAWS: Final = pa.schema(
     [
         pa.field("kind", pa.string()),
@@ -148,15 +151,25 @@ def _asked(argv: Sequence[str]) -> Asked:
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument("--export", metavar="PLACE", help="the data of the table's export, as DYNAMODB_JSON")
     parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
-    parser.add_argument("--grace", type=float, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
+    parser.add_argument("--grace", type=_seconds, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
     given = parser.parse_args(list(argv))
     return Asked(
         address.address(parser, given),
         place(given.out),
-        place(given.export) if given.export else None,
+        None if given.export is None else tables.filled(given.export, ".json.gz"),
         frozenset(given.fix),
         round(given.grace * 1000),
     )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds <= LONGEST_GRACE:  # nor is nan
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
+    return seconds
 
 
 if __name__ == "__main__":

@@ -168,6 +168,74 @@ def test_half_an_address_is_misuse(
     assert list(tmp_path.iterdir()) == []
 
 
+SENSELESS = {
+    "no directory": (["--data", ""], "--data: '' is no name"),
+    "a directory of a shell": (["--data", "~/registry"], "--data: ~/registry says something to a shell alone"),
+    "bytes that are no text": (["--data", "a\udcff"], r"--data: 'a\udcff' is no name"),
+    "no bucket, and no table": (["--bucket", "", "--table", ""], "--bucket: '' is no name"),
+    "no table": (["--bucket", "b", "--table", ""], "--table: '' is no name"),
+    "no registry": (["--data", "d", "--registry", ""], "--registry: '' is no name"),
+}
+
+
+@pytest.mark.parametrize("main", [audit.main, scrub.main, load.main])
+@pytest.mark.parametrize("name", SENSELESS)
+def test_what_a_shell_made_of_nothing_is_not_the_folder_that_one_is_in(
+    main: Callable[[list[str]], int], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A variable that is not set: a load would make a registry where somebody happens to be."""
+    where, said = SENSELESS[name]
+    with pytest.raises(SystemExit) as refused:
+        main([*(["dump.jsonl"] if main is load.main else ["--out", str(tmp_path / "out")]), *where])
+    assert refused.value.code == MISUSED
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "main, asked, said",
+    [
+        (audit.main, ["--context", ".a:b"], "no context has a colon"),
+        (scrub.main, ["--grace", "nan"], "nan is no number of seconds"),
+        (scrub.main, ["--grace", "-1"], "-1 is no number of seconds"),
+        (scrub.main, ["--grace", "1e300"], "1e300 is no number of seconds"),
+        (scrub.main, ["--grace", "long"], "long is no number of seconds"),
+        (load.main, ["--writers", "9999999999"], "9999999999 is no number of tasks"),
+        (load.main, ["--option", "=x"], "=x is no K=V"),
+        (load.main, ["--option", "subscribe=x"], "subscribe is what SOURCE says"),
+        (load.main, ["--option", "kafka.bootstrap.servers=x"], "kafka.bootstrap.servers is what SOURCE says"),
+        (load.main, ["--work", ""], "--work: '' is no name"),
+        (load.main, ["--report", "~/report"], "--report: ~/report says something to a shell alone"),
+    ],
+)
+def test_an_option_that_no_job_can_go_by_is_misuse(
+    main: Callable[[list[str]], int], asked: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main([*(["dump.jsonl"] if main is load.main else ["--out", "out"]), "--data", "d", *asked])
+    assert refused.value.code == MISUSED
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "main, option, said",
+    [
+        (audit.main, "--records", "There is no file *.parquet in {}."),
+        (scrub.main, "--export", "There is no file *.json.gz in {}."),
+        (load.main, "--report", "{} is there already, and is no report: choose another place."),
+    ],
+)
+def test_a_place_of_something_else_is_told_before_anything_begins(
+    main: Callable[[list[str]], int], option: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of no records at all every id would be called unused; and a report takes the place of whatever is there."""
+    (tmp_path / "mine").touch()
+    rest = ["dump.jsonl"] if main is load.main else ["--out", str(tmp_path / "out")]
+    assert main([*rest, "--data", "d", option, str(tmp_path)]) == MISUSED
+    assert capsys.readouterr().err == f"{said.format(tmp_path)}\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["mine"]
+
+
 def test_a_context_has_its_dot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without it no id would be found, and every one called unknown."""
     with pytest.raises(SystemExit) as refused:

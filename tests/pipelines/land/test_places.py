@@ -167,7 +167,7 @@ def test_without_a_region_a_bucket_is_refused_in_one_sentence(monkeypatch: pytes
 @pytest.mark.parametrize("url", ["", " ", "a\0b", "s3://bucket/a\0b", "a\udcff", "\ud800"])
 def test_what_no_file_can_be_called_is_refused_in_one_sentence(url: str) -> None:
     """Nothing at all is no folder either: a variable of a shell that is not set should not mean the current one."""
-    with pytest.raises(InvalidSetting, match="no file or folder can be called so") as refused:
+    with pytest.raises(InvalidSetting, match="nothing can be called so") as refused:
         place(url)
     assert str(refused.value).isprintable()
 

@@ -135,7 +135,7 @@ max_stale: 2h
         (("kind: files", "kind: pulsar"), "`source`: `kind` is to be kafka or files"),
         (("kind: files, path", "path"), "`source`: `kind` is to be kafka or files"),
         (("{data: registry}", "{data: ~/registry}"), "~/registry says something to a shell alone"),
-        (("{data: registry}", "{data: ' '}"), "no file or folder can be called so"),
+        (("{data: registry}", "{data: ' '}"), "nothing can be called so"),
         (("{data: registry}", "{data: a, name: ''}"), "`registry.name`: is empty"),
         (("{data: registry}", "{data: a, context: '.a:b'}"), "no context has a colon"),
     ],

@@ -174,3 +174,9 @@ def test_a_dump_that_is_not_there_is_no_empty_registry(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "dump.jsonl"):
         with pytest.raises(source.NoSource, match="no file"):
             source.read(None, str(place))
+
+
+@pytest.mark.parametrize("url", ["kafka://", "kafka:///topic", "kafka://[::1/topic"])
+def test_a_topic_without_a_broker_is_told(url: str) -> None:
+    with pytest.raises(source.NoSource, match="names no broker: say kafka://BROKERS/TOPIC"):
+        source.read(None, url)
