@@ -222,13 +222,12 @@ def test_an_option_that_no_job_can_go_by_is_misuse(
     [
         (audit.main, "--records", "There is no file *.parquet in {}."),
         (scrub.main, "--export", "There is no file *.json.gz in {}."),
-        (load.main, "--report", "{} is there already, and is no report: choose another place."),
     ],
 )
 def test_a_place_of_something_else_is_told_before_anything_begins(
     main: Callable[[list[str]], int], option: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of no records at all every id would be called unused; and a report takes the place of whatever is there."""
+    """Of no records at all every id would be called unused."""
     (tmp_path / "mine").touch()
     rest = ["dump.jsonl"] if main is load.main else ["--out", str(tmp_path / "out")]
     assert main([*rest, "--data", "d", option, str(tmp_path)]) == MISUSED

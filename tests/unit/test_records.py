@@ -1,6 +1,7 @@
 """What is stored reads back as it was, in Confluent's spelling."""
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,6 +87,33 @@ def test_a_body_can_be_read_by_a_person() -> None:
         "nonce": "n",
         "gone": False,
     }
+
+
+WRONG: dict[str, object] = {
+    "references": 5, "schemaType": None, "schema": 5, "metadata": 5, "ruleSet": [5], "guid": 5, "subject": "s",
+    "version": True, "ts": "x", "nonce": None, "gone": 0, "fileDescriptorSet": 5,
+}  # fmt: skip
+TARGET = {"context": ".", "subject": "s", "version": 1, "id": 1}
+USES = {"name": "n", "subject": "s", "version": 1, "resolved": TARGET}
+NO_REFERENCES: list[object] = [
+    "abc", {}, [None], [[]], [USES | {"version": "1"}], [USES | {"resolved": 5}], [USES | {"resolved": {}}],
+]  # fmt: skip
+FORMS: list[object] = [
+    [], None, 5, "text", {},
+    *({name: wrong} for name, wrong in WRONG.items()),
+    *({"references": wrong} for wrong in NO_REFERENCES),
+    {"metadata": {"tags": 5}}, {"metadata": {"properties": {"a": 5}}}, {"metadata": {"sensitive": 5}},
+    {"ruleSet": {"domainRules": 5}}, {"ruleSet": {"domainRules": [{"name": 5}]}},
+    {"subject": {"context": ".", "name": 5}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_json_of_another_shape_is_no_body(form: object) -> None:
+    """Whoever reads it is told so, and never meets a number where a text should be."""
+    plain = orjson.loads(records.body_bytes(a_body()))
+    with pytest.raises(ValueError):
+        records.body(orjson.dumps(plain | form if isinstance(form, dict) and form else form))
 
 
 def test_a_compiled_schema_is_base64_in_its_body() -> None:

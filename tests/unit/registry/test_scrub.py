@@ -89,6 +89,10 @@ def _two_versions_less_one(registry: Registry) -> None:
 BREAKS: dict[str, tuple[Callable[[Broken], object], set[tuple[str, int | None, str | None]]]] = {
     "META_NO_OBJECT": (lambda broken: broken.remove_object(of_id(2)), {("META_NO_OBJECT", 2, "order")}),
     "UNREADABLE_OBJECT": (lambda broken: broken.write_object(of_id(4), b"{"), {("UNREADABLE_OBJECT", 4, None)}),
+    "UNREADABLE_OBJECT of another shape": (
+        lambda broken: broken.write_object(of_id(4), b'{"references": 5}'),
+        {("UNREADABLE_OBJECT", 4, None)},
+    ),
     "UNREADABLE_OBJECT of a number that is no id": (
         lambda broken: broken.write_object(NO_ID, records.body_bytes(broken.store.bodies.get(of_id(1)))),
         {("UNREADABLE_OBJECT", NO_ID.id, None)},

@@ -26,6 +26,7 @@ from sigla.model import (
     Target,
     Version,
 )
+from sigla.shapes import fits
 
 Json = dict[str, Any]
 
@@ -193,9 +194,20 @@ def body_bytes(body: Body) -> bytes:
 
 
 def body(stored: bytes) -> Body:
-    """Raises ValueError or KeyError if these bytes are no body."""
-    form = orjson.loads(stored)
+    """Raises ValueError if these bytes are no body, also if they are JSON of another shape."""
+    try:
+        found = _body(orjson.loads(stored))
+    except (LookupError, TypeError, AttributeError) as wrong:
+        raise ValueError("this is no body") from wrong
+    if not fits(found, Body):
+        raise ValueError("this is no body")
+    return found
+
+
+def _body(form: Any) -> Body:
     used = form["references"]
+    if not isinstance(used, list) or not all(isinstance(each, dict) for each in used):
+        raise TypeError(used)
     schema = Schema(
         type=form["schemaType"],
         text=form["schema"],

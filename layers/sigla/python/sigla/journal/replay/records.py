@@ -22,13 +22,13 @@ from sigla.journal.replay.events import (
     Put,
     Skipped,
 )
-from sigla.journal.replay.shapes import fits
 from sigla.keys import utf16
 from sigla.model import Config, Guid, Metadata, Rule, RuleSet, Schema, SchemaId, Search, Subject, Version
 from sigla.rules import names
 from sigla.rules.compatibility import LEVELS
 from sigla.rules.guid import guid_of
 from sigla.rules.settings import MODES, POLICIES
+from sigla.shapes import fits
 
 Json = dict[str, Any]
 
