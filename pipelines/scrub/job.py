@@ -8,6 +8,7 @@ wrong that needs anybody. 1: something is, or a store fell silent, which a sente
 """
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -32,9 +33,6 @@ from sigla.settings import Address
 
 NAME: Final = "sigla-scrub"
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
-
-LONGEST_GRACE: Final = 100 * 365 * 86_400
-"""In seconds: nothing here is older."""
 
 FLAWS: Final = pa.schema(
     [
@@ -71,14 +69,14 @@ def scrub(spark: SparkSession, asked: Asked, progress: Progress = UNSEEN) -> lis
     return found
 
 
-def put_right(asked: Asked, found: Sequence[Flaw]) -> list[Flaw]:
-    """Those that were asked to be, and are now. Raises DataNotOpened."""
+def put_right(asked: Asked, found: Sequence[Flaw]) -> Iterator[Flaw]:
+    """Those that were asked to be, each when it is. Raises DataNotOpened."""
     wanted = [flaw for flaw in found if flaw.kind in asked.fix]
     if wanted:
         with opening.writing(asked.address) as writing:
             for flaw in wanted:
                 fix(writing.holdings, flaw)
-    return wanted
+                yield flaw
 
 
 def _relations(spark: SparkSession, asked: Asked, held: Holdings, progress: Progress) -> dict[str, DataFrame]:
@@ -131,8 +129,12 @@ def main(argv: Sequence[str]) -> int:
 def _scrubbed(asked: Asked) -> int:
     with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark, shown(spark) as progress:
         found = scrub(spark, asked, progress)
-        fixed = put_right(asked, found)
-    sys.stdout.writelines(f"{line}\n" for line in told(found, fixed, asked.out.uri("tables/flaws")))
+    fixed: list[Flaw] = []
+    try:
+        for flaw in put_right(asked, found):
+            fixed.append(flaw)  # noqa: PERF402 - one by one: those before a failure were put right
+    finally:
+        sys.stdout.writelines(f"{line}\n" for line in told(found, fixed, asked.out.uri("tables/flaws")))
     return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
 
 
@@ -145,13 +147,24 @@ def told(found: Sequence[Flaw], fixed: Sequence[Flaw], where: str) -> Iterator[s
     yield f"table: {where}"
 
 
+def seconds(text: str) -> float:
+    """Raises ArgumentTypeError."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found * 1000 < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
+    return found
+
+
 def _asked(argv: Sequence[str]) -> Asked:
     parser = argparse.ArgumentParser(prog="pipelines scrub", description=(__doc__ or "").partition("\n")[0])
     address.add_to(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument("--export", metavar="PLACE", help="the data of the table's export, as DYNAMODB_JSON")
     parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
-    parser.add_argument("--grace", type=_seconds, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
+    parser.add_argument("--grace", type=seconds, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
     given = parser.parse_args(list(argv))
     return Asked(
         address.address(parser, given),
@@ -160,16 +173,6 @@ def _asked(argv: Sequence[str]) -> Asked:
         frozenset(given.fix),
         round(given.grace * 1000),
     )
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not 0 <= seconds <= LONGEST_GRACE:  # nor is nan
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
-    return seconds
 
 
 if __name__ == "__main__":

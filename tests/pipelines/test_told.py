@@ -198,7 +198,7 @@ def test_what_a_shell_made_of_nothing_is_not_the_folder_that_one_is_in(
         (audit.main, ["--context", ".a:b"], "no context has a colon"),
         (scrub.main, ["--grace", "nan"], "nan is no number of seconds"),
         (scrub.main, ["--grace", "-1"], "-1 is no number of seconds"),
-        (scrub.main, ["--grace", "1e300"], "1e300 is no number of seconds"),
+        (scrub.main, ["--grace", "inf"], "inf is no number of seconds"),
         (scrub.main, ["--grace", "long"], "long is no number of seconds"),
         (load.main, ["--writers", "9999999999"], "9999999999 is no number of tasks"),
         (load.main, ["--option", "=x"], "=x is no K=V"),
@@ -229,8 +229,7 @@ def test_a_place_of_something_else_is_told_before_anything_begins(
 ) -> None:
     """Of no records at all every id would be called unused."""
     (tmp_path / "mine").touch()
-    rest = ["dump.jsonl"] if main is load.main else ["--out", str(tmp_path / "out")]
-    assert main([*rest, "--data", "d", option, str(tmp_path)]) == MISUSED
+    assert main(["--out", str(tmp_path / "out"), "--data", "d", option, str(tmp_path)]) == MISUSED
     assert capsys.readouterr().err == f"{said.format(tmp_path)}\n"
     assert [each.name for each in tmp_path.iterdir()] == ["mine"]
 
@@ -241,3 +240,11 @@ def test_a_context_has_its_dot(tmp_path: Path, capsys: pytest.CaptureFixture[str
         audit.main(["--data", "d", "--out", str(tmp_path / "out"), "--context", "blue"])
     assert refused.value.code == MISUSED
     assert "a context begins with a dot: .blue" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e306", "soon"])
+def test_a_grace_is_a_number_of_seconds(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        scrub.main(["--data", "d", "--out", str(tmp_path / "out"), f"--grace={text}"])
+    assert refused.value.code == MISUSED
+    assert f"{text} is no number of seconds" in capsys.readouterr().err

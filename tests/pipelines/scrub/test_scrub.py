@@ -2,6 +2,7 @@
 
 import gzip
 from base64 import b64encode
+from contextlib import nullcontext
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from pipelines.audit.tables import NotEmpty
 from pipelines.places import place
-from pipelines.scrub import transform
+from pipelines.scrub import job, transform
 from pipelines.scrub.job import Asked, put_right, scrub, told
 from sigla.model import DEFAULT_CONTEXT, Draft
 from sigla.registry import scrub as core
@@ -71,9 +72,23 @@ def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: Spa
     written = pq.read_table(tmp_path / "out" / "tables" / "flaws").to_pylist()
     assert [row["sentence"] for row in written] == [flaw.sentence for flaw in found]
     assert [flaw.kind for flaw in put_right(asked, found)] == ["COUNTER_BEHIND"]
-    assert "COUNTER_BEHIND: 1 (critical, 1 fixed)" in list(told(found, put_right(asked, found), "here"))
+    assert "COUNTER_BEHIND: 1 (critical, 1 fixed)" in list(told(found, [*put_right(asked, found)], "here"))
     with pytest.raises(NotEmpty):
         scrub(spark, asked)
+
+
+def test_who_cannot_put_right_tells_what_was_found(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The registry runs on: nothing is changed, and nobody has to scrub again to learn what is wrong."""
+    monkeypatch.setattr(job.sessions, "running", lambda *_, **__: nullcontext(spark))
+    command = ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), "--fix", "COUNTER_BEHIND"]
+    with in_a_directory(tmp_path / "data") as broken:
+        broken.set_counter(DEFAULT_CONTEXT, 2)
+        assert job.main(command) == 2
+    printed = capsys.readouterr()
+    assert printed.out.startswith("COUNTER_BEHIND: 1 (critical)\nflaws: 1, fixed: 0\n")
+    assert "Another process is using the data" in printed.err
 
 
 def test_every_question_is_one_that_spark_understands(spark: SparkSession) -> None:

@@ -55,6 +55,28 @@ def test_nothing_is_changed_unless_it_is_asked_for_by_name(tmp_path: Path, capsy
         assert [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()] == kinds
 
 
+def test_beside_a_running_registry_it_tells_what_it_may_not_put_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["scrub", "--data", str(tmp_path / "data"), "--fix", "POINTER_MISSING"]
+    with in_a_directory(tmp_path / "data") as broken:
+        broken.remove_pointer(of_id(4), broken.store.bodies.get(of_id(4)).guid)
+        for form in ([], ["--json"]):
+            assert main([*command, *form]) == 2
+            printed = capsys.readouterr()
+            assert "The body of id 4 in context . cannot be found by its guid." in printed.out
+            assert "Fixed" not in printed.out
+            assert "Another process is using the data" in printed.err
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e306", "soon"])
+def test_a_grace_is_a_number_of_seconds(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(["scrub", "--data", str(tmp_path), f"--grace={text}"])
+    assert refused.value.code == 2
+    assert f"{text} is no number of seconds" in capsys.readouterr().err
+
+
 def test_when_all_was_put_right_the_status_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with in_a_directory(tmp_path / "data") as broken:
         broken.remove_pointer(of_id(4), broken.store.bodies.get(of_id(4)).guid)

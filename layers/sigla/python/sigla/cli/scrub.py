@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,10 +51,21 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=f"one of {', '.join(FIXABLE)}"
     )
     parser.add_argument(
-        "--grace", type=float, default=3600, metavar="SECONDS", help="bodies without a version may be so young (3600)"
+        "--grace", type=seconds, default=3600, metavar="SECONDS", help="bodies without a version may be so young (3600)"
     )
     parser.add_argument("--json", action="store_true", help="tell it as JSON, one object a line")
     parser.set_defaults(run=scrub)
+
+
+def seconds(text: str) -> float:
+    """Raises ArgumentTypeError."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found * 1000 < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds")
+    return found
 
 
 def scrub(args: argparse.Namespace) -> int:
@@ -72,12 +84,15 @@ def scrub(args: argparse.Namespace) -> int:
         core.gather(held, _Watched(scratch, told))
         found = list(core.confirmed(held, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
     fixed: list[Flaw] = []
-    if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
-        with place.explained(address), opening.writing(address) as writing:
-            for flaw in wanted:
-                core.fix(writing.holdings, flaw)
-                fixed.append(flaw)
-    (_tell_json if args.json else _tell)(found, fixed)
+    try:
+        if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
+            with place.explained(address), opening.writing(address) as writing:
+                for flaw in wanted:
+                    core.fix(writing.holdings, flaw)
+                    fixed.append(flaw)
+    finally:
+        # Where nothing can be written, what was found is all the more worth telling.
+        (_tell_json if args.json else _tell)(found, fixed)
     return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
 
 
