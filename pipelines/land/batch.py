@@ -86,6 +86,17 @@ def resume(query: str, manifests: Manifests, sink: Sink) -> int:
     return last.number + 1
 
 
+def settle(manifests: Manifests, sink: Sink) -> None:
+    """Commits what each query of the work directory has decided last, also one that nobody goes on with.
+
+    Whoever decided it may have died, and another checkpoint or another source be another query: what the manifest tells
+    of counts as landed, and would be in no table. Once for each: a table that somebody takes away later stays away.
+    """
+    for last in manifests.unsettled():
+        sink.commit(last)
+        manifests.settle(last)
+
+
 def decided(batch: Batch, attempt: Attempt, stop_if: StopIf, before: Manifest | None = None) -> Manifest:
     """The manifest of an attempt that may stand; before: the query's last one. Raises Stopped."""
     files = tuple(file for landed in attempt.landed for file in landed.files)

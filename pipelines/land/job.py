@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pyspark.sql import SparkSession
 
 from pipelines.connectors.installation import connectors
-from pipelines.land.batch import Batch
+from pipelines.land.batch import Batch, settle
 from pipelines.land.driver import Driver, Tasks, configured, driver
 from pipelines.land.report import FORMS, Done, Sum
 from pipelines.land.settings import KafkaPart
@@ -58,6 +58,7 @@ def run(
             line = FORMS[form](Done(name, manifest, now, (now - begun) / 1000))
             print(line, file=sys.stderr if form == "text" else sys.stdout, flush=True)
 
+    settle(driver.manifests, driver.sink)
     source = driver.landing.source
     if isinstance(source, KafkaPart):
         from_kafka(spark, driver, source, land, stopping, stream=stream)

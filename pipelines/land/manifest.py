@@ -22,6 +22,7 @@ from pipelines.places import Place
 
 FOLDER: Final = "manifests/"
 QUERIES: Final = "queries/"
+SETTLED: Final = "settled/"
 _QUERY: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 
 
@@ -191,6 +192,18 @@ class Manifests:
     def queries(self) -> list[str]:
         """Every query that has landed here, or was drawn."""
         return sorted(self._called())
+
+    def unsettled(self) -> Iterator[Manifest]:
+        """The newest of each query of which nobody has said that its tables have it."""
+        for query in self.queries():
+            last = self.last(query)
+            text = self._work.read(f"{SETTLED}{query}.json")
+            if last is not None and (text is None or orjson.loads(text)["number"] < last.number):
+                yield last
+
+    def settle(self, manifest: Manifest) -> None:
+        """Its tables have it, and all before it."""
+        self._work.replace(f"{SETTLED}{manifest.query}.json", orjson.dumps({"number": manifest.number}))
 
     def _called(self) -> dict[str, str]:
         """Queries by their ids, with what they were called when they were drawn."""

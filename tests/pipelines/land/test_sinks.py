@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines import retries
+from pipelines.land.batch import settle
 from pipelines.land.column_types import JSON
 from pipelines.land.gc import KEPT, collect
 from pipelines.land.landed import QUARANTINE, DataFile
@@ -51,9 +52,16 @@ def sink(request: pytest.FixtureRequest, world: World) -> Sink:
 
 
 def land(
-    world: World, sink: Sink, number: int, reader: pa.StructType, rows: list[Any], *, query: str = "q"
+    world: World,
+    sink: Sink,
+    number: int,
+    reader: pa.StructType,
+    rows: list[Any],
+    *,
+    query: str = "q",
+    commit: bool = True,
 ) -> Manifest:
-    """One batch of the table `t`, committed."""
+    """One batch of the table `t`."""
     columns = evolve(sink.columns("t"), reader, version=number + 1)
     system = {
         "_sr_topic": "t",
@@ -78,7 +86,8 @@ def land(
     counts = Counts(len(rows), len(rows))
     manifest = Manifest(query, number, ranges, (), files, {"t": columns}, (), (), (), counts)
     manifest = Manifests(world.work).put(manifest)
-    sink.commit(manifest)
+    if commit:
+        sink.commit(manifest)
     return manifest
 
 
@@ -110,6 +119,23 @@ def test_batches_are_landed_into_a_bucket_as_into_a_folder(kind: str, bucket: st
         drive(world)
         is_landed_once(world)
         assert collect(world.lake, Manifests(world.work), MIDNIGHT + KEPT * 9) == []
+
+
+def test_what_a_query_decided_last_is_landed_by_whoever_comes_next(world: World, sink: Sink) -> None:
+    """Its driver died before the commit, and another checkpoint, or another source, is another query."""
+    land(world, sink, 0, OLD, [{"n": 1, "s": None}], query="before", commit=False)
+    settle(Manifests(world.work), sink)
+    land(world, sink, 0, OLD, [{"n": 2, "s": None}], query="after")
+    assert [row["n"] for row in values(sink)] == [1, 2]
+
+
+def test_a_table_that_was_taken_away_stays_away(world: World) -> None:
+    """What has settled is not committed again, however often a job begins."""
+    land(world, world.sink(Manifests(world.work)), 0, OLD, [{"n": 1, "s": None}], query="before")
+    settle(Manifests(world.work), world.sink(Manifests(world.work)))
+    world.catalog.drop_table("sigla.t")
+    settle(Manifests(world.work), world.sink(Manifests(world.work)))
+    assert world.sink(Manifests(world.work)).columns("t") is None
 
 
 def test_a_table_that_nobody_wrote_has_nothing(sink: Sink) -> None:
