@@ -88,3 +88,10 @@ def test_lines_without_an_offset_have_their_order_from_one_file(tmp_path: Path) 
     assert dumps.read(tmp_path / "a.jsonl") == records[:1]
     with pytest.raises(Misuse, match=r"Line 1 of .*a.jsonl is no record: .* timestamp and offset, without which"):
         dumps.read(tmp_path)
+
+
+def test_empty_lines_are_none_and_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"\n" + TEXT + b" \n\n")
+    assert dumps.read(tmp_path / "a.jsonl") == RECORDS
+    with pytest.raises(Misuse, match=r"b.jsonl cannot be read \(No such file or directory\)"):
+        dumps.read(tmp_path / "b.jsonl")
