@@ -90,6 +90,14 @@ def test_lines_without_an_offset_have_their_order_from_one_file(tmp_path: Path) 
         dumps.read(tmp_path)
 
 
+def test_a_commit_that_a_journal_tells_twice_is_one(tmp_path: Path) -> None:
+    """It bears its nonce; a later release may have told it in other words, after a table was restored."""
+    told = {"key": "{}", "value": "{}", "timestamp": 1, "at": 1, "nonce": "n", "part": 0}
+    (tmp_path / "a.jsonl").write_text(json.dumps(told))
+    (tmp_path / "b.jsonl").write_text(json.dumps(told | {"value": '{"a": 1}'}))
+    assert [record.value for record in dumps.read(tmp_path)] == ["{}"]
+
+
 def test_empty_lines_are_none_and_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"\n" + TEXT + b" \n\n")
     assert dumps.read(tmp_path / "a.jsonl") == RECORDS
