@@ -54,6 +54,17 @@ def test_decimals_are_unscaled_numbers_and_text_where_no_column_is_wide_enough()
     assert read("string", b"\x02a", DECIMAL) == ord("a")
 
 
+def test_a_decimal_that_takes_too_long_to_write_out_is_too_large_and_no_damage() -> None:
+    """Beyond 4,300 digits; what has more digits than its schema says is damage, however many they are."""
+    long, longer = (written("bytes", (10**digits - 1).to_bytes(2_000)) for digits in (4_300, 4_301))
+    wide = {**DECIMAL, "precision": 5_000, "scale": 0}
+    assert read(wide, long) == "9" * 4_300
+    failed = refused(wide, longer)
+    assert (failed.reason, failed.detail) == (Reason.TOO_LARGE, "a decimal of more than 4,300 digits")
+    failed = refused({**wide, "precision": 40}, longer)
+    assert (failed.reason, failed.detail) == (Reason.DECODE_INVALID, "more than the 40 digits of the decimal")
+
+
 def test_a_decimal_of_another_scale_is_another_number() -> None:
     """The bytes are the same: 1.23 would become 12.3."""
     with pytest.raises(Unreadable) as unreadable:

@@ -1,7 +1,7 @@
 """What is between bytes and columns: logical types, promotions and defaults (Avro specification, Logical Types).
 
-A conversion takes what was written to what the reader's column holds. It raises ValueError with a sentence, or
-UnicodeDecodeError.
+A conversion takes what was written to what the reader's column holds. It raises ValueError with a sentence (TooLong
+where the value may be in order), or UnicodeDecodeError.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,6 +19,10 @@ Convert = Callable[[Any], Any]
 LONGEST_DECIMAL: Final = 38
 """Digits of the widest decimal that Arrow, Parquet and Spark agree on; with more it is text."""
 
+MOST_DIGITS: Final = 4_300
+"""Of a decimal that is written out, which takes the longer the more there are; Python's own limit."""
+_TOO_LONG: Final = 10**MOST_DIGITS
+
 NANOS: Final = {"millis": 10**6, "micros": 10**3, "nanos": 1}
 PROMOTIONS: Final[Mapping[tuple[str, str], Convert | None]] = {
     ("int", "long"): None,
@@ -31,6 +35,10 @@ PROMOTIONS: Final[Mapping[tuple[str, str], Convert | None]] = {
     ("bytes", "string"): bytes.decode,
 }
 """Avro specification, Schema Resolution: what a reader takes instead of its own kind."""
+
+
+class TooLong(ValueError):
+    """It may be what it says, and is not written out."""
 
 
 class Misfits(Exception):
@@ -78,7 +86,9 @@ class _Unscaled:
 
     def __call__(self, data: bytes | str) -> int | str:
         number = int.from_bytes(data.encode() if isinstance(data, str) else data, signed=True)
-        if len(str(abs(number))) > self.precision:
+        if abs(number) >= _TOO_LONG and self.precision > MOST_DIGITS:
+            raise TooLong(f"a decimal of more than {MOST_DIGITS:,} digits")
+        if abs(number) >= _TOO_LONG or len(str(abs(number))) > self.precision:
             raise ValueError(f"more than the {self.precision} digits of the decimal")
         return decimal_text(number, self.scale) if self.precision > LONGEST_DECIMAL else number
 

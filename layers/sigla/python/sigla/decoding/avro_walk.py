@@ -11,6 +11,7 @@ from functools import partial
 from struct import Struct
 from typing import Any, Final
 
+from sigla.decoding.avro_convert import TooLong
 from sigla.decoding.avro_plan import (
     IntoMember,
     Misfit,
@@ -140,7 +141,8 @@ class Walk:
         except UnicodeDecodeError as problem:
             raise self.no_text(problem, self.at - len(value)) from None
         except ValueError as problem:
-            raise DecodeFailed(Reason.DECODE_INVALID, str(problem), start) from None
+            reason = Reason.TOO_LARGE if isinstance(problem, TooLong) else Reason.DECODE_INVALID
+            raise DecodeFailed(reason, str(problem), start) from None
 
     def chosen(self, count: int, what: str, of: str) -> int:
         """The number of a branch or a symbol."""
