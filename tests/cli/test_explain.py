@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -17,15 +18,19 @@ import pytest
 
 from sigla.aws.bodies import AwsBodies
 from sigla.aws.objects import Objects
-from sigla.cli import main
+from sigla.cli import explaining, main
+from sigla.cli.explain_records import Given
+from sigla.cli.explain_schemas import _OfStores
 from sigla.cli.explain_told import as_text, hexdump
-from sigla.cli.explaining import Explained
+from sigla.cli.explaining import Asked, Explained
+from sigla.decoding.frames import VALUE_HEADER
 from sigla.embedded.clock import SystemClock
 from sigla.model import BodyKey, SchemaId
 from sigla.opening import reading
 from sigla.settings import Address
 from tests.cli.explaining import PAYLOAD, Captured, explained, framed, misused, stored
 from tests.contract.engines import BUCKET, REGION, in_process
+from tests.unit.journal.topic import schema, topic
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +79,11 @@ def test_a_person_is_told_whatever_there_is(data: str, capsys: Captured) -> None
     assert "failure   UNKNOWN_ID\n" in capsys.readouterr().out
     assert main(["explain", framed(4, b"\x02\x02\x08\x07"), "--data", data]) == 0
     assert "id 4, message [1], 2 bytes" in capsys.readouterr().out
+    assert main(["explain", framed(4, b"\xff"), "--data", data]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("failure   BAD_MSG_INDEX at byte 5")
+    dump, mark = lines[at + 2 : at + 4]
+    assert dump[mark.index("^^") :].startswith("ff")
     big = f'{{"name": "né", "n": {2**80}}}'
     assert main(["explain", framed(5, big.encode()), "--data", data]) == 0
     out = capsys.readouterr().out
@@ -115,6 +125,28 @@ def test_a_record_may_be_given_in_any_way(
     assert values == ["o1"] * len(ways)
 
 
+def test_a_record_may_be_longer_than_the_name_of_a_file(data: str, capsys: Captured) -> None:
+    """In hex and in base64; what is neither is still told in a sentence."""
+    raw = bytes.fromhex(framed(5, json.dumps({"name": "x" * 5_000}).encode()))
+    for record in (raw.hex(), base64.b64encode(raw).decode()):
+        assert explained(capsys, record, "--data", data)["value"] == {"name": "x" * 5_000}
+    assert "is neither a file nor hex nor base64" in misused(capsys, "!" * 5_000, "--data", data)
+    assert "cannot be read (File name too long)" in misused(capsys, "!" * 5_000, "--as", "file", "--data", data)
+    assert "cannot be read (embedded null byte)" in misused(capsys, "a\0b", "--as", "file", "--data", data)
+
+
+def test_where_nothing_comes_in_there_is_no_record(
+    data: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in `sigla explain - <&-`, and where standard input is for writing."""
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "There is no standard input" in misused(capsys, "-", "--data", data)
+    with io.TextIOWrapper(io.BufferedReader(io.FileIO(os.open(os.devnull, os.O_WRONLY)))) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        said = misused(capsys, "-", "--data", data)
+        assert said == "sigla: Standard input cannot be read (Bad file descriptor).\n"
+
+
 @pytest.mark.parametrize(
     "record, reason",
     [
@@ -142,6 +174,30 @@ def test_a_guid_names_a_schema_too(data: str, capsys: Captured) -> None:
     guid = explained(capsys, framed(2), "--data", data)["schema"]["guid"]
     found = explained(capsys, (b"\1" + UUID(guid).bytes + PAYLOAD).hex(), "--data", data)
     assert (found["frame"]["guid"], found["schema"]["id"], found["value"]["old"]) == (guid, 2, 7)
+
+
+def test_the_path_to_a_message_begins_behind_the_guid_or_in_a_header(data: str, capsys: Captured) -> None:
+    """What a header says wrongly is at no byte of the payload."""
+    guid = UUID(explained(capsys, framed(4, b"\x00"), "--data", data)["schema"]["guid"])
+    mark = b"\1" + guid.bytes
+    failure = explained(capsys, (mark + b"\xff").hex(), "--data", data, status=1)["failure"]
+    assert (failure["reason"], failure["at"]) == ("BAD_MSG_INDEX", 17)
+    asked = Asked(Given(b"payload", ((VALUE_HEADER, mark + b"\xff"),)), "value", None, None, ".")
+    with reading(Address(data)) as stores:
+        found = explaining.explained(asked, _OfStores(stores.bodies, stores.catalog))
+    assert found.failure == {"reason": "BAD_MSG_INDEX", "detail": "the path to a message cannot be read", "at": None}
+
+
+def test_a_language_that_is_not_ours_is_told(tmp_path: Path, capsys: Captured) -> None:
+    """An import stores schemas of any type, as it found them."""
+    dump, data = tmp_path / "dump.jsonl", str(tmp_path / "data")
+    records = topic(schema("xml-value", 1, 1, "<schema/>", schemaType="XML"))
+    lines = ({"offset": r.offset, "timestamp": r.ts, "key": r.key, "value": r.value} for r in records)
+    dump.write_text("".join(json.dumps(line) for line in lines))
+    assert main(["import", str(dump), "--data", data]) == 0
+    for record in (framed(1), framed(1, b"")):
+        failure = explained(capsys, record, "--data", data, status=1)["failure"]
+        assert failure == {"reason": "BAD_SCHEMA", "detail": "there is no schema language XML", "at": None}
 
 
 def test_ids_are_those_of_a_context(data: str, capsys: Captured) -> None:
@@ -210,6 +266,9 @@ def api(data: str) -> Iterator[str]:
     answers["/schemas/ids/9/versions"] = [{"subject": "broken", "version": 1}]
     broken = {"subject": "broken", "version": 1, "id": 9, "schema": "message {", "schemaType": "PROTOBUF"}
     answers["/subjects/broken/versions/1"] = broken
+    answers["/schemas/ids/10/versions"] = [{"subject": "xml", "version": 1}]
+    xml = {"subject": "xml", "version": 1, "id": 10, "schema": "<schema/>", "schemaType": "XML"}
+    answers["/subjects/xml/versions/1"] = xml
     told = answers.get
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -230,6 +289,7 @@ def test_schemas_may_come_from_any_registrys_api(api: str, capsys: Captured) -> 
     assert explained(capsys, framed(4, b"\x00\x0a\x01a"), "--registry-url", api)["value"] == {"a": "a"}
     assert explained(capsys, framed(99), "--registry-url", api, status=1)["failure"]["reason"] == "UNKNOWN_ID"
     assert explained(capsys, framed(9), "--registry-url", api, status=1)["failure"]["reason"] == "BAD_SCHEMA"
+    assert explained(capsys, framed(10), "--registry-url", api, status=1)["failure"]["reason"] == "BAD_SCHEMA"
     again = explained(capsys, framed(2), "--reader", "2", "--registry-url", api)
     assert again["schema"] == again["reader"]
     guid = found["schema"]["guid"]

@@ -29,12 +29,12 @@ class Given:
 def given(record: str, form: str | None) -> Given:
     """form: `file`, `hex` or `base64`; None to guess: `-`, a file that exists, hex, base64. Raises Misuse."""
     if record == "-":
-        return Given(sys.stdin.buffer.read())
-    if form == "file" or (form is None and Path(record).is_file()):
+        return Given(_from_stdin())
+    if form == "file" or (form is None and _is_file(record)):
         try:
             return Given(Path(record).read_bytes())
-        except OSError as problem:
-            raise Misuse(f"{record} cannot be read ({problem.strerror}).") from None
+        except (OSError, ValueError) as problem:
+            raise Misuse(f"{record} cannot be read ({getattr(problem, 'strerror', problem)}).") from None
     digits = HEX.fullmatch("".join(record.split()))
     if form != "base64" and digits:
         return Given(bytes.fromhex(digits[1]))
@@ -45,6 +45,23 @@ def given(record: str, form: str | None) -> Given:
             pass
     shown = record if len(record) <= 40 else f"{record[:40]}…"
     raise Misuse(f"{shown} is neither a file nor {form or 'hex nor base64'}.")
+
+
+def _from_stdin() -> bytes:
+    if sys.stdin is None:  # closed by who started us
+        raise Misuse("There is no standard input that the record could be read from.")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as problem:
+        raise Misuse(f"Standard input cannot be read ({problem.strerror}).") from None
+
+
+def _is_file(record: str) -> bool:
+    """Hex and base64 may be longer than any name of a file."""
+    try:
+        return Path(record).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def fetched(topic: str, partition: int, offset: int, part: str, settings: dict[str, str]) -> Given:

@@ -145,10 +145,15 @@ class _OfAnApi:
 
 
 def compiled(of: Source) -> Source:
-    """With the form that readers of Protobuf need, which no API tells. Raises Unreadable."""
+    """With the form that readers of Protobuf need, which no API tells; as it is in a language that we do not have.
+
+    Raises Unreadable.
+    """
     from sigla.languages import LANGUAGES
 
-    language = LANGUAGES[of.type]
+    language = LANGUAGES.get(of.type)
+    if language is None:
+        return of
     try:
         return replace(of, compiled=language.compiled(language.parse(of.text, of.references, False)))  # noqa: FBT003 - Language's signature
     except Malformed as problem:

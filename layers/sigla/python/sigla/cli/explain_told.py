@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sigla.cli.explaining import Explained
+from sigla.cli.explaining import NO_FRAME, Explained
+from sigla.decoding.reasons import Reason
 from sigla.model import DEFAULT_CONTEXT
 
 WIDTH = 16
@@ -72,7 +73,8 @@ def _types(line: Any) -> str:
 
 def _byte_text(found: Explained) -> str:
     at = found.failure and found.failure["at"]
-    return "" if at is None else f" at byte {at} of the payload" if found.schema else f" at byte {at}"
+    in_frame = found.failure and Reason(found.failure["reason"]) in NO_FRAME
+    return "" if at is None else f" at byte {at}" if in_frame else f" at byte {at} of the payload"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

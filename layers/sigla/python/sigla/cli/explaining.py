@@ -10,7 +10,7 @@ from sigla.cli.explain_records import INSTALL, Given
 from sigla.cli.explain_schemas import Named, Schemas
 from sigla.cli.misuse import Misuse
 from sigla.decoding.decoder import DecodeFailed, Source, Unreadable
-from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, Tombstone, Unframed, frame
+from sigla.decoding.frames import BY_ID, GUID_END, ID_END, KEY_HEADER, VALUE_HEADER, Frame, Tombstone, Unframed, frame
 from sigla.decoding.reasons import Reason
 from sigla.model import BodyKey, SchemaId
 
@@ -82,11 +82,20 @@ def _framed(asked: Asked, *, indexed: bool) -> Frame:
     assert asked.given.part is not None  # noqa: S101 - a null is no record to look into
     if asked.id is not None:
         return Frame(asked.id, (), asked.given.part)
-    seen = frame(asked.given.part, asked.given.headers, header=HEADERS[asked.part], indexed=indexed)
+    part, headers, header = asked.given.part, asked.given.headers, HEADERS[asked.part]
+    seen = frame(part, headers, header=header, indexed=indexed)
     if isinstance(seen, Unframed):
-        raise DecodeFailed(seen.reason, NO_FRAME[seen.reason], 0)
+        in_front = all(name != header or value is None for name, value in headers)
+        raise DecodeFailed(seen.reason, NO_FRAME[seen.reason], _place(seen.reason, part) if in_front else None)
     assert not isinstance(seen, Tombstone)  # noqa: S101 - as above
     return seen
+
+
+def _place(reason: Reason, part: bytes) -> int:
+    """Of the byte that is to blame, in a part that begins with its frame."""
+    if reason is not Reason.BAD_MSG_INDEX:
+        return 0
+    return ID_END if part[0] == BY_ID else GUID_END
 
 
 NO_FRAME = {
@@ -111,6 +120,8 @@ def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
 
 def _value(writer: Source, reader: Source | None, seen: Frame) -> Any:
     """Raises Unreadable, DecodeFailed, Misuse."""
+    if writer.type not in DECODINGS:
+        raise Unreadable(Reason.BAD_SCHEMA, f"there is no schema language {writer.type}")
     try:
         language = import_module(f"sigla.decoding.{DECODINGS[writer.type]}")
     except ImportError as missing:
