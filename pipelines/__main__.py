@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Final
 
+from pipelines import output
+
 JOBS: Final[Mapping[str, tuple[str, str]]] = {
     "land": ("pipelines.land.job", "records of Kafka, or of files, become typed tables"),
     "replay": ("pipelines.land.replay_job", "the quarantine once more, when a reason may be gone"),
@@ -20,6 +22,7 @@ INTERRUPTED: Final = 130
 
 
 def main() -> int:
+    output.escape()
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in JOBS:
         try:

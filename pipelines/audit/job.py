@@ -19,7 +19,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pipelines import address
+from pipelines import address, output
 from pipelines import spark as sessions
 from pipelines.audit import listing, tables, transform, usage
 from pipelines.audit.facts import FACTS
@@ -131,6 +131,7 @@ def _pairs(*, neighbours: bool) -> "f.Column":
 
 
 def main(argv: Sequence[str]) -> int:
+    output.escape()
     return ended(lambda: _audited(_asked(argv)), OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
 
 

@@ -22,6 +22,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from pipelines import output
 from pipelines.audit import tables
 from pipelines.demo import picture
 from pipelines.demo.estate import Estate
@@ -40,6 +41,7 @@ HOURS: Final = 24 // SLICES
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    output.escape()
     asked = _parser().parse_args(argv)
     return ended(lambda: _demonstrated(asked), {**OWN, **tables.OWN}, again=AGAIN, spark=gave_up)
 

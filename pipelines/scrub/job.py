@@ -18,7 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from pipelines import address
+from pipelines import address, output
 from pipelines import spark as sessions
 from pipelines.audit import listing, tables
 from pipelines.places import Place, place
@@ -123,6 +123,7 @@ def _row(flaw: Flaw) -> tuple[Any, ...]:
 
 
 def main(argv: Sequence[str]) -> int:
+    output.escape()
     return ended(lambda: _scrubbed(_asked(argv)), tables.OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
 
 

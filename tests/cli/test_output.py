@@ -3,6 +3,7 @@
 Each in a process of its own, since the last flush is the interpreter's.
 """
 
+import json
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import pytest
 
 from sigla.cli import main
 from tests.cli.explaining import Captured, framed, stored
+from tests.unit.journal.topic import schema, topic
 
 # Ctrl-C is not heard by what a shell has put into the background, nor by what that starts.
 COMMAND = """\
@@ -70,6 +72,19 @@ def test_who_loses_patience_is_not_shown_where_it_was(data: Path) -> None:
                 running.send_signal(signal.SIGINT)
                 told = running.communicate()[1]
     assert (running.returncode, told) == (130, "sigla: Interrupted.\n")
+
+
+def test_characters_that_the_output_lacks_are_escaped(data: Path) -> None:
+    """When all is imported is no moment for a trace."""
+    records = topic(schema("ü-value", 1, 1, "{"))
+    lines = ({"offset": r.offset, "timestamp": r.ts, "key": r.key, "value": r.value} for r in records)
+    data.joinpath("dump.jsonl").write_text("".join(json.dumps(line) for line in lines))
+    command = [sys.executable, "-c", COMMAND, "import", "dump.jsonl", "--data", "copy"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=data, env=ascii_only, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 \\xd7 stored as it is" in done.stdout
+    assert "\\xfc-value version 1 id 1" in done.stdout
 
 
 def test_an_export_is_named_as_it_was_asked_for(data: Path, capsys: Captured) -> None:

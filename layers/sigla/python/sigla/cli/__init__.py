@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from sigla import __version__
 from sigla.cli.misuse import Misuse, Refused
@@ -34,6 +35,7 @@ Any Confluent client works: point its schema.registry.url at the address that `s
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    _escape()
     try:
         status = _run(argv)
         sys.stdout.flush()
@@ -55,6 +57,13 @@ def _run(argv: Sequence[str] | None) -> int:
         _parser().print_help()
         return 0
     return int(args.run(args))
+
+
+def _escape() -> None:
+    """A character that the output does not have is told as an escape, and not by a trace when all is done."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _say(problem: object, status: int) -> int:
