@@ -13,7 +13,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--bucket", type=named, metavar="NAME", help="the bucket of a registry in AWS, with --table")
     parser.add_argument("--table", type=named, metavar="NAME", help="its table")
     parser.add_argument(
-        "--registry", type=named, default="default", metavar="NAME", help="which one, where several share a place"
+        "--registry", type=named, default="default", metavar="NAME", help="which one, where several share a bucket"
     )
 
 

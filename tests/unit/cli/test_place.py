@@ -19,6 +19,9 @@ SOURCE = ["import", "dump.jsonl"]
         [*SOURCE, "--bucket", "", "--table", ""],
         [*SOURCE, "--bucket", "b", "--table", ""],
         ["scrub", "--data", ""],
+        ["serve", "--data", ""],
+        ["keys", "list", "--data", ""],
+        ["keys", "list", "--bucket", ""],
         ["explain", "000000002a0461", "--data", ""],
     ],
 )

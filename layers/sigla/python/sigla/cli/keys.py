@@ -54,8 +54,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     revoked.set_defaults(run=revoke)
     for action in (made, listed, revoked):
         where = action.add_mutually_exclusive_group()
-        where.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
-        where.add_argument("--bucket", default="", metavar="NAME", help="the bucket of a registry in AWS")
+        where.add_argument(
+            "--data", type=place.path, default=Path("data"), metavar="DIR", help="where data lives (./data)"
+        )
+        where.add_argument(
+            "--bucket", type=place.given, default="", metavar="NAME", help="the bucket of a registry in AWS"
+        )
         action.add_argument("--json", action="store_true", help="tell it as JSON")
 
 

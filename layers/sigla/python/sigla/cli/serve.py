@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla import __version__
+from sigla.cli import place
 from sigla.cli.misuse import Misuse
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--port", type=_port, default=8081, help="port to listen on (default %(default)s; 0 for any)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "--data", type=Path, default=Path("data"), metavar="DIR", help="where data lives (default ./data)"
+        "--data", type=place.path, default=Path("data"), metavar="DIR", help="where data lives (default ./data)"
     )
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
     parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
