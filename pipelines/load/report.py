@@ -7,6 +7,7 @@ without it nothing is ever removed.
 import json
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from pipelines.audit import tables
 from pipelines.load.frames import REPORT, STEP, batches, ddl, rows
 from pipelines.places import Place, place
 
-MARK: Final = "_begun"
+MARK: Final = "_sigla-load"
 """Whoever reads a table passes by names that begin so."""
 
 FACTS: Final = pa.schema([STEP.field(name) for name in REPORT])
@@ -45,8 +46,11 @@ def write(report: DataFrame, out: Place) -> None:
 
 
 def _lines(given: Iterable[pa.RecordBatch], *, out: Place) -> Iterator[pa.RecordBatch]:
+    coming = rows(given)
+    if (first := next(coming, None)) is None:
+        return
     name = f"part-{TaskContext.get().partitionId():06}.json"
     with out.filesystem.open_output_stream(out.folder_for(name)) as opened:
-        for row in rows(given):
+        for row in chain([first], coming):
             opened.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())
     yield from batches([{"name": name}], _WRITTEN)

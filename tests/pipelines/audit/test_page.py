@@ -108,7 +108,8 @@ def test_a_cell_of_a_large_registry_is_still_a_cell() -> None:
 def test_a_time_that_is_no_date_is_shown_as_its_number() -> None:
     """One record of the year 33658 costs nobody the page."""
     times = (NOW, 10**15, 2**63 - 1, None)
-    seen = tuple({"context": ".", "id": 1, "subject": "s", "rows": 1, "last_seen": ms, "topics": []} for ms in times)
+    line = {"context": ".", "id": 1, "subject": "s", "rows": 1, "topics": ["t"]}
+    seen = tuple(line | {"last_seen": ms} for ms in times)
     shown = page(_summary(seen=seen))
     assert "<td>1000000000000000</td>" in shown
     assert "<td>9223372036854775807</td>" in shown

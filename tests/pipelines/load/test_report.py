@@ -39,11 +39,13 @@ def test_a_report_that_was_cut_off_is_begun_again_in_its_place(tmp_path: Path) -
     assert reports.claimed(str(tmp_path / "report")) == out
 
 
-def test_where_nobody_can_write_is_found_out_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("where", ["file", "file/report"])
+def test_where_nobody_can_write_is_found_out_at_once(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").touch()
-    for where in (tmp_path / "file", tmp_path / "file" / "report"):
-        assert ended(lambda where=where: bool(reports.claimed(str(where))), job.OWN, again=job.AGAIN) == MISUSED
-        assert "cannot be used" in capsys.readouterr().err
+    assert ended(lambda: bool(reports.claimed(str(tmp_path / where))), job.OWN, again=job.AGAIN) == MISUSED
+    assert "cannot be used" in capsys.readouterr().err
 
 
 # --- whole loads -----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from pipelines import spark as sessions
 from pipelines.audit.tables import NotEmpty
 from pipelines.places import place
 from pipelines.scrub import job, transform
@@ -81,7 +82,7 @@ def test_who_cannot_put_right_tells_what_was_found(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The registry runs on: nothing is changed, and nobody has to scrub again to learn what is wrong."""
-    monkeypatch.setattr(job.sessions, "running", lambda *_, **__: nullcontext(spark))
+    monkeypatch.setattr(sessions, "running", lambda *_, **__: nullcontext(spark))
     command = ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), "--fix", "COUNTER_BEHIND"]
     with in_a_directory(tmp_path / "data") as broken:
         broken.set_counter(DEFAULT_CONTEXT, 2)
