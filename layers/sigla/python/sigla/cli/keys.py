@@ -57,9 +57,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         where.add_argument(
             "--data", type=place.path, default=Path("data"), metavar="DIR", help="where data lives (./data)"
         )
-        where.add_argument(
-            "--bucket", type=place.given, default="", metavar="NAME", help="the bucket of a registry in AWS"
-        )
+        where.add_argument("--bucket", type=place.given, metavar="NAME", help="the bucket of a registry in AWS")
         action.add_argument("--json", action="store_true", help="tell it as JSON")
 
 
@@ -107,7 +105,7 @@ def revoke(args: argparse.Namespace) -> int:
 def _kept_in(args: argparse.Namespace) -> Iterator[tuple[Keys, Clock]]:
     from sigla import wiring
 
-    with place.explained(_place(args)), wiring.keys(args.data, args.bucket) as kept:
+    with place.explained(_place(args)), wiring.keys(args.data, args.bucket or "") as kept:
         yield kept
 
 
