@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from sigla import effort
 from sigla.errors import CheckAbandoned, Malformed
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
@@ -17,15 +18,25 @@ STRICT: Final = "STRICT"
 
 @dataclass(slots=True)
 class Budget:
-    """The steps that are left, shared by all comparisons that it is handed to."""
+    """The steps that are left, shared by all comparisons that it is handed to.
+
+    looked: how many were left when the clock was looked at last, see `effort`.
+    """
 
     left: int = MAX_STEPS
+    looked: int = MAX_STEPS
 
     def spend(self, steps: int) -> None:
-        """Raises CheckAbandoned once nothing is left."""
+        """Raises CheckAbandoned once nothing is left, effort.Interrupted where the work is to end."""
         self.left -= steps
+        if self.looked - self.left >= effort.STEPS_PER_LOOK or self.left < 0:
+            self._look()
+
+    def _look(self) -> None:
         if self.left < 0:
             raise abandoned(f"the schemas need more than {MAX_STEPS} steps to be compared")
+        effort.pulse(self.looked - self.left)
+        self.looked = self.left
 
 
 def abandoned(reason: str) -> CheckAbandoned:

@@ -7,6 +7,7 @@ their definition, second definitions, branches of unions, defaults.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.avro import json_text, settle
 from sigla.languages.avro.attributes import OF_ENUMS, OF_FIELDS, OF_TYPES, Attributes, order, rest
@@ -31,6 +32,7 @@ from sigla.languages.avro.tree import (
 from sigla.model import Resolved
 
 MAX_SIZE: Final = 2**31 - 1
+STEPS_OF_A_NODE: Final = 10
 
 
 def read(text: str, references: Sequence[Resolved], *, strict: bool) -> Document:
@@ -126,6 +128,7 @@ class Reader:
         return read(self, json, space, depth)
 
     def admit(self, depth: int, nodes: int = 1) -> None:
+        effort.pulse(STEPS_OF_A_NODE * nodes)
         self.count += nodes
         if self.count > MAX_NODES:
             raise too_large()

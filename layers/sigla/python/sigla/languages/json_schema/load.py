@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.json_schema.drafts import Draft, conditional, draft_of
 from sigla.languages.json_schema.keywords import Family, Load, members, text
@@ -35,6 +36,7 @@ TYPES: Final[Mapping[str, Callable[[], Schema]]] = {
     "array": Array,
     "object": Object,
 }
+STEPS_OF_A_NODE: Final = 20
 FAMILY: Final = {"integer": "number"}
 """Where it does not bear the name of the type."""
 
@@ -94,6 +96,7 @@ class Loader:
         return known
 
     def admit(self) -> None:
+        effort.pulse(STEPS_OF_A_NODE)
         self.count += 1
         if self.count > MAX_NODES:
             raise too_large()

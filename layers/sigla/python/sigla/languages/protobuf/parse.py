@@ -7,6 +7,7 @@ used twice, and what stands where is judged later or never.
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.protobuf.assignments import Assignments
 from sigla.languages.protobuf.limits import MAX_DEPTH, MAX_NAME, too_deep, too_long
@@ -42,6 +43,8 @@ MAP_KEYS: Final = frozenset(
     )
 )  # fmt: skip
 
+STEPS_OF_A_DECLARATION: Final = 20
+
 Fields: TypeAlias = Message | Extend | Oneof
 """What fields and groups stand in."""
 
@@ -72,6 +75,7 @@ class Reader(Assignments):
         types: set[str] = set()
         services: set[str] = set()
         while keyword := self.tokens[self.at]:
+            effort.pulse(STEPS_OF_A_DECLARATION)
             declare = OF_FILES.get(keyword)
             if declare is None:
                 raise self.misplaced(keyword)
@@ -141,6 +145,7 @@ class Reader(Assignments):
             raise too_long()
         self.expect("{")
         while (keyword := self.tokens[self.at]) != "}":
+            effort.pulse(STEPS_OF_A_DECLARATION)
             declare = OF_MESSAGES.get(keyword)
             if declare is None:
                 self.field(message)
