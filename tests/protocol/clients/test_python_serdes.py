@@ -47,6 +47,19 @@ def test_what_a_producer_wrote_a_consumer_elsewhere_reads(
     assert client.get_subjects(subject_prefix=topic) == [f"{topic}-value"]
 
 
+def test_a_serializer_that_asks_for_associations_is_told_that_there_are_none(
+    server: Server, client: SchemaRegistryClient, topic: str
+) -> None:
+    """It asks before the first message of every topic: no failure, in its log or in ours."""
+    assert client.get_associations_by_resource_name(topic, "-", "topic", ["value"]) == []
+    written(client, topic, ORDER, {"number": 7, "customer": "Ada"}, {"subject.name.strategy.type": "ASSOCIATED"})
+    asked = "GET /associations/resources/{namespace}/{resource}"
+    server.wait_for(lambda server: server.output.count(asked) > 1)
+    told = [json.loads(line) for line in server.lines if asked in line]
+    assert {line["status"] for line in told} == {200}
+    assert client.get_subjects(subject_prefix=topic) == [f"{topic}-value"]
+
+
 def test_keys_and_values_of_a_topic_are_subjects_of_their_own(client: SchemaRegistryClient, topic: str) -> None:
     key = AvroSerializer(client, '"string"')("k", SerializationContext(topic, MessageField.KEY))
     value = AvroSerializer(client, json.dumps(ORDER))({"number": 1, "customer": "x"}, value_of(topic))

@@ -93,6 +93,9 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/mode/s", None, 200, {"mode": "READONLY"}),
         ("DELETE", "/mode/s", None, 200, {"mode": "READONLY"}),
         ("DELETE", "/mode/s?recursive=true", None, 200, empty),
+        ("GET", "/associations/subjects/s", None, 200, []),
+        ("GET", "/associations/resources/lkc-1", None, 200, []),
+        ("GET", "/associations/resources/-/orders", None, 200, []),
         ("DELETE", "/subjects/s/versions/2", None, 200, 2),
         ("DELETE", "/subjects/s", None, 200, [1]),
     ]
@@ -143,6 +146,26 @@ def test_no_schema_has_an_association(client: Client, query: str, count: int) ->
     """Who asks for those that have one gets none; who asks for those without gets all."""
     client("POST", "/subjects/s/versions", INT)
     assert len(client("GET", f"/schemas{query}").json) == count
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/resources/lkc-1", "/resources/-/orders", "/subjects/orders-value", "/resources/-/a%2Fb", "/resources/-/-"],
+)
+@pytest.mark.parametrize(
+    "query", ["", "?resourceType=topic&associationType=value&associationType=key", "?lifecycle=", "?lifecycle=WEAK"]
+)
+def test_nothing_is_associated_and_to_ask_is_no_failure(client: Client, path: str, query: str) -> None:
+    """The clients of 2026 ask for every topic, and write a warning for a 404: here the answer is that there is none."""
+    for context in ("", "/contexts/.blue"):
+        response = client("GET", f"{context}/associations{path}{query}")
+        assert (response.status, response.json) == (200, [])
+
+
+@pytest.mark.parametrize("query", ["lifecycle=NONE", "lifecycle=weak", "offset=x"])
+def test_a_question_about_associations_that_nobody_understands_is_refused(client: Client, query: str) -> None:
+    """§1.2, as everywhere: an unknown word of a list is not found."""
+    assert client("GET", f"/associations/resources/-/t?{query}").refusal[:2] == (404, 404)
 
 
 def test_head_is_get_without_its_body(client: Client) -> None:

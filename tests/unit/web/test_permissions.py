@@ -130,6 +130,11 @@ ROWS = (
     Row("PUT /mode/{subject}", "/mode/a-one", ADMIN_A, {"mode": "READONLY"}),
     Row("DELETE /mode/{subject}", "/mode/a-one", ADMIN_A),
     Row("DELETE /mode/{subject}", "/mode/:.team:?recursive=true", ADMIN_ALL),
+    Row("GET /associations/subjects/{subject}", "/associations/subjects/a-one", READ_A, sees=([], [], None)),
+    Row("GET /associations/subjects/{subject}", "/associations/subjects/b-one", READ_B),
+    Row("GET /associations/resources/{resource}", "/associations/resources/lkc-1", LIST, sees=([], [], [])),
+    Row("GET /associations/resources/{namespace}/{resource}", "/associations/resources/-/orders", LIST,
+        sees=([], [], [])),
 )  # fmt: skip
 
 

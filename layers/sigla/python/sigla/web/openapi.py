@@ -9,6 +9,7 @@ from sigla import errors
 from sigla.auth.permissions import OPEN
 from sigla.errors import Refusal
 from sigla.web import refusals
+from sigla.web.endpoints import associations
 from sigla.web.endpoints.schemas import LIFECYCLES
 from sigla.web.negotiate import PRODUCED
 from sigla.web.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
@@ -41,12 +42,15 @@ _PATH_PARAMETERS: Mapping[str, Shape] = {
     "subject": {**TEXT, "examples": ["orders-value", ":.context:orders-value"], "minLength": 1},
     "context": {**TEXT, "examples": [".context"], "minLength": 1},
     "guid": {**TEXT, "minLength": 1},
+    "namespace": {**TEXT, "examples": ["-"], "minLength": 1},
+    "resource": {**TEXT, "examples": ["orders"], "minLength": 1},
 }
 _QUERY_TYPES: Mapping[str, Shape] = {
     "string": TEXT,
     "integer": {**NUMBER, "minimum": -(2**31), "maximum": 2**31 - 1},
     "boolean": {"anyOf": [{"type": "boolean"}, TEXT]},
     "lifecycle": {"enum": sorted(LIFECYCLES)},
+    "association": {"enum": sorted(associations.LIFECYCLES)},
 }
 
 

@@ -71,6 +71,7 @@ SHAPES: dict[str, Shape] = {
     "Number": NUMBER,
     "Names": _list(TEXT),
     "Numbers": _list(NUMBER),
+    "Associations": {"type": "array", "maxItems": 0},
     "Error": _object("error_code", "message", error_code=NUMBER, message=TEXT),
     "SchemaReference": _object(name=TEXT_OR_NULL, subject=TEXT_OR_NULL, version=NUMBER_OR_NULL),
     "Metadata": _object(tags=_map(_list(TEXT)), properties=_map(TEXT), sensitive=_list_or_null(TEXT)),

@@ -11,7 +11,7 @@ from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
 from sigla.errors import Refusal
 from sigla.registry import Registry
 from sigla.web.answer import Answer
-from sigla.web.endpoints import schemas, server, settings, subjects
+from sigla.web.endpoints import associations, schemas, server, settings, subjects
 from sigla.web.exchange import Exchange
 
 
@@ -70,6 +70,7 @@ ID_SCOPE = Query("subject", about="Where the id is to be understood: a subject, 
 FORCE = Query("force", "boolean", "Also over existing schemas")
 PREFIX = Query("subjectPrefix", about="Only subjects that begin so; `:*:` before it means every context")
 DEFAULT_TO_GLOBAL = Query("defaultToGlobal", "boolean", "Tell what is in force where nothing is set")
+ASSOCIATIONS = (Query("resourceType"), Query("associationType", many=True), Query("lifecycle", "association"), *PAGE)
 
 NO_SUBJECT = (errors.SubjectNotFound,)
 NO_VERSION = (*NO_SUBJECT, errors.VersionNotFound, errors.InvalidVersion)
@@ -182,5 +183,13 @@ ROUTES = (
     Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
           query=(Query("recursive", "boolean", "And those of a context's subjects"),),
           refuses=(*NO_SUBJECT, errors.OperationNotPermitted)),
+
+    # The clients of 2026 ask for every topic, and write a warning where there is no such path.
+    Route("GET", "/associations/subjects/{subject}", READ, associations.none, "The topics of a subject: none yet",
+          "Associations", query=ASSOCIATIONS),
+    Route("GET", "/associations/resources/{resource}", READ, associations.none,
+          "The subjects of a topic, by its id: none yet", "Associations", query=ASSOCIATIONS),
+    Route("GET", "/associations/resources/{namespace}/{resource}", READ, associations.none,
+          "The subjects of a topic, by its name: none yet", "Associations", query=ASSOCIATIONS),
 )
 # fmt: on
