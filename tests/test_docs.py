@@ -24,6 +24,7 @@ import pytest
 
 from sigla.errors import Refusal
 from sigla.settings import PREFIX, Settings, described
+from tests.test_house import our_files
 
 ROOT = Path(__file__).parent.parent
 CODE = ROOT / "layers" / "sigla" / "python" / "sigla"
@@ -225,6 +226,23 @@ def test_the_package_that_the_tour_installs_is_the_one_we_test_with() -> None:
     project = text_of(ROOT / "pyproject.toml")
     assert named
     assert all(f'"{package}>=' in project for package in named), named
+
+
+# In two pieces, so that this file passes its own test.
+INSTALLED_BY_NAME = re.compile(
+    r"(?:pipx? install|uvx|uv (?:tool install|add))(?: -[-\w]+)*" + r" ['\"]?sigla(?![-\w./])"
+)
+
+
+def test_nothing_installs_sigla_by_a_name_that_is_not_ours() -> None:
+    """On the public index `sigla` is another project's code; until there is a release, the clone is installed."""
+    found = [
+        f"{path.relative_to(ROOT)}: {named[0]}"
+        for path in our_files()
+        if path.suffix in {".md", ".py", ".sh", ".toml", ".html", ".yaml", ""}
+        for named in INSTALLED_BY_NAME.finditer(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+    assert not found, found
 
 
 # --- operations ------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ value, or the byte at which it fails and why.
 
 EPILOG = """\
 Exit status: 0 decoded, 1 not decodable, or a store is silent, 2 misused. Topics and JSON Schema need what \
-`pip install 'sigla[pipelines]'` brings.
+`pip install '.[pipelines]'` in the clone of Sigla brings.
 """
 
 FORMS = ("file", "hex", "base64")

@@ -15,7 +15,7 @@ WAIT_S = 15.0
 
 HEX = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})+)")
 
-INSTALL = "pip install 'sigla[pipelines]'"
+INSTALL = "pip install '.[pipelines]' in the clone of Sigla"
 
 
 @dataclass(frozen=True, slots=True)
