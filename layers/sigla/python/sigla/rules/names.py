@@ -12,22 +12,34 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
 """No more digits than 32 bits can need, so that a long text is no long calculation."""
 _MAX_INT = 2**31 - 1
+_IN_DEFAULT_CONTEXT = ":.:"
 
 
 def subject(text: str) -> Subject:
-    """`foo`, `:.:foo`, `:.ctx:foo`, `:.ctx:`, `:.ctx`. Only `:.` and `:*:` begin a context."""
-    if text.startswith(":."):
-        context, _, name = text[1:].partition(":")
+    """`foo`, `:.:foo`, `:.ctx:foo`, `:.ctx:`, `:.ctx`. Only `:.` and `:*:` begin a context.
+
+    A name that the default context is named for is read again, so that it has one meaning however often it is read:
+    `:.::.ctx:foo` is `:.ctx:foo`. The name in a named context is not: `:.ctx::.:foo` is called `:.:foo` there.
+    """
+    said = _without_default_context(text)
+    if said.startswith(":."):
+        context, _, name = said[1:].partition(":")
         return Subject(context, name, sent=text)
-    if text.startswith(":*:"):
-        return Subject(ANY_CONTEXT, text[3:], sent=text)
-    return Subject(DEFAULT_CONTEXT, text, sent=text)
+    if said.startswith(":*:"):
+        return Subject(ANY_CONTEXT, said[3:], sent=text)
+    return Subject(DEFAULT_CONTEXT, said, sent=text)
+
+
+def is_reachable(named: Subject) -> bool:
+    """Whether its qualified name is read as this subject. A second name for another one is not (`subject`)."""
+    return subject(named.qualified) == named
 
 
 def reference_target(text: str, context: str) -> Subject:
     """The subject a reference means, declared by a schema of `context`.
 
-    From a named context the default one cannot be reached: `:.:foo` is a name like any other there (REG-15).
+    From a named context the default one cannot be reached: `:.:foo` is a name like any other there (REG-15). What leads
+    to a named context leads there from everywhere: `:.::.ctx:foo` is `:.ctx:foo`.
     """
     named = subject(text)
     if named.context == DEFAULT_CONTEXT and context != DEFAULT_CONTEXT:
@@ -36,13 +48,22 @@ def reference_target(text: str, context: str) -> Subject:
 
 
 def search(prefix: str) -> Search:
-    """`fo`, `:.ctx:fo`, `:.ct` (every context that begins so), `:*:fo` (every context)."""
+    """`fo`, `:.ctx:fo`, `:.ct` (every context that begins so), `:*:fo` (every context); read again as `subject` is."""
+    prefix = _without_default_context(prefix)
     if prefix.startswith(":*:"):
         return Search(name_prefix=prefix[3:], context=None)
     if prefix.startswith(":.") and ":" not in prefix[1:]:
         return Search(context=None, context_prefix=prefix[1:])
     wanted = subject(prefix)
     return Search(name_prefix=wanted.name, context=wanted.context)
+
+
+def _without_default_context(text: str) -> str:
+    """What stands behind `:.:`, however often that is said: a long text is looked at once."""
+    start = 0
+    while text.startswith(_IN_DEFAULT_CONTEXT, start):
+        start += len(_IN_DEFAULT_CONTEXT)
+    return text[start:]
 
 
 def version(text: str) -> Version:
