@@ -1,7 +1,5 @@
 import asyncio
-import io
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -126,30 +124,6 @@ def test_lines_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) 
     """Where Lambda and containers look for them."""
     observe.tell({"event": "open"})
     assert capfdbinary.readouterr().out == b'{"event":"open"}\n'
-
-
-def test_a_busy_server_writes_many_lines_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One system call for all of a moment, and none is forgotten."""
-    flushed: list[bytes] = []
-    written = asyncio.Event()
-
-    class Out(io.BytesIO):
-        def flush(self) -> None:
-            flushed.append(self.getvalue())
-            written.set()
-
-    monkeypatch.setattr("sigla.observe.sys.stdout", SimpleNamespace(buffer=Out()))
-    write = observe.Buffered(delay_s=0)
-
-    async def serve() -> None:
-        for _ in range(2):
-            write(b"a\n")
-            write(b"b\n")
-            await written.wait()
-            written.clear()
-
-    asyncio.run(serve())
-    assert flushed == [b"a\nb\n", b"a\nb\na\nb\n"]
 
 
 def test_a_busy_server_tells_of_many_requests_at_once() -> None:

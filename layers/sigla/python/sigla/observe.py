@@ -1,6 +1,6 @@
 """One line per request, in JSON, written at the edge: facts to query, never schema text or credentials.
 
-What is told is here; how it is written, too, for a server on one machine. A function writes it by `aws.telemetry`.
+What is told is here. `embedded.outlet` writes it on one machine, `aws.telemetry` in a function.
 """
 
 import asyncio
@@ -135,27 +135,6 @@ def to_stdout(line: bytes) -> None:
 def tell(facts: Facts) -> None:
     """A line on standard output, now."""
     to_stdout(as_line(facts))
-
-
-class Buffered:
-    """Standard output for a server that answers thousands a second: many lines with one write, a moment later.
-
-    To be called on the event loop. What is not written yet at the end, the interpreter writes.
-    """
-
-    def __init__(self, *, delay_s: float = 0.05) -> None:
-        self._delay_s = delay_s
-        self._waiting = False
-
-    def __call__(self, line: bytes) -> None:
-        sys.stdout.buffer.write(line)
-        if not self._waiting:
-            self._waiting = True
-            asyncio.get_running_loop().call_later(self._delay_s, self._flush)
-
-    def _flush(self) -> None:
-        self._waiting = False
-        sys.stdout.buffer.flush()
 
 
 class Log:

@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -67,20 +68,27 @@ def serve(
 
     zones: so many endpoints, from this port on, each with a ring; 0: one without. Raises one of STARTUP_PROBLEMS.
     """
-    from sigla.web import local  # a Lambda function has no use for a server
+    from sigla.embedded import outlet  # a Lambda function has no use for a server
+    from sigla.web import local
 
     settings = Settings.read(os.environ)
     auth = KEYS if closed else _local_auth(settings.auth, host)
     if auth == KEYS and data is None:
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
     ports = [port and port + at for at in range(zones or 1)]
-    with local.listening(host, ports) as sockets, directory(settings, data) as store, ExitStack() as opened:
+    with (
+        local.listening(host, ports) as sockets,
+        directory(settings, data) as store,
+        outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
+        ExitStack() as opened,
+    ):
         kept = _keys(settings, store.path)
-        authenticate, write = _authenticator(auth, kept), observe.Buffered()
+        authenticate = _authenticator(auth, kept)
 
         def options(zone: str = "") -> app.Options:
-            log = observe.Log(write, clock=SystemClock(), release=__version__, zone=zone)
-            return _web_options(settings, authenticate, app.Options(watchers=(log,) if settings.log_requests else ()))
+            log = observe.Log(out, clock=SystemClock(), release=__version__, zone=zone)
+            door = app.Options(watchers=(log,) if settings.log_requests else (), log_failure=out.tell)
+            return _web_options(settings, authenticate, door)
 
         urls = tuple(map(local.url, sockets))
         ids: tuple[str, ...] = ()
@@ -97,10 +105,14 @@ def serve(
             registry, _ = beside(store, settings, Ring({}, SystemClock()))
             build = partial(local.application, registry, options=options())
         application = build(
-            group=store.group, step=store.step, stored=store.catalog.count, ready=lambda: store.writable
+            group=store.group,
+            step=store.step,
+            stored=store.catalog.count,
+            dropped=lambda: out.dropped,
+            ready=lambda: store.writable,
         )
         if auth == NONE and not _is_loopback(host):
-            observe.tell(_open(host))
+            out.tell(_open(host))
         access = ACCESS[auth] if auth == NONE or any(kept.list()) else NO_KEY_YET
         started = Started(urls, access, ids, rings)
         local.serve(application, sockets, started=lambda: announce(started))

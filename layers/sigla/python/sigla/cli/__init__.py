@@ -35,6 +35,7 @@ Any Confluent client works: point its schema.registry.url at the address that `s
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    _open()
     _escape()
     try:
         status = _run(argv)
@@ -57,6 +58,13 @@ def _run(argv: Sequence[str] | None) -> int:
         _parser().print_help()
         return 0
     return int(args.run(args))
+
+
+def _open() -> None:
+    """Has a stand-in for each stream that the caller closed: else the next file to be opened would take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - open as long as the process
 
 
 def _escape() -> None:

@@ -35,15 +35,16 @@ def application(
     step: Scope = nullcontext,
     options: app.Options | None = None,
     stored: Callable[[], int] | None = None,
+    dropped: Callable[[], int] = lambda: 0,
     ready: Callable[[], bool] = lambda: True,
 ) -> FastAPI:
     """The API with all that belongs to one machine.
 
-    group, step: the store's scopes of a write, see `Worker`. stored: how many versions there are. ready: whether the
-    store would answer.
+    group, step: the store's scopes of a write, see `Worker`. stored: how many versions there are. dropped: how many
+    lines the log has lost. ready: whether the store would answer.
     """
     options = options or app.Options()
-    worker, counters = Worker(group, step), Counters(stored=stored)
+    worker, counters = Worker(group, step), Counters(stored=stored, dropped=dropped)
     gathered = Gathered((counters, *options.watchers))
     return app.build(
         registry,

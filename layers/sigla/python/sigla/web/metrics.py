@@ -30,11 +30,13 @@ class Timing:
 class Counters:
     """Is told of every request; `text()` tells Prometheus.
 
-    stored: how many versions are stored; without it only those registered since the start are counted.
+    stored: how many versions are stored; without it only those registered since the start are counted. dropped: how
+    many lines the log has lost.
     """
 
-    def __init__(self, *, stored: Callable[[], int] | None = None) -> None:
+    def __init__(self, *, stored: Callable[[], int] | None = None, dropped: Callable[[], int] = lambda: 0) -> None:
         self._stored = stored
+        self._dropped = dropped
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._timings: dict[tuple[str, str], Timing] = {}
 
@@ -49,7 +51,7 @@ class Counters:
         timing.counts[bisect_left(UP_TO_S, took_s)] += 1
 
     def text(self) -> str:
-        return "\n".join([*self._reference(), *self._requests_by_route(), *self._durations(), ""])
+        return "\n".join([*self._reference(), *self._requests_by_route(), *self._durations(), *self._log(), ""])
 
     def _reference(self) -> Iterator[str]:
         """What the reference tells, by its names."""
@@ -83,6 +85,11 @@ class Counters:
                 yield f'sigla_request_duration_seconds_bucket{{{labels},le="{bound}"}} {total}'
             yield f"sigla_request_duration_seconds_sum{{{labels}}} {timing.sum_s:.6f}"
             yield f"sigla_request_duration_seconds_count{{{labels}}} {total}"
+
+    def _log(self) -> Iterator[str]:
+        yield "# HELP sigla_log_lines_dropped_total Lines of the log that nobody took since the start."
+        yield "# TYPE sigla_log_lines_dropped_total counter"
+        yield f"sigla_log_lines_dropped_total {self._dropped()}"
 
     def _count(self, method: str, route: str) -> int:
         return self._requests[method, route, 200]

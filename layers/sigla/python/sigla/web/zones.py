@@ -80,10 +80,11 @@ class Endpoint:
         options: app.Options,
         *,
         stored: Callable[[], int] | None,
+        dropped: Callable[[], int],
         ready: Callable[[], bool],
         also: Sequence[Route],
     ) -> None:
-        counters = Counters(stored=stored)
+        counters = Counters(stored=stored, dropped=dropped)
         self.gathered = Gathered((counters, *options.watchers))
         options = replace(options, watchers=(self.gathered,), fresh_id=Uuids())
         instances = [Instance(registry, writer, options) for registry in zone.registries]
@@ -100,6 +101,7 @@ def application(
     group: Scope = nullcontext,
     step: Scope = nullcontext,
     stored: Callable[[], int] | None = None,
+    dropped: Callable[[], int] = lambda: 0,
     ready: Callable[[], bool] = lambda: True,
 ) -> ASGIApp:
     """All zones, each by the port that it listens on.
@@ -112,7 +114,7 @@ def application(
     def endpoint(zone: Zone) -> Endpoint:
         chosen = options(zone.watched.id)
         page = live.routes(watched, zones.made_of, chosen.authenticate)
-        return Endpoint(zone, writer, chosen, stored=stored, ready=ready, also=page)
+        return Endpoint(zone, writer, chosen, stored=stored, dropped=dropped, ready=ready, also=page)
 
     endpoints = {port: endpoint(zone) for port, zone in zip(ports, zones.zones, strict=True)}
     readers = [reader for each in endpoints.values() for reader in each.readers]
