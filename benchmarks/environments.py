@@ -150,6 +150,9 @@ class Waiting:
     def now(self) -> int:
         return time.time_ns() // 1_000_000
 
+    def elapsed(self) -> int:
+        return time.monotonic_ns() // 1_000_000
+
     def sleep(self, seconds: float) -> None:
         with self._processors.others_compute():
             time.sleep(seconds)

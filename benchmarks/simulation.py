@@ -49,6 +49,9 @@ class World:
     def now(self) -> int:
         return int(self.ms)
 
+    def elapsed(self) -> int:
+        return int(self.ms)
+
     def sleep(self, seconds: float) -> None:
         """Raises RuntimeError: processes yield instead."""
         raise RuntimeError(f"somebody sleeps for {seconds} s in a world without time")

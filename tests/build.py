@@ -40,12 +40,19 @@ class Terminal(StringIO):
 
 @dataclass
 class FixedClock:
-    """A clock that a test moves by hand; sleeping moves it too and is remembered."""
+    """A clock that a test moves by hand; sleeping moves it too and is remembered.
+
+    set_by: milliseconds by which an administrator has set the time of day, which nothing else notices.
+    """
 
     time: int = NOW
     slept: list[float] = field(default_factory=list)
+    set_by: int = 0
 
     def now(self) -> int:
+        return self.time + self.set_by
+
+    def elapsed(self) -> int:
         return self.time
 
     def sleep(self, seconds: float) -> None:

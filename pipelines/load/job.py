@@ -34,7 +34,7 @@ from pipelines.progress import shown
 from pipelines.spark import gave_up, running, submitted
 from pipelines.told import MISUSED, NOT_DONE, Kinds, ended
 from sigla import opening
-from sigla.registry.importing import CONFLICTING, Outcome, Report
+from sigla.registry.importing import Outcome, Report
 from sigla.settings import Address
 
 WRITERS: Final = 4
@@ -70,7 +70,7 @@ def _loaded(asked: argparse.Namespace, where: Address) -> int:
         files, raw = Files(spark, work, progress), read(spark, asked.source, dict(asked.option))
         report = run(files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report or "")
     print(json.dumps({**report.form(), "dryRun": asked.dry_run}) if asked.json else "\n".join(lines(report)))
-    return int(bool(report.of(CONFLICTING)))
+    return int(not report.is_complete)
 
 
 def run(

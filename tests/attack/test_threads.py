@@ -28,6 +28,9 @@ class OwnTime:
     def now(self) -> int:
         return NOW + int(getattr(self.own, "slept_ms", 0))
 
+    def elapsed(self) -> int:
+        return self.now()
+
     def sleep(self, seconds: float) -> None:
         self.own.slept_ms = getattr(self.own, "slept_ms", 0) + seconds * 1000
 

@@ -34,7 +34,7 @@ def test_a_key_is_two_lines_that_a_person_and_a_script_can_read(data: str, capsy
     assert "cannot be shown again" in told.err
     kept = EmbeddedKeys(Path(data)).get("orders")
     assert kept is not None
-    key = read(kept)
+    key = read("orders", kept)
     assert key.verifier == verifier_of(second.removeprefix("secret: "))
     assert (key.role, key.subjects) == ("writer", ("orders-", ":.team:"))
 
@@ -82,6 +82,30 @@ def test_a_revoked_key_is_gone(data: str, capsys: Captured) -> None:
     assert EmbeddedKeys(Path(data)).get("orders") is None
 
 
+def test_a_damaged_key_is_told_beside_the_others(data: str, capsys: Captured) -> None:
+    """A copied file, a hand in an editor: the operator learns of it, and the other keys go on."""
+    main(["keys", "create", "orders", "--data", data])
+    main(["keys", "create", "broken", "--subjects", "abc", "--data", data])
+    folder = Path(data) / "default" / "keys"
+    text = (folder / "broken.json").read_text()
+    (folder / "broken.json").write_text(text.replace('["abc"]', '"abc"'))
+    (folder / "copied.json").write_bytes((folder / "orders.json").read_bytes())
+    (folder / "orders (1).json").write_bytes((folder / "orders.json").read_bytes())
+    capsys.readouterr()
+    assert main(["keys", "list", "--data", data]) == 1
+    told = capsys.readouterr()
+    assert [line.split()[0] for line in told.out.splitlines()] == ["key", "orders"]
+    assert "The key broken in" in told.err
+    assert "its subjects is not a list of texts" in told.err
+    assert told.err.count("it is the record of a key 'orders'") == 2
+    assert main(["keys", "list", "--data", data, "--json"]) == 1
+    assert {one["key"] for one in json.loads(capsys.readouterr().out) if "damaged" in one} == {
+        "broken",
+        "copied",
+        "orders (1).json",
+    }
+
+
 def test_what_cannot_be_done_is_refused_in_a_sentence(data: str, capsys: Captured) -> None:
     main(["keys", "create", "orders", "--data", data])
     assert main(["keys", "create", "orders", "--data", data]) == 1
@@ -104,6 +128,8 @@ def test_a_directory_that_is_none_is_refused_in_a_sentence(tmp_path: Path, capsy
         (["a:b"], "a:b"),
         (["orders", "--role", "king"], "reader, writer, admin"),
         (["orders", "--subjects", "orders-*"], "orders-*"),
+        (["orders", "--subjects", ""], "empty prefix would mean every subject"),
+        (["orders", "--subjects", "orders-", ""], "empty prefix would mean every subject"),
     ],
 )
 def test_misuse_is_refused_in_a_sentence(data: str, capsys: Captured, arguments: list[str], word: str) -> None:

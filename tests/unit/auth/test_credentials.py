@@ -1,6 +1,7 @@
 import base64
 import json
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ class Kept:
     def __init__(self) -> None:
         self.records: dict[str, bytes] = {}
         self.asked = 0
+        self.listed = 0
         self.silent = False
 
     def put(self, name: str, record: bytes) -> None:
@@ -31,8 +33,12 @@ class Kept:
             raise StoreError("silent")
         return self.records.get(name)
 
-    def list(self) -> Iterator[bytes]:
-        return iter(self.records.values())
+    def names(self) -> AbstractSet[str]:
+        self.listed += 1
+        return frozenset(self.records)
+
+    def list(self) -> Iterator[tuple[str, bytes]]:
+        return iter(sorted(self.records.items()))
 
     def remove(self, name: str) -> bool:
         return self.records.pop(name, None) is not None
@@ -122,10 +128,33 @@ def test_an_accepted_key_is_remembered_for_a_minute(keys: Kept, who: BasicKeys, 
     assert who(header) is None
 
 
-def test_a_refused_key_is_never_remembered(keys: Kept, who: BasicKeys) -> None:
-    """Whoever makes the missing key can use it at once."""
+@pytest.mark.parametrize("set_by", [-3_600_000, -30_000, 3_600_000])
+def test_a_clock_that_is_set_gives_a_revoked_key_no_more_time(
+    keys: Kept, who: BasicKeys, clock: FixedClock, set_by: int
+) -> None:
+    """Whoever revokes a key counts a minute, whatever the time of day becomes meanwhile."""
+    header = a_key(keys)
+    assert who(header)
+    keys.remove("orders")
+    clock.set_by = set_by
+    clock.time += 60_000
+    assert who(header) is None
+
+
+def test_a_machine_that_slept_gives_a_revoked_key_no_more_time(keys: Kept, who: BasicKeys, clock: FixedClock) -> None:
+    """A function may be frozen between two requests, and its steady clock with it; the time of day goes on."""
+    header = a_key(keys)
+    assert who(header)
+    keys.remove("orders")
+    clock.set_by = 60_000
+    assert who(header) is None
+
+
+def test_a_refused_key_is_not_remembered_for_long(keys: Kept, who: BasicKeys, clock: FixedClock) -> None:
+    """Whoever makes the missing key can use it within five seconds, also where it was asked for in vain before."""
     secret = "s" * 43
     assert who(basic("orders", secret)) is None
+    clock.time += 5_000
     keys.records["orders"] = json.dumps(
         {
             "name": "orders",
@@ -180,13 +209,95 @@ def test_what_is_remembered_has_a_bound(keys: Kept, who: BasicKeys, monkeypatch:
     assert all(map(who, headers))
 
 
+def test_guesses_are_not_looked_up_one_by_one(keys: Kept, who: BasicKeys) -> None:
+    """Each look is a request to S3 that the owner pays for; and the right key opens the door all the same."""
+    header = a_key(keys)
+    for guess in range(1000):
+        assert who(basic("orders", f"{guess}")) is None
+        assert who(basic(f"name-{guess}", "x")) is None
+    assert who(header)
+    assert (keys.asked, keys.listed) == (2, 1)
+
+
+def test_a_name_that_was_taken_away_is_not_looked_up_each_time(keys: Kept, who: BasicKeys) -> None:
+    """In S3 its object stays, and so does its name in the list."""
+    a_key(keys)
+    keys.names = lambda: frozenset({"orders", "removed"})  # type: ignore[method-assign]  # as a bucket has it
+    for _ in range(1000):
+        assert who(basic("removed", "x")) is None
+    assert keys.asked == 1
+
+
+def test_guesses_leave_the_door_open_for_the_right_key_of_the_same_name(keys: Kept, who: BasicKeys) -> None:
+    """Else anybody could lock out whom he knows by name."""
+    header = a_key(keys)
+    assert all(who(basic("orders", f"{guess}")) is None for guess in range(1000))
+    assert who(header)
+
+
+def test_a_key_read_for_a_guess_is_not_good_for_longer_than_a_minute(
+    keys: Kept, who: BasicKeys, clock: FixedClock
+) -> None:
+    """Its minute begins when it was read, not when its secret came."""
+    header = a_key(keys)
+    assert who(basic("orders", "wrong")) is None
+    keys.remove("orders")
+    clock.time += 4_999
+    assert who(header)
+    clock.time += 55_001
+    assert who(header) is None
+
+
+WHOLE = {"name": "orders", "role": "reader", "subjects": ["a"], "verifier": api_keys.verifier_of("x"), "created": NOW}
+
+
 @pytest.mark.parametrize(
-    "record", [b"", b"{}", b'{"name": 1}', b'"text"', b"\xff", b'{"name":"orders","role":"king","subjects":[]}']
+    "record, why",
+    [
+        (b"", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'"text"', "not a JSON object"),
+        (b"{}", "name"),
+        ({"name": 1}, "name"),
+        ({"name": "other"}, "the record of a key 'other'"),
+        ({"name": "Orders"}, "the record of a key 'Orders'"),
+        ({"role": "king"}, "king"),
+        ({"role": ["admin"]}, "role"),
+        ({"subjects": "abc"}, "its subjects is not a list of texts"),
+        ({"subjects": {"a": 1}}, "subjects"),
+        ({"subjects": None}, "subjects"),
+        ({"subjects": [1]}, "subjects"),
+        ({"subjects": [""]}, "every subject"),
+        ({"subjects": ["a*"]}, "star"),
+        ({"verifier": "abc"}, "SHA-256"),
+        ({"verifier": api_keys.verifier_of("x").upper()}, "SHA-256"),
+        ({"verifier": "ü" * 64}, "SHA-256"),
+        ({"verifier": None}, "verifier"),
+        ({"created": "today"}, "created"),
+        ({"created": True}, "created"),
+    ],
+    ids=str,
 )
-def test_a_damaged_key_opens_nothing_and_is_no_wrong_secret(keys: Kept, who: BasicKeys, record: bytes) -> None:
-    keys.records["orders"] = record
-    with pytest.raises(StoreError):
-        who(basic("orders", "x"))
+def test_a_damaged_key_opens_nothing_and_says_why(
+    keys: Kept, clock: FixedClock, record: bytes | dict[str, object], why: str
+) -> None:
+    """A text where a list belongs would open every subject that begins with one of its letters."""
+    told: list[tuple[str, str]] = []
+    who = BasicKeys(keys, clock, lambda name, why: told.append((name, why)))
+    keys.records["orders"] = record if isinstance(record, bytes) else json.dumps(WHOLE | record).encode()
+    other = a_key(keys, "other")
+    assert who(basic("orders", "x")) is None
+    assert who(other), "and it breaks no other"
+    ((name, said),) = told
+    assert name == "orders"
+    assert why in said
+
+
+def test_a_whole_record_is_a_key(keys: Kept, who: BasicKeys) -> None:
+    """What the damaged ones are made of."""
+    keys.records["orders"] = json.dumps(WHOLE).encode()
+    assert who(basic("orders", "x"))
 
 
 @pytest.mark.parametrize(
@@ -199,6 +310,7 @@ def test_a_damaged_key_opens_nothing_and_is_no_wrong_secret(keys: Kept, who: Bas
         ("a\n", "reader", (), "name"),
         ("orders", "king", (), "reader, writer, admin"),
         ("orders", "reader", ("orders-*",), "star"),
+        ("orders", "reader", ("orders-", ""), "every subject"),
     ],
 )
 def test_what_can_be_no_key_is_refused_in_a_sentence(
@@ -210,8 +322,11 @@ def test_what_can_be_no_key_is_refused_in_a_sentence(
 
 
 def test_a_key_made_while_a_server_runs_is_good_at_once(tmp_path: Path, clock: FixedClock) -> None:
-    """The place is looked at anew each time, by another process or by the same."""
+    """By another process or by the same; where its name was asked for just before, within five seconds."""
     who = BasicKeys(EmbeddedKeys(tmp_path), clock)
-    assert who(basic("orders", "x")) is None
     _, secret = api_keys.create(EmbeddedKeys(tmp_path), "orders", "reader", (), now=NOW)
     assert who(basic("orders", secret))
+    assert who(basic("payments", "x")) is None
+    _, secret = api_keys.create(EmbeddedKeys(tmp_path), "payments", "reader", (), now=NOW)
+    clock.time += credentials.FRESH_MS
+    assert who(basic("payments", secret))

@@ -47,6 +47,7 @@ def test_a_key_that_is_not_there_is_none(keys: Keys) -> None:
     """And one that was never anywhere, where no key was ever put."""
     assert keys.get("orders") is None
     assert list(keys.list()) == []
+    assert keys.names() == frozenset()
     assert keys.remove("orders") is False
 
 
@@ -70,7 +71,8 @@ def test_keys_are_listed_by_name(keys: Keys) -> None:
     """Names that differ in case alone are two, on any file system."""
     for name in ("b", "a.b", "B", "a-1", "0"):
         keys.put(name, name.encode())
-    assert list(keys.list()) == [b"0", b"B", b"a-1", b"a.b", b"b"]
+    assert list(keys.list()) == [(name, name.encode()) for name in ("0", "B", "a-1", "a.b", "b")]
+    assert keys.names() == {"0", "B", "a-1", "a.b", "b"}
 
 
 def test_registries_that_share_a_directory_do_not_share_keys(tmp_path: Path) -> None:
@@ -116,6 +118,6 @@ def test_a_key_in_s3_is_never_deleted_and_its_name_can_be_given_again() -> None:
         assert list(keys.list()) == []
         assert keys.remove("orders") is False
         keys.put("orders", b"two")
-        assert list(keys.list()) == [b"two"]
+        assert list(keys.list()) == [("orders", b"two")]
         assert AwsKeys(objects, registry="two").get("orders") is None
         assert clients.calls.read()["DeleteObject"] == 0

@@ -141,6 +141,18 @@ def test_a_member_that_is_back_is_used_again() -> None:
     assert ring.claim(["a"], b"L", lasts_ms=1000) == {"a": b"1"}
 
 
+def test_a_clock_that_is_set_back_keeps_no_member_out_of_use() -> None:
+    """An hour without a ring would be an hour of reading S3 for everything."""
+    clock = FixedClock()
+    member = Moody(LocalMember(clock), fails=True)
+    ring = Ring({"one": member}, clock)
+    ring.claim(["a"], b"L", lasts_ms=1000)
+    member.fails = False
+    clock.set_by = -3_600_000
+    clock.sleep(1.5 * REST_MS / 1000)
+    assert ring.claim(["a"], b"L", lasts_ms=1000) == {"a": None}
+
+
 def test_while_one_call_tries_a_member_that_rested_no_other_does() -> None:
     """A hung member would hold up all of them."""
     clock = FixedClock()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sigla import __version__, observe
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator, BasicKeys
+from sigla.auth.guesses import Guesses
 from sigla.cache.counts import Counts, Farthest
 from sigla.cache.ring import Ring
 from sigla.embedded.clock import SystemClock
@@ -83,11 +84,13 @@ def serve(
         ExitStack() as opened,
     ):
         kept = _keys(settings, store.path)
-        authenticate = _authenticator(auth, kept)
+        guesses = Guesses(SystemClock())
+        authenticate = _authenticator(auth, kept, out.tell)
 
         def options(zone: str = "") -> app.Options:
             log = observe.Log(out, clock=SystemClock(), release=__version__, zone=zone)
-            door = app.Options(watchers=(log,) if settings.log_requests else (), log_failure=out.tell)
+            watchers = (log,) if settings.log_requests else ()
+            door = app.Options(watchers=watchers, log_failure=out.tell, guesses=guesses)
             return _web_options(settings, authenticate, door)
 
         urls = tuple(map(local.url, sockets))
@@ -113,7 +116,7 @@ def serve(
         )
         if auth == NONE and not _is_loopback(host):
             out.tell(_open(host))
-        access = ACCESS[auth] if auth == NONE or any(kept.list()) else NO_KEY_YET
+        access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET
         started = Started(urls, access, ids, rings)
         local.serve(application, sockets, started=lambda: announce(started))
 
@@ -145,7 +148,8 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
         log.tell(_open("the function"))
     watchers = (metrics, log) if settings.log_requests else (metrics,)
     door = replace(gateway.OPTIONS, watchers=watchers, log_failure=log.tell)
-    handler = gateway.handler(registry, options=_web_options(settings, _authenticator(auth, keys), door))
+    authenticate = _authenticator(auth, keys, log.tell)
+    handler = gateway.handler(registry, options=_web_options(settings, authenticate, door))
     return answering(log.following(handler), Probe(settings.zone, os.environ, ring.probe, release=__version__))
 
 
@@ -230,9 +234,14 @@ def _keys(settings: Settings, data: Path) -> Keys:
     return EmbeddedKeys(data, registry=settings.registry_name)
 
 
-def _authenticator(auth: str, keys: Keys) -> Authenticator | None:
+def _authenticator(auth: str, keys: Keys, tell: observe.Teller) -> Authenticator | None:
     """None where everybody may do everything."""
-    return None if auth == NONE else BasicKeys(keys, SystemClock())
+
+    def report(name: str, why: str) -> None:
+        message = f"The key {name} opens nothing, because {why}: revoke it, or remove its file, and make a new one."
+        tell({"event": "damaged-key", "key": name, "message": message})
+
+    return None if auth == NONE else BasicKeys(keys, SystemClock(), report)
 
 
 def _local_auth(auth: str, host: str) -> str:

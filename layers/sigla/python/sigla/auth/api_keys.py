@@ -6,16 +6,20 @@
 import json
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import sha256
-from typing import Protocol
+from typing import Any, Protocol
 
 from sigla.auth.permissions import ROLES, Principal, principal
-from sigla.errors import StoreError
+from sigla.shapes import fits
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """No colon, which ends the name in Basic credentials; nothing that a file, an object or a shell would mind."""
+
+VERIFIER = re.compile(r"[0-9a-f]{64}")
 
 SECRET_BYTES = 32
 
@@ -34,8 +38,12 @@ class Keys(Protocol):
         """None only if there is none. Raises StoreError where it cannot be told."""
         ...
 
-    def list(self) -> Iterator[bytes]:
-        """All, by name."""
+    def names(self) -> AbstractSet[str]:
+        """Of all keys, without reading one; names that were taken away may be among them."""
+        ...
+
+    def list(self) -> Iterator[tuple[str, bytes]]:
+        """All with their names, by name."""
         ...
 
     def remove(self, name: str) -> bool:
@@ -49,6 +57,10 @@ class KeyTaken(Exception):
 
 class NotAKey(ValueError):
     """A name, a role or a prefix that no key can have; the message is a sentence."""
+
+
+class DamagedKey(ValueError):
+    """What is kept under a name is not that key: it opens nothing. The message says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +87,53 @@ def create(keys: Keys, name: str, role: str, subjects: Sequence[str], *, now: in
     return key, secret
 
 
-def read(record: bytes) -> ApiKey:
-    """Raises StoreError for what is no key: it must neither open a door nor pass for a wrong secret."""
+def read(name: str, record: bytes) -> ApiKey:
+    """The key that is kept under a name. Raises DamagedKey for whatever `create` would not have put there.
+
+    A hand or a disk may have changed it. Nothing is guessed: a text where a list belongs would be a list of letters,
+    and a copy of another key's record would let its secret in under two names.
+    """
+    said = _object(record)
+    for field, (is_fit, shape) in _SHAPES.items():
+        if not is_fit(said.get(field)):
+            raise DamagedKey(f"its {field} is not {shape}")
+    if said["name"] != name:
+        raise DamagedKey(f"it is the record of a key {said['name']!r}")
+    key = ApiKey(name, said["role"], tuple(said["subjects"]), said["verifier"], said["created"])
+    try:
+        _check(key.name, key.role, key.subjects)
+    except NotAKey as problem:
+        raise DamagedKey(str(problem).rstrip(".")) from problem
+    return key
+
+
+def _object(record: bytes) -> Mapping[str, Any]:
     try:
         said = json.loads(record)
-        key = ApiKey(said["name"], said["role"], tuple(said["subjects"]), said["verifier"], said["created"])
-        _check(key.name, key.role, key.subjects)
-    except (ValueError, KeyError, TypeError) as damage:
-        raise StoreError("an API key cannot be read") from damage
-    return key
+    except (ValueError, RecursionError) as damage:
+        raise DamagedKey("it is not JSON") from damage
+    if not isinstance(said, Mapping):
+        raise DamagedKey("it is not a JSON object")
+    return said
+
+
+def _is_verifier(value: object) -> bool:
+    return isinstance(value, str) and VERIFIER.fullmatch(value) is not None
+
+
+def _is_texts(value: object) -> bool:
+    """A text alone would pass for the list of its letters."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+_SHAPES: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "name": (partial(fits, type=str), "a text"),
+    "role": (partial(fits, type=str), "a text"),
+    "subjects": (_is_texts, "a list of texts"),
+    "verifier": (_is_verifier, "a SHA-256 in hex"),
+    "created": (partial(fits, type=int), "a number"),
+}
+"""What each field of a record must be, and how people call that."""
 
 
 def verifier_of(secret: str) -> str:
@@ -96,5 +146,7 @@ def _check(name: str, role: str, subjects: Sequence[str]) -> None:
     if role not in ROLES:
         raise NotAKey(f"{role!r} is no role; the roles are {', '.join(ROLES)}.")
     for prefix in subjects:
+        if not prefix:
+            raise NotAKey("An empty prefix would mean every subject: name a prefix, or leave --subjects out.")
         if prefix.endswith("*"):
             raise NotAKey(f"{prefix!r} would mean names with a star in them; a prefix is written without one.")

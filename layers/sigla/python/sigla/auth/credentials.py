@@ -7,9 +7,12 @@ Today there is one, for Basic credentials with API keys. One for tokens will be 
 import hmac
 from base64 import b64decode
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
-from sigla.auth.api_keys import NAME, Keys, read, verifier_of
+from sigla.auth.api_keys import NAME, ApiKey, DamagedKey, Keys, read, verifier_of
 from sigla.auth.permissions import Principal
 from sigla.errors import StoreError
 from sigla.ports import Clock
@@ -17,11 +20,17 @@ from sigla.ports import Clock
 Authenticator = Callable[[bytes | None], Principal | None]
 """From the Authorization header, None if there is none, to whose it is; None for nobody's. Raises StoreError."""
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 REMEMBERED_MS = 60_000
-"""How long an accepted key is not asked for again: a revoked one may live so long."""
+"""How long after it was read an accepted key is not asked for again: a revoked one may live so long."""
 
 PATIENCE_MS = 5_000
 """While the store of keys is silent, how long until it is asked again for a key that was accepted before."""
+
+FRESH_MS = 5_000
+"""How long a record, or the list of names, answers for guesses: so many of them cost no read of the store each."""
 
 MOST_REMEMBERED = 4096
 
@@ -33,50 +42,126 @@ NOBODYS = verifier_of("")
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """By both clocks: one can be set back, the other may stand still while a machine sleeps."""
+
+    now: int
+    elapsed: int
+
+    def is_younger(self, ms: int, clock: Clock) -> bool:
+        return 0 <= clock.now() - self.now < ms and clock.elapsed() - self.elapsed < ms
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     principal: Principal
-    until: int
+    since: Moment
+    lasts_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What stood under a name when it was read; no key where there is none, or a damaged one."""
+
+    key: ApiKey | None
+    since: Moment
 
 
 class BasicKeys:
     """An `Authenticator`: `Basic base64(name:secret)`.
 
-    What was accepted is remembered for a minute, and longer while the store is silent; what was refused never is.
+    What was accepted is remembered for a minute, and longer while the store is silent. What was refused never is; but a
+    wrong secret is compared with the record that was read a moment ago, and an unknown name looked for among the names
+    listed a moment ago. So guesses cost next to nothing, and no number of them keeps the right key out.
+
+    report: is told what is wrong with a damaged key, each time that it is read for somebody.
     """
 
-    def __init__(self, keys: Keys, clock: Clock) -> None:
+    def __init__(self, keys: Keys, clock: Clock, report: Callable[[str, str], None] = lambda _name, _why: None) -> None:
         self._keys = keys
         self._clock = clock
+        self._report = report
         self._accepted: dict[bytes, Accepted] = {}
+        self._found: dict[str, Found] = {}
+        self._names: tuple[AbstractSet[str], Moment] | None = None
 
     def __call__(self, header: bytes | None) -> Principal | None:
         if header is None:
             return None
         accepted = self._accepted.get(header)
-        if accepted is not None and self._clock.now() < accepted.until:
+        if accepted is not None and accepted.since.is_younger(accepted.lasts_ms, self._clock):
             return accepted.principal
         return self._judge(header, accepted)
 
     def _judge(self, header: bytes, before: Accepted | None) -> Principal | None:
+        name, secret = _credentials(header)
         try:
-            principal, lasts = self._verified(header), REMEMBERED_MS
+            found = self._find(name)
         except StoreError:
             if before is None:
                 raise
-            principal, lasts = before.principal, PATIENCE_MS
+            accepted: Accepted | None = Accepted(before.principal, self._moment(), PATIENCE_MS)
+        else:
+            accepted = _accepted(found, secret)
         self._accepted.pop(header, None)
-        if principal is not None:
-            if len(self._accepted) >= MOST_REMEMBERED:
-                self._accepted.pop(next(iter(self._accepted)))
-            self._accepted[header] = Accepted(principal, self._clock.now() + lasts)
-        return principal
+        if accepted is None:
+            return None
+        _remember(self._accepted, header, accepted)
+        return accepted.principal
 
-    def _verified(self, header: bytes) -> Principal | None:
-        name, secret = _credentials(header)
-        record = self._keys.get(name) if NAME.fullmatch(name) else None
-        key = None if record is None else read(record)
-        right = hmac.compare_digest(verifier_of(secret), NOBODYS if key is None else key.verifier)
-        return key.principal if key is not None and right else None
+    def _find(self, name: str) -> Found:
+        """Raises StoreError."""
+        found = self._found.get(name)
+        if found is not None and found.since.is_younger(FRESH_MS, self._clock):
+            return found
+        since = self._moment()
+        if not NAME.fullmatch(name) or self._is_unknown(name):
+            return Found(None, since)
+        record = self._keys.get(name)
+        if record is None and not self._lists(name, since):
+            return Found(None, since)
+        found = Found(None if record is None else self._read(name, record), since)
+        _remember(self._found, name, found)
+        return found
+
+    def _read(self, name: str, record: bytes) -> ApiKey | None:
+        try:
+            return read(name, record)
+        except DamagedKey as damage:
+            self._report(name, str(damage))
+            return None
+
+    def _is_unknown(self, name: str) -> bool:
+        if self._names is None:
+            return False
+        names, since = self._names
+        return name not in names and since.is_younger(FRESH_MS, self._clock)
+
+    def _lists(self, name: str, since: Moment) -> bool:
+        """Whether a name without a key is listed all the same: one that was taken away may be.
+
+        The names are listed for those who guess on, who need not be looked up one by one then.
+        """
+        if self._names is None or not self._names[1].is_younger(FRESH_MS, self._clock):
+            with suppress(StoreError):
+                self._names = self._keys.names(), since
+        return self._names is not None and name in self._names[0]
+
+    def _moment(self) -> Moment:
+        return Moment(self._clock.now(), self._clock.elapsed())
+
+
+def _accepted(found: Found, secret: str) -> Accepted | None:
+    right = hmac.compare_digest(verifier_of(secret), NOBODYS if found.key is None else found.key.verifier)
+    return Accepted(found.key.principal, found.since, REMEMBERED_MS) if found.key is not None and right else None
+
+
+def _remember(memory: dict[K, V], key: K, value: V) -> None:
+    """The first remembered goes first."""
+    memory.pop(key, None)
+    if len(memory) >= MOST_REMEMBERED:
+        memory.pop(next(iter(memory)))
+    memory[key] = value
 
 
 def _credentials(header: bytes) -> tuple[str, str]:

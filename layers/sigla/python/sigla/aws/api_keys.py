@@ -4,6 +4,7 @@ Nobody may delete objects of the bucket, so a removed key leaves an empty object
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from sigla import keys as stored
 from sigla.auth.api_keys import KeyTaken
@@ -37,11 +38,15 @@ class AwsKeys:
     def get(self, name: str) -> bytes | None:
         return _content(self._objects.read(self._prefix + name))
 
-    def list(self) -> Iterator[bytes]:
+    def names(self) -> AbstractSet[str]:
+        """One question for a thousand of them."""
+        return frozenset(name.removeprefix(self._prefix) for name in self._objects.names(self._prefix))
+
+    def list(self) -> Iterator[tuple[str, bytes]]:
         for name in self._objects.names(self._prefix):
             record = _content(self._objects.read(name))
             if record is not None:
-                yield record
+                yield name.removeprefix(self._prefix), record
 
     def remove(self, name: str) -> bool:
         def attempt() -> bool | None:

@@ -28,7 +28,7 @@ class Breaker:
         if not self._failed:
             return True
         with self._lock:
-            now = self._clock.now()
+            now = self._clock.elapsed()
             if now < self._rests_until:
                 return False
             # Others are not let through while this one tries.
@@ -41,4 +41,4 @@ class Breaker:
     def failed(self) -> None:
         with self._lock:
             self._failed = True
-            self._rests_until = self._clock.now() + int(REST_MS * (1 + self._draw() / 2))
+            self._rests_until = self._clock.elapsed() + int(REST_MS * (1 + self._draw() / 2))

@@ -100,7 +100,7 @@ class Speakers:
 
     def _ask(self, key: BodyKey, by: Subject | None) -> Holder | None:
         asked_at, seen = self._clock.now(), self._changes
-        if asked_at < self._silent_until:
+        if self._clock.elapsed() < self._silent_until:
             return self._born(key, by)
         asked = self._pool.submit(self._catalog.speaker, key, by)
         # The body is read while the catalog thinks; what is wrong with it is told to whoever asks for the body itself.
@@ -109,7 +109,7 @@ class Speakers:
         try:
             found = asked.result(PATIENCE_S)
         except TimeoutError:
-            self._silent_until = self._clock.now() + REST_MS
+            self._silent_until = self._clock.elapsed() + REST_MS
             asked.add_done_callback(self._heard)
             return self._born(key, by)
         except StoreError as failure:

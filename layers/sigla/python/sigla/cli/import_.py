@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.cli import place, progress
-from sigla.cli.misuse import Misuse
+from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
     from sigla.journal.replay import State
@@ -29,7 +29,8 @@ and begun again. The registry that is written to must not be served from a direc
 """
 
 EPILOG = """\
-0: all is here now. 1: something else stands in the place of some of it, or a registry or a store does not answer.
+0: all is here now. 1: some of it is not, because something else stands in its place or it had to be skipped, or a
+registry or a store does not answer.
 2: nothing could be imported.
 """
 
@@ -55,7 +56,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if something is in conflict. Raises Misuse, Refused."""
-    from sigla.registry.importing import CONFLICTING, SIDE_BY_SIDE, import_state
+    from sigla.registry.importing import SIDE_BY_SIDE, import_state
 
     address = place.address(args)
     threads = SIDE_BY_SIDE if address.bucket else 1
@@ -67,7 +68,10 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({**report.form(), "dryRun": args.dry_run}))
     else:
         print("\n".join(_told(report)))
-    return int(bool(report.of(CONFLICTING)))
+    if report.lost:
+        why = ", ".join(f"{count} × {why}" for why, count in report.lost.items())
+        raise Refused(f"{sum(report.lost.values())} of what there was to import did not come: {why}.")
+    return int(not report.is_complete)
 
 
 def _state(args: argparse.Namespace, told: progress.Told) -> "State":

@@ -32,6 +32,9 @@ SHOWN_ONCE = "The secret is not kept anywhere and cannot be shown again."
 A_MINUTE = "Key {name} is revoked: a registry that has just accepted it goes on doing so for a minute at most."
 
 
+DAMAGED = "The key {name} in {place} opens nothing, because {why}: revoke it, or remove its file, and make a new one."
+
+
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "keys",
@@ -83,12 +86,22 @@ def show(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
 
     with _kept_in(args) as (keys, _):
-        listed = [api_keys.read(record) for record in keys.list()]
+        records = list(keys.list())
+    listed: list[ApiKey] = []
+    damaged: dict[str, str] = {}
+    for name, record in records:
+        try:
+            listed.append(api_keys.read(name, record))
+        except api_keys.DamagedKey as damage:
+            damaged[name] = str(damage)
     if args.json:
-        print(json.dumps([{"key": key.name, **_told(key)} for key in listed]))
+        broken = [{"key": name, "damaged": why} for name, why in damaged.items()]
+        print(json.dumps([{"key": key.name, **_told(key)} for key in listed] + broken))
     else:
         _print_table([("key", "role", "subjects", "created"), *(_row(key) for key in listed)])
-    return 0
+    for name, why in damaged.items():
+        print(f"sigla: {DAMAGED.format(name=name, place=_place(args), why=why)}", file=sys.stderr)
+    return int(bool(damaged))
 
 
 def revoke(args: argparse.Namespace) -> int:

@@ -5,7 +5,8 @@ They are read and written without the store's lock, so that a key is made or rev
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,6 +14,8 @@ from sigla import keys as stored
 from sigla.auth.api_keys import KeyTaken
 from sigla.embedded.links import Disk
 from sigla.errors import StoreError
+
+ENDING = ".json"
 
 
 class EmbeddedKeys:
@@ -38,18 +41,15 @@ class EmbeddedKeys:
             raise StoreError(f"the key {name} cannot be written") from failure
 
     def get(self, name: str) -> bytes | None:
-        try:
-            return self._path(name).read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as failure:
-            raise StoreError(f"the key {name} cannot be read") from failure
+        return self._read(name, self._path(name))
 
-    def list(self) -> Iterator[bytes]:
-        names = self._folder.glob("*.json") if self._folder.is_dir() else ()
-        for name in sorted(unquote(path.stem) for path in names):
-            if (record := self.get(name)) is not None:  # revoked since
-                yield record
+    def names(self) -> AbstractSet[str]:
+        return frozenset(self._files())
+
+    def list(self) -> Iterator[tuple[str, bytes]]:
+        for name, path in sorted(self._files().items()):
+            if (record := self._read(name, path)) is not None:  # revoked since
+                yield name, record
 
     def remove(self, name: str) -> bool:
         try:
@@ -61,5 +61,24 @@ class EmbeddedKeys:
             raise StoreError(f"the key {name} cannot be removed") from failure
         return True
 
+    def _files(self) -> Mapping[str, Path]:
+        """By the name of the key. A file that no key of its name would be kept in is shown by its own name."""
+        try:
+            found = [path for path in self._folder.iterdir() if path.suffix == ENDING]
+        except FileNotFoundError:
+            return {}
+        except OSError as failure:
+            raise StoreError("the keys cannot be listed") from failure
+        named = ((unquote(path.stem), path) for path in found)
+        return {name if self._path(name) == path else path.name: path for name, path in named}
+
+    def _read(self, name: str, path: Path) -> bytes | None:
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as failure:
+            raise StoreError(f"the key {name} cannot be read") from failure
+
     def _path(self, name: str) -> Path:
-        return self._folder / f"{stored.file_component(name)}.json"
+        return self._folder / f"{stored.file_component(name)}{ENDING}"

@@ -4,7 +4,8 @@ FastAPI brings the lifespan, `/openapi.json` and `/docs`. Before the table stand
 than a stack of middleware. Everything asynchronous about the API is in this file.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from sigla import observe
 from sigla.auth.credentials import Authenticator
+from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN
 from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.registry import Registry
@@ -47,7 +49,7 @@ class Options:
     answer_bytes: the most that fits through the front door, counted as it counts; None for no limit. gzip: off where a
     front door takes text only. cors_origins: who may call from a browser. watchers: are told of every request.
     fresh_id: makes an id for a request that comes without one. authenticate: tells who asks; None: everybody
-    may do everything.
+    may do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
     """
 
     body_bytes: int = 4_000_000
@@ -59,6 +61,7 @@ class Options:
     fresh_id: Callable[[], bytes] = headers.uuid
     service: Service = field(default_factory=Service)
     authenticate: Authenticator | None = None
+    guesses: Guesses | None = None
 
 
 class Gone(Exception):
@@ -174,6 +177,7 @@ class Table:
         if self._authenticate is not None and route.access is not OPEN:
             principal = self._authenticate(sent.get(b"authorization"))
             if principal is None:
+                await self._keep_waiting(sent)
                 raise Unauthorized
             call.principal = principal.name
             registry = admitted(registry, route, exchange, principal)
@@ -188,6 +192,18 @@ class Table:
         if self._reader is not None:
             return await self._reader(partial(self._ask, route, exchange, registry))
         return self._ask(route, exchange, registry)
+
+    async def _keep_waiting(self, sent: Mapping[bytes, bytes]) -> None:
+        """Whoever guesses secrets; who sends none has only forgotten it."""
+        guesses = self._options.guesses
+        if guesses is None or b"authorization" not in sent:
+            return
+        wait = guesses.wait_s()
+        guesses.waiting += 1
+        try:
+            await asyncio.sleep(wait)
+        finally:
+            guesses.waiting -= 1
 
     def _ask(self, route: Route, exchange: Exchange, registry: Registry) -> Answer:
         answer = route.endpoint(exchange, registry)

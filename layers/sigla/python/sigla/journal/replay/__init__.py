@@ -17,7 +17,7 @@ from sigla.journal.replay.events import (
     Skipped,
 )
 from sigla.journal.replay.lines import FORM, Line, NotARecord, Place, read_line
-from sigla.journal.replay.records import ASK_HIGHEST, TopicRecord, from_answer, highest_of, read
+from sigla.journal.replay.records import ASK_HIGHEST, FOREIGN, TopicRecord, from_answer, highest_of, read
 from sigla.journal.replay.states import (
     Claim,
     State,
@@ -31,6 +31,7 @@ from sigla.journal.replay.states import (
 
 __all__ = [
     "ASK_HIGHEST",
+    "FOREIGN",
     "FORM",
     "Claim",
     "Cleared",

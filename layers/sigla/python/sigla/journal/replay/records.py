@@ -48,6 +48,9 @@ TIME = "no record can have that time"
 NAME = "no subject can be stored under that name"
 VALUE = "its value cannot be read"
 
+FOREIGN = frozenset({UNKNOWN, ASSOCIATION})
+"""Why records are skipped that nobody misses here: they are of kinds that this registry does not have."""
+
 KINDS = frozenset({"TRANSFORM", "CONDITION"})
 RULE_MODES = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD"})
 ENABLED_AT = frozenset({"ALL", "CLIENT", "GATEWAY", "SERVER", "NONE", None})

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from sigla.journal.replay import FOREIGN
+
 MOST_EXAMPLES = 5
 
 KINDS = ("version", "id", "config", "mode", "context", "record")
@@ -63,6 +65,20 @@ class Report:
     def of(self, outcome: Outcome) -> dict[str, int]:
         """How many of each kind."""
         return {kind: self.counts[outcome, kind] for kind in KINDS if self.counts[outcome, kind]}
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """Why something was skipped that should be here, and how often."""
+        return {
+            why: cases.count
+            for (outcome, why), cases in self.reasons.items()
+            if outcome is SKIPPED and why not in FOREIGN
+        }
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that there was is here now, as it was."""
+        return not self.of(CONFLICTING) and not self.lost
 
     def form(self) -> dict[str, Any]:
         """As JSON."""

@@ -1,0 +1,43 @@
+"""`sigla import` that could not bring everything says so with its status."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigla.cli import main
+from tests.unit.cli.written import written
+from tests.unit.journal.topic import OTHER, schema, topic
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    "bad, why",
+    [
+        (schema("o", 2, 2, f'"{"x" * 2**20}"'), "its text is longer than this registry takes"),
+        (schema("o", 0, 2), "a version is 1 to 2147483647, an id 0 to 2147483647"),
+        (schema("o", 2, 1, OTHER), "its id means something else in that context"),
+    ],
+)
+@pytest.mark.parametrize("how", [[], ["--json"], ["--dry-run"]])
+def test_an_import_that_had_to_skip_something_is_no_success(
+    tmp_path: Path, data: str, capsys: Captured, *, bad: Any, why: str, how: list[str]
+) -> None:
+    """A script that switches its clients over must not do so while their schemas are missing."""
+    dump = written(tmp_path / "a.jsonl", topic(schema("o", 1, 1), bad, (schema("p", 1, 3))))
+    assert main(["import", dump, "--data", data, *how]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == f"sigla: 1 of what there was to import did not come: 1 × {why}.\n"
+    assert captured.out, "all the same it tells what became of the rest"
+
+
+def test_records_of_kinds_that_there_are_not_are_no_loss(tmp_path: Path, data: str) -> None:
+    """Associations, and whatever the next release of somebody's registry writes: no schema is missing."""
+    dump = topic(schema("o", 1, 1), ({"keytype": "ODD"}, {}), ({"keytype": "ASSOC", "resourceName": "t"}, {}))
+    assert main(["import", written(tmp_path / "a.jsonl", dump), "--data", data]) == 0
