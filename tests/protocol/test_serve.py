@@ -121,6 +121,7 @@ def test_a_port_in_use_is_refused(server: Server, tmp_path: Path) -> None:
         ({"SIGLA_DEFUALT_LEVEL": "FULL"}, ("SIGLA_DEFUALT_LEVEL", "SIGLA_DEFAULT_LEVEL")),
         ({"SIGLA_DEFAULT_LEVEL": "SIDEWAYS"}, ("SIGLA_DEFAULT_LEVEL", "SIDEWAYS", "FULL_TRANSITIVE")),
         ({"SIGLA_SCHEMA_BYTES": "much"}, ("SIGLA_SCHEMA_BYTES", "much", "number")),
+        ({"SIGLA_SCHEMA_BYTES": "-1"}, ("SIGLA_SCHEMA_BYTES", "-1", "0 or more")),
         ({"SIGLA_LOG_REQUESTS": "perhaps"}, ("SIGLA_LOG_REQUESTS", "perhaps", "true or false")),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

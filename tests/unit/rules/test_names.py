@@ -14,7 +14,9 @@ DEFAULT = "."
 ANYTHING = st.text(max_size=30)
 SPELLED = st.one_of(
     ANYTHING,
-    st.lists(st.sampled_from([":", ".", "*", "ctx", "x", ":.:", ":.ctx:", ":*:", ":.", "foo"]), max_size=8).map("".join),
+    st.lists(st.sampled_from([":", ".", "*", "ctx", "x", ":.:", ":.ctx:", ":*:", ":.", "foo"]), max_size=8).map(
+        "".join
+    ),
 )
 """Texts in which a context may be named, once or several times."""
 

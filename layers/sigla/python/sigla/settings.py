@@ -38,6 +38,7 @@ class Settings:
     ring_seconds: how long a schema stands in the ring.
     holders_seconds: how long a function remembers who uses an id; 0: not at all.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
+    hosts: names that lead to a registry which is open on loopback, besides those of loopback; separated by commas.
     log_reads: the share of successful reads by id that a function logs; everything else it logs always.
     log_requests: one JSON line per request on standard output.
     """
@@ -59,6 +60,7 @@ class Settings:
     holders_seconds: int = 60
     auth: str = AUTO
     cors_origins: str = ""
+    hosts: str = ""
     log_reads: float = 0.01
     log_requests: bool = True
 
@@ -77,9 +79,9 @@ class Settings:
         settings = cls(**given)
         if bool(settings.table) != bool(settings.bucket):
             raise InvalidSetting(f"{PREFIX}TABLE and {PREFIX}BUCKET belong together: set both, or neither.")
-        for name, least in _LEAST.items():
-            if getattr(settings, name) < least:
-                found = getattr(settings, name)
+        for name, field in known.items():
+            found, least = getattr(settings, name), _LEAST.get(name, 0)
+            if type(field.default) in (int, float) and not found >= least:
                 raise InvalidSetting(f"{PREFIX}{name.upper()} is {found}; it must be {least} or more.")
         if settings.ring and not settings.table:
             raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")
@@ -131,7 +133,9 @@ def _names(known: Mapping[str, object]) -> str:
     return ", ".join(PREFIX + name.upper() for name in known)
 
 
-_LEAST = {"holders_seconds": 0, "memory_seconds": 0, "ring_seconds": 1}
+_LEAST = {"ring_seconds": 1}
+"""Of numbers that must be more than 0."""
+
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _READERS: Mapping[type, Callable[[str], object]] = {
     str: str,

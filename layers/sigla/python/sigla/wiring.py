@@ -1,6 +1,5 @@
 """The only file that reads the environment: settings in, a running registry out."""
 
-import ipaddress
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedde
 from sigla.ports import Clock
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
 from sigla.web import app
+from sigla.web.guard import Guard, is_loopback
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.lifecycle import Handler, Renewed
@@ -86,11 +86,12 @@ def serve(
         kept = _keys(settings, store.path)
         guesses = Guesses(SystemClock())
         authenticate = _authenticator(auth, kept, out.tell)
+        guard = _guard(settings, host) if auth == NONE and is_loopback(host) else None
 
         def options(zone: str = "") -> app.Options:
             log = observe.Log(out, clock=SystemClock(), release=__version__, zone=zone)
             watchers = (log,) if settings.log_requests else ()
-            door = app.Options(watchers=watchers, log_failure=out.tell, guesses=guesses)
+            door = app.Options(watchers=watchers, log_failure=out.tell, guesses=guesses, guard=guard)
             return _web_options(settings, authenticate, door)
 
         urls = tuple(map(local.url, sockets))
@@ -114,7 +115,7 @@ def serve(
             dropped=lambda: out.dropped,
             ready=lambda: store.writable,
         )
-        if auth == NONE and not _is_loopback(host):
+        if auth == NONE and not is_loopback(host):
             out.tell(_open(host))
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET
         started = Started(urls, access, ids, rings)
@@ -248,20 +249,12 @@ def _local_auth(auth: str, host: str) -> str:
     """What AUTO means where `sigla serve` listens. Raises OpenToOthers."""
     if auth != AUTO:
         return auth
-    if _is_loopback(host):
+    if is_loopback(host):
         return NONE
     raise OpenToOthers(
         f"Everybody who reaches {host or 'this machine'} could change everything: make a key with `sigla keys create` "
         f"and start with --auth, or leave it open with {PREFIX}AUTH={NONE}."
     )
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it. Of names only `localhost` is known to mean that."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _open(where: str) -> observe.Facts:
@@ -275,6 +268,18 @@ def _web_options(settings: Settings, authenticate: Authenticator | None, door: a
     return replace(
         door,
         body_bytes=settings.request_bytes,
-        cors_origins=tuple(origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()),
+        cors_origins=_listed(settings.cors_origins),
         authenticate=authenticate,
     )
+
+
+def _guard(settings: Settings, host: str) -> Guard:
+    """Raises InvalidSetting."""
+    try:
+        return Guard((host, *_listed(settings.hosts)), _listed(settings.cors_origins))
+    except ValueError as problem:
+        raise InvalidSetting(f"{PREFIX}HOSTS: {problem}.") from None
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

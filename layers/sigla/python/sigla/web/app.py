@@ -27,6 +27,7 @@ from sigla.web.answer import Answer, refused
 from sigla.web.call import NONE, Call
 from sigla.web.dispatch import Dispatch
 from sigla.web.exchange import Exchange, Service
+from sigla.web.guard import Guard
 from sigla.web.negotiate import negotiate
 from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.rendered import Rendered, etag
@@ -50,6 +51,7 @@ class Options:
     front door takes text only. cors_origins: who may call from a browser. watchers: are told of every request.
     fresh_id: makes an id for a request that comes without one. authenticate: tells who asks; None: everybody
     may do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
+    may do everything. guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: nobody minds.
     """
 
     body_bytes: int = 4_000_000
@@ -62,6 +64,7 @@ class Options:
     service: Service = field(default_factory=Service)
     authenticate: Authenticator | None = None
     guesses: Guesses | None = None
+    guard: Guard | None = None
 
 
 class Gone(Exception):
@@ -102,6 +105,7 @@ class Application(FastAPI):
         self._elsewhere = frozenset({*DOCUMENTS, *(getattr(route, "path", "") for route in beside)})
         self._cors_origins = options.cors_origins
         self._closed = options.authenticate is not None
+        self._guard = options.guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """FastAPI first asks the environment whether somebody traces it; our log is the one that tells of requests."""
@@ -129,8 +133,18 @@ class Application(FastAPI):
         )
 
     def _chosen(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        mine = scope["type"] == "http" and scope["path"] not in self._elsewhere
+        mine = scope["type"] == "http" and (scope["path"] not in self._elsewhere or self._refused(scope))
         return self._table(scope, receive, send) if mine else self.router(scope, receive, send)
+
+    def _refused(self, scope: Scope) -> bool:
+        """Whether the guard lets nobody through; then the table answers, as it does whatever is refused."""
+        if self._guard is None:
+            return False
+        try:
+            self._guard(scope["method"], headers.picked(scope["headers"]))
+        except Refusal:
+            return True
+        return False
 
 
 class Table:
@@ -146,6 +160,7 @@ class Table:
         self._dispatch = Dispatch(ROUTES)
         self._rendered = Rendered()
         self._authenticate = options.authenticate
+        self._guard = options.guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, then tells the watchers. Whatever goes wrong on the way becomes an answer here."""
@@ -166,6 +181,8 @@ class Table:
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
         """The order is the contract's: path, method, who asks, media types, body, then the verb."""
+        if self._guard is not None:
+            self._guard(call.method, call.headers)
         if len(call.raw_path) + len(call.query) > LONGEST_TARGET:
             raise TargetTooLong
         if call.method == "OPTIONS":

@@ -21,6 +21,14 @@ class NotAMediaType(BadRequest):
     text, media = "Bad Request", b"application/json"
 
 
+class ForeignHost(HttpRefusal):
+    code, text = 403, "The registry is not known as '{host}': name that host in SIGLA_HOSTS"
+
+
+class ForeignOrigin(ForeignHost):
+    text = "Pages of '{origin}' may not write here: name that origin in SIGLA_CORS_ORIGINS"
+
+
 class NoSuchPath(HttpRefusal):
     code, text, media = 404, "HTTP 404 Not Found", b""
 

@@ -1,0 +1,78 @@
+"""Before a registry that asks for no keys because only this machine reaches it: browsers of this machine reach it, too.
+
+A page from anywhere may send requests to loopback. It reads no answers as long as its name is another one; but a name
+of its own that is made to lead to 127.0.0.1 (DNS rebinding) would be taken for ours, and a write does its harm unread.
+Browsers tell what they cannot be made to lie about: the name that was asked for (`Host`), and where a page is from
+(`Origin`). Who sends neither is no browser.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping
+
+from sigla.web.refusals import ForeignHost, ForeignOrigin
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
+
+ANY = "*"
+REMEMBERED = 64
+LOCALHOST = "localhost"
+
+_AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:/@\s\[\]]+)(:\d*)?")
+
+
+class Guard:
+    """hosts: names that lead here, besides those of loopback. origins: whose pages may write, besides our own."""
+
+    def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        """Raises ValueError, which says what is no host's name."""
+        self._hosts = frozenset(map(host, hosts))
+        self._origins = frozenset(origins)
+        self._known: set[bytes] = set()
+
+    def __call__(self, method: str, headers: Mapping[bytes, bytes]) -> None:
+        """Raises ForeignHost, ForeignOrigin."""
+        asked = headers.get(b"host", b"")
+        if asked and asked not in self._known:
+            self._admit(asked)
+        if method not in SAFE and (origin := headers.get(b"origin")) is not None:
+            self._check(origin.decode("latin-1"), asked.decode("latin-1"))
+
+    def _admit(self, asked: bytes) -> None:
+        said = asked.decode("latin-1")
+        if not self._is_ours(said):
+            raise ForeignHost(host=said)
+        if len(self._known) < REMEMBERED:
+            self._known.add(asked)
+
+    def _is_ours(self, authority: str) -> bool:
+        try:
+            name = host(authority)
+        except ValueError:
+            return False
+        # A page has no name below `localhost`: no one can have it in the DNS.
+        return name in self._hosts or is_loopback(name) or name.endswith(f".{LOCALHOST}")
+
+    def _check(self, origin: str, asked: str) -> None:
+        """Our own pages have the name that was asked for; a proxy in front may speak TLS."""
+        _, _, authority = origin.partition("://")
+        own = bool(authority) and authority.lower() == asked.lower()
+        if not own and origin not in self._origins and ANY not in self._origins:
+            raise ForeignOrigin(origin=origin)
+
+
+def host(authority: str) -> str:
+    """The name or address in what may have a port, as all spellings of it are compared. Raises ValueError."""
+    found = _AUTHORITY.fullmatch(authority.lower())
+    if found is None:
+        raise ValueError(f"{authority!r} is no name of a host")
+    return found["name"].strip("[]").removesuffix(".")
+
+
+def is_loopback(name: str) -> bool:
+    """Whether only this machine reaches it. Of names only `localhost` is known to mean that."""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == LOCALHOST

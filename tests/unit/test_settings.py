@@ -1,0 +1,23 @@
+"""What an operator decides is refused by name where it makes no sense."""
+
+from dataclasses import fields
+
+import pytest
+
+from sigla.settings import InvalidSetting, Settings
+
+NUMBERS = [field.name.upper() for field in fields(Settings) if type(field.default) in (int, float)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("text", ["-1", "-0.5"])
+def test_no_number_is_below_zero(name: str, text: str) -> None:
+    """A limit of less than nothing would refuse everything, or nothing, and nobody would know why."""
+    with pytest.raises(InvalidSetting, match=rf"^SIGLA_{name} is '?{text}(\.0)?'?; it must be "):
+        Settings.read({f"SIGLA_{name}": text})
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "1.5"])
+def test_a_share_is_between_nothing_and_all(text: str) -> None:
+    with pytest.raises(InvalidSetting, match=f"^SIGLA_LOG_READS is {text}; it must be "):
+        Settings.read({"SIGLA_LOG_READS": text})
