@@ -150,4 +150,4 @@ def test_an_unknown_place_is_malformed_and_nothing_else(schema: Any, path: str, 
 def test_a_pattern_is_refused_or_looked_for(pattern: str, name: str) -> None:
     with suppress(Malformed, CheckAbandoned):
         patterns.check(pattern)
-        patterns.found(pattern, name, Budget().spend)
+        patterns.Patterns(Budget().spend).found(pattern, name)

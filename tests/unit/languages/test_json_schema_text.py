@@ -3,7 +3,7 @@
 import pytest
 
 from sigla.errors import Malformed
-from sigla.languages.json_schema import LANGUAGE
+from sigla.languages.json_schema import LANGUAGE, differences
 from sigla.languages.json_schema.text import read, written
 from sigla.model import Parsed
 
@@ -76,3 +76,29 @@ def test_there_is_one_form_only(form: str) -> None:
     schema = new('{ "$ref": "#" }')
     assert LANGUAGE.render(schema, form) == schema.canonical
     assert LANGUAGE.compiled(schema) is None
+
+
+@pytest.mark.parametrize("zero", ["-0.0", "-0.00", "-0e5", "-0E-10", "-0", "-0.0e3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"number","default":%s}',
+        '{"enum":[%s]}',
+        '{"enum":[%s,0.0,{"a":[%s]}]}',
+        '{"const":%s}',
+        '{"type":"number","minimum":%s,"maximum":%s,"exclusiveMinimum":%s}',
+        '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"number","multipleOf":%s}',
+        '{"oneOf":[{"const":%s},{"const":1}],"x-own":[%s]}',
+    ],
+)
+def test_a_schema_with_a_negative_zero_is_the_same_as_what_is_stored_of_it(text: str, zero: str) -> None:
+    """The zero is stored without its sign. Whoever registers the text again would be told that it is incompatible."""
+    offered = new(text.replace("%s", zero))
+    stored = new(offered.canonical)
+    assert stored.canonical == offered.canonical
+    assert differences(offered, stored) == differences(stored, offered) == ()
+    assert differences(LANGUAGE.normalise(offered), stored) == ()
+
+
+def test_a_zero_keeps_its_exponent() -> None:
+    assert new('{"default":-0E+400000000}').canonical == '{"default":0E+400000000}'

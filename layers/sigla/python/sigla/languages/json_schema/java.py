@@ -1,12 +1,14 @@
 r"""The grammar of Java's regular expressions (java.util.regex.Pattern), and what it is in the words of `regex`.
 
-A pattern is read once, without recursion: what Java does not compile is refused, and the rest comes out for `regex`,
-version 1, whose sets nest and intersect like Java's.
+A pattern is read once, without recursion: what Java does not compile is refused, and the rest comes out word by word,
+in those of `regex`, version 1, whose sets nest and intersect like Java's. `program` makes instructions of the words;
+`regex` itself is asked about single characters only.
 """
 
 import re
 from typing import Final
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.json_schema.limits import MAX_PATTERN, MAX_REPETITIONS
 
@@ -58,7 +60,7 @@ QUOTED: Final = re.compile(r"Q(.*?)(?:\\E|\Z)", re.DOTALL)
 RANGE: Final = re.compile(r"-(?![\]\[])(?!\Z)")
 CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
 PLACES: Final = {
-    **{character: f"\\{character}" for character in "bBAGRX123456789"},
+    **{character: f"\\{character}" for character in "bBAGRX"},
     "z": r"\Z",
     "Z": r"(?=(?:\r\n|[\n\r\x85\u2028\u2029])?\Z)",
 }
@@ -70,10 +72,12 @@ class Translation:
 
     sets: how many are open. sizes: of the groups that are open, and of the whole pattern, with repetitions written
     out; last: of what stands before, and so of what a quantifier repeats. loose: whether that may still be repeated.
-    fresh: a set has just been opened, so that `]` is a character like others.
+    fresh: a set has just been opened, so that `]` is a character like others. groups: how many were opened so far;
+    names: the numbers of those that have one. out: the words so far, a whole set being one; begin: where the set that
+    is open begins.
     """
 
-    __slots__ = ("at", "fresh", "last", "loose", "names", "out", "sets", "sizes", "text")
+    __slots__ = ("at", "begin", "fresh", "groups", "last", "loose", "names", "out", "sets", "sizes", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -83,13 +87,16 @@ class Translation:
         self.sets = 0
         self.loose = False
         self.fresh = False
-        self.names: set[str] = set()
+        self.begin = 0
+        self.groups = 0
+        self.names: dict[str, int] = {}
         self.out: list[str] = []
 
-    def run(self) -> str:
+    def run(self) -> list[str]:
         """The pattern in the words of `regex`. Raises Malformed."""
         if len(self.text) > MAX_PATTERN:
             raise Malformed(f"A pattern is longer than {MAX_PATTERN} characters")
+        effort.pulse(2 * len(self.text))
         while self.at < len(self.text):
             if self.sets:
                 self.step_in_set()
@@ -97,7 +104,7 @@ class Translation:
                 self.step()
         if len(self.sizes) > 1 or self.sets:
             raise self.wrong("a group or a set is not closed")
-        return "".join(self.out)
+        return self.out
 
     def wrong(self, why: str) -> Malformed:
         return Malformed(f"The pattern {self.text[:100]} does not compile: {why}")
@@ -149,8 +156,9 @@ class Translation:
         name, on, off, end = opening.groups() if opening is not None else (None, None, None, None)
         if name in self.names:
             raise self.wrong(f"two groups are called {name}")
+        self.groups += opening is None or name is not None
         if name is not None:
-            self.names.add(name)
+            self.names[name] = self.groups
         written = "" if opening is None else opening[0] if end is None else flags(on or "", off or "", end)
         self.emit(f"({written}", loose=False)
         if end != ")":
@@ -176,7 +184,8 @@ class Translation:
             raise self.wrong(f"there is nothing for {character} to repeat")
         mode = self.next() if self.text[self.at : self.at + 1] in {"?", "+"} else ""
         # Where there is nothing, Java lets it be repeated if it is by counting.
-        self.emit(character + mode if self.loose else "", loose=False)
+        if self.loose:
+            self.emit(character + mode, loose=False)
 
     def escape(self) -> None:
         """Behind a backslash, outside sets."""
@@ -186,12 +195,24 @@ class Translation:
         elif (named := self.taken(NAMED)) is not None:
             if named[1] not in self.names:
                 raise self.wrong(f"there is no group {named[1]}")
-            self.emit(f"(?P={named[1]})")
+            self.emit(rf"\g<{self.names[named[1]]}>")
+        elif character and character in "123456789":
+            self.emit(rf"\g<{self.number()}>")
         elif (quoted := self.taken(QUOTED)) is not None:
-            self.emit("".join(map(escaped, quoted[1])))
+            for each in quoted[1]:
+                self.emit(escaped(each))
         else:
             one = self.character()
             self.emit(escaped(one) if len(one) == 1 else f"[{one}]")
+
+    def number(self) -> int:
+        """The number of a group, which has more than one digit only if there are so many groups already."""
+        number = int(self.next())
+        while (digit := self.text[self.at : self.at + 1]) and digit in "0123456789":
+            if number * 10 + int(digit) > self.groups:
+                break
+            number = number * 10 + int(self.next())
+        return number
 
     def character(self) -> str:
         """What an escape stands for: one character, or what a set contains that is made of it (two or more)."""
@@ -226,6 +247,8 @@ class Translation:
     def open_set(self) -> None:
         negative = self.text.startswith("^", self.at)
         self.at += negative
+        if not self.sets:
+            self.begin = len(self.out)
         self.sets += 1
         self.fresh = True
         self.emit("[^" if negative else "[")
@@ -239,6 +262,8 @@ class Translation:
             self.at += 1
             self.sets -= 1
             self.emit("]")
+            if not self.sets:
+                self.out[self.begin :] = ["".join(self.out[self.begin :])]
         elif self.text.startswith("&&", self.at):
             self.at += 2
             self.emit("&&")

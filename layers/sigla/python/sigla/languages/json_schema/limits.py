@@ -27,8 +27,8 @@ MAX_PATTERN: Final = 10_000
 MAX_REPETITIONS: Final = 100_000
 """How often a part of a regular expression may be written out when counted repetitions stand in each other."""
 
-MATCH_SECONDS: Final = 0.1
-"""How long a regular expression may look for itself in one name."""
+MAX_INSTRUCTIONS: Final = 100_000
+"""Instructions that a regular expression may run to look for itself in one name."""
 
 
 def too_deep() -> Malformed:

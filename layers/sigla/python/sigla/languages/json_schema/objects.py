@@ -8,7 +8,6 @@ from typing import Final
 
 from sigla.languages.json_schema.nodes import ABSENT, Anything, Nothing, Object, Schema
 from sigla.languages.json_schema.outcome import Check, Outcome, Walk
-from sigla.languages.json_schema.patterns import found as is_found
 from sigla.languages.json_schema.rest import additional, lets_all_through, rest_schema, unevaluated
 from sigla.languages.json_schema.scalars import limit
 
@@ -102,7 +101,7 @@ def is_open_model(schema: Object) -> bool:
 def covering_schema(schema: Object, name: str, check: Check) -> Schema | None:
     """The schema for a name that has no property of its own; None in a model that is closed for it."""
     for pattern, covering in schema.pattern_properties.items():
-        if is_found(pattern, name, check.spend):
+        if check.patterns.found(pattern, name):
             return covering
     return rest_schema(schema)
 

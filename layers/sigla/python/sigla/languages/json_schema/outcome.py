@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from sigla.languages.java_order import in_java_order
 from sigla.languages.json_schema.content import Contents
 from sigla.languages.json_schema.nodes import Schema
+from sigla.languages.json_schema.patterns import Patterns
 from sigla.languages.language import abandoned
 from sigla.model import Finding
 
@@ -70,12 +71,13 @@ Walk: TypeAlias = Generator[tuple[Schema, Schema], Outcome, None]
 class Check:
     """What all walks of one comparison share."""
 
-    __slots__ = ("contents", "harmless", "spend")
+    __slots__ = ("contents", "harmless", "patterns", "spend")
 
     def __init__(self, harmless: frozenset[str], spend: Callable[[int], None]) -> None:
         self.harmless = harmless
         self.spend = spend
         self.contents = Contents(spend)
+        self.patterns = Patterns(spend)
 
 
 def spelt(outcome: Outcome, check: Check, *, harmful_only: bool) -> Iterator[Finding]:

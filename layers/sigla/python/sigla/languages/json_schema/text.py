@@ -17,13 +17,15 @@ WORDS: Final = {True: "true", False: "false", None: "null"}
 
 
 def _exact(number: str) -> Number:
-    """A decimal that prints as an integer is one: `1e0`, `1.0e1`."""
+    """A decimal that prints as an integer is one: `1e0`, `1.0e1`. Zero has no sign, for none will be written."""
     try:
         value = Decimal(number)
     except InvalidOperation:
         raise _out_of_range() from None
     if not -MAX_EXPONENT <= value.adjusted() <= MAX_EXPONENT:
         raise _out_of_range()
+    if not value:
+        value = value.copy_abs()
     written = str(value)
     return int(written) if written.lstrip("-").isdigit() else value
 
@@ -65,11 +67,6 @@ def written(value: Json, *, ordered: bool = False) -> str:
     return "".join(writer.out)
 
 
-def decimal(value: Decimal) -> str:
-    """Every digit that was written, and the exponent where there was need of one; no negative zero."""
-    return str(value or abs(value))
-
-
 class _Writer:
     """Writes one value and counts what it holds."""
 
@@ -88,9 +85,7 @@ class _Writer:
             self.add_object(cast("dict[str, Json]", value), depth + 1)
         elif kind is list:
             self.add_list(cast("list[Json]", value), depth + 1)
-        elif kind is Decimal:
-            self.out.append(decimal(cast("Decimal", value)))
-        elif kind is int:
+        elif kind is Decimal or kind is int:
             self.out.append(str(value))
         else:
             self.out.append(WORDS[cast("bool | None", value)])
