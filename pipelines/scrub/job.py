@@ -28,7 +28,7 @@ from pipelines.told import ended
 from sigla import opening
 from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.registry.holdings import Holdings
-from sigla.registry.scrub import GRACE_MS, confirmed, fix, told_facts, version_facts
+from sigla.registry.scrub import GRACE_MS, confirmed, fix, second_name_facts, told_facts, version_facts
 from sigla.settings import Address
 
 NAME: Final = "sigla-scrub"
@@ -96,6 +96,7 @@ def _relations(spark: SparkSession, asked: Asked, held: Holdings, progress: Prog
         if asked.export is None
         else transform.exported_versions(spark, asked.export, asked.address.registry, since),
         "told": written("told", told_facts(held.journal), transform.SCHEMAS["told"]),
+        "second": written("second", second_name_facts(held), transform.SCHEMAS["second"]),
     }
 
 

@@ -21,7 +21,7 @@ from tests.contract.aws import Account
 from tests.contract.engines import BUCKET
 
 ADDRESS, ORDER, GONE = (Subject(DEFAULT_CONTEXT, name) for name in ("address", "order", "gone"))
-TEAM = Subject(".team:Ä%", "address")
+TEAM = Subject(".team/Ä%", "address")
 WITH_ADDRESS = (
     '{"type":"record","name":"Order","fields":[{"name":"id","type":"string"},{"name":"to","type":"Address"}]}'
 )

@@ -87,6 +87,10 @@ def _two_versions_less_one(registry: Registry) -> None:
 
 
 BREAKS: dict[str, tuple[Callable[[Broken], object], set[tuple[str, int | None, str | None]]]] = {
+    "SECOND_NAME": (
+        lambda broken: registry_of(broken.store).register(Subject(DEFAULT_CONTEXT, ":.:order"), Draft(a_text("Gone"))),
+        {("SECOND_NAME", None, ":.:order")},
+    ),
     "META_NO_OBJECT": (lambda broken: broken.remove_object(of_id(2)), {("META_NO_OBJECT", 2, "order")}),
     "UNREADABLE_OBJECT": (lambda broken: broken.write_object(of_id(4), b"{"), {("UNREADABLE_OBJECT", 4, None)}),
     "UNREADABLE_OBJECT of another shape": (

@@ -54,7 +54,7 @@ def test_every_spelling_has_one_meaning(sent: str, context: str, name: str, norm
 
 @given(SPELLED, st.sampled_from([".", ".ctx", ".other"]))
 def test_every_subject_has_one_name(sent: str, context: str) -> None:
-    """Permissions look at the pair, tables at the text: two pairs of one text would give a key to one the other."""
+    """Permissions look at the pair, tables at the text: two pairs of one text would be one subject with two owners."""
     for subject in (names.subject(sent), names.reference_target(sent, context)):
         assert names.subject(subject.qualified) == subject
         assert names.is_reachable(subject)

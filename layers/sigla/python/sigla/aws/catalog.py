@@ -16,6 +16,7 @@ from sigla.aws.imports import Imports
 from sigla.aws.lists import Lists
 from sigla.aws.places import Places
 from sigla.aws.plans import Tools
+from sigla.aws.second_names import SecondNames
 from sigla.aws.snapshot import Snapshots
 from sigla.aws.table import Cancelled, Table
 from sigla.changes import Change
@@ -140,6 +141,11 @@ class AwsCatalog:
         before: milliseconds since the epoch; younger ones may still be under way.
         """
         return Imports(self._commits, self._lists).resume(before=before, now=self._clock.now())
+
+    @property
+    def second_names(self) -> SecondNames:
+        """What an earlier release kept under names that are read as others, for who looks for it."""
+        return SecondNames(self._commits, self._lists)
 
     def sweep(self, subject: Subject) -> tuple[BodyKey, ...]:
         """Removes what permanent deletes of the subject left behind; the ids it buried. May be repeated."""

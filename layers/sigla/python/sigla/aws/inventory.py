@@ -8,7 +8,7 @@ from sigla import keys
 from sigla.aws.catalog import AwsCatalog
 from sigla.aws.commits import JOURNAL_KEPT_S
 from sigla.aws.objects import Objects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject
 from sigla.ports import Clock
 
 _DAY_S = 86_400
@@ -42,6 +42,16 @@ class AwsInventory:
 
     def point(self, key: BodyKey, guid: Guid) -> None:
         self._objects.create(keys.guid_object(self._registry, guid, key), b"")
+
+    def second_names(self, known: Iterable[Subject] = ()) -> Iterator[Subject]:
+        """A read of a few rows for each subject in a named context."""
+        return self._catalog.second_names.stored(known)
+
+    def is_kept(self, named: Subject) -> bool:
+        return any(self._catalog.second_names.kept([named]))
+
+    def take_away(self, named: Subject, at: int) -> tuple[BodyKey, ...]:
+        return self._catalog.second_names.take_away(named, at)
 
     def journal_kept_since(self) -> int:
         """A day less than rows are kept: DynamoDB removes what has expired when it gets to it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.cli import place, progress
+from sigla.cli.misuse import Misuse
 
 if TYPE_CHECKING:
     from sigla.journal.replay import TopicRecord
@@ -54,10 +55,20 @@ def run(args: argparse.Namespace) -> int:
 
     address = place.address(args)
     with place.explained(address), opening.reading(address) as held, progress.shown() as told:
+        _check_names(held)
         written = dumps.write(_records(held, told, compacted=args.compacted or bool(address.bucket)), args.file)
     if args.file:
         print(f"{written} records in {args.file}", file=sys.stderr)
     return 0
+
+
+def _check_names(held: "Holdings") -> None:
+    """A record names a subject by its text, and two of one text would become one. Raises Misuse."""
+    for named in held.inventory.second_names():
+        raise Misuse(
+            f"{named} is kept in context {named.context} too, under a name that is read as another subject's."
+            " Call `sigla scrub --fix SECOND_NAME` first. Nothing was exported."
+        )
 
 
 def _records(held: "Holdings", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":

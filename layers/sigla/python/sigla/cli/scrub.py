@@ -22,6 +22,7 @@ READ = {
     "pointer": "guids",
     "version": "versions",
     "told": "versions in the journal",
+    "second": "second names",
 }
 """What is being read while a relation is filled."""
 
@@ -33,8 +34,8 @@ also beside a running registry: what looks wrong because somebody is writing is 
 EPILOG = """\
 Exit status: 0 nothing is wrong that needs anybody, 1 something is (or a store is silent, which a sentence on standard
 error says), 2 misused. docs/scrub.md explains each kind.
---fix puts one kind right, through the store's own conditions; nothing is ever removed. In a directory that needs the
-registry to be stopped.
+--fix puts one kind right, through the store's own conditions. Nothing is removed, but for SECOND_NAME, which takes away
+what no request reaches. In a directory that needs the registry to be stopped.
 """
 
 

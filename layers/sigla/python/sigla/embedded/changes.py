@@ -218,7 +218,8 @@ def _set(db: sqlite3.Connection, scope: Subject, column: str, value: str | None,
     keys.check_length(scope)
     db.execute(
         f"INSERT INTO settings (key, context, name, {column}, revision) VALUES (?, ?, ?, ?, ?)"
-        f" ON CONFLICT (key) DO UPDATE SET {column} = excluded.{column}, revision = excluded.revision",
+        f" ON CONFLICT (key) DO UPDATE SET {column} = excluded.{column}, revision = excluded.revision,"
+        " context = excluded.context, name = excluded.name",
         (rows.subject_key(scope), scope.context, scope.name, value, nonce),
     )
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys
+from sigla.embedded import second_names
 from sigla.embedded.directory import BODY
 from sigla.embedded.unit import Unit
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject
 
 PAGE = 500
 
@@ -37,6 +38,17 @@ class EmbeddedInventory:
             self._unit.connection.execute(
                 "INSERT INTO content VALUES (?, ?, ?, TRUE, FALSE) ON CONFLICT DO UPDATE SET body = TRUE", (guid, *key)
             )
+
+    def second_names(self, known: Iterable[Subject] = ()) -> Iterator[Subject]:
+        """Its own tables tell all there are."""
+        del known
+        return second_names.stored(self._unit)
+
+    def is_kept(self, named: Subject) -> bool:
+        return named in second_names.stored(self._unit)
+
+    def take_away(self, named: Subject, at: int) -> tuple[BodyKey, ...]:
+        return second_names.take_away(self._unit, named, at)
 
     def journal_kept_since(self) -> int:
         """For ever."""

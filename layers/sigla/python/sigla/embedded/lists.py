@@ -131,7 +131,7 @@ def versions(
     highest = "s.highest" if deleted else "s.newest"
     included = f"v.version = {highest}" if latest_only else "TRUE" if deleted else "v.deleted = 0"
     joined = "FROM subject s CROSS JOIN version v{index} ON v.subject = s.num WHERE {{where}} ORDER BY s.key, v.version"
-    sql = f"SELECT s.key, s.key, v.version, s.context, s.name, {rows.ROW} {joined.format(index='')}"
+    sql = f"SELECT s.key, s.key, v.version, s.context, s.name, v.context, {rows.ROW} {joined.format(index='')}"
     # The index knows the order of versions only among those alike in being deleted.
     by_life = f"SELECT s.key, s.key, v.version {joined.format(index=' INDEXED BY version_by_life')}"
     seek = "" if deleted or latest_only else by_life
@@ -139,7 +139,17 @@ def versions(
     position = "s.key >= ? AND (s.key > ? OR v.version > ?)"
     where = Where((highest,)).but(included)
     found = Question(sql, position, 3, seek).search(unit, search, where, skip)
-    return ((Subject(context, name), rows.row(columns)) for _, _, _, context, name, *columns in found)
+    return (
+        (_registered(key, context, name, of), rows.row(columns)) for key, _, _, context, name, of, *columns in found
+    )
+
+
+def _registered(key: bytes, context: str, name: str, of: str) -> Subject:
+    """The subject whose version has the context `of`: another than its row says, where it has a second name."""
+    if of == context:
+        return Subject(context, name)
+    text = key.decode("utf-16-be", "surrogatepass")
+    return Subject(of, text if of == DEFAULT_CONTEXT else text.removeprefix(f":{of}:"))
 
 
 def settings(unit: Unit, search: Search) -> Iterator[tuple[Subject, Settings]]:

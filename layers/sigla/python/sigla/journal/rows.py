@@ -36,6 +36,7 @@ from sigla.changes import (
 )
 from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.ports import Bodies
+from sigla.rules import names
 
 Entry = dict[str, Any]
 
@@ -133,17 +134,25 @@ Record = tuple[bytes, bytes | None, int]
 
 
 def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Record]:
-    """The records of `_schemas` in commit order; texts come from the bodies, also of ids that are gone by now."""
+    """The records of `_schemas` in commit order; texts come from the bodies, also of ids that are gone by now.
+
+    A record says a subject by its text: what happened under a second name is left out, as it is no word about the
+    subject that the text is read as.
+    """
     for each in rows:
-        for entry in each["entries"]:
+        for entry in _told(each):
             key, value = _RECORDS[entry["type"]](entry, bodies)
             yield key, value, entry.get("ts", each["ts"])
 
 
 def ids(rows: Iterable[Mapping[str, Any]]) -> set[BodyKey]:
-    """Every id that these rows speak of."""
-    entries = (entry for each in rows for entry in each["entries"])
+    """Every id that their records speak of."""
+    entries = (entry for each in rows for entry in _told(each))
     return {BodyKey(entry["context"], SchemaId(entry["id"])) for entry in entries if entry.get("id") is not None}
+
+
+def _told(row: Mapping[str, Any]) -> Iterator[Entry]:
+    return (entry for entry in row["entries"] if "name" not in entry or names.is_reachable(_subject(entry)))
 
 
 def _subject(entry: Entry) -> Subject:

@@ -38,11 +38,16 @@ def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> I
 
 
 def gone(bodies: Bodies, ids: Iterable[BodyKey]) -> Iterator[Record]:
-    """What these ids meant, as far as they are tombstones: each is written by the first who had it, and purged."""
+    """What these ids meant, as far as they are tombstones: each is written by the first who had it, and purged.
+
+    So is what a second name had, under a name that is read as it stands.
+    """
     for body, key in ((bodies.get(key), key) for key in ids):
-        if body.gone:
-            yield *records.schema_record(body.subject, body.version, key.id, body.schema, deleted=False), body.ts
-            yield *records.schema_record(body.subject, body.version, None, None, deleted=False), body.ts
+        reachable = names.is_reachable(body.subject)
+        if body.gone or not reachable:
+            subject = body.subject if reachable else Subject(key.context, body.subject.name.lstrip(":"))
+            yield *records.schema_record(subject, body.version, key.id, body.schema, deleted=False), body.ts
+            yield *records.schema_record(subject, body.version, None, None, deleted=False), body.ts
 
 
 def _ordered(catalog: Catalog) -> list[tuple[Subject, Row]]:

@@ -8,6 +8,7 @@ suspects, since bodies and catalog are read one after the other while others wri
     pointer    every way from a guid to a body
     version    every stored version; expected: whether the journal still has to tell it
     told       the journal's entries about versions, numbered; an id of null: the version was purged
+    second     every subject that is kept under a name which is read as another
 """
 
 from collections.abc import Mapping
@@ -87,6 +88,7 @@ RELATIONS: Final[Mapping[str, str]] = {
     "pointer": "guid TEXT, context TEXT, id INTEGER",
     "version": "context TEXT, subject TEXT, version INTEGER, id INTEGER, guid TEXT, deleted BOOLEAN, expected BOOLEAN",
     "told": "number INTEGER, context TEXT, subject TEXT, version INTEGER, id INTEGER",
+    "second": "context TEXT, subject TEXT",
 }
 
 _UNHELD = """
@@ -94,6 +96,14 @@ _UNHELD = """
     WHERE v.id IS NULL AND b.readable AND NOT b.gone"""
 
 KINDS: Final[Mapping[str, Kind]] = {
+    "SECOND_NAME": Kind(
+        Severity.CRITICAL,
+        "{subject} is kept in context {context} too, under a name that is read as another subject's.",
+        "SELECT context, subject FROM second",
+        "takes it away, with what was registered under it; the other subject stays as it is",
+        fixable=True,
+        settles=True,
+    ),
     "META_NO_OBJECT": Kind(
         Severity.CRITICAL,
         "{subject} version {version} has id {id}, and no body says what that means.",

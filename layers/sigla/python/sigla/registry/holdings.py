@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from sigla.model import BodyKey, Guid
+from sigla.model import BodyKey, Guid, Subject
 from sigla.ports import Bodies, Catalog, Clock, Journal
 
 
@@ -25,6 +25,24 @@ class Inventory(Protocol):
 
     def point(self, key: BodyKey, guid: Guid) -> None:
         """Puts a pointer that is missing; one that is there stays."""
+        ...
+
+    def second_names(self, known: Iterable[Subject] = ()) -> Iterator[Subject]:
+        """Every subject that is kept under a name which is read as another (`rules.names.is_reachable`).
+
+        Also where only a list has it in the place of that other one. known: some that may be nowhere else any more.
+        """
+        ...
+
+    def is_kept(self, named: Subject) -> bool:
+        """Whether this second name is one of them."""
+        ...
+
+    def take_away(self, named: Subject, at: int) -> tuple[BodyKey, ...]:
+        """Takes away what is kept under a second name, and nothing else; the ids that lost their last holder.
+
+        What its qualified name is read as is in the lists as it stands. Repeated, it changes nothing. at: the time.
+        """
         ...
 
     def journal_kept_since(self) -> int:

@@ -16,6 +16,7 @@ from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, V
 from sigla.ports import Bodies, Journal, VersionKey
 from sigla.registry.flaws import KINDS, Flaw
 from sigla.registry.holdings import Holdings
+from sigla.rules import names
 from sigla.rules.guid import guid_of
 
 GRACE_MS: Final = 3_600_000
@@ -59,6 +60,7 @@ def gather(store: Holdings, scratch: Scratch) -> None:
     scratch.fill("pointer", ((guid, key.context, key.id) for guid, key in store.inventory.pointers()))
     scratch.fill("version", version_facts(store))
     scratch.fill("told", told_facts(store.journal))
+    scratch.fill("second", second_name_facts(store))
 
 
 def read(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
@@ -93,6 +95,18 @@ def told_facts(journal: Journal, after: int = 0) -> Iterator[Facts]:
             if entry["type"] == "SCHEMA":
                 number += 1
                 yield number, entry["context"], entry["name"], entry["version"], entry["id"]
+
+
+def second_name_facts(store: Holdings) -> Iterator[Facts]:
+    """A journal may know of one that is only missed where it was taken away."""
+    entries = (
+        Subject(each["context"], each["name"])
+        for _, form in store.journal.read()
+        for each in _entries(form)
+        if "name" in each
+    )
+    known = (named for named in entries if not names.is_reachable(named))
+    yield from ((named.context, named.name) for named in store.inventory.second_names(known))
 
 
 def _entries(form: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
@@ -293,7 +307,12 @@ def _version_gap(look: _Look, flaw: Flaw) -> bool:
     return bool(rows) and rows[-1].version > len(rows)
 
 
+def _second_name(look: _Look, flaw: Flaw) -> bool:
+    return look.store.inventory.is_kept(flaw.owner)
+
+
 _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
+    "SECOND_NAME": _second_name,
     "META_NO_OBJECT": _meta_no_object,
     "UNREADABLE_OBJECT": _unreadable,
     "HASH_MISMATCH": _mismatch,
@@ -315,7 +334,10 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
 
 
 def fix(store: Holdings, flaw: Flaw) -> None:
-    """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing. Nothing is ever removed."""
+    """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing.
+
+    Nothing is ever removed but what stands under a second name, which no request reaches.
+    """
     _FIXES[flaw.kind](store, flaw)
 
 
@@ -343,7 +365,14 @@ def _point(store: Holdings, flaw: Flaw) -> None:
         store.inventory.point(flaw.key, body.guid)
 
 
+def _take_away(store: Holdings, flaw: Flaw) -> None:
+    """The ids keep their meaning: their bodies stay, and say that they are gone where nobody else holds them."""
+    for key in store.inventory.take_away(flaw.owner, store.clock.now()):
+        store.bodies.bury(key)
+
+
 _FIXES: Mapping[str, Callable[[Holdings, Flaw], None]] = {
+    "SECOND_NAME": _take_away,
     "COUNTER_BEHIND": _raise_counter,
     "TOMBSTONE_HELD": _agree,
     "TOMBSTONE_MISSING": _agree,
