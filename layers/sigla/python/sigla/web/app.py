@@ -29,6 +29,7 @@ from sigla.web.dispatch import Dispatch
 from sigla.web.exchange import Exchange, Service
 from sigla.web.guard import Guard
 from sigla.web.negotiate import negotiate
+from sigla.web.packing import Packing
 from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.rendered import Rendered, etag
 from sigla.web.routes import ROUTES, Route
@@ -52,6 +53,7 @@ class Options:
     fresh_id: makes an id for a request that comes without one. authenticate: tells who asks; None: everybody
     may do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
     may do everything. guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: nobody minds.
+    packing: packs long answers beside the event loop; None: where they are made.
     """
 
     body_bytes: int = 4_000_000
@@ -65,6 +67,7 @@ class Options:
     authenticate: Authenticator | None = None
     guesses: Guesses | None = None
     guard: Guard | None = None
+    packing: Packing | None = None
 
 
 class Gone(Exception):
@@ -161,6 +164,7 @@ class Table:
         self._rendered = Rendered()
         self._authenticate = options.authenticate
         self._guard = options.guard
+        self._packing = options.packing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, then tells the watchers. Whatever goes wrong on the way becomes an answer here."""
@@ -171,11 +175,15 @@ class Table:
             return
         except Exception as error:  # noqa: BLE001 - the last place where a fault can become an answer
             answer = self._failed(call, error)
-        status, head, body = call.prepared(answer, gzip=self._options.gzip)
+        gzip, error_code = self._options.gzip, answer.error_code
+        if self._packing is not None and call.packs_long(answer):
+            gzip = await self._packing(answer)
+        status, head, body = call.prepared(answer, gzip=gzip)
+        del answer  # a long one would stay as long as the client takes to read what it was packed into
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": body})
         if self._options.watchers:
-            seen = call.seen(status, len(body), answer.error_code)
+            seen = call.seen(status, len(body), error_code)
             for watcher in self._options.watchers:
                 watcher(seen)
 

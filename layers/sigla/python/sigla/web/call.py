@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from time import perf_counter_ns
-from zlib import compress
 
 from starlette.types import Scope
 
@@ -11,12 +10,12 @@ from sigla.web.answer import Answer
 from sigla.web.dispatch import Found
 from sigla.web.headers import Header, names, picked, request_id, uuid
 from sigla.web.negotiate import V1, answer_type, offers_gzip
+from sigla.web.packing import LONG, pack
 
 NONE = b""
 CLOSE: Header = (b"connection", b"close")
 ENCODING_VARIES: Header = (b"vary", b"Accept-Encoding")
 PACKED: Header = (b"content-encoding", b"gzip")
-LONG = 64 * 2**10
 DRAINED = 64 * 2**20
 """A refused body up to this size is read to its end by the server, so that the connection can go on."""
 
@@ -78,7 +77,7 @@ class Call:
         packable = gzip and self.method in ("GET", "POST")
         if packable:
             headers.append(ENCODING_VARIES)
-        packs = packable and body and offers_gzip(self.headers.get(b"accept-encoding", NONE))
+        packs = packable and body and self._reads_gzip()
         if tag:
             tag = tag[:-1] + b'-gzip"' if packs else tag
             headers.append((b"etag", tag))
@@ -86,7 +85,7 @@ class Call:
             if known and names(known, tag):
                 return 304, headers, NONE
         if packs:
-            body = _packed(answer)
+            body = pack(answer)
             headers.append(PACKED)
         media = self.media or self._wished() if answer.media is None else answer.media
         if media:
@@ -94,6 +93,15 @@ class Call:
         if answer.status != 204:
             headers.append((b"content-length", b"%d" % len(body)))
         return answer.status, headers, NONE if self.method == "HEAD" else body
+
+    def packs_long(self, answer: Answer) -> bool:
+        """Whether `prepared` would take long, because it has to pack."""
+        return (
+            len(answer.body) >= LONG and answer.packed is None and self.method in ("GET", "POST") and self._reads_gzip()
+        )
+
+    def _reads_gzip(self) -> bool:
+        return offers_gzip(self.headers.get(b"accept-encoding", NONE))
 
     def _wished(self) -> bytes:
         """What the client would have liked, where nothing was negotiated."""
@@ -106,10 +114,3 @@ class Call:
         length = self.headers.get(b"content-length", NONE)
         endless = b"transfer-encoding" in self.headers or (length.isdigit() and int(length) > DRAINED)
         return endless or b"expect" in self.headers
-
-
-def _packed(answer: Answer) -> bytes:
-    """The body in gzip, made once per answer: those by id are sent again and again. Long lists are packed in haste."""
-    if answer.packed is None:
-        answer.packed = compress(answer.body, level=6 if len(answer.body) < LONG else 1, wbits=31)
-    return answer.packed

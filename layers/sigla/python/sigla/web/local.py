@@ -22,6 +22,7 @@ from sigla.web.answer import refused
 from sigla.web.connection import Connection
 from sigla.web.headers import Uuids
 from sigla.web.metrics import CONTENT_TYPE, Counters
+from sigla.web.packing import Packing
 from sigla.web.worker import Scope, Worker
 
 Build = Callable[..., ASGIApp]
@@ -49,7 +50,7 @@ def application(
     return app.build(
         registry,
         worker=worker,
-        options=replace(options, watchers=(gathered,), fresh_id=Uuids()),
+        options=replace(options, watchers=(gathered,), fresh_id=Uuids(), packing=Packing()),
         beside=beside(counters, gathered, ready, options.authenticate),
         lifespan=lambda _: running([worker], [gathered]),
     )

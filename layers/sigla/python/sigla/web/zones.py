@@ -20,6 +20,7 @@ from sigla.web import app, live, local
 from sigla.web.headers import Uuids
 from sigla.web.live import Watched
 from sigla.web.metrics import Counters
+from sigla.web.packing import Packing
 from sigla.web.worker import Scope, Worker
 
 
@@ -86,7 +87,7 @@ class Endpoint:
     ) -> None:
         counters = Counters(stored=stored, dropped=dropped)
         self.gathered = Gathered((counters, *options.watchers))
-        options = replace(options, watchers=(self.gathered,), fresh_id=Uuids())
+        options = replace(options, watchers=(self.gathered,), fresh_id=Uuids(), packing=Packing())
         instances = [Instance(registry, writer, options) for registry in zone.registries]
         self.readers = [instance.reader for instance in instances]
         beside = [*local.beside(counters, self.gathered, ready, options.authenticate), *also]
