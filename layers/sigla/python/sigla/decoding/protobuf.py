@@ -6,7 +6,7 @@ says which message it was, by the path in the frame, and the message of that ful
 Google's own runtime does so, with the files that were compiled when the schema was registered.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final, cast
@@ -88,9 +88,32 @@ def path_to(source: Source, name: str) -> tuple[int, ...]:
 def message_class(source: Source, name: str) -> type[Message]:
     """The message of this full name in the schema. Raises Unreadable: INCOMPATIBLE_READER where it has none."""
     try:
-        return message_factory.GetMessageClass(_pool(_compiled(source)).FindMessageTypeByName(name))
+        descriptor = _pool(_compiled(source)).FindMessageTypeByName(name)
     except KeyError:
         raise Unreadable(Reason.INCOMPATIBLE_READER, f"the reader's schema has no message {name}") from None
+    try:
+        for inner in _innermost_first(descriptor):
+            message_factory.GetMessageClass(inner)
+        return message_factory.GetMessageClass(descriptor)
+    except RecursionError:
+        raise Unreadable(Reason.BAD_SCHEMA, "a thousand messages use each other in a circle") from None
+
+
+def _innermost_first(root: Descriptor) -> Iterator[Descriptor]:
+    """Every message that is needed, after those of its fields: the library makes what is missing by recursion."""
+    met = {root.full_name}
+    todo = [(root, iter(root.fields))]
+    while todo:
+        descriptor, fields_left = todo[-1]
+        for field in fields_left:
+            inner = field.message_type
+            if inner is not None and inner.full_name not in met:
+                met.add(inner.full_name)
+                todo.append((inner, iter(inner.fields)))
+                break
+        else:
+            todo.pop()
+            yield descriptor
 
 
 def _compiled(source: Source) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
-from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, tags
+from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, settle, tags
 from sigla.languages.avro.tree import Document, Record
 from sigla.languages.language import STRICT, Budget, Language, check_unicode
 from sigla.model import Finding, Parsed, Resolved, Tagged
@@ -26,8 +26,11 @@ def _parse(text: str, references: Sequence[Resolved], strict: bool) -> Parsed:  
     return _parsed(parse.read(text, references, strict=strict))
 
 
-def _validate(_parsed: Parsed, _fields: bool) -> None:  # noqa: FBT001 - Language's signature
-    """Parsing has seen to everything."""
+def _validate(parsed: Parsed, _fields: bool) -> None:  # noqa: FBT001 - Language's signature
+    """Parsing has seen to everything but how deep the schema is with all that it refers to."""
+    document = _tree(parsed)
+    if document.names:
+        settle.check_depth(document.root)
 
 
 def _normalise(parsed: Parsed) -> Parsed:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.avro.canonical import outline
 from sigla.languages.avro.defaults import Fitting
 from sigla.languages.avro.json_text import parsed_float, written
+from sigla.languages.avro.limits import MAX_DEPTH, too_deep
 from sigla.languages.avro.tree import Array, Definition, Field, Json, Map, Named, Record, Type, Union, Use
 from sigla.languages.json_text import quoted
 
@@ -81,3 +83,30 @@ def _number(text: str, field: Field) -> float:
 def _shortened(value: Json) -> str:
     text = written(value)
     return text if len(text) <= 200 else f"{text[:200]}..."  # enough to recognise it
+
+
+def check_depth(root: Type) -> None:
+    """What references define counts as if it stood where it is used first (RF-8). Raises Malformed if that is too deep.
+
+    A text of few levels can be the end of a long chain; it could be neither printed as one nor compared.
+    """
+    met: set[str] = set()
+    todo = [(root, 0)]
+    while todo:
+        node, depth = todo.pop()
+        effort.pulse(1)
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        if not isinstance(node, Named):
+            todo += [(inner, depth + 1) for inner in reversed(_inside(node))]
+        elif isinstance(node, Record) and node.full not in met:
+            met.add(node.full)
+            todo += [(field.type, depth + 1) for field in reversed(node.fields)]
+
+
+def _inside(node: Type) -> list[Type]:
+    if isinstance(node, Union):
+        return node.branches
+    if isinstance(node, (Array, Map)):
+        return [node.items if isinstance(node, Array) else node.values]
+    return []
