@@ -5,8 +5,8 @@ from typing import cast
 import orjson
 
 from sigla import journal
-from sigla.changes import ConfigChanged, ContextDropped, Head, SubjectPurged, VersionPurged
-from sigla.model import Config, Settings
+from sigla.changes import ConfigChanged, ContextDropped, Head, NumberingSet, SubjectPurged, VersionPurged
+from sigla.model import Config, SchemaId, Settings
 from sigla.ports import Bodies
 from tests.build import NOW, a_registered, a_row, a_subject
 
@@ -61,3 +61,10 @@ def test_records_carry_the_time_of_their_commit() -> None:
     row = journal.row(ContextDropped(".eu", NOW + 3, "n"))
     (record,) = journal.records([row], cast("Bodies", None))
     assert record[2] == NOW + 3
+
+
+def test_where_numbering_goes_on_says_nothing_to_a_registry_of_confluents() -> None:
+    """Its topic has no record for that; one of a kind that it passes by may hold what we have to know."""
+    row = journal.row(NumberingSet(".eu", SchemaId(7), SchemaId(41), NOW, "n"))
+    (record,) = journal.records([row], cast("Bodies", None))
+    assert record == (b'{"keytype":"NOOP","magic":0}', b'{"context":".eu","continueAfter":41}', NOW)

@@ -58,6 +58,10 @@ class Behind:
     def last(self, context: str) -> SchemaId:
         return max((key.id for key in self.bodies if key.context == context), default=SchemaId(0))
 
+    def next_above(self, key: BodyKey) -> SchemaId | None:
+        above = [each.id for each in self.bodies if each.context == key.context and each.id > key.id]
+        return min(above, default=None)
+
     def bury(self, key: BodyKey) -> None:
         self.bodies[key] = replace(self.bodies[key], gone=True)
 

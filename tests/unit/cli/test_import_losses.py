@@ -41,3 +41,30 @@ def test_records_of_kinds_that_there_are_not_are_no_loss(tmp_path: Path, data: s
     """Associations, and whatever the next release of somebody's registry writes: no schema is missing."""
     dump = topic(schema("o", 1, 1), ({"keytype": "ODD"}, {}), ({"keytype": "ASSOC", "resourceName": "t"}, {}))
     assert main(["import", written(tmp_path / "a.jsonl", dump), "--data", data]) == 0
+
+
+# --- the end of the ids ----------------------------------------------------------------------------------------------
+
+FAR = 1_000_001
+
+
+@pytest.mark.parametrize("how", [[], ["--dry-run"]])
+def test_an_import_that_would_use_up_the_ids_is_refused(
+    tmp_path: Path, data: str, capsys: Captured, how: list[str]
+) -> None:
+    """One record with a very high id would leave none for others; nothing of the dump is written."""
+    dump = written(tmp_path / "a.jsonl", topic(schema("o", 1, 1), schema("p", 1, FAR, OTHER)))
+    assert main(["import", dump, "--data", data, *how]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"sigla: Id {FAR} of context . is more than 1,000,000 above 0, the highest one here")
+    assert "--raise-ids" in told
+    assert main(["export", "--data", data]) in {0, 2}
+    assert "schema" not in capsys.readouterr().out
+    assert main(["import", dump, "--data", data, "--raise-ids", *how]) == 0
+
+
+def test_an_import_may_go_on_by_as_much_as_is_usual(tmp_path: Path, data: str) -> None:
+    """What counts is how far it is above what stands here."""
+    for id, text in ((FAR - 1, OTHER), (2 * FAR - 2, '"string"')):
+        dump = written(tmp_path / f"{id}.jsonl", topic(schema(f"o{id}", 1, id, text)))
+        assert main(["import", dump, "--data", data]) == 0

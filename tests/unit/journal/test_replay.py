@@ -18,6 +18,7 @@ from tests.unit.journal.topic import (
     cleared,
     config,
     context,
+    continued,
     hidden,
     mode,
     purged,
@@ -299,3 +300,24 @@ def test_an_answer_of_an_api_is_the_record_it_came_from() -> None:
     assert (found.subject, found.version, found.id, found.ts, found.deleted) == (s(":.c:o"), 2, 7, 5, True)
     assert replay.highest_of({"maxId": 9}, SchemaId(7)) == 9
     assert replay.highest_of({}, SchemaId(7)) == 7
+
+
+def test_numbering_goes_on_where_the_journal_says() -> None:
+    """What was imported before no longer counts, what came later does."""
+    far = schema("o", 1, 2**31 - 1)
+    assert state(far, continued(".", 41)).highest == {".": 41}
+    assert state(far, continued(".", 41), schema("p", 1, 42, OTHER)).highest == {".": 42}
+    assert state(schema("o", 1, 7), continued(".eu", 3)).highest == {".": 7, ".eu": 3}
+
+
+@pytest.mark.parametrize(
+    "context, after", [(5, 1), (None, 1), ("eu", 1), (".eu:x", 1), (".", -1), (".", 2**31), (".", "1"), (".", True)]
+)
+def test_numbering_that_no_context_can_have_is_skipped(context: object, after: object) -> None:
+    found = state(continued(context, after))
+    assert (len(found.skipped), dict(found.highest)) == (1, {})
+
+
+def test_a_record_that_says_nothing_may_hold_what_it_likes() -> None:
+    """To the reference its value means nothing either."""
+    assert state(({"keytype": "NOOP", "magic": 0}, {"note": "backup"})) == state()

@@ -53,6 +53,10 @@ def context(name: str, *, listed: bool = True) -> Said:
     return {"keytype": "CONTEXT", **value, "magic": 0}, value if listed else None
 
 
+def continued(context: object, after: object) -> Said:
+    return {"keytype": "NOOP", "magic": 0}, {"context": context, "continueAfter": after}
+
+
 def topic(*said: Said, at: int = 1_000) -> list[TopicRecord]:
     """Each a second after the one before, the first at `at`."""
     return [

@@ -6,7 +6,7 @@ has written nothing.
 
 from dataclasses import dataclass
 
-from sigla.model import Config, Row, Search, Settings, Subject, Target, Version
+from sigla.model import Config, Row, SchemaId, Search, Settings, Subject, Target, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +201,20 @@ class ContextListed:
     nonce: str
 
 
+@dataclass(frozen=True, slots=True)
+class NumberingSet:
+    """New ids of a context go on after a number, which may be lower than the one given out last.
+
+    seen: that one, as `Catalog.max_id` told it; Conflict if another was given out meanwhile.
+    """
+
+    context: str
+    seen: SchemaId
+    after: SchemaId
+    ts: int
+    nonce: str
+
+
 Change = (
     Registered
     | Imported
@@ -213,4 +227,5 @@ Change = (
     | ImportBegun
     | ContextDropped
     | ContextListed
+    | NumberingSet
 )

@@ -50,6 +50,13 @@ class Denied(Refusal):
     code, text = 40301, "User is denied operation {operation} on Subject: {subject}"
 
 
+class IdOutOfReach(Denied):
+    text = (
+        "User is denied operation Write on Subject: {subject}: id {id} is more than {furthest} above {highest}, the "
+        "highest id of its context; only a key for all subjects may import it"
+    )
+
+
 class DeniedEverywhere(Denied):
     text = "User is denied operation {operation}"
 

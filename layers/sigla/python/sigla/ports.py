@@ -122,7 +122,10 @@ class Catalog(Protocol):
         ...
 
     def next_id(self, context: str) -> SchemaId:
-        """A number never given out before in the context; the first is 1. Raises errors.IdsExhausted past 2^31 - 1."""
+        """The number after `max_id`, never given out before but where a change set that lower; the first is 1.
+
+        Raises errors.IdsExhausted past 2^31 - 1.
+        """
         ...
 
     def raise_counter(self, context: str, to: SchemaId) -> None:
@@ -130,7 +133,7 @@ class Catalog(Protocol):
         ...
 
     def max_id(self, context: str) -> SchemaId:
-        """The highest number given out or raised to; 0 if none."""
+        """The highest number given out or raised to, or where numbering was made to go on since; 0 if none."""
         ...
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
@@ -165,6 +168,10 @@ class Bodies(Protocol):
 
     def last(self, context: str) -> SchemaId:
         """The highest id with a body in the context; 0 if none."""
+        ...
+
+    def next_above(self, key: BodyKey) -> SchemaId | None:
+        """The lowest id above this one with a body in its context, living or gone; None if there is none."""
         ...
 
     def bury(self, key: BodyKey) -> None:

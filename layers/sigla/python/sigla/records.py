@@ -296,6 +296,11 @@ def mode_record(scope: Subject, mode: str | None) -> Pair:
     return _about("MODE", scope, None if mode is None else {"mode": mode})
 
 
+def numbering_record(context: str, after: SchemaId) -> Pair:
+    """Confluent's topic has no record for it: to a registry of theirs this is one that says nothing."""
+    return _pair({"keytype": "NOOP", "magic": 0}, {"context": context, "continueAfter": after})
+
+
 def _about(keytype: str, scope: Subject, value: Json | None) -> Pair:
     """A record about a subject or a context; about the default context it names none."""
     named = {"subject": scope.qualified} if scope.qualified else {}

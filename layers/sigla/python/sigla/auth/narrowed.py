@@ -11,7 +11,16 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 from sigla.auth.permissions import READ, Access, Reach
-from sigla.changes import Change, ConfigChanged, ContextDropped, ContextListed, Head, ImportBegun, ModeChanged
+from sigla.changes import (
+    Change,
+    ConfigChanged,
+    ContextDropped,
+    ContextListed,
+    Head,
+    ImportBegun,
+    ModeChanged,
+    NumberingSet,
+)
 from sigla.errors import Denied, StoreError
 from sigla.keys import utf16
 from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
@@ -152,7 +161,7 @@ def _denied(access: Access, subject: Subject) -> Denied:
 def _subject_of(change: Change) -> Subject:
     if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
         return change.scope
-    if isinstance(change, ContextDropped | ContextListed):
+    if isinstance(change, ContextDropped | ContextListed | NumberingSet):
         return Subject(change.context, "")
     return change.head.subject
 

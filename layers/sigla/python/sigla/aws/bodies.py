@@ -56,6 +56,10 @@ class AwsBodies:
             leap = 2 * leap or PAGE
         return SchemaId(last)
 
+    def next_above(self, key: BodyKey) -> SchemaId | None:
+        ids, _ = self._ids_after(key.context, key.id)
+        return next((SchemaId(id) for id in ids if id > key.id), None)
+
     def bury(self, key: BodyKey) -> None:
         self._replace(key, lambda standing: None if standing.gone else replace(standing, gone=True))
 

@@ -19,6 +19,7 @@ from sigla.changes import (
     Head,
     Imported,
     ModeChanged,
+    NumberingSet,
     Registered,
     SubjectDeleted,
     SubjectPurged,
@@ -196,6 +197,17 @@ def _list_context(tools: Tools, change: ContextListed, at: int) -> Plan:
     return Plan([update(tools.places.context(change.context), form, when=earlier(at))])
 
 
+def _set_numbering(tools: Tools, change: NumberingSet, _: int) -> Plan:
+    """Whoever draws a number meanwhile moves the counter, and the condition fails."""
+    keys.check_length(Subject(change.context, ""))
+    when = (
+        equals(next=change.seen)
+        if change.seen
+        else Condition("attribute_not_exists(#next) OR #next = :none", {"none": 0})
+    )
+    return Plan([update(tools.places.counter(change.context), {"next": change.after}, when=when)])
+
+
 _PLANS: dict[type, Callable[..., Plan]] = {
     Registered: versions.register,
     Imported: versions.import_,
@@ -207,4 +219,5 @@ _PLANS: dict[type, Callable[..., Plan]] = {
     ModeChanged: _change_mode,
     ContextDropped: _drop_context,
     ContextListed: _list_context,
+    NumberingSet: _set_numbering,
 }

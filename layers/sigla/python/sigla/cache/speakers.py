@@ -17,6 +17,7 @@ from sigla.changes import (
     ImportBegun,
     Imported,
     ModeChanged,
+    NumberingSet,
     Registered,
 )
 from sigla.errors import SchemaNotFound, StoreError
@@ -164,7 +165,7 @@ def _touched(change: Change) -> Callable[[BodyKey, Holder], bool]:
     """Whether a change may have another speak for an id than the one who did."""
     if isinstance(change, ConfigChanged):
         return lambda _, holder: holder.subject == change.scope
-    if isinstance(change, ModeChanged | ContextDropped | ContextListed):
+    if isinstance(change, ModeChanged | ContextDropped | ContextListed | NumberingSet):
         return lambda _, __: False
     if isinstance(change, ImportBegun):
         return lambda _, __: True

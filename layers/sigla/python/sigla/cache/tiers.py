@@ -59,6 +59,9 @@ class Tiers:
     def last(self, context: str) -> SchemaId:
         return self._behind.last(context)
 
+    def next_above(self, key: BodyKey) -> SchemaId | None:
+        return self._behind.next_above(key)
+
     def bury(self, key: BodyKey) -> None:
         with self._changing(key):
             self._behind.bury(key)

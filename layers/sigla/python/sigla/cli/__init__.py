@@ -26,6 +26,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla export FILE            a registry as such a dump
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla scrub                  compares bodies, catalog and journal
+  sigla ids                    how many ids are left, and where numbering goes on
 """
 
 EPILOG = """\
@@ -88,7 +89,7 @@ def _hush() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import explain, export, import_, keys, scrub, serve, zone_url
+    from sigla.cli import explain, export, ids, import_, keys, scrub, serve, zone_url
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -101,5 +102,6 @@ def _parser() -> argparse.ArgumentParser:
     import_.add_to(commands)
     export.add_to(commands)
     scrub.add_to(commands)
+    ids.add_to(commands)
     explain.add_to(commands)
     return parser

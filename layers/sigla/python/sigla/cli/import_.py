@@ -49,6 +49,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
     )
     parser.add_argument("--bodies", action="store_true", help="put back bodies that were lost of what is identical")
+    parser.add_argument(
+        "--raise-ids", action="store_true", help="also where new ids would go on more than 1,000,000 above today's"
+    )
     parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
     parser.set_defaults(run=run)
@@ -63,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
     with progress.shown() as told:
         state = _state(args, told)
         with place.explained(address), _opened(address, dry_run=args.dry_run) as (stores, group):
+            if not args.raise_ids:
+                _check_reach(stores, state)
             report = import_state(stores, state, group=group, threads=threads, bodies=args.bodies, progress=told)
     if args.json:
         print(json.dumps({**report.form(), "dryRun": args.dry_run}))
@@ -72,6 +77,19 @@ def run(args: argparse.Namespace) -> int:
         why = ", ".join(f"{count} × {why}" for why, count in report.lost.items())
         raise Refused(f"{sum(report.lost.values())} of what there was to import did not come: {why}.")
     return int(not report.is_complete)
+
+
+def _check_reach(stores: "Stores", state: "State") -> None:
+    """Raises Misuse before anything is written."""
+    from sigla.registry.numbering import FURTHEST
+
+    for context, id in state.highest.items():
+        highest = stores.catalog.max_id(context)
+        if id > highest + FURTHEST:
+            raise Misuse(
+                f"Id {id} of context {context} is more than {FURTHEST:,} above {highest}, the highest one here, and "
+                "new ids would go on after it: add --raise-ids if that is meant. Nothing was imported."
+            )
 
 
 def _state(args: argparse.Namespace, told: progress.Told) -> "State":

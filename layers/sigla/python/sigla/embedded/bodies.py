@@ -43,6 +43,11 @@ class EmbeddedBodies:
         staged = max((key.id for key in self._unit.all_staged() if key.context == context), default=SchemaId(0))
         return max(staged, self._directory.last(context))
 
+    def next_above(self, key: BodyKey) -> SchemaId | None:
+        staged = (each.id for each in self._unit.all_staged() if each.context == key.context)
+        above = [id for id in (*staged, *self._directory.ids(key.context)) if id > key.id]
+        return min(above, default=None)
+
     def bury(self, key: BodyKey) -> None:
         with self._unit.group():
             standing = self._find(key)

@@ -21,6 +21,7 @@ from sigla.changes import (
     Imported,
     ImportedVersion,
     ModeChanged,
+    NumberingSet,
     Registered,
     SubjectDeleted,
     SubjectPurged,
@@ -192,6 +193,18 @@ def _drop_context(db: sqlite3.Connection, change: ContextDropped) -> Outcome:
     return Outcome()
 
 
+def _set_numbering(db: sqlite3.Connection, change: NumberingSet) -> Outcome:
+    keys.check_length(Subject(change.context, ""))
+    found = db.execute("SELECT given FROM context WHERE name = ?", (change.context,)).fetchone()
+    if (found[0] if found else 0) != change.seen:
+        raise Conflict
+    db.execute(
+        "INSERT INTO context VALUES (?, ?, ?, FALSE) ON CONFLICT (name) DO UPDATE SET given = excluded.given",
+        (change.context, keys.utf16(change.context), change.after),
+    )
+    return Outcome()
+
+
 def _drop_settings(db: sqlite3.Connection, subject: Subject, nonce: str) -> Effects:
     """Removes both entries; the revision that stays lets nobody write over a purge that he has not seen."""
     before = rows.settings_of(db, subject)
@@ -270,4 +283,5 @@ _ACTS: dict[type, Callable[..., Outcome]] = {
     ImportBegun: _begin_import,
     ContextDropped: _drop_context,
     ContextListed: _list,
+    NumberingSet: _set_numbering,
 }

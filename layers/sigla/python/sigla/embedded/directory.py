@@ -42,14 +42,18 @@ class Directory:
 
     def last(self, context: str) -> SchemaId:
         """The highest id with a file; 0 if none. Lists the whole context."""
+        return max(self.ids(context), default=SchemaId(0))
+
+    def ids(self, context: str) -> list[SchemaId]:
+        """All that have a file, in no order."""
         folder = self._root / keys.schemas_directory(self._registry, context)
         try:
             ids = [int(path.stem) for path in folder.iterdir() if BODY.fullmatch(path.name)]
         except OSError as failure:
             if failure.errno in _NO_FILE:
-                return SchemaId(0)
+                return []
             raise StoreError(f"the bodies of context {context} cannot be listed") from failure
-        return SchemaId(max((id for id in ids if id <= _HIGHEST), default=0))
+        return [SchemaId(id) for id in ids if id <= _HIGHEST]
 
     def body_path(self, key: BodyKey) -> Path:
         return self._root / keys.body_file(self._registry, key)

@@ -13,6 +13,7 @@ never change. A row is a JSON-able mapping:
         {"type": "CLEAR_SUBJECT", "context": ".", "name": "s"}
         {"type": "CONFIG", "context": ".", "name": "s", "config": {…} or null}
         {"type": "MODE", "context": ".", "name": "s", "mode": "READONLY" or null}
+        {"type": "NUMBERING", "context": ".", "after": 100000}
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from sigla.changes import (
     ImportBegun,
     Imported,
     ModeChanged,
+    NumberingSet,
     Registered,
     SubjectDeleted,
     SubjectPurged,
@@ -110,6 +112,8 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield {"type": "CONTEXT", "context": context, "listed": True}
         case ContextDropped(context=context):
             yield {"type": "CONTEXT", "context": context, "listed": False}
+        case NumberingSet(context=context, after=after):
+            yield {"type": "NUMBERING", "context": context, "after": after}
 
 
 def _of(type: str, subject: Subject) -> Entry:
@@ -175,4 +179,5 @@ _RECORDS: dict[str, Callable[[Entry, Bodies], forms.Pair]] = {
     "CLEAR_SUBJECT": lambda entry, _: forms.clear_subject_record(_subject(entry)),
     "CONFIG": lambda entry, _: forms.config_record(_subject(entry), entry["config"]),
     "MODE": lambda entry, _: forms.mode_record(_subject(entry), entry["mode"]),
+    "NUMBERING": lambda entry, _: forms.numbering_record(entry["context"], SchemaId(entry["after"])),
 }

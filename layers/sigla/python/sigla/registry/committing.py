@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
-from sigla.changes import Change, ConfigChanged, ContextDropped, ContextListed, ImportBegun, ModeChanged
+from sigla.changes import Change, ConfigChanged, ContextDropped, ContextListed, ImportBegun, ModeChanged, NumberingSet
 from sigla.errors import Conflict, OutcomeUnknown, StoreError, TimedOut
 from sigla.model import BodyKey
 from sigla.registry.stores import Stores
@@ -61,6 +61,9 @@ def commit(stores: Stores, change: Change) -> None:
 def _is_written(stores: Stores, change: Change) -> bool:
     if isinstance(change, ContextDropped | ContextListed):
         return (change.context in stores.catalog.contexts()) == isinstance(change, ContextListed)
+    if isinstance(change, NumberingSet):
+        highest = stores.catalog.max_id(change.context)
+        return change.after <= highest and (highest < change.seen or change.seen < change.after)
     if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
         return stores.catalog.snapshot(change.scope).chain.own.revision == change.nonce
     return stores.catalog.snapshot(change.head.subject).head.nonce == change.nonce

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from sigla.changes import Head, Registered
 from sigla.errors import IdTaken, Incompatible, InvalidSchema, Taken
@@ -18,7 +19,7 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.registry import drafts, match, parsing
+from sigla.registry import drafts, match, numbering, parsing
 from sigla.registry.check import messages
 from sigla.registry.committing import commit, nonce, until_committed
 from sigla.registry.parsing import Offered
@@ -132,27 +133,29 @@ class _Registration:
         """A new id with its body in place.
 
         An orphan of a write that never committed is adopted if it has our content. An id that means something else was
-        used before (a table restored behind its bucket): then the next one is past the last body.
+        used before (a table restored behind its bucket, numbering that was set back): then it is skipped.
         """
         context = view.subject.context
         drawn = context, offered.guid, offered.targets
         if drawn in self.drawn:
             return self.drawn[drawn]
-        while True:
+        for met in count():
             key = BodyKey(context, self.stores.catalog.next_id(context))
             try:
                 self.stores.bodies.put(key, self._body(view, offered, version))
             except Taken as taken:
                 if taken.standing.gone or _means_other(taken.standing, offered):
-                    self.stores.catalog.raise_counter(context, self.stores.bodies.last(context))
+                    numbering.skip(self.stores, key, met)
                     continue
             self.drawn[drawn] = key.id
             return key.id
+        raise AssertionError  # count() does not end
 
     def _import_id(
         self, view: View, offered: Offered, schema_id: SchemaId, version: Version
     ) -> tuple[SchemaId, Body | None]:
         """An id brought along: free, or of the very same content, whose body then lives, or lives again."""
+        numbering.check_reach(self.stores, view.subject, schema_id)
         key = BodyKey(view.subject.context, schema_id)
         body = self._body(view, offered, version)
         standing = None

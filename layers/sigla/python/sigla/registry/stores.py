@@ -53,7 +53,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """directory: of zones; None where there are none."""
+    """directory: of zones; None where there are none.
+
+    furthest: how far above the highest id of its context one may be that is brought along; None: as far as it likes.
+    """
 
     catalog: Catalog
     bodies: Bodies
@@ -61,6 +64,7 @@ class Stores:
     options: Options = field(default_factory=Options)
     parsed: ParsedSchemas = field(default_factory=ParsedSchemas)
     directory: Zones | None = None
+    furthest: int | None = None
 
     def ask(
         self,

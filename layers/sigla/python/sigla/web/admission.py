@@ -7,6 +7,7 @@ from sigla.auth.permissions import READ, Access, Principal
 from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import GLOBAL, Subject
 from sigla.registry import Registry
+from sigla.registry.numbering import FURTHEST
 from sigla.web import paths
 from sigla.web.exchange import Exchange
 from sigla.web.routes import Route
@@ -27,7 +28,8 @@ def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Pr
         looks = access is READ and route.path.startswith(SETTINGS)
         if not (principal.reach.shows(subject) if looks else principal.reach.includes(subject)):
             raise _denied(access, subject)
-    return replace(registry, catalog=Narrowed(registry.catalog, principal.reach, access))
+    narrowed = Narrowed(registry.catalog, principal.reach, access)
+    return replace(registry, catalog=narrowed, furthest=FURTHEST)
 
 
 def asked(route: Route, exchange: Exchange) -> Access:

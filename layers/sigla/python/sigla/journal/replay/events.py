@@ -67,6 +67,15 @@ class ContextSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Continued:
+    """New ids of a context go on after a number, whatever was given out before."""
+
+    offset: int
+    context: str
+    after: SchemaId
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """A record that is meant to say nothing."""
 
@@ -82,4 +91,4 @@ class Skipped:
     why: str
 
 
-Event = Put | Purged | Hidden | Cleared | ConfigSet | ModeSet | ContextSet | Nothing | Skipped
+Event = Put | Purged | Hidden | Cleared | ConfigSet | ModeSet | ContextSet | Continued | Nothing | Skipped

@@ -14,6 +14,7 @@ from sigla.journal.replay.events import (
     Cleared,
     ConfigSet,
     ContextSet,
+    Continued,
     Event,
     Hidden,
     ModeSet,
@@ -191,8 +192,14 @@ def _context(record: TopicRecord, key: Json, value: Json | None) -> Event:
     return ContextSet(record.offset, context, listed=value is not None)
 
 
-def _nothing(record: TopicRecord, _: Json, __: Json | None) -> Event:
-    return Nothing(record.offset)
+def _noop(record: TopicRecord, _: Json, value: Json | None) -> Event:
+    """To the reference it says nothing, whatever is in it; in a journal of ours it may say where numbering goes on."""
+    if value is None or "continueAfter" not in value:
+        return Nothing(record.offset)
+    context = value["context"]
+    if not isinstance(context, str) or names.subject(f":{context}:") != Subject(context, ""):
+        raise _Unfit(NAME)
+    return Continued(record.offset, context, SchemaId(_number(value["continueAfter"], 0)))
 
 
 def _association(*_: object) -> Event:
@@ -206,7 +213,7 @@ _READERS: Mapping[str, Callable[[TopicRecord, Json, Json | None], Event]] = {
     "CONFIG": _config,
     "MODE": _mode,
     "CONTEXT": _context,
-    "NOOP": _nothing,
+    "NOOP": _noop,
     "ASSOC": _association,
 }
 

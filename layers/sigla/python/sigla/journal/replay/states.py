@@ -12,7 +12,18 @@ from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
 
-from sigla.journal.replay.events import Cleared, ConfigSet, ContextSet, Event, Hidden, ModeSet, Purged, Put, Skipped
+from sigla.journal.replay.events import (
+    Cleared,
+    ConfigSet,
+    ContextSet,
+    Continued,
+    Event,
+    Hidden,
+    ModeSet,
+    Purged,
+    Put,
+    Skipped,
+)
 from sigla.journal.replay.records import TopicRecord, read
 from sigla.model import BodyKey, Guid, SchemaId, Settings, Subject, Version
 
@@ -36,7 +47,8 @@ class State:
     """A registry as its topic tells it.
 
     subjects: their stored versions, by the offset of what was written last of each. contexts: those that are listed.
-    highest: the highest id each context ever had. gone: what ids meant that no version holds any more.
+    highest: the highest id each context ever had, or had since its numbering was made to go on elsewhere.
+    gone: what ids meant that no version holds any more.
     """
 
     subjects: Mapping[Subject, tuple[Put, ...]] = field(default_factory=dict)
@@ -139,6 +151,8 @@ def state_of(events: Iterable[Event]) -> State:
                 contexts[context] = listed
             case Skipped():
                 skipped.append(event)
+            case Continued(context=context, after=after):
+                highest[context] = after
         if isinstance(event, Put):
             highest[event.subject.context] = max(event.id, highest.get(event.subject.context, event.id))
     lost = _lost(by_place.values())

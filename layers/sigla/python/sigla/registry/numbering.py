@@ -1,0 +1,77 @@
+"""Where the ids of a context go on: how far one that is brought along may take them, and how an operator sets it.
+
+There are 2^31 ids and none is ever given out twice, so one import of the last of them would be the end of a context.
+"""
+
+from typing import Final
+
+from sigla.changes import NumberingSet
+from sigla.errors import IdOutOfReach
+from sigla.model import BodyKey, SchemaId, Search, Subject
+from sigla.ports import Bodies, Catalog
+from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.stores import Stores
+
+FURTHEST: Final = 1_000_000
+"""How far above the highest id of its context one may be that a principal for some subjects brings along."""
+
+CLEAR: Final = 100_000
+"""So many ids have to be free where numbering is made to go on."""
+
+LAST: Final = 2**31 - 1
+
+
+class Occupied(Exception):
+    """An id that means something stands where numbering should go on."""
+
+    def __init__(self, id: SchemaId) -> None:
+        super().__init__(id)
+        self.id = id
+
+
+def check_reach(stores: Stores, subject: Subject, id: SchemaId) -> None:
+    """An id that a subject's registration brings along. Raises IdOutOfReach."""
+    if stores.furthest is None:
+        return
+    highest = stores.catalog.max_id(subject.context)
+    if id > highest + stores.furthest:
+        raise IdOutOfReach(subject=subject, id=id, highest=highest, furthest=stores.furthest)
+
+
+def skip(stores: Stores, taken: BodyKey, met: int) -> None:
+    """Lets no id be drawn again that was found taken. met: how many taken ones were met before, one after the other.
+
+    A table that was restored behind its bucket has one run of bodies before it: past the last of them there is nothing.
+    Where one stands far off, because its id was imported, numbering stays where it is, and leaps ever farther.
+    """
+    last = stores.bodies.last(taken.context)
+    to = last if last - taken.id <= FURTHEST else SchemaId(min(taken.id + 2**met - 1, LAST))
+    stores.catalog.raise_counter(taken.context, to)
+
+
+def continue_after(stores: Stores, context: str, after: SchemaId) -> SchemaId:
+    """New ids of the context go on after this one; what is taken later is skipped. Yields where they went on before.
+
+    Raises TimedOut. `check_clear` is to be asked before.
+    """
+
+    def attempt() -> SchemaId:
+        seen = stores.catalog.max_id(context)
+        if seen != after:
+            commit(stores, NumberingSet(context, seen, after, stores.clock.now(), nonce()))
+        return seen
+
+    return until_committed(stores, "Setting the numbering", attempt)
+
+
+def check_clear(catalog: Catalog, bodies: Bodies, key: BodyKey) -> None:
+    """Whether the ids after this one are free, of bodies in any state and of versions whose body is lost.
+
+    Raises Occupied with the lowest that is not.
+    """
+    found = {row.id for _, row in catalog.versions(Search(context=key.context), deleted=True, latest_only=False)}
+    if (body := bodies.next_above(key)) is not None:
+        found.add(body)
+    taken = min((id for id in found if key.id < id <= key.id + CLEAR), default=None)
+    if taken is not None:
+        raise Occupied(taken)

@@ -1,0 +1,52 @@
+"""How far an id that is brought along may be above the others: ids belong to everybody in a context."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.build import a_text
+from tests.unit.auth.guarded import DOORS, Guarded, cut, guarded
+
+FAR = 2**31 - 1
+FURTHEST = 1_000_000
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[Guarded]:
+    keys, secrets = cut(tmp_path)
+    with guarded(keys, secrets) as world:
+        yield world
+
+
+def importing(subject: str, id: int) -> tuple[str, str, dict[str, Any]]:
+    return "POST", f"/subjects/{subject}/versions", {"schema": a_text(subject.replace("-", "")), "id": id, "version": 1}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("who, scope, mode", [("admin-of-a", "/a-new", "IMPORT"), ("admin", "/:.__GLOBAL:", "FORWARD")])
+def test_who_may_change_some_subjects_does_not_end_the_ids_of_all(
+    world: Guarded, door: str, who: str, scope: str, mode: str
+) -> None:
+    """One registration with the highest id there is, and nobody in the context could register any more."""
+    highest = world.store.catalog.max_id(".")
+    with DOORS[door](world) as ask:
+        assert ask(who, "PUT", f"/mode{scope}", {"mode": mode}).status == 200
+        refused = ask("admin-of-a", *importing("a-new", FAR))
+        assert (refused.status, refused.json["error_code"]) == (403, 40301)
+        assert refused.json["message"] == (
+            f"User is denied operation Write on Subject: a-new: id {FAR} is more than {FURTHEST} above {highest}, the "
+            "highest id of its context; only a key for all subjects may import it"
+        )
+        assert world.store.catalog.max_id(".") == highest
+        assert world.store.bodies.last(".") < FURTHEST, "nothing was written"
+        assert ask("writer-of-a", *importing("a-new", highest + FURTHEST + 1)).status == 403
+        assert ask("writer-of-a", *importing("a-new", highest + FURTHEST)).status == 200
+
+
+def test_whoever_answers_for_the_whole_registry_imports_any_id(world: Guarded) -> None:
+    """A registry whose ids are high is brought in by somebody."""
+    with DOORS["local"](world) as ask:
+        assert ask("admin", "PUT", "/mode/a-new", {"mode": "IMPORT"}).status == 200
+        assert ask("writer", *importing("a-new", FAR)).json["id"] == FAR
