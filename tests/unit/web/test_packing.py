@@ -4,9 +4,14 @@ import asyncio
 import gzip
 import json
 from collections.abc import Awaitable
+from dataclasses import replace
 
 import pytest
 
+from sigla.cache.memory import Memory
+from sigla.cache.ring import Ring
+from sigla.cache.single_flight import SingleFlight
+from sigla.cache.tiers import Tiers
 from sigla.model import DEFAULT_CONTEXT, Draft, Subject
 from sigla.registry import Registry
 from sigla.web import app
@@ -60,8 +65,11 @@ def test_what_is_packed_says_the_same(client: Client, path: str) -> None:
     assert client("HEAD", path, headers=READS_GZIP).body == b""
 
 
-def test_answers_by_id_are_packed_once(client: Client) -> None:
+def test_answers_by_id_are_packed_once(client: Client, registry: Registry) -> None:
     """Most of what a registry is asked: the second time nobody waits for a thread."""
+    memory = Memory(2**25, registry.clock)
+    kept = Tiers(memory, SingleFlight(Ring({}, registry.clock), registry.clock), registry.bodies)
+    client = Client(app.build(replace(registry, bodies=kept), options=app.Options(packing=Packing())))
     answered(client, (BY_ID, READS_GZIP))
     told = answered(client, (BY_ID, READS_GZIP), ("/subjects", {}))
     assert [path for path, _ in told] == [BY_ID, "/subjects"]
