@@ -175,6 +175,8 @@ class BindPart(_Part):
             raise ValueError("`records` is for strategies that go by them")
         if self.strategy is plan.Strategy.RECORD and not self.records:
             raise ValueError("with RecordName say in `records` which, by their full names")
+        if any(record.startswith(":") for record in self.records):
+            raise ValueError("`records` are full names; which context is asked is said in `registry`")
         if by_record and self.reader.kind == "id" and not self.records:
             raise ValueError("with a reader that is an id say in `records` what is read as it, by full names")
         if self.part == "key" and self.table:

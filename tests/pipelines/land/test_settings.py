@@ -80,6 +80,7 @@ max_stale: 2h
         (("kind: files", "kind: pulsar"), "`source`"),
         (("{topic: orders}", "{topic: orders, reader: newest}"), "`latest`, `{version: N}` or `{id: N}`"),
         (("{topic: orders}", "{topic: orders, strategy: RecordName}"), "say in `records` which"),
+        (("{topic: orders}", "{topic: orders, strategy: RecordName, records: [':.b:p']}"), "which context is asked"),
         (("{topic: orders}", "{topic: orders, strategy: TopicRecordName, reader: {id: 1}}"), "an id say in `records`"),
         (("{topic: orders}", "{topic: orders, records: [a]}"), "strategies that go by them"),
         (("{topic: orders}", "{topic: orders, strategy: TopicRecordName, table: t}"), "must have `{record}` in it"),

@@ -10,7 +10,7 @@ from sigla.journal import replay
 from sigla.journal.replay import Put, Skipped, TopicRecord, read, replayed
 from sigla.journal.replay import records as forms
 from sigla.journal.replay.states import REBOUND
-from sigla.model import GLOBAL, BodyKey, Config, Metadata, Reference, SchemaId, Settings, Version
+from sigla.model import GLOBAL, BodyKey, Config, Metadata, Reference, SchemaId, Settings, Subject, Version
 from tests.unit.journal.topic import (
     OTHER,
     TEXT,
@@ -35,6 +35,16 @@ def test_the_last_word_about_a_version_counts() -> None:
     """Its time is that of the record, its soft delete a record like any other."""
     found = state(schema("o", 1, 1), schema("o", 2, 2, OTHER), schema("o", 1, 1, deleted=True))
     assert stored(found, "o") == [(1, 1, True, 3), (2, 2, False, 2)]
+
+
+def test_a_subject_has_one_name_however_a_record_spells_it() -> None:
+    """Else an import would bring in a subject that no request reaches, with the rows of another."""
+    said = (schema(":.bank:pay", 1, 1), schema(":.::.bank:pay", 2, 2), config(":.::.bank:pay", alias="x"))
+    state = replayed(topic(*said, hidden(":.::.bank:pay", 1)))
+    pay = Subject(".bank", "pay")
+    assert {subject: [put.version for put in puts] for subject, puts in state.subjects.items()} == {pay: [2, 1]}
+    assert set(state.settings) == {pay}
+    assert set(state.highest) == {".bank"}
 
 
 def test_a_subject_delete_hides_what_was_there_and_nothing_that_comes_later() -> None:
@@ -205,6 +215,8 @@ BAD_RECORDS: list[tuple[str, str | None, int, str]] = [
     ('{"keytype":"SCHEMA","subject":5,"version":1,"magic":1}', None, 0, forms.NAME),
     ('{"keytype":"SCHEMA","version":1,"magic":1}', None, 0, forms.NAME),
     ('{"keytype":"SCHEMA","subject":":*:o","version":1,"magic":1}', None, 0, forms.NAME),
+    ('{"keytype":"SCHEMA","subject":":.::*:o","version":1,"magic":1}', None, 0, forms.NAME),
+    ('{"keytype":"SCHEMA","subject":":.::.__GLOBAL:o","version":1,"magic":1}', None, 0, forms.NAME),
     ('{"keytype":"SCHEMA","subject":"__GLOBAL","version":1,"magic":1}', None, 0, forms.NAME),
     ('{"keytype":"SCHEMA","subject":"a\\u0001","version":1,"magic":1}', None, 0, forms.NAME),
     ('{"keytype":"SCHEMA","subject":"' + "x" * 701 + '","version":1,"magic":1}', None, 0, forms.NAME),

@@ -232,6 +232,20 @@ def test_no_command_but_this_one_is_needed(
         assert found_in(held) == []
 
 
+def test_deleting_by_any_spelling_deletes_the_one_subject(store: Holdings) -> None:
+    """There is no second one any more that could take the real one off the lists."""
+    registry = registry_of(store)
+    spelled = names.subject(":.::.bank:pay")
+    for number, subject in enumerate([PAY, spelled]):
+        assert registry.register(subject, Draft(a_text("Real"))).version == 1, number
+    assert list(store.catalog.subjects(Search("", ".bank"))) == [PAY]
+    assert registry.delete_subject(spelled) == [1]
+    assert list(store.catalog.subjects(EVERYTHING, Show.ACTIVE)) == []
+    assert registry.delete_subject(PAY, permanent=True) == [1]
+    assert list(store.catalog.subjects(EVERYTHING)) == []
+    assert found_in(store) == []
+
+
 def test_a_busy_registry_without_second_names_has_none(store: Holdings) -> None:
     """Names that look like them, contexts as subjects, settings of everything, deleted and purged subjects."""
     registry = registry_of(store)
