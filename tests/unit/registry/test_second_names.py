@@ -120,6 +120,18 @@ def test_a_second_name_is_told_and_taken_away_and_the_subject_stays(
     assert list(store.catalog.subjects(Search("", DEFAULT_CONTEXT))) == [Subject(DEFAULT_CONTEXT, "orders")]
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_until_then_ids_and_lists_are_kept_apart(store: Holdings, order: tuple[Subject, Subject]) -> None:
+    """A key for the default context does not see the bank's schemas because a second name came before them."""
+    haunted(store, *order)
+    bank = BodyKey(".bank", SchemaId(1))
+    assert [holder.subject for holder in store.catalog.holders(bank)] == [PAY]
+    assert [holder.subject for holder in store.catalog.holders(HERE)] == [GHOST]
+    assert store.catalog.speaker(bank) == store.catalog.holders(bank)[0]
+    found = store.catalog.versions(Search("", DEFAULT_CONTEXT), deleted=True, latest_only=False)
+    assert PAY not in [subject for subject, _ in found]
+
+
 def test_ids_keep_their_meaning(store: Holdings) -> None:
     """Records that were written with an id of the second name can be read for ever; nobody else gets the id."""
     haunted(store, PAY, GHOST)

@@ -139,17 +139,10 @@ def versions(
     position = "s.key >= ? AND (s.key > ? OR v.version > ?)"
     where = Where((highest,)).but(included)
     found = Question(sql, position, 3, seek).search(unit, search, where, skip)
-    return (
-        (_registered(key, context, name, of), rows.row(columns)) for key, _, _, context, name, of, *columns in found
-    )
-
-
-def _registered(key: bytes, context: str, name: str, of: str) -> Subject:
-    """The subject whose version has the context `of`: another than its row says, where it has a second name."""
-    if of == context:
-        return Subject(context, name)
-    text = key.decode("utf-16-be", "surrogatepass")
-    return Subject(of, text if of == DEFAULT_CONTEXT else text.removeprefix(f":{of}:"))
+    for key, _, _, context, name, of, *columns in found:
+        subject = rows.registered(of, key, context, name)
+        if of == context or search.matches(subject):
+            yield subject, rows.row(columns)
 
 
 def settings(unit: Unit, search: Search) -> Iterator[tuple[Subject, Settings]]:

@@ -9,7 +9,7 @@ import orjson
 from sigla import records
 from sigla.changes import Head
 from sigla.keys import utf16
-from sigla.model import GLOBAL, REGISTRY_WIDE, Chain, Guid, Row, SchemaId, Settings, Subject, Version
+from sigla.model import DEFAULT_CONTEXT, GLOBAL, REGISTRY_WIDE, Chain, Guid, Row, SchemaId, Settings, Subject, Version
 
 ROW = 'v.version, v.id, v.guid, v.type, v."references", v.deleted, v.ts, v.revision'
 """The columns of `row`, in its order."""
@@ -30,6 +30,17 @@ def settings(columns: Sequence[Any]) -> Settings:
 
 def subject_key(subject: Subject) -> bytes:
     return utf16(subject.qualified)
+
+
+def registered(of: str, key: bytes, context: str, name: str) -> Subject:
+    """The subject whose version has the context `of`.
+
+    That of its row, unless an earlier release let two names share the row (`second_names`).
+    """
+    if of == context:
+        return Subject(context, name)
+    text = key.decode("utf-16-be", "surrogatepass")
+    return Subject(of, text if of == DEFAULT_CONTEXT else text.removeprefix(f":{of}:"))
 
 
 def number(db: sqlite3.Connection, subject: Subject) -> int | None:

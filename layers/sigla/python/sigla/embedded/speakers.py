@@ -3,19 +3,23 @@
 import sqlite3
 import threading
 
+from sigla.embedded import rows
 from sigla.embedded.unit import Unit
-from sigla.model import BodyKey, Holder, Subject
+from sigla.model import BodyKey, Holder
 
 REMEMBERED = 20_000
 """Ids; beyond it the first remembered goes first. A few hundred bytes each."""
 
-HOLDER = "s.context, s.name, v.version, v.deleted, v.ts, v.revision FROM version v JOIN subject s ON s.num = v.subject"
+HOLDER = (
+    "v.context, v.holder, s.context, s.name, v.version, v.deleted, v.ts, v.revision"
+    " FROM version v JOIN subject s ON s.num = v.subject"
+)
 """What `holder` reads."""
 
 
-def holder(columns: tuple[str, str, int, int, int, int]) -> Holder:
-    context, name, version, deleted, ts, revision = columns
-    return Holder(Subject(context, name), version, bool(deleted), ts, revision)  # type: ignore[arg-type]  # as stored
+def holder(columns: tuple[str, bytes, str, str, int, int, int, int]) -> Holder:
+    of, key, context, name, version, deleted, ts, revision = columns
+    return Holder(rows.registered(of, key, context, name), version, bool(deleted), ts, revision)  # type: ignore[arg-type]  # as stored
 
 
 class Speakers:
