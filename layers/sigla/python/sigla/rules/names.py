@@ -12,7 +12,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
 """No more digits than 32 bits can need, so that a long text is no long calculation."""
 _MAX_INT = 2**31 - 1
-_IN_DEFAULT_CONTEXT = ":.:"
+_IN_DEFAULT_CONTEXT = re.compile(r"\A(?::\.:)++")
 
 
 def subject(text: str) -> Subject:
@@ -60,10 +60,7 @@ def search(prefix: str) -> Search:
 
 def _without_default_context(text: str) -> str:
     """What stands behind `:.:`, however often that is said: a long text is looked at once."""
-    start = 0
-    while text.startswith(_IN_DEFAULT_CONTEXT, start):
-        start += len(_IN_DEFAULT_CONTEXT)
-    return text[start:]
+    return _IN_DEFAULT_CONTEXT.sub("", text, count=1) if text.startswith(":.:") else text
 
 
 def version(text: str) -> Version:
