@@ -7,9 +7,9 @@ import pytest
 
 from sigla.cli import main
 from sigla.embedded.store import EmbeddedStore
-from sigla.model import SchemaId
+from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
-from tests.build import FixedClock, a_draft, a_text
+from tests.build import FixedClock, a_body, a_draft, a_text
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.registry.tell import s
@@ -136,3 +136,19 @@ def test_a_registry_in_aws_is_told_in_the_same_way(monkeypatch: pytest.MonkeyPat
         assert main(["ids", "--context", ".eu", *where, "--json"]) == 0
         (row,) = json.loads(capsys.readouterr().out)
         assert (row["highest"], row["next"]) == (41, 42)
+
+
+def test_a_scrub_finds_nothing_wrong_with_numbering_that_was_set(data: str, capsys: Captured) -> None:
+    """And nobody who puts flaws right takes it back."""
+    main(["ids", "--context", ".eu", "--continue-after", "41", "--data", data])
+    assert main(["scrub", "--fix", "COUNTER_BEHIND", "--data", data]) == 0
+    assert next_ids(data, ":.eu:b") == 42
+
+
+def test_numbering_that_comes_near_a_far_id_is_not_put_right_to_the_very_end(data: str, capsys: Captured) -> None:
+    """Numbers after the next body are as good as any."""
+    main(["ids", "--context", ".eu", "--continue-after", "100", "--data", data])
+    with EmbeddedStore(Path(data)) as store:
+        store.bodies.put(BodyKey(".eu", SchemaId(150)), a_body(text=a_text("Near")))
+    assert main(["scrub", "--fix", "COUNTER_BEHIND", "--grace", "0", "--data", data]) in {0, 1}
+    assert next_ids(data, ":.eu:b") == 151

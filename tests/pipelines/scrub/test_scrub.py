@@ -73,7 +73,7 @@ def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: Spa
     written = pq.read_table(tmp_path / "out" / "tables" / "flaws").to_pylist()
     assert [row["sentence"] for row in written] == [flaw.sentence for flaw in found]
     assert [flaw.kind for flaw in put_right(asked, found)] == ["COUNTER_BEHIND"]
-    assert "COUNTER_BEHIND: 1 (critical, 1 fixed)" in list(told(found, [*put_right(asked, found)], "here"))
+    assert "COUNTER_BEHIND: 1 (warning, 1 fixed)" in list(told(found, [*put_right(asked, found)], "here"))
     with pytest.raises(NotEmpty):
         scrub(spark, asked)
 
@@ -88,7 +88,7 @@ def test_who_cannot_put_right_tells_what_was_found(
         broken.set_counter(DEFAULT_CONTEXT, 2)
         assert job.main(command) == 2
     printed = capsys.readouterr()
-    assert printed.out.startswith("COUNTER_BEHIND: 1 (critical)\nflaws: 1, fixed: 0\n")
+    assert printed.out.startswith("COUNTER_BEHIND: 1 (warning)\nflaws: 1, fixed: 0\n")
     assert "Another process is using the data" in printed.err
 
 

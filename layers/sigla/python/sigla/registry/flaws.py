@@ -147,13 +147,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         "nobody takes a way from a guid away: export the registry, and import it into an empty place",
     ),
     "COUNTER_BEHIND": Kind(
-        Severity.CRITICAL,
+        Severity.WARNING,  # registrations skip what is taken
         "Context {context} has given out id {id}, and its counter has not come that far.",
         """
         SELECT u.context, max(u.id) AS id
         FROM (SELECT context, id FROM body UNION ALL SELECT context, id FROM version) u
         WHERE u.id <= 2147483647 GROUP BY u.context""",
-        "raises the counter to the last id",
+        "raises the counter past it",
         fixable=True,
         settles=True,
     ),
@@ -169,7 +169,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         "the table is older than its journal: import the journal into it",
     ),
     "TOMBSTONE_HELD": Kind(
-        Severity.CRITICAL,
+        Severity.WARNING,  # the catalog is what decides
         "Id {id} in context {context} is held by a version, and its body says that it is gone.",
         """
         SELECT DISTINCT b.context, b.id

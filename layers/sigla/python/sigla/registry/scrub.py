@@ -16,6 +16,7 @@ from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, V
 from sigla.ports import Bodies, Journal, VersionKey
 from sigla.registry.flaws import KINDS, Flaw
 from sigla.registry.holdings import Holdings
+from sigla.registry.numbering import CLEAR, FURTHEST
 from sigla.rules import names
 from sigla.rules.guid import guid_of
 
@@ -241,7 +242,10 @@ def _reference_missing(look: _Look, flaw: Flaw) -> bool:
 
 
 def _counter_behind(look: _Look, flaw: Flaw) -> bool:
-    return look.store.catalog.max_id(flaw.context) < (flaw.id or 0)
+    """Only where registrations will soon meet what is taken: an operator may have set numbering back on purpose."""
+    counter = look.store.catalog.max_id(flaw.context)
+    above = look.store.bodies.next_above(BodyKey(flaw.context, counter))
+    return any(counter < (id or 0) <= counter + CLEAR for id in (flaw.id, above))
 
 
 def _row_missing(look: _Look, flaw: Flaw) -> bool:
@@ -342,9 +346,12 @@ def fix(store: Holdings, flaw: Flaw) -> None:
 
 
 def _raise_counter(store: Holdings, flaw: Flaw) -> None:
-    """To the last body there is by now, unless that is nobody's."""
+    """To the last body there is by now; where that stands far off on purpose, past the next one."""
+    counter = store.catalog.max_id(flaw.context)
     ids = (flaw.key.id, store.bodies.last(flaw.context))
-    store.catalog.raise_counter(flaw.context, max(id for id in ids if id <= HIGHEST))
+    near = [id for id in ids if id <= HIGHEST and id - counter <= FURTHEST]
+    above = store.bodies.next_above(BodyKey(flaw.context, counter))
+    store.catalog.raise_counter(flaw.context, max(near, default=above or counter))
 
 
 def _agree(store: Holdings, flaw: Flaw) -> None:
