@@ -2,7 +2,7 @@
 
 import copy
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from botocore.exceptions import HTTPClientError
 from moto.dynamodb import models
 from moto.dynamodb.models.table import Table
 
@@ -55,12 +56,25 @@ def of_two_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aws_journal, "JOURNAL_SHARDS", 2)
 
 
+def _asked(call: Callable[..., Any], **parameters: Any) -> None:
+    """Asks again where no answer came, which the product's client leaves to `Table`: an engine begins slowly."""
+    for last in (False, False, False, True):
+        try:
+            call(**parameters)
+        except HTTPClientError:
+            if last:
+                raise
+        else:
+            return
+
+
 def make_table(dynamodb: Any) -> str:
     """An empty table, as infra/ makes it."""
     name = f"sigla-{next(_numbers)}"
     # Nobody else makes a table of this name: if it is there, it is ours, made by a call whose answer came too late.
     with suppress(dynamodb.exceptions.ResourceInUseException):
-        dynamodb.create_table(
+        _asked(
+            dynamodb.create_table,
             TableName=name,
             KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
             AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
@@ -109,7 +123,8 @@ class Account:
         bodies = AwsBodies(self.objects, registry=registry)
         yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, self.s3, table, registry)
         catalog.close()
-        self.dynamodb.delete_table(TableName=table)
+        with suppress(self.dynamodb.exceptions.ResourceNotFoundException):
+            _asked(self.dynamodb.delete_table, TableName=table)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The table: whole answers, patience, and a time for each transaction that puts the journal in order."""
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -8,13 +9,16 @@ from botocore.exceptions import ClientError
 
 from sigla.aws.actions import ABSENT, delete, put, update
 from sigla.aws.catalog import AwsCatalog
-from sigla.aws.table import TRIES, Cancelled, Table
+from sigla.aws.clients import Clients
+from sigla.aws.table import FAULTS, LONGEST_PAUSE_S, PATIENCE_MS, TRIES, Cancelled, Table
 from sigla.aws.values import packed, unpacked
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
 from tests.build import NOW, FixedClock, a_draft, a_registered, a_subject, registered
 from tests.contract.aws import AwsStores
+from tests.contract.engines import REGION
+from tests.functions.unwell import FAILING, REFUSING, THROTTLING, unwell
 from tests.unit.aws.faults import Fault, Faults, no_fault, once
 
 ORDERS = a_subject()
@@ -89,6 +93,22 @@ def test_a_busy_service_is_asked_again_with_pauses_and_then_given_up(
     table.transact([put(("p", "s"), {})])
     faults.plan = no_fault
     assert table.get(("p", "s")) == {"pk": "p", "sk": "s"}
+
+
+@pytest.mark.parametrize("way, tries", [(THROTTLING, TRIES), (FAILING, FAULTS), (REFUSING, FAULTS)])
+def test_a_service_that_is_unwell_is_asked_as_often_as_was_budgeted(
+    monkeypatch: pytest.MonkeyPatch, way: str, tries: int
+) -> None:
+    """By us alone: were the client to try again as well, a busy table would be asked three times as often."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    clock = FixedClock()
+    with unwell(way) as patient, closing(Clients(region=REGION, dynamodb_endpoint=patient.endpoint)) as clients:
+        with pytest.raises(StoreError):
+            Table(clients.dynamodb, "t", clock).get(("p", "s"))
+        assert patient.asked == (0 if way == REFUSING else tries)
+        assert clients.calls.read() == {"BatchGetItem": tries}
+    assert sum(clock.slept) <= PATIENCE_MS / 1000 + LONGEST_PAUSE_S
 
 
 class Crowded:

@@ -137,6 +137,22 @@ def test_headers_go_out_as_each_door_wants_them(handler: Any) -> None:
     assert "content-encoding" not in single
 
 
+@pytest.mark.parametrize("sent", ["abc", "\u00e9", "\u00c3\u00a9"])
+def test_a_request_id_comes_back_as_it_was_sent(handler: Any, sent: str) -> None:
+    """HTTP-9: whichever way a door turns the bytes of a header into text, it gets the same text back."""
+    lists = handler(rest("GET", "/", multiValueHeaders={"X-Request-ID": [sent]}), None)["multiValueHeaders"]
+    single = handler(function_url("GET", "/", headers={"x-request-id": sent}), None)["headers"]
+    assert (lists["x-request-id"], single["x-request-id"]) == ([sent], sent)
+
+
+def test_a_query_is_as_long_as_it_was_sent(handler: Any) -> None:
+    """REST hands it over decoded: written out again it must not become too long for us, and be refused with 414."""
+    for each in "*:'()!$;@/?,|":
+        answer = handler(rest("GET", "/subjects", {"subjectPrefix": [each * 8000]}), None)
+        assert (answer["statusCode"], answer["body"]) == (200, "[]"), each
+    assert handler(rest("GET", "/subjects", {"subjectPrefix": ["a" * 8200]}), None)["statusCode"] == 414
+
+
 def test_what_is_no_text_is_sent_in_base64(registry: Registry) -> None:
     """Where an operator switches gzip on, the bytes still arrive."""
     packing = gateway.handler(registry, options=app.Options(gzip=True))

@@ -5,10 +5,12 @@ What DynamoDB says and what it becomes:
     a condition does not hold                            Cancelled, with the items as they stand
     too fast                                             tried again with full jitter, then StoreError
     another transaction on the same items                tried again with full jitter, then Conflict: ask anew
-    no answer, a fault of the service, or an earlier     of a read StoreError; of a transaction tried again under the
-    try that is still under way                          same token, then OutcomeUnknown
+    no answer, a fault of the service, or an earlier     tried again with full jitter, a transaction under the same
+    try that is still under way                          token; then StoreError, of a transaction OutcomeUnknown
     an item or a transaction that is too large           SchemaTooLarge
     there is no such table, or not for who asks          Unusable
+
+All tries are made here: the client makes none by itself (`clients.TABLE`), or each of ours would be three.
 """
 
 import random
@@ -16,7 +18,8 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as NotConnected
 
 from sigla.aws.actions import Action, Condition, Key
 from sigla.aws.refusals import failed
@@ -24,11 +27,15 @@ from sigla.aws.values import Item, read_item, written
 from sigla.errors import Conflict, OutcomeUnknown, SchemaTooLarge, StoreError
 from sigla.ports import Clock
 
-TRIES = 8
+TRIES = 10
+FAULTS = 3
+"""A call that gets no answer, or a fault of the service, so often is given up: what is down is not asked ten times."""
+FAULT_LASTS = 5
+"""The pause after a fault is the one after so many more tries: what failed needs longer than what was too fast."""
 FIRST_PAUSE_S = 0.02
 LONGEST_PAUSE_S = 1.0
 PATIENCE_MS = 5_000
-"""A transaction that has taken longer is not tried again: the client has waited for each answer as long as it may."""
+"""A call that has taken longer is not tried again: a request makes several, and has 20 s for all of them."""
 MOST_ACTIONS = 100
 MOST_READ = 100
 MOST_WRITTEN = 25
@@ -164,7 +171,7 @@ class Table:
         token = secrets.token_hex(16)
         unknown: Exception | None = None
         raced = True
-        until = self._clock.now() + PATIENCE_MS
+        until = self._clock.elapsed() + PATIENCE_MS
         for lost in range(TRIES):
             try:
                 self._client.transact_write_items(TransactItems=items, ClientRequestToken=token)
@@ -178,7 +185,7 @@ class Table:
                 unknown = silent
             else:
                 return
-            if self._clock.now() >= until:
+            if self._clock.elapsed() >= until:
                 break
             self._pause(lost)
         if unknown is not None:
@@ -191,21 +198,25 @@ class Table:
 
     def _call(self, operation: str, **arguments: Any) -> Mapping[str, Any]:
         """The answer. Raises StoreError, and ClientError only where a condition does not hold."""
+        until, faults = self._clock.elapsed() + PATIENCE_MS, 0
         for lost in range(TRIES):
             try:
                 answer: Mapping[str, Any] = getattr(self._client, operation)(**arguments)
             except ClientError as refused:
-                code = refused.response["Error"]["Code"]
-                if code in _UNMET:
+                if refused.response["Error"]["Code"] in _UNMET:
                     raise
-                if code not in _LATER:
-                    raise failed(f"DynamoDB refused {operation}", refused) from refused
+                failure: BotoCoreError | ClientError = refused
             except BotoCoreError as silent:
-                raise failed(f"DynamoDB did not answer {operation}", silent) from silent
+                failure = silent
             else:
                 return answer
-            self._pause(lost)
-        raise StoreError(f"DynamoDB is busy: {operation}")
+            busy = _is_busy(failure)
+            faults += not busy
+            if not _passes(failure) or faults == FAULTS or self._clock.elapsed() >= until:
+                break
+            self._pause(lost if busy else lost + FAULT_LASTS)
+        outcome = "refused" if isinstance(failure, ClientError) else "did not answer"
+        raise failed(f"DynamoDB {outcome} {operation}", failure) from failure
 
     def _pause(self, lost: int) -> None:
         longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**lost)
@@ -223,13 +234,23 @@ def _cancelled(refused: ClientError, *, repeated: bool) -> Exception | None:
     codes = {reason.get("Code") for reason in reasons} | {code}
     if codes & _UNMET:
         items = [read_item(reason["Item"]) for reason in reasons if reason.get("Item")]
-        tried = refused.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
-        return Cancelled(items, repeated=repeated or tried > 0)
+        return Cancelled(items, repeated=repeated)
     if codes & _LATER or _is_open(refused):
         return None
     if "size" in message.lower() or any("size" in reason.get("Message", "").lower() for reason in reasons):
         return SchemaTooLarge()
     return failed("DynamoDB refused a transaction", refused)
+
+
+def _is_busy(failure: BotoCoreError | ClientError) -> bool:
+    return isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _LATER
+
+
+def _passes(failure: BotoCoreError | ClientError) -> bool:
+    """Whether another try may succeed where this one failed: too fast, no answer, a fault of the service."""
+    if isinstance(failure, ClientError):
+        return _is_busy(failure) or _is_open(failure)
+    return isinstance(failure, HTTPClientError | NotConnected)
 
 
 def _is_race(refused: ClientError) -> bool:

@@ -23,6 +23,9 @@ ANSWER_BYTES = 5_500_000
 OPTIONS = app.Options(answer_bytes=ANSWER_BYTES, gzip=False)
 """No gzip: bytes that are no text would have to be sent in base64, which these doors do not undo unasked."""
 
+_SENT_AS_THEY_ARE = "!\"$'()*,-./:;<=>?@[\\]^_`{|}~"
+"""In the value of a parameter. What a REST API has decoded must not grow here: a target may have 8 KiB (LIM-7)."""
+
 Handler = Callable[[LambdaEvent, LambdaContext], dict[str, Any]]
 
 
@@ -52,7 +55,7 @@ class FunctionUrl:
     @property
     def scope(self) -> Scope:
         http = self.event["requestContext"]["http"]
-        headers = [(name.lower().encode(), value.encode()) for name, value in self.event.get("headers", {}).items()]
+        headers = _headers(_each(self.event.get("headers")))
         query = self.event.get("rawQueryString", "").encode()
         return scope_of(http["method"], self.event["rawPath"], query, headers, http.get("sourceIp"))
 
@@ -124,9 +127,21 @@ def _each(values: Mapping[str, str] | None) -> Mapping[str, list[str]]:
 
 
 def _headers(values: Mapping[str, Iterable[str]]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode(), value.encode()) for name, many in values.items() for value in many]
+    return [(name.lower().encode(), _header(value)) for name, many in values.items() for value in many]
+
+
+def _header(value: str) -> bytes:
+    """As answers are turned back into text: what a client sent and gets back goes through both."""
+    try:
+        return value.encode("latin-1")
+    except UnicodeEncodeError:
+        return value.encode()
 
 
 def _query(values: Mapping[str, Iterable[str]]) -> bytes:
-    pairs = (f"{quote_plus(name)}={quote_plus(value)}" for name, many in values.items() for value in many)
+    pairs = (
+        f"{quote_plus(name)}={quote_plus(value, safe=_SENT_AS_THEY_ARE)}"
+        for name, many in values.items()
+        for value in many
+    )
     return "&".join(pairs).encode()
