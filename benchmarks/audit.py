@@ -83,10 +83,11 @@ def _versions(path: Path, numbers: Iterable[int]) -> Iterator[tuple[object, ...]
         id, name = SchemaId(number + 1), filled.subject(of)
         schema = Schema("AVRO", _canonical(of, version + 1))
         body = Body(schema, guid_of(schema), (), Subject(CONTEXT, name.name), Version(version + 1), AT, "n")
-        file = path / keys.body_file("default", BodyKey(CONTEXT, id))
+        key = BodyKey(CONTEXT, id)
+        file = path / keys.body_file("default", key)
         if number == 0:
             file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(records.body_bytes(body))
+        file.write_bytes(records.body_bytes(key, body))
         yield of, version + 1, id, body.guid, AT, version + 1, utf16(name.qualified)
 
 

@@ -295,7 +295,7 @@ def work(job: Job, start: Barrier, to: Connection) -> None:
             registry.register(filled.subject(number), Draft(filled.text(number)))
         held = [BodyKey(DEFAULT_CONTEXT, SchemaId(number + 1)) for number in range(job.schemas)]
         bodies = {key: store.bodies.get(key) for key in held}
-        objects = {keys.body_object("default", key): records.body_bytes(body) for key, body in bodies.items()}
+        objects = {keys.body_object("default", key): records.body_bytes(key, body) for key, body in bodies.items()}
         texts = {int(key.id): body.schema.text for key, body in bodies.items()}
         around = Around(processors, Waiting(processors), texts, seen)
         catalog = Holders(store.catalog, held)

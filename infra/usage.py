@@ -94,7 +94,7 @@ REQUESTS = {
     KEPT: Work(TRIPS["read by id for a subject again"], lines=_READ_LINES),
     NEW: Work(TRIPS["read by id for a subject"], lines=_READ_LINES),
     LATEST: Work(TRIPS["read the latest version again"]),
-    KNOWN: Work(TRIPS["register a known schema, spelled otherwise"], own_ms=10),
+    KNOWN: Work(TRIPS["register a known schema, spelled otherwise, again"], own_ms=10),
     FIRST: Work(TRIPS["register a first version"], own_ms=20),
     NEXT: Work(TRIPS["register a next version, cold"], own_ms=20),
 }

@@ -11,12 +11,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from sigla import opening
-from sigla.errors import Malformed, SchemaNamedNotFound, StoreError
+from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Parsed, SchemaId
 from sigla.ports import Bodies
 from sigla.registry.parsed import ParsedSchemas
-from sigla.registry.scrub import AT_ONCE, DAMAGED, read
+from sigla.registry.scrub import AT_ONCE, is_sound, read
 from sigla.rules import references
 from sigla.settings import Address
 
@@ -83,16 +83,17 @@ class Understanding:
     def rows(self, keys: Sequence[BodyKey]) -> Iterator[dict[str, Any]]:
         """The rows of FACTS."""
         for key, body in zip(keys, read(self._bodies, keys), strict=True):
-            yield {"context": key.context, "id": key.id, **(self._of(key, body) if body else self._missing(key))}
+            told = self._of(key, body) if body and is_sound(body) else self._missing(key)
+            yield {"context": key.context, "id": key.id, **told}
 
     def parsed(self, key: BodyKey, body: Body | None = None) -> Parsed:
-        """Raises Malformed, SchemaNamedNotFound, StoreError."""
+        """Raises Malformed, BodyLost, StoreError."""
         found = self._kept.get(key)
         if found is None:
             body = body or self._bodies.get(key)
             schema = body.schema
             if len(schema.references) != len(body.targets):
-                raise SchemaNamedNotFound(key=key.id)
+                raise BodyMissing(key)
             used = references.resolve(schema.references, body.targets, self._bodies.get)
             if schema.type not in LANGUAGES:
                 raise Malformed(f"there is no schema language {schema.type}")
@@ -104,11 +105,9 @@ class Understanding:
         """`read` does not tell an object that is no body from none at all. Raises StoreError of a silence."""
         try:
             self._bodies.get(key)
-        except StoreError as problem:
-            if not isinstance(problem.__cause__, DAMAGED):
-                raise
+        except BodyDamaged as problem:
             return _of_status(Status.UNREADABLE, str(problem))
-        except SchemaNamedNotFound:
+        except BodyMissing:
             pass
         return _of_status(Status.NO_BODY)
 
@@ -127,8 +126,8 @@ class Understanding:
         }
         try:
             parsed = self.parsed(key, body)
-        except SchemaNamedNotFound as missing:
-            return plain | _of_status(Status.UNRESOLVED, missing.message)
+        except BodyLost as lost:
+            return plain | _of_status(Status.UNRESOLVED, str(lost))
         except Malformed as malformed:
             return plain | _of_status(Status.NOT_UNDERSTOOD, malformed.reason)
         return plain | _of_status(Status.UNDERSTOOD) | {"digest": _digest(body, parsed)}

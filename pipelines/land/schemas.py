@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sigla.decoding.decoder import Source, Unreadable
 from sigla.decoding.reasons import Reason
-from sigla.errors import SchemaNamedNotFound
+from sigla.errors import BodyDamaged, BodyMissing
 from sigla.model import BodyKey, Guid, SchemaId
 from sigla.ports import Bodies
 from sigla.registry.sources import source
@@ -40,9 +40,12 @@ class Schemas:
                 raise _unknown_id(id)
             try:
                 self._ids[id] = self._read(BodyKey(self._context, SchemaId(id)))
-            except SchemaNamedNotFound:
+            except BodyMissing:
                 self._absent.add(id)
                 raise _unknown_id(id) from None
+            except BodyDamaged as damaged:  # it may be restored by the next batch
+                self._absent.add(id)
+                self._ids[id] = _bad(damaged)
             except Unreadable as unreadable:
                 self._ids[id] = unreadable
         return _known(self._ids[id])
@@ -56,18 +59,25 @@ class Schemas:
             named = () if guid in self._absent else self._bodies.named(Guid(str(guid)))
             if not named:
                 self._absent.add(guid)
-                raise Unreadable(Reason.UNKNOWN_GUID, f"no schema has the GUID {guid}")
+                raise _unknown_guid(guid)
             here = [key for key in named if key.context == self._context]
             if not here:  # it is read as what it is elsewhere, for this batch
                 self._absent.add(guid)
             try:
                 self._guids[guid] = self._read((here or named)[0])
+            except BodyMissing:
+                self._absent.add(guid)
+                raise _unknown_guid(guid) from None
+            except BodyDamaged as damaged:
+                self._absent.add(guid)
+                self._guids[guid] = _bad(damaged)
             except Unreadable as unreadable:
                 self._guids[guid] = unreadable
         return _known(self._guids[guid])
 
     def forget_absent(self) -> None:
         """A schema may have been registered since, or one of another context here."""
+        self._ids = {id: found for id, found in self._ids.items() if id not in self._absent}
         self._guids = {guid: found for guid, found in self._guids.items() if guid not in self._absent}
         self._absent.clear()
 
@@ -85,3 +95,11 @@ def _known(found: Known | Unreadable) -> Known:
 
 def _unknown_id(id: int) -> Unreadable:
     return Unreadable(Reason.UNKNOWN_ID, f"no schema has the id {id}")
+
+
+def _unknown_guid(guid: UUID) -> Unreadable:
+    return Unreadable(Reason.UNKNOWN_GUID, f"no schema has the GUID {guid}")
+
+
+def _bad(damaged: BodyDamaged) -> Unreadable:
+    return Unreadable(Reason.BAD_SCHEMA, str(damaged))

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from pipelines.load.frames import Row, frozen, key, thawed
 from pipelines.load.transform import SUBJECT
-from sigla.errors import SchemaNamedNotFound
+from sigla.errors import BodyMissing
 from sigla.journal.replay import ConfigSet, Put, Skipped
 from sigla.model import BodyKey, SchemaId, Settings, Subject, Version
 from sigla.ports import VersionKey
@@ -181,7 +181,7 @@ def _needed(row: Row) -> Iterator[BodyKey]:
 def _stands(stores: Stores, key: BodyKey) -> bool:
     try:
         stores.bodies.get(key)
-    except SchemaNamedNotFound:
+    except BodyMissing:
         return False
     return True
 

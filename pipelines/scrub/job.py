@@ -28,7 +28,8 @@ from pipelines.told import ended
 from sigla import opening
 from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.registry.holdings import Holdings
-from sigla.registry.scrub import GRACE_MS, confirmed, fix, second_name_facts, told_facts, version_facts
+from sigla.registry.mending import fix
+from sigla.registry.scrub import GRACE_MS, confirmed, second_name_facts, told_facts, version_facts
 from sigla.settings import Address
 
 NAME: Final = "sigla-scrub"
@@ -74,9 +75,7 @@ def put_right(asked: Asked, found: Sequence[Flaw]) -> Iterator[Flaw]:
     wanted = [flaw for flaw in found if flaw.kind in asked.fix]
     if wanted:
         with opening.writing(asked.address) as writing:
-            for flaw in wanted:
-                fix(writing.holdings, flaw)
-                yield flaw
+            yield from (flaw for flaw in wanted if fix(writing.holdings, flaw))
 
 
 def _relations(spark: SparkSession, asked: Asked, held: Holdings, progress: Progress) -> dict[str, DataFrame]:

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 from sigla import records
 from sigla.embedded.store import EmbeddedStore
-from sigla.errors import Refusal, SchemaNamedNotFound
+from sigla.errors import BodyMissing, Refusal
 from sigla.model import (
     Body,
     BodyKey,
@@ -135,7 +135,7 @@ class World:
                 key = BodyKey(context, SchemaId(number))
                 try:
                     found[key] = self.store.bodies.get(key).schema
-                except SchemaNamedNotFound:
+                except BodyMissing:
                     continue
         return found
 

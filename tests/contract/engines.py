@@ -51,6 +51,7 @@ def in_process(*, dynamodb_endpoint: str | None = None) -> Iterator[Clients]:
             clients.dynamodb.meta.events.unregister("before-send", botocore_stubber)
         try:
             clients.s3.create_bucket(Bucket=BUCKET)
+            clients.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
             yield clients
         finally:
             clients.close()

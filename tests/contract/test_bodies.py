@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sigla.errors import InvalidSubject, SchemaNamedNotFound, Taken
+from sigla.errors import BodyMissing, InvalidSubject, Taken
 from sigla.model import (
     BodyKey,
     Metadata,
@@ -47,9 +47,9 @@ def test_a_body_comes_back_as_it_was_put(bodies: Bodies) -> None:
 def test_an_id_without_a_body_is_not_found(bodies: Bodies) -> None:
     """By the number that was asked for; another context has other ids."""
     bodies.put(key(1, ".eu"), a_body())
-    with pytest.raises(SchemaNamedNotFound) as refusal:
+    with pytest.raises(BodyMissing) as told:
         bodies.get(ONE)
-    assert refusal.value.message == "Schema 1 not found"
+    assert told.value.key == ONE
 
 
 def test_the_same_writer_may_repeat_himself(bodies: Bodies) -> None:
@@ -94,7 +94,7 @@ def test_many_bodies_come_in_the_order_asked(bodies: Bodies) -> None:
     texts = [body.schema.text for body in bodies.get_many([key(3), ONE, key(3)])]
     assert texts == ["text 3", "text 1", "text 3"]
     assert bodies.get_many([]) == []
-    with pytest.raises(SchemaNamedNotFound):
+    with pytest.raises(BodyMissing):
         bodies.get_many([ONE, key(9)])
 
 
@@ -123,7 +123,7 @@ def test_a_context_too_long_for_any_store_has_no_bodies(bodies: Bodies) -> None:
     endless = key(1, "." + "x" * 10_000)
     with pytest.raises(InvalidSubject):
         bodies.put(endless, a_body())
-    with pytest.raises(SchemaNamedNotFound):
+    with pytest.raises(BodyMissing):
         bodies.get(endless)
     assert bodies.last(endless.context) == 0
 
@@ -149,7 +149,7 @@ def test_a_buried_body_keeps_its_meaning(bodies: Bodies) -> None:
 def test_burying_what_is_not_there_changes_nothing(bodies: Bodies) -> None:
     """A tombstone needs a body."""
     bodies.bury(ONE)
-    with pytest.raises(SchemaNamedNotFound):
+    with pytest.raises(BodyMissing):
         bodies.get(ONE)
 
 

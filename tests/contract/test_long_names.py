@@ -2,7 +2,7 @@
 
 import pytest
 
-from sigla.errors import InvalidSubject, SchemaNamedNotFound
+from sigla.errors import BodyMissing, InvalidSubject
 from sigla.model import GLOBAL, BodyKey, Draft, SchemaId, Search, Settings, Subject
 from sigla.ports import Catalog
 from sigla.registry import Registry
@@ -62,8 +62,8 @@ def test_a_list_of_long_names_is_empty(catalog: Catalog, search: Search) -> None
 
 def test_no_body_has_a_long_name(stores: Stores) -> None:
     key = BodyKey(f".{LONG}", SchemaId(1))
-    with pytest.raises(SchemaNamedNotFound):
+    with pytest.raises(BodyMissing):
         stores.bodies.get(key)
-    with pytest.raises(SchemaNamedNotFound):
+    with pytest.raises(BodyMissing):
         stores.bodies.get_many([key])
     assert stores.bodies.last(key.context) == 0

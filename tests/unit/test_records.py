@@ -1,13 +1,15 @@
 """What is stored reads back as it was, in Confluent's spelling."""
 
+import re
+
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla import records
-from sigla.model import Body, Config, Metadata, Reference, Row, Rule, RuleSet, Subject, Version
-from tests.build import a_body, a_row, a_schema, a_target
+from sigla.model import Body, BodyKey, Config, Metadata, Reference, Row, Rule, RuleSet, SchemaId, Subject, Version
+from tests.build import a_body, a_row, a_schema, a_target, in_the_former_form
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 MAYBE = st.none() | TEXTS
@@ -38,6 +40,14 @@ CONFIG = st.builds(
 )  # fmt: skip
 
 
+KEY = BodyKey(".", SchemaId(1))
+
+
+def former(body: Body) -> records.Json:
+    form: records.Json = orjson.loads(in_the_former_form(body))
+    return form
+
+
 def through_json(form: records.Json) -> records.Json:
     read: records.Json = orjson.loads(orjson.dumps(form))
     return read
@@ -46,7 +56,7 @@ def through_json(form: records.Json) -> records.Json:
 @given(BODY)
 def test_a_body_reads_back_as_it_was(body: Body) -> None:
     """What an id means must survive to the letter."""
-    assert records.body(records.body_bytes(body)) == body
+    assert records.body(KEY, records.body_bytes(KEY, body)) == body
 
 
 @given(ROW)
@@ -68,7 +78,11 @@ def test_a_body_can_be_read_by_a_person() -> None:
     row = a_row(2, 9)
     schema = a_schema('"x"', references=(reference,), metadata=Metadata(properties={"owner": "me"}))
     body = a_body(schema=schema, targets=(a_target(Subject(".eu", "base"), row),), nonce="n", ts=5, guid="g")
-    assert orjson.loads(records.body_bytes(body)) == {
+    stored = orjson.loads(records.body_bytes(BodyKey(".eu", SchemaId(7)), body))
+    assert re.fullmatch("[0-9a-f]{32}", stored.pop("digest"))
+    assert stored == {
+        "context": ".eu",
+        "id": 7,
         "schemaType": "AVRO",
         "references": [
             {
@@ -111,15 +125,35 @@ FORMS: list[object] = [
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_json_of_another_shape_is_no_body(form: object) -> None:
     """Whoever reads it is told so, and never meets a number where a text should be."""
-    plain = orjson.loads(records.body_bytes(a_body()))
+    plain = former(a_body())
     with pytest.raises(ValueError):
-        records.body(orjson.dumps(plain | form if isinstance(form, dict) and form else form))
+        records.body(KEY, orjson.dumps(plain | form if isinstance(form, dict) and form else form))
+
+
+@pytest.mark.parametrize("id", ["1", 1.5, None, [1], 2])
+def test_an_id_of_another_shape_is_that_of_another_body(id: object) -> None:
+    """Whoever has sealed it."""
+    form = former(a_body()) | {"context": ".", "id": id}
+    with pytest.raises(ValueError):
+        records.body(KEY, records.sealed(orjson.dumps(form)))
+
+
+def test_a_body_of_a_former_release_is_read() -> None:
+    """It neither names its id nor bears a digest."""
+    body = a_body()
+    assert records.body(KEY, in_the_former_form(body)) == body
+
+
+def test_a_body_that_names_its_id_bears_a_digest() -> None:
+    """Or whoever changes it takes it away."""
+    with pytest.raises(ValueError):
+        records.body(KEY, orjson.dumps(former(a_body()) | {"context": ".", "id": 1}))
 
 
 def test_a_compiled_schema_is_base64_in_its_body() -> None:
     """As every JSON reader can take it out again; a schema that is not compiled has no such member."""
-    assert orjson.loads(records.body_bytes(a_body(compiled=b"\n\x00")))["fileDescriptorSet"] == "CgA="
-    assert "fileDescriptorSet" not in orjson.loads(records.body_bytes(a_body()))
+    assert former(a_body(compiled=b"\n\x00"))["fileDescriptorSet"] == "CgA="
+    assert "fileDescriptorSet" not in former(a_body())
 
 
 def test_maps_are_written_in_utf16_order() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from sigla.errors import SchemaNamedNotFound
+from sigla.errors import BodyMissing
 from sigla.model import BodyKey, SchemaId, Search
 from sigla.ports import Bodies, Catalog
 
@@ -35,7 +35,7 @@ def _ids(bodies: Bodies, context: str) -> list[BodyKey]:
 def _meaning(bodies: Bodies, key: BodyKey) -> Any:
     try:
         body = bodies.get(key)
-    except SchemaNamedNotFound:
+    except BodyMissing:
         return None
     return body.schema, body.targets, body.guid, body.gone, body.compiled
 

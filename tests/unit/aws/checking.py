@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-from sigla import keys, records
+from sigla import keys
 from sigla.aws import changes, items, reading
 from sigla.aws.items import State, Stored
 from sigla.aws.values import Item, read_item
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
+from sigla.rules.bodies import believed
 from sigla.rules.guid import guid_of
 from tests.contract.aws import AwsStores
 from tests.contract.engines import BUCKET
@@ -134,7 +135,8 @@ def _check_settings(rows: dict[str, list[tuple[str, Item]]]) -> None:
 
 def _check_bodies(stores: AwsStores, rows: dict[str, list[tuple[str, Item]]], versions: Versions) -> None:
     """What is held has a living body and a pointer by its content, and no number will be drawn again."""
-    bodies = {_key(name, "/"): records.body(content) for name, content in _objects(stores, "schemas/").items()}
+    found = {_key(name, "/"): content for name, content in _objects(stores, "schemas/").items()}
+    bodies = {key: believed(key, content) for key, content in found.items()}
     pointers = _objects(stores, "guids/")
     drawn = {_context(name): item["next"] for name, item in rows["x"] if item["sk"] == keys.NEXT}
     for key, body in bodies.items():

@@ -13,7 +13,7 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import CLOSED_MS, LEASE_MS, PATIENCE_MS, Load, Pause, SingleFlight
 from sigla.cache.tiers import Tiers
-from sigla.errors import SchemaNamedNotFound, StoreError
+from sigla.errors import BodyMissing, StoreError
 from sigla.model import Body, BodyKey
 from tests.build import a_body
 from tests.unit.cache.zone import HOUR_MS, Behind, Stepped, Zone, a_zone, key, text
@@ -59,7 +59,7 @@ def test_a_body_is_read_again_after_its_presence(zone: Zone) -> None:
 def test_what_is_not_there_yet_is_read_as_soon_as_it_is(zone: Zone) -> None:
     """Absence is never kept, not even for a moment."""
     for _ in range(3):
-        with pytest.raises(SchemaNamedNotFound):
+        with pytest.raises(BodyMissing):
             zone.read(9)
     zone.behind.put(key(9), a_body(text(9)))
     assert zone.read(9) == [text(9)]
@@ -77,7 +77,7 @@ def test_whoever_waits_for_a_missing_body_asks_himself(zone: Zone) -> None:
             assert isinstance(each.step, Pause)
 
     zone.behind.before = meanwhile
-    with pytest.raises(SchemaNamedNotFound):
+    with pytest.raises(BodyMissing):
         zone.read(9)
     for each in waiting:
         each.go()
@@ -101,7 +101,7 @@ def test_a_silent_store_is_told_to_everybody_at_once(zone: Zone) -> None:
 def test_one_who_waits_has_the_body_when_it_comes(zone: Zone) -> None:
     """He asks the ring again and again, ever less often, and nobody else."""
     zone.stands(1, entries.lease(b"another"), lasts_ms=LEASE_MS)
-    content = records.body_bytes(zone.behind.bodies[key(1)])
+    content = records.body_bytes(key(1), zone.behind.bodies[key(1)])
     name = keys.ring_key("default", key(1))
     step = zone.clock.sleep
 

@@ -17,7 +17,7 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import CLOSED_MS, LEASE_MS, SingleFlight
 from sigla.cache.tiers import Tiers
-from sigla.errors import SchemaNamedNotFound
+from sigla.errors import BodyMissing
 from sigla.model import Body
 from tests.build import FixedClock, a_body
 from tests.unit.cache.zone import HOUR_MS, IDS, Behind, Stepped, Zone, a_zone, key, text
@@ -75,7 +75,7 @@ def told(zone: Zone, id: int) -> Body:
     ring, nothing = Ring(zone.members, zone.clock), b""
     stands = ring.claim([name], nothing, lasts_ms=0)[name]
     entry = entries.read(name, stands) if isinstance(stands, bytes) else None
-    return records.body(entry.content) if isinstance(entry, entries.Kept) else zone.behind.bodies[key(id)]
+    return records.body(key(id), entry.content) if isinstance(entry, entries.Kept) else zone.behind.bodies[key(id)]
 
 
 def happen(zone: Zone, event: str) -> None:
@@ -155,7 +155,7 @@ class AnyTrouble(RuleBasedStateMachine):
         wanted = [key(id) for id in ids]
         try:
             bodies = self.tiers[instance].get_many(wanted)
-        except SchemaNamedNotFound:
+        except BodyMissing:
             assert any(each not in self.behind.bodies for each in wanted)
             return
         for id, body in zip(ids, bodies, strict=True):

@@ -262,7 +262,7 @@ def test_a_body_answers_for_its_first_registrant_and_nobody_else(behind: Behind,
 
 
 def test_a_silent_catalog_lets_the_body_answer(behind: Behind, speakers: Speakers) -> None:
-    """Its first registrant; whether he has deleted it, it does not say. A tombstone and nothing at all are nobody's."""
+    """Its first registrant; whether he has deleted it, it does not say. A tombstone is nobody's."""
     put(behind)
     put(behind, TWO, gone=True)
     behind.fall_silent()
@@ -270,7 +270,13 @@ def test_a_silent_catalog_lets_the_body_answer(behind: Behind, speakers: Speaker
     assert holder is not None
     assert (holder.subject, holder.version, holder.ts, holder.catalogued) == (A, 1, NOW, False)
     assert speakers.speaker(TWO) is None
-    assert speakers.speaker(BodyKey(".", SchemaId(3))) is None
+
+
+def test_an_id_without_a_body_is_told_by_nobody_while_the_catalog_is_silent(behind: Behind, speakers: Speakers) -> None:
+    """Somebody may hold it, and its body is lost: a reader who is told that there is no such id gives a record up."""
+    behind.fall_silent()
+    with pytest.raises(StoreError):
+        speakers.speaker(BodyKey(".", SchemaId(3)))
 
 
 def test_what_a_body_told_is_not_remembered(behind: Behind, speakers: Speakers) -> None:

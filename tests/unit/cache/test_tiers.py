@@ -6,7 +6,7 @@ import pytest
 
 from sigla.cache.tiers import Tiers
 from sigla.embedded.store import EmbeddedStore
-from sigla.errors import SchemaNamedNotFound, Taken
+from sigla.errors import BodyMissing, Taken
 from sigla.model import BodyKey, SchemaId
 from tests.build import a_body, a_guid, tiers_before
 
@@ -43,7 +43,7 @@ def test_a_body_is_the_same_object_while_it_is_remembered(tiers: Tiers) -> None:
 
 def test_absence_is_never_remembered(tiers: Tiers, store: EmbeddedStore) -> None:
     """What was not there may be there now."""
-    with pytest.raises(SchemaNamedNotFound):
+    with pytest.raises(BodyMissing):
         tiers.get(ONE)
     store.bodies.put(ONE, a_body("a"))
     assert tiers.get(ONE).schema.text == "a"

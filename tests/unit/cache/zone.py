@@ -11,8 +11,9 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import Claim, Load, Pause, Settle, SingleFlight, Step, fetch
 from sigla.cache.tiers import Tiers
-from sigla.errors import SchemaNamedNotFound, StoreError
+from sigla.errors import BodyMissing, StoreError
 from sigla.model import Body, BodyKey, Guid, SchemaId
+from sigla.rules.bodies import believed
 from tests.build import FixedClock, a_body
 
 HOUR_MS = 3_600_000
@@ -49,7 +50,7 @@ class Behind:
             raise StoreError("silent")
         for key in keys:
             if key not in self.bodies:
-                raise SchemaNamedNotFound(key=key.id)
+                raise BodyMissing(key)
         return [self.bodies[key] for key in keys]
 
     def named(self, guid: Guid) -> tuple[BodyKey, ...]:
@@ -67,6 +68,9 @@ class Behind:
 
     def revive(self, key: BodyKey, body: Body) -> None:
         self.bodies[key] = replace(body, gone=False)
+
+    def mend(self, key: BodyKey, body: Body) -> None:
+        self.bodies[key] = body
 
 
 @dataclass
@@ -110,13 +114,15 @@ class Stepped:
         """One step; S3 is asked in one and answers in the next."""
         if isinstance(self.step, Load) and self.loaded is None:
             bodies = self.zone.behind.get_many([key(self.ids[name]) for name in self.step.keys])
-            self.loaded = {name: records.body_bytes(body) for name, body in zip(self.step.keys, bodies, strict=True)}
+            read = zip(self.step.keys, bodies, strict=True)
+            self.loaded = {name: records.body_bytes(key(self.ids[name]), body) for name, body in read}
             return
         try:
             self.step = self.flight.send(self._answer())
         except StopIteration as landed:
             self.landed = True
-            self.had = {self.ids[name]: records.body(content) for name, content in landed.value.items()}
+            had = {self.ids[name]: content for name, content in landed.value.items()}
+            self.had = {id: believed(key(id), content) for id, content in had.items()}
 
     def _answer(self) -> object:
         match self.step:

@@ -151,7 +151,8 @@ def test_a_registry_with_a_lost_body_is_not_exported(
     (Path(data) / "default" / "schemas" / "_" / "0000000001.json").unlink()
     assert main(["export", str(tmp_path / "a.jsonl"), "--data", data, *options]) == 1
     assert capsys.readouterr().err == (
-        f"sigla: In {data} the body of id 1 is missing: run sigla scrub, which tells whose it is.\n"
+        f"sigla: In {data} the body of id 1 in context . is missing: "
+        "run sigla scrub, which tells whose it is and what to do.\n"
     )
     assert not (tmp_path / "a.jsonl").exists()
 

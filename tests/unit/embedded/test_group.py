@@ -12,7 +12,7 @@ import pytest
 
 from sigla.embedded import links
 from sigla.embedded.store import EmbeddedStore
-from sigla.errors import OutcomeUnknown, SchemaNamedNotFound, StoreError, Taken
+from sigla.errors import BodyMissing, OutcomeUnknown, StoreError, Taken
 from sigla.model import BodyKey, Guid, SchemaId, Search, Subject
 from tests.build import a_body, a_guid, a_subject, registered
 
@@ -73,7 +73,7 @@ def test_a_body_of_a_group_is_not_found_by_others_before_its_end(store: Embedded
     """It may yet be undone."""
     with store.group(), ThreadPoolExecutor(1) as pool:
         register(store)
-        with pytest.raises(SchemaNamedNotFound):
+        with pytest.raises(BodyMissing):
             pool.submit(store.bodies.get, BodyKey(".", SchemaId(1))).result()
         assert pool.submit(store.bodies.unsettled, BodyKey(".", SchemaId(1))).result() is False
         assert store.bodies.unsettled(BodyKey(".", SchemaId(1)))

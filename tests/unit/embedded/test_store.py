@@ -16,7 +16,7 @@ import sigla
 from sigla.embedded.database import OtherRegistry, TooNew
 from sigla.embedded.reading import ReadingStore
 from sigla.embedded.store import DataInUse, EmbeddedStore
-from sigla.errors import StoreError
+from sigla.errors import BodyDamaged, StoreError
 from sigla.model import BodyKey, SchemaId, Search
 from tests.build import a_body, a_subject, registered
 
@@ -230,10 +230,15 @@ def test_a_crash_at_any_point_leaves_a_tombstone_or_a_body(tmp_path: Path, monke
 
 
 def test_a_body_that_nobody_can_read_is_a_failure_of_the_store(tmp_path: Path) -> None:
-    """Not an absence: somebody touched the file."""
+    """Not an absence: somebody touched the file, or the disk does not read it."""
     with EmbeddedStore(tmp_path) as store:
         register(store, 1)
-        (tmp_path / "default" / "schemas" / "_" / "0000000001.json").write_bytes(b"{}")
+        file = tmp_path / "default" / "schemas" / "_" / "0000000001.json"
+        file.write_bytes(b"{}")
+        with pytest.raises(BodyDamaged, match=r"id 1 in context . is damaged"):
+            store.bodies.get(BodyKey(".", SchemaId(1)))
+        file.unlink()
+        file.mkdir()
         with pytest.raises(StoreError, match=r"id 1 in context . cannot be read"):
             store.bodies.get(BodyKey(".", SchemaId(1)))
         (tmp_path / "default" / "schemas" / "%2eeu").write_bytes(b"")

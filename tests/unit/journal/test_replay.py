@@ -11,6 +11,7 @@ from sigla.journal.replay import Put, Skipped, TopicRecord, read, replayed
 from sigla.journal.replay import records as forms
 from sigla.journal.replay.states import REBOUND
 from sigla.model import GLOBAL, BodyKey, Config, Metadata, Reference, SchemaId, Settings, Subject, Version
+from sigla.rules.guid import guid_of
 from tests.unit.journal.topic import (
     OTHER,
     TEXT,
@@ -167,8 +168,15 @@ def test_everything_a_version_has_is_kept() -> None:
 
 
 def test_a_hash_made_before_encryption_is_believed() -> None:
-    (put,) = state(schema("o", 1, 1, md5="AAECAwQFBgcICQoLDA0ODw==")).subjects[s("o")]
+    encrypted = {"properties": {"owner": "bWU=", "__enc__": "true"}, "sensitive": ["owner"]}
+    (put,) = state(schema("o", 1, 1, md5="AAECAwQFBgcICQoLDA0ODw==", metadata=encrypted)).subjects[s("o")]
     assert put.guid == "00010203-0405-0607-0809-0a0b0c0d0e0f"
+
+
+def test_a_hash_that_can_be_made_is_not_taken_from_a_dump() -> None:
+    """A body is believed only with the hash of its content: one with another could never be read."""
+    (put,) = state(schema("o", 1, 1, md5="AAECAwQFBgcICQoLDA0ODw==")).subjects[s("o")]
+    assert put.guid == guid_of(put.schema)
 
 
 BAD_VALUES: list[tuple[dict[str, Any], str]] = [

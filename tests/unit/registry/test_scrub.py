@@ -16,6 +16,7 @@ from sigla.model import DEFAULT_CONTEXT, Draft, Subject, Version
 from sigla.registry import Registry, scrub
 from sigla.registry.flaws import FIXABLE, KINDS, RELATIONS, Flaw, Severity
 from sigla.registry.holdings import Holdings
+from sigla.registry.mending import fix
 from sigla.registry.scrub import GRACE_MS
 from tests.build import NOW, FixedClock, a_text
 from tests.contract.aws import Account, moto
@@ -63,7 +64,7 @@ def found_in(store: Holdings) -> list[Flaw]:
 
 def _rewritten(broken: Broken, id: int, **changes: object) -> None:
     body = broken.store.bodies.get(of_id(id))
-    broken.write_object(of_id(id), records.body_bytes(replace(body, **changes)))  # type: ignore[arg-type]  # by name
+    broken.write_object(of_id(id), records.body_bytes(of_id(id), replace(body, **changes)))  # type: ignore[arg-type]  # by name
 
 
 def _changed_text(broken: Broken) -> None:
@@ -98,7 +99,7 @@ BREAKS: dict[str, tuple[Callable[[Broken], object], set[tuple[str, int | None, s
         {("UNREADABLE_OBJECT", 4, None)},
     ),
     "UNREADABLE_OBJECT of a number that is no id": (
-        lambda broken: broken.write_object(NO_ID, records.body_bytes(broken.store.bodies.get(of_id(1)))),
+        lambda broken: broken.write_object(NO_ID, records.body_bytes(NO_ID, broken.store.bodies.get(of_id(1)))),
         {("UNREADABLE_OBJECT", NO_ID.id, None)},
     ),
     "HASH_MISMATCH": (_changed_text, {("HASH_MISMATCH", 4, None)}),
@@ -139,6 +140,10 @@ BREAKS: dict[str, tuple[Callable[[Broken], object], set[tuple[str, int | None, s
 }
 
 
+RESTORED = {"META_NO_OBJECT", "UNREADABLE_OBJECT", "HASH_MISMATCH"}
+"""By what a bucket keeps of a body; a directory keeps nothing."""
+
+
 def test_a_healthy_registry_has_no_flaws(broken: Broken) -> None:
     """Deleted ids, references, named contexts and two versions of one subject are all as they should be."""
     assert found_in(broken.store) == []
@@ -146,7 +151,7 @@ def test_a_healthy_registry_has_no_flaws(broken: Broken) -> None:
 
 # Of what both stores are asked alike, AWS is a matter for long runs: moto takes a second for each registry.
 OF_THE_STORE = {"COUNTER_BEHIND", "JOURNAL_AHEAD", "JOURNAL_GAP", "META_NO_OBJECT", "OBJECT_NO_META", "POINTER_MISSING"}
-OF_THE_STORE |= {"TOMBSTONE_HELD", "TOMBSTONE_MISSING"}
+OF_THE_STORE |= {"TOMBSTONE_HELD", "TOMBSTONE_MISSING", "UNREADABLE_OBJECT", "HASH_MISMATCH"}
 CASES = [
     *(pytest.param("directory", name) for name in BREAKS),
     *(
@@ -179,9 +184,9 @@ def test_a_broken_registry_is_found_out_and_put_right(broken: Broken, name: str)
     assert all(flaw.sentence and "{" not in flaw.sentence for flaw in found)
     assert len({flaw.sentence for flaw in found}) == len(found)
     if name in FIXABLE:
-        for flaw in [*found, *found]:
-            scrub.fix(broken.store, flaw)
-        assert found_in(broken.store) == []
+        right = [fix(broken.store, flaw) for flaw in [*found, *found]]
+        assert all(right) or (name.split(maxsplit=1)[0] in RESTORED and not any(right)), "where earlier bodies are kept"
+        assert found_in(broken.store) == ([] if all(right) else found)
 
 
 def test_a_context_is_found_again_whatever_it_is_called(broken: Broken) -> None:
@@ -199,7 +204,7 @@ def test_after_the_counter_was_raised_no_id_is_given_twice(broken: Broken) -> No
     broken.write_object(NO_ID, b"somebody's")
     for flaw in found_in(broken.store):
         if flaw.kind in FIXABLE:
-            scrub.fix(broken.store, flaw)
+            fix(broken.store, flaw)
     assert broken.store.catalog.next_id(DEFAULT_CONTEXT) == 5
 
 
@@ -215,8 +220,8 @@ def test_a_damaged_guid_is_nothing_to_be_found_by(directory: Broken) -> None:
     """Else, when the body is restored, the guid of one schema would answer with the other for good."""
     first, damaged = (directory.store.bodies.get(of_id(id)) for id in (1, 2))
     _with_the_guid_of_another(directory)
-    scrub.fix(directory.store, Flaw("POINTER_MISSING", *of_id(2)))
-    directory.write_object(of_id(2), records.body_bytes(damaged))
+    fix(directory.store, Flaw("POINTER_MISSING", *of_id(2)))
+    directory.write_object(of_id(2), records.body_bytes(of_id(2), damaged))
     assert found_in(directory.store) == []
     assert directory.store.bodies.named(first.guid) == (of_id(1),)
 

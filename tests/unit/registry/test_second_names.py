@@ -19,6 +19,7 @@ from sigla.registry import scrub
 from sigla.registry.exporting import standing
 from sigla.registry.flaws import Flaw
 from sigla.registry.holdings import Holdings
+from sigla.registry.mending import fix
 from sigla.rules import names
 from sigla.rules.guid import guid_of
 from tests.build import FixedClock, a_body, a_registered, a_row, a_text
@@ -82,7 +83,7 @@ def second_names(store: Holdings) -> list[Flaw]:
 
 def put_right(store: Holdings) -> None:
     for flaw in second_names(store) * 2:
-        scrub.fix(store, flaw)
+        fix(store, flaw)
 
 
 def shown(store: Holdings, subject: Subject) -> list[tuple[int, str]]:

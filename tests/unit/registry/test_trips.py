@@ -20,18 +20,18 @@ def counted(store: EmbeddedStore, clock: FixedClock, recorder: Recorder) -> Regi
     return Registry(*watched(store.catalog, store.bodies, recorder), clock)
 
 
-def test_a_known_schema_costs_one_trip(registry: Registry, counted: Registry, recorder: Recorder) -> None:
-    """What producers do at every start: the guess is right, for text that is canonical."""
+def test_a_known_schema_costs_one_trip_and_its_body(registry: Registry, counted: Registry, recorder: Recorder) -> None:
+    """What producers do at every start: the guess is right, for text that is canonical. The body is at hand mostly."""
     register(registry, "a", ONE)
     register(counted, "a", ONE)
-    assert recorder.names == ["catalog.snapshot"]
+    assert recorder.names == ["catalog.snapshot", "bodies.get"]
 
 
 def test_a_known_schema_in_other_words_costs_two(registry: Registry, counted: Registry, recorder: Recorder) -> None:
     """The guess was wrong: one question more."""
     register(registry, "a", ONE)
     register(counted, "a", f" {ONE} ")
-    assert recorder.names == ["catalog.snapshot", "catalog.id_of"]
+    assert recorder.names == ["catalog.snapshot", "catalog.id_of", "bodies.get"]
 
 
 def test_the_first_schema_of_a_subject_costs_four(counted: Registry, recorder: Recorder) -> None:
@@ -65,7 +65,7 @@ def test_an_alias_costs_one_trip_more(registry: Registry, counted: Registry, rec
     register(registry, "a", ONE)
     registry.change_config(s("alias"), {"alias": "a"})
     register(counted, "alias", ONE)
-    assert recorder.names == ["catalog.snapshot"] * 2
+    assert recorder.names == ["catalog.snapshot"] * 2 + ["bodies.get"]
 
 
 def test_references_are_asked_for_with_everything_else(

@@ -11,12 +11,13 @@ is the first three digits of the number. Texts are contract, oddities included; 
     └─ StoreError
        ├─ Conflict             the world moved between ask and commit; decide again
        ├─ Taken                another body stands under this key
+       ├─ BodyLost             what an id means cannot be read: nothing stands there, or not what was put there
        └─ OutcomeUnknown       the store did not say whether it committed; look at the nonce
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from sigla.model import Body
+from sigla.model import Body, BodyKey, Subject, Version
 
 
 class Refusal(Exception):
@@ -211,6 +212,10 @@ class StoreFailed(Refusal):
     code, text = 50001, "{operation} failed while talking to the store"
 
 
+class BodyNotRead(StoreFailed):
+    text = "{operation} failed while talking to the store: {lost}"
+
+
 class TimedOut(Refusal):
     code, text = 50002, "{operation} timed out"
 
@@ -249,6 +254,41 @@ class Taken(StoreError):
     def __init__(self, standing: Body) -> None:
         super().__init__("another body stands under this key")
         self.standing = standing
+
+
+class BodyLost(StoreError):
+    """What an id means cannot be told. key: the id. holder: a version that has it, where that is known."""
+
+    why: ClassVar[str]
+
+    def __init__(self, key: BodyKey, holder: str = "") -> None:
+        has = f", which {holder} has," if holder else ""
+        super().__init__(f"the body of id {key.id} in context {key.context}{has} {self.why}")
+        self.key = key
+        self.holder = holder
+
+    def held_by(self, subject: Subject, version: Version) -> Self:
+        """The same, told with the version that was asked for."""
+        return type(self)(self.key, f"{subject} version {version}")
+
+
+class BodyMissing(BodyLost):
+    """Nothing stands under the key."""
+
+    why = "is missing"
+
+
+class BodyDamaged(BodyLost):
+    """What stands under the key is not its body: no body at all, another id's, or content with another guid.
+
+    body: what stands there, where that is this id's body but for its guid.
+    """
+
+    why = "is damaged"
+
+    def __init__(self, key: BodyKey, holder: str = "", body: Body | None = None) -> None:
+        super().__init__(key, holder)
+        self.body = body
 
 
 class OutcomeUnknown(StoreError):

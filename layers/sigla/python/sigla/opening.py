@@ -25,7 +25,10 @@ if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AW
 
 
 class DataNotOpened(Exception):
-    """Another process has it, a newer release wrote it, or it is another registry's; the sentence says which."""
+    """Another process has it, a newer release wrote it, its catalog is gone, or it is another registry's.
+
+    The sentence says which.
+    """
 
 
 class NoRegistry(DataNotOpened):
@@ -62,12 +65,12 @@ def beside(
 
 @contextmanager
 def directory(settings: Settings, data: Path | None) -> "Iterator[EmbeddedStore]":
-    from sigla.embedded.database import OtherRegistry, TooNew
+    from sigla.embedded.database import CatalogLost, OtherRegistry, TooNew
     from sigla.embedded.store import DataInUse, EmbeddedStore
 
     try:
         opened = EmbeddedStore(data, registry=settings.registry_name)
-    except (DataInUse, TooNew, OtherRegistry) as problem:
+    except (DataInUse, CatalogLost, TooNew, OtherRegistry) as problem:
         raise DataNotOpened(str(problem)) from problem
     with opened as store:
         yield store
@@ -132,14 +135,14 @@ def reading(address: Address) -> Iterator[Holdings]:
     """Without a server, and also while one writes there. Raises DataNotOpened, ImportError where boto3 is missing."""
     clock, name = SystemClock(), address.registry
     if not address.bucket:
-        from sigla.embedded.database import NoData, OtherRegistry, TooNew
+        from sigla.embedded.database import CatalogLost, NoData, OtherRegistry, TooNew
         from sigla.embedded.reading import ReadingStore
 
         try:
             store = ReadingStore(Path(address.data), registry=name)
         except NoData as nothing:
             raise NoRegistry(str(nothing)) from nothing
-        except (TooNew, OtherRegistry, StoreError) as problem:
+        except (CatalogLost, TooNew, OtherRegistry, StoreError) as problem:
             raise DataNotOpened(str(problem)) from problem
         with closing(store):
             yield Holdings(store.catalog, store.bodies, store.journal, store.inventory, clock)

@@ -150,12 +150,15 @@ class Bodies(Protocol):
     def put(self, key: BodyKey, body: Body) -> None:
         """Writes the body and its pointer by GUID. The same writer's body again (equal nonce) is no error.
 
-        Raises Taken with the standing body if there is another.
+        Raises Taken with the standing body if there is another, BodyDamaged if what stands there cannot be believed.
         """
         ...
 
     def get(self, key: BodyKey) -> Body:
-        """Raises errors.SchemaNamedNotFound. A tombstone is returned like any body: what it means does not change."""
+        """What `rules.bodies` believes. Raises BodyMissing, BodyDamaged.
+
+        A tombstone is returned like any body: what it means does not change.
+        """
         ...
 
     def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
@@ -163,7 +166,10 @@ class Bodies(Protocol):
         ...
 
     def named(self, guid: Guid) -> tuple[BodyKey, ...]:
-        """Where this content was ever written: the default context first, then named ones; ids ascending."""
+        """Where this content was ever written: the default context first, then named ones; ids ascending.
+
+        Also where its body is lost by now: whoever reads that is told so.
+        """
         ...
 
     def last(self, context: str) -> SchemaId:
@@ -180,6 +186,13 @@ class Bodies(Protocol):
 
     def revive(self, key: BodyKey, body: Body) -> None:
         """Replaces a tombstone by a living body of the same content."""
+        ...
+
+    def mend(self, key: BodyKey, body: Body) -> None:
+        """Puts the body in the place of nothing, of a damaged one or of other content; of its own content it stays.
+
+        Only for who knows from the catalog that the id means this. Raises StoreError.
+        """
         ...
 
 

@@ -5,6 +5,7 @@ Every form here is written by `*_json` and read by the noun it makes; reading wh
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any
 
@@ -13,6 +14,7 @@ import orjson
 from sigla.keys import utf16
 from sigla.model import (
     Body,
+    BodyKey,
     Config,
     Guid,
     Metadata,
@@ -181,27 +183,58 @@ def schema_json(schema: Schema) -> Json:
     return form
 
 
-def body_bytes(body: Body) -> bytes:
-    """A body as it is stored: each reference with what it `resolved` to, then its birth, then its compiled form."""
-    form = schema_json(body.schema)
+_DIGEST = b',"digest":"'
+_DIGEST_BYTES = 16
+_SEAL_LENGTH = len(_DIGEST) + 2 * _DIGEST_BYTES + len(b'"}')
+
+
+def body_bytes(key: BodyKey, body: Body) -> bytes:
+    """A body as it is stored: whose it is, each reference with what it `resolved` to, its birth, its compiled form.
+
+    The last member is a digest of all the others.
+    """
+    form = {"context": key.context, "id": key.id} | schema_json(body.schema)
     form["references"] = [_used_json(*each) for each in zip_longest(body.schema.references, body.targets)]
     subject = {"context": body.subject.context, "name": body.subject.name}
     form |= {"guid": body.guid, "subject": subject, "version": body.version}
     form |= {"ts": body.ts, "nonce": body.nonce, "gone": body.gone}
     if body.compiled is not None:
         form["fileDescriptorSet"] = b64encode(body.compiled).decode()
-    return orjson.dumps(form)
+    return sealed(orjson.dumps(form))
 
 
-def body(stored: bytes) -> Body:
-    """Raises ValueError if these bytes are no body, also if they are JSON of another shape."""
+def sealed(form: bytes) -> bytes:
+    """A JSON object with a digest of its bytes as its last member."""
+    return b"".join((form[:-1], _DIGEST, _digest(form[:-1]), b'"}'))
+
+
+def body(key: BodyKey, stored: bytes) -> Body:
+    """Raises ValueError if these bytes are no body, also if they are JSON of another shape, or the body of another id.
+
+    Bodies of the releases before 2026-11-22 neither name their id nor bear a digest.
+    """
     try:
-        found = _body(orjson.loads(stored))
+        form = orjson.loads(stored)
+        if "id" in form:
+            _check_seal(key, form, stored)
+        found = _body(form)
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is no body") from wrong
     if not fits(found, Body):
         raise ValueError("this is no body")
     return found
+
+
+def _check_seal(key: BodyKey, form: Mapping[str, Any], stored: bytes) -> None:
+    if (form["context"], form["id"]) != key:
+        raise ValueError("this is the body of another id")
+    rest, seal = memoryview(stored)[:-_SEAL_LENGTH], stored[-_SEAL_LENGTH:]
+    if seal != b"".join((_DIGEST, _digest(rest), b'"}')):
+        raise ValueError("this body was changed")
+
+
+def _digest(content: bytes | memoryview) -> bytes:
+    return blake2b(content, digest_size=_DIGEST_BYTES).hexdigest().encode()
 
 
 def _body(form: Any) -> Body:

@@ -1,17 +1,19 @@
 """What ids mean, in S3: an object for each id, an empty pointer for each way from a guid to an id.
 
 A pointer is written beside its body, in the same moment, and nothing is ever removed. So one may point to a body that
-was never written, or that means something else because another writer won the id; `named` reads before it believes.
+was never written, or that means something else because another writer won the id; `named` leaves the latter out.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import unquote
 
 from sigla import keys, records
 from sigla.aws.objects import PAGE, Objects, Stored
-from sigla.errors import SchemaNamedNotFound, StoreError, Taken
+from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
+from sigla.rules.bodies import believed
 
 _HIGHEST_ID = 2**31 - 1
 
@@ -32,13 +34,15 @@ class AwsBodies:
         return self._find(key) or _missing(key)
 
     def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
-        found = self._find_many(keys)
-        return [found[key] or _missing(key) for key in keys]
+        stored = self._read_many(keys)
+        found = {key: believed(key, each.content) if each else _missing(key) for key, each in stored.items()}
+        return [found[key] for key in keys]
 
     def named(self, guid: Guid) -> tuple[BodyKey, ...]:
         prefix = keys.guid_prefix(self._registry, guid)
-        found = self._find_many([_pointed(name.removeprefix(prefix)) for name in self._objects.names(prefix)])
-        return tuple(sorted((key for key, body in found.items() if body and body.guid == guid), key=_order))
+        pointed = [_pointed(name.removeprefix(prefix)) for name in self._objects.names(prefix)]
+        stored = self._read_many(pointed)
+        return tuple(sorted((key for key in pointed if _may_have(key, stored[key], guid)), key=_order))
 
     def last(self, context: str) -> SchemaId:
         """S3 lists upwards only: ever longer leaps while there is something above, then halving.
@@ -72,11 +76,27 @@ class AwsBodies:
         if self._place(key, body):
             self._replace(key, living)
 
+    def mend(self, key: BodyKey, body: Body) -> None:
+        keys.check_length(Subject(key.context, ""))
+        name, content = self._name(key), records.body_bytes(key, body)
+        self._objects.create(keys.guid_object(self._registry, body.guid, key), b"")
+
+        def attempt() -> bool | None:
+            stored = self._objects.read(name)
+            if stored is None:
+                return self._objects.create(name, content) or None
+            with suppress(BodyDamaged):
+                if believed(key, stored.content).schema == body.schema:
+                    return True
+            return self._objects.replace(name, content, stored) or None
+
+        self._objects.insist(f"mending {name}", attempt)
+
     def _place(self, key: BodyKey, body: Body) -> Body | None:
         """What stands in the way, or None. The pointer is there in any case: who adopts the standing body has it."""
         keys.check_length(Subject(key.context, ""))
         name, pointer = self._name(key), keys.guid_object(self._registry, body.guid, key)
-        made = self._objects.create_all({name: records.body_bytes(body), pointer: b""})
+        made = self._objects.create_all({name: records.body_bytes(key, body), pointer: b""})
         return None if made[name] else self.get(key)
 
     def _replace(self, key: BodyKey, change: Callable[[Body], Body | None]) -> None:
@@ -88,22 +108,21 @@ class AwsBodies:
 
         def attempt() -> bool | None:
             stored = self._objects.read(name)
-            changed = change(_body(key, stored)) if stored else None
+            changed = change(believed(key, stored.content)) if stored else None
             if stored is None or changed is None:
                 return True
-            return self._objects.replace(name, records.body_bytes(changed), stored) or None
+            return self._objects.replace(name, records.body_bytes(key, changed), stored) or None
 
         self._objects.insist(f"replacing {name}", attempt)
 
     def _find(self, key: BodyKey) -> Body | None:
         stored = self._objects.read(self._name(key))
-        return _body(key, stored) if stored else None
+        return believed(key, stored.content) if stored else None
 
-    def _find_many(self, wanted: Sequence[BodyKey]) -> dict[BodyKey, Body | None]:
+    def _read_many(self, wanted: Sequence[BodyKey]) -> dict[BodyKey, Stored | None]:
         """Each once, side by side."""
         once = list(dict.fromkeys(wanted))
-        found = zip(once, self._objects.read_many([self._name(key) for key in once]), strict=True)
-        return {key: _body(key, stored) if stored else None for key, stored in found}
+        return dict(zip(once, self._objects.read_many([self._name(key) for key in once]), strict=True))
 
     def _ids_after(self, context: str, id: int) -> tuple[list[int], bool]:
         """The next ids with a body, ascending, and whether there are more; the first of all if none is given (0)."""
@@ -116,15 +135,16 @@ class AwsBodies:
         return keys.body_object(self._registry, key)
 
 
-def _body(key: BodyKey, stored: Stored) -> Body:
-    try:
-        return records.body(stored.content)
-    except (ValueError, KeyError, TypeError) as failure:
-        raise StoreError(f"the body of id {key.id} in context {key.context} cannot be read") from failure
-
-
 def _missing(key: BodyKey) -> Body:
-    raise SchemaNamedNotFound(key=key.id)
+    raise BodyMissing(key)
+
+
+def _may_have(key: BodyKey, stored: Stored | None, guid: Guid) -> bool:
+    """Whether the content may be what stands there, or stood there before it was lost."""
+    try:
+        return stored is None or believed(key, stored.content).guid == guid
+    except BodyDamaged:
+        return True
 
 
 def _pointed(pointer: str) -> BodyKey:

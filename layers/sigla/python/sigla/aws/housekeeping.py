@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import replace
 
 from sigla.aws.bodies import AwsBodies
 from sigla.aws.catalog import AwsCatalog
 from sigla.aws.segments import BROKEN
 from sigla.aws.values import Item, unpacked
-from sigla.errors import SchemaNamedNotFound, StoreError
+from sigla.errors import BodyLost, StoreError
 from sigla.model import BodyKey, Subject
 
 TRIES = 8
@@ -62,12 +63,11 @@ class Tombstones:
         return buried ^ self._catalog.buried(ids)
 
     def _agree(self, key: BodyKey, *, gone: bool) -> None:
-        if gone:
-            self._bodies.bury(key)
-            return
-        try:
+        """A body that is lost says nothing; a scrub tells of it, and whoever restores it makes it agree."""
+        with suppress(BodyLost):
+            if gone:
+                self._bodies.bury(key)
+                return
             standing = self._bodies.get(key)
-        except SchemaNamedNotFound:
-            return
-        if standing.gone:
-            self._bodies.revive(key, replace(standing, gone=False))
+            if standing.gone:
+                self._bodies.revive(key, replace(standing, gone=False))

@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from urllib.parse import unquote
 
 from sigla import keys
 from sigla.aws.catalog import AwsCatalog
 from sigla.aws.commits import JOURNAL_KEPT_S
 from sigla.aws.objects import Objects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject
+from sigla.errors import BodyDamaged
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports import Clock
+from sigla.rules.bodies import believed
 
 _DAY_S = 86_400
 _ID = re.compile("[0-9]{10}")
@@ -52,6 +55,12 @@ class AwsInventory:
 
     def take_away(self, named: Subject, at: int) -> tuple[BodyKey, ...]:
         return self._catalog.second_names.take_away(named, at)
+
+    def earlier(self, key: BodyKey) -> Iterator[Body]:
+        """The versions that the bucket keeps of the object."""
+        for stored in self._objects.versions(keys.body_object(self._registry, key)):
+            with suppress(BodyDamaged):
+                yield believed(key, stored.content)
 
     def journal_kept_since(self) -> int:
         """A day less than rows are kept: DynamoDB removes what has expired when it gets to it."""

@@ -124,6 +124,22 @@ class Objects:
             yield from page.names
             more, after = page.more, page.names[-1] if page.names else after
 
+    def versions(self, name: str) -> Iterator[Stored]:
+        """What the bucket keeps of an object, the newest first: each is read when it is wanted."""
+        begin: dict[str, str] = {}
+        while True:
+            with _told(f"listing the versions of {name}"):
+                page = self._s3.list_object_versions(Bucket=self._bucket, Prefix=name, **begin)
+            ids = [each["VersionId"] for each in page.get("Versions", ()) if each["Key"] == name]
+            for id in ids:
+                with _told(f"reading a version of {name}"):
+                    answer = self._s3.get_object(Bucket=self._bucket, Key=name, VersionId=id)
+                    stored = Stored(answer["Body"].read(), answer["ETag"])
+                yield stored
+            if not page["IsTruncated"]:
+                return
+            begin = {"KeyMarker": page["NextKeyMarker"], "VersionIdMarker": page["NextVersionIdMarker"]}
+
     def insist(self, doing: str, attempt: Callable[[], T | None]) -> T:
         """What the attempt yields, repeated with full jitter while it yields None: others do the same at this moment.
 

@@ -40,7 +40,7 @@ from sigla.aws.objects import Objects
 from sigla.aws.plans import Tools
 from sigla.aws.table import Cancelled
 from sigla.aws.values import Item, packed, unpacked
-from sigla.errors import SchemaNamedNotFound, StoreError
+from sigla.errors import BodyLost
 from sigla.observe import Teller
 from sigla.ports import Bodies, Clock
 
@@ -205,12 +205,8 @@ class Segments:
         """The lines of a row; None if it, or a body that it speaks of, cannot be read, whoever tries."""
         try:
             return _lines(item, self._bodies)
-        except (*BROKEN, SchemaNamedNotFound) as reason:
-            broken: Exception = reason
-        except StoreError as failure:
-            if not isinstance(failure.__cause__, BROKEN):
-                raise
-            broken = failure
+        except (*BROKEN, BodyLost) as reason:
+            broken = reason
         # Not what the reason says: it may quote a schema.
         row = {"pk": item["pk"], "sk": item["sk"]}
         self._tell({"event": "unreadable", "error": type(broken).__qualname__, "row": row})

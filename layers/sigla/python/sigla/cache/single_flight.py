@@ -29,8 +29,10 @@ from sigla.cache.counts import Counts
 from sigla.cache.entries import CLOSED, Closed, Garbage, Kept, Leased
 from sigla.cache.member import Swap
 from sigla.cache.ring import Found, Ring
+from sigla.errors import BodyDamaged
 from sigla.model import Body, BodyKey
 from sigla.ports import Clock
+from sigla.rules.bodies import believed
 
 LEASE_MS = 5_000
 """Longer than S3 takes but for one read in many thousands; whoever waits for a holder that died waits so long."""
@@ -173,18 +175,29 @@ class SingleFlight:
         def load(names: Sequence[str]) -> dict[str, bytes]:
             self.counts.behind += len(names)
             read.update(zip(names, behind([named[name] for name in names]), strict=True))
-            return {name: records.body_bytes(read[name]) for name in names}
+            return {name: records.body_bytes(named[name], read[name]) for name in names}
 
         flight = fetch(list(named), secrets.token_bytes(8), presence_ms=self._presence_ms, draw=self._draw)
         had = self._drive(flight, load)
         self.counts.ring += len(had) - len(read)
-        bodies = {key: read.get(name) or _parsed(key, had[name], behind) for name, key in named.items()}
+        bodies = {key: read.get(name) or self._believed(key, had[name], behind) for name, key in named.items()}
         return [bodies[key] for key in wanted]
 
     def close(self, wanted: Collection[BodyKey]) -> None:
         """These bodies changed: what the ring has of them is not told any more, nor what others read before."""
         for key in wanted:
             self._ring.put(keys.ring_key(self._registry, key), CLOSED, lasts_ms=CLOSED_MS)
+
+    def _believed(self, key: BodyKey, content: bytes, behind: Behind) -> Body:
+        """What the ring had, if it is the body of its key. If not, the key is closed, and the next one fills it anew.
+
+        Another release may have put it there in a form of its own, and whoever writes to a ring may write anything.
+        """
+        try:
+            return believed(key, content)
+        except BodyDamaged:
+            self.close([key])
+            return behind([key])[0]
 
     def _drive(self, flight: Flight, load: Callable[[Sequence[str]], dict[str, bytes]]) -> dict[str, bytes]:
         answer: Any = None
@@ -212,11 +225,3 @@ class SingleFlight:
                 self.counts.waits += 1
                 self._clock.sleep(step.ms / 1000)
         return None
-
-
-def _parsed(key: BodyKey, content: bytes, behind: Behind) -> Body:
-    """Another release may have put it there, in a form of its own."""
-    try:
-        return records.body(content)
-    except (ValueError, KeyError, TypeError):
-        return behind([key])[0]

@@ -20,7 +20,7 @@ from sigla.changes import (
     NumberingSet,
     Registered,
 )
-from sigla.errors import SchemaNotFound, StoreError
+from sigla.errors import BodyMissing, StoreError
 from sigla.model import Body, BodyKey, Holder, Subject
 from sigla.ports import Bodies, Catalog, Clock
 
@@ -105,7 +105,7 @@ class Speakers:
             return self._born(key, by)
         asked = self._pool.submit(self._catalog.speaker, key, by)
         # The body is read while the catalog thinks; what is wrong with it is told to whoever asks for the body itself.
-        with suppress(SchemaNotFound, StoreError):
+        with suppress(StoreError):
             self._bodies.get(key)
         try:
             found = asked.result(PATIENCE_S)
@@ -126,18 +126,20 @@ class Speakers:
 
         Raises StoreError where that is not `by`: by what it is named instead may mean another schema (ID-RES).
         """
-        body = self._living(key)
+        body = self._living(key, failure)
         if by is not None and (body is None or body.subject != by):
             raise StoreError("the catalog, which alone could tell which schema is meant, does not answer") from failure
         if body is None:
             return None
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=0)
 
-    def _living(self, key: BodyKey) -> Body | None:
+    def _living(self, key: BodyKey, failure: StoreError | None) -> Body | None:
+        """None for a tombstone. Where there is no body nobody can tell whether the id is held, and its body is lost."""
         try:
             body = self._bodies.get(key)
-        except SchemaNotFound:
-            return None
+        except BodyMissing as missing:
+            silent = "the catalog, which alone could tell whether the id is held, does not answer"
+            raise StoreError(silent) from (failure or missing)
         return None if body.gone else body
 
     # --- remembering -------------------------------------------------------------------------------------------------

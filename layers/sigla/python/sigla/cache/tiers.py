@@ -70,6 +70,10 @@ class Tiers:
         with self._changing(key):
             self._behind.revive(key, body)
 
+    def mend(self, key: BodyKey, body: Body) -> None:
+        with self._changing(key):
+            self._behind.mend(key, body)
+
     def forget(self, keys: Collection[BodyKey]) -> None:
         """These bodies changed: reads under way, in the whole zone, do not bring the old ones back."""
         self._flight.close(keys)

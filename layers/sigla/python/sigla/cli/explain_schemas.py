@@ -12,7 +12,7 @@ from sigla.cli import place
 from sigla.cli.misuse import Misuse
 from sigla.decoding.decoder import Source, Unreadable
 from sigla.decoding.reasons import Reason
-from sigla.errors import Malformed, SchemaNamedNotFound
+from sigla.errors import BodyMissing, Malformed
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject, Target
 from sigla.ports import Bodies, Catalog
 from sigla.registry.sources import source
@@ -35,7 +35,7 @@ class Named:
 
 class Schemas(Protocol):
     def by_id(self, key: BodyKey) -> Named | None:
-        """None if there is no such schema. Raises Unreadable."""
+        """None if there is no such schema. Raises Unreadable, and BodyLost where there is one that nobody can read."""
         ...
 
     def by_guid(self, guid: UUID, context: str) -> Named | None:
@@ -72,7 +72,9 @@ class _OfStores:
     def by_id(self, key: BodyKey) -> Named | None:
         try:
             body = self.bodies.get(key)
-        except SchemaNamedNotFound:
+        except BodyMissing:
+            if self.catalog and self.catalog.speaker(key):
+                raise
             return None
         speaker = self.catalog.speaker(key) if self.catalog else None
         of = source(body, self.bodies.get)

@@ -46,7 +46,7 @@ def address(args: argparse.Namespace) -> "Address":
 @contextmanager
 def explained(where: "Address | str") -> Iterator[None]:
     """where: as people call it. What hinders the work there becomes one sentence. Raises Misuse, Refused."""
-    from sigla.errors import SchemaNamedNotFound, StoreError, Unusable
+    from sigla.errors import BodyLost, StoreError, Unusable
     from sigla.opening import DataNotOpened
     from sigla.settings import InvalidSetting
 
@@ -58,14 +58,12 @@ def explained(where: "Address | str") -> Iterator[None]:
         raise Misuse(
             f"--bucket needs the AWS client, and {missing.name} is not installed: pip install boto3."
         ) from None
+    except BodyLost as lost:
+        raise Refused(f"In {where} {lost}: run sigla scrub, which tells whose it is and what to do.") from None
     except StoreError as failure:
         cause = f" ({failure.__cause__})" if str(failure.__cause__ or "") not in str(failure) else ""
         kind = Misuse if isinstance(failure, Unusable) else Refused
         raise kind(f"In {where} {failure}{cause}.") from None
-    except SchemaNamedNotFound as lost:
-        raise Refused(
-            f"In {where} the body of id {lost.facts['key']} is missing: run sigla scrub, which tells whose it is."
-        ) from None
     except BrokenPipeError:
         raise  # who reads what is told here has gone away
     except OSError as failure:

@@ -74,6 +74,7 @@ def scrub(args: argparse.Namespace) -> int:
     from sigla.embedded.scratch import ScratchDatabase
     from sigla.registry import scrub as core
     from sigla.registry.flaws import RELATIONS
+    from sigla.registry.mending import fix
 
     address = place.address(args)
     with (
@@ -89,8 +90,8 @@ def scrub(args: argparse.Namespace) -> int:
         if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
             with place.explained(address), opening.writing(address) as writing:
                 for flaw in wanted:
-                    core.fix(writing.holdings, flaw)
-                    fixed.append(flaw)
+                    if fix(writing.holdings, flaw):
+                        fixed.append(flaw)  # noqa: PERF401 - one by one: those before a failure were put right
     finally:
         # Where nothing can be written, what was found is all the more worth telling.
         (_tell_json if args.json else _tell)(found, fixed)

@@ -1,11 +1,12 @@
 """What ids mean: a directory of bodies, readable without the catalog; only the way from a guid to them is a table."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sigla.embedded.directory import Directory
 from sigla.embedded.unit import Unit
-from sigla.errors import SchemaNamedNotFound, Taken
+from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.keys import check_length, utf16
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 
@@ -29,7 +30,7 @@ class EmbeddedBodies:
     def get(self, key: BodyKey) -> Body:
         found = self._find(key)
         if found is None:
-            raise SchemaNamedNotFound(key=key.id)
+            raise BodyMissing(key)
         return found
 
     def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
@@ -64,6 +65,17 @@ class EmbeddedBodies:
             elif standing.gone:
                 self._unit.stage(key, body, replaces=True)
 
+    def mend(self, key: BodyKey, body: Body) -> None:
+        with self._unit.group():
+            standing = None
+            with suppress(BodyDamaged):
+                standing = self._find(key)
+                if standing is None:
+                    self._create(key, body)
+                    return
+            if standing is None or standing.schema != body.schema:
+                self._create(key, body, replaces=True)
+
     def unsettled(self, key: BodyKey) -> bool:
         """Whether this thread sees a body that may yet be undone, so that nobody should remember it."""
         return self._unit.staged(key) is not None
@@ -75,8 +87,8 @@ class EmbeddedBodies:
     def _find(self, key: BodyKey) -> Body | None:
         return self._unit.staged(key) or self._directory.read(key)
 
-    def _create(self, key: BodyKey, body: Body) -> None:
-        self._unit.stage(key, body, replaces=False)
+    def _create(self, key: BodyKey, body: Body, *, replaces: bool = False) -> None:
+        self._unit.stage(key, body, replaces=replaces)
         self._unit.connection.execute(
             "INSERT INTO content VALUES (?, ?, ?, TRUE, FALSE) ON CONFLICT DO UPDATE SET body = TRUE",
             (body.guid, key.context, key.id),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sigla.embedded import tables
-from sigla.embedded.directory import registries
+from sigla.embedded.directory import registries, with_bodies
 from sigla.errors import StoreError
 
 CACHE_KIB = 8_000
@@ -24,6 +24,17 @@ class TooNew(Exception):
 
 class OtherRegistry(Exception):
     """The data are those of a registry of another name; the sentence says of which."""
+
+
+class CatalogLost(Exception):
+    """There are bodies and no catalog that knows of them; the sentence says what to do."""
+
+    def __init__(self, folder: Path, names: list[str]) -> None:
+        super().__init__(
+            f"The catalog of the registry in {folder} is gone: there are schemas of {' and '.join(names)}, and "
+            "no catalog.sqlite knows of them. Restore catalog.sqlite from a backup of the directory, or import a dump "
+            "into an empty directory: sigla import DUMP --data NEW."
+        )
 
 
 class Connection(sqlite3.Connection):
@@ -46,7 +57,7 @@ class Database:
     """durable: a commit is on disk when it returns; False for data that need not outlive the process.
 
     registry: the name under which its bodies lie. written: False where only others write. Raises TooNew, OtherRegistry,
-    and NoData where nobody writes and has written, or only begun to.
+    CatalogLost, and NoData where nobody writes and has written, or only begun to.
     """
 
     def __init__(self, path: Path, *, registry: str, durable: bool, written: bool = True) -> None:
@@ -102,7 +113,9 @@ class Database:
         return bool(self.writer.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone())
 
     def _begin(self) -> None:
-        """Creates the tables."""
+        """Creates the tables. Bodies come after them: whatever stands here already had a catalog once."""
+        if lost := with_bodies(self._path.parent):
+            raise CatalogLost(self._path.parent, lost)
         if not self._written:
             raise NoData(f"There is no registry in {self._path.parent}.")
         self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE}")

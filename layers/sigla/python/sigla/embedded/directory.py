@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-from sigla import keys, records
+from sigla import keys
 from sigla.errors import StoreError
 from sigla.model import Body, BodyKey, SchemaId
+from sigla.rules.bodies import believed
 
 BODY = re.compile(r"[0-9]{10}\.json")
 """What the name of every body is like; whatever else lies beside them is not ours."""
@@ -24,6 +25,12 @@ def registries(root: Path) -> list[str]:
     return sorted(unquote(folder.parent.name) for folder in root.glob("*/schemas"))
 
 
+def with_bodies(root: Path) -> list[str]:
+    """Which registries have at least one body there."""
+    folders = ((name, root / keys.schemas_root(name)) for name in registries(root))
+    return [name for name, folder in folders if any(BODY.fullmatch(path.name) for path in folder.rglob("*.json"))]
+
+
 class Directory:
     """One registry's part of `root`, an existing directory."""
 
@@ -32,13 +39,14 @@ class Directory:
         self._registry = registry
 
     def read(self, key: BodyKey) -> Body | None:
-        """None if there is no file. Raises StoreError if there is one that nobody can read."""
+        """None if there is no file. Raises BodyDamaged, and StoreError if there is one that nobody can read."""
         try:
-            return records.body(self.body_path(key).read_bytes())
-        except (OSError, ValueError, KeyError) as failure:
-            if isinstance(failure, OSError) and failure.errno in _NO_FILE:
+            stored = self.body_path(key).read_bytes()
+        except OSError as failure:
+            if failure.errno in _NO_FILE:
                 return None
             raise StoreError(f"the body of id {key.id} in context {key.context} cannot be read") from failure
+        return believed(key, stored)
 
     def last(self, context: str) -> SchemaId:
         """The highest id with a file; 0 if none. Lists the whole context."""

@@ -9,7 +9,7 @@ from sigla import keys
 from sigla.embedded import second_names
 from sigla.embedded.directory import BODY
 from sigla.embedded.unit import Unit
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 
 PAGE = 500
 
@@ -49,6 +49,10 @@ class EmbeddedInventory:
 
     def take_away(self, named: Subject, at: int) -> tuple[BodyKey, ...]:
         return second_names.take_away(self._unit, named, at)
+
+    def earlier(self, key: BodyKey) -> Iterator[Body]:  # noqa: ARG002 - a store that keeps none is asked alike
+        """A file has no earlier versions."""
+        return iter(())
 
     def journal_kept_since(self) -> int:
         """For ever."""

@@ -96,7 +96,7 @@ class Links:
         """
         places = {key: self._directory.pending_path(key, self._group, "new") for key in bodies}
         self._pending += places.values()
-        self._disk.write({places[key]: records.body_bytes(body) for key, (body, _) in bodies.items()})
+        self._disk.write({places[key]: records.body_bytes(key, body) for key, (body, _) in bodies.items()})
         linked = [
             self._replace(key, places[key]) if replaces else self._create(key, places[key])
             for key, (_, replaces) in bodies.items()

@@ -5,8 +5,8 @@ from typing import NoReturn
 
 from sigla.embedded.bodies import EmbeddedBodies
 from sigla.embedded.catalog import EmbeddedCatalog
-from sigla.embedded.database import Database, NoData
-from sigla.embedded.directory import Directory
+from sigla.embedded.database import CatalogLost, Database, NoData
+from sigla.embedded.directory import Directory, with_bodies
 from sigla.embedded.inventory import EmbeddedInventory
 from sigla.embedded.journal import EmbeddedJournal
 from sigla.embedded.speakers import ask
@@ -18,10 +18,12 @@ CATALOG = "catalog.sqlite"
 
 
 class ReadingStore:
-    """Catalog, bodies and journal as others have committed them. Raises NoData, TooNew, OtherRegistry."""
+    """Catalog, bodies and journal as others have committed them. Raises NoData, CatalogLost, TooNew, OtherRegistry."""
 
     def __init__(self, path: Path, *, registry: str = "default") -> None:
         if not (path / CATALOG).is_file():
+            if lost := with_bodies(path):
+                raise CatalogLost(path, lost)
             raise NoData(f"There is no registry in {path}.")
         self._database = Database(path / CATALOG, registry=registry, durable=False, written=False)
         unit = _Committed(self._database)

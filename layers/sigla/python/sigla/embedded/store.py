@@ -26,7 +26,7 @@ class EmbeddedStore:
     """Catalog, bodies and journal of one registry; one process at a time.
 
     path: a directory, made if need be; None for memory: the same, not durable, on a temporary directory that goes with
-    `close`. Raises DataInUse, TooNew, OtherRegistry.
+    `close`. Raises DataInUse, CatalogLost, TooNew, OtherRegistry.
 
     Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
     """

@@ -93,7 +93,12 @@ RELATIONS: Final[Mapping[str, str]] = {
 
 _UNHELD = """
     SELECT b.context, b.id FROM body b LEFT JOIN version v ON v.context = b.context AND v.id = b.id
-    WHERE v.id IS NULL AND b.readable AND NOT b.gone"""
+    WHERE v.id IS NULL AND b.readable AND b.guid = b.hashed AND NOT b.gone"""
+
+_RESTORES = (
+    "puts back the newest of the bucket's earlier versions that is sound; without one, as in a directory: "
+    "sigla import --bodies with a dump or an export that has it"
+)
 
 KINDS: Final[Mapping[str, Kind]] = {
     "SECOND_NAME": Kind(
@@ -110,13 +115,15 @@ KINDS: Final[Mapping[str, Kind]] = {
         """
         SELECT v.context, v.id, v.subject, v.version
         FROM version v LEFT JOIN body b ON b.context = v.context AND b.id = v.id WHERE b.id IS NULL""",
-        "restore the object from the bucket's older versions, or from a dump: sigla import --bodies",
+        _RESTORES,
+        fixable=True,
     ),
     "UNREADABLE_OBJECT": Kind(
         Severity.CRITICAL,
-        "The object of id {id} in context {context} is no body.",
+        "What stands under id {id} in context {context} is not its body.",
         "SELECT context, id FROM body WHERE NOT readable",
-        "restore the object from the bucket's older versions",
+        _RESTORES,
+        fixable=True,
     ),
     "HASH_MISMATCH": Kind(
         Severity.CRITICAL,
@@ -127,7 +134,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         SELECT b.context, b.id, v.subject, v.version
         FROM body b JOIN version v ON v.context = b.context AND v.id = b.id
         WHERE b.readable AND b.guid = b.hashed AND b.guid <> v.guid""",
-        "find out who wrote it; restore the object from the bucket's older versions",
+        _RESTORES,
+        fixable=True,
         of_row="{subject} version {version} has another guid than the body of its id {id}.",
     ),
     "REFERENCE_MISSING": Kind(
@@ -136,7 +144,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         """
         SELECT r.context, r.id, r.target_context, r.target_subject, r.target_version, r.target_id
         FROM reference r LEFT JOIN body t ON t.context = r.target_context AND t.id = r.target_id WHERE t.id IS NULL""",
-        "restore the referenced object, or import its schema under its id",
+        "restore the referenced body, as that of its own version",
     ),
     "POINTER_ASTRAY": Kind(
         Severity.CRITICAL,
@@ -173,7 +181,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         "Id {id} in context {context} is held by a version, and its body says that it is gone.",
         """
         SELECT DISTINCT b.context, b.id
-        FROM body b JOIN version v ON v.context = b.context AND v.id = b.id WHERE b.readable AND b.gone""",
+        FROM body b JOIN version v ON v.context = b.context AND v.id = b.id
+        WHERE b.readable AND b.guid = b.hashed AND b.gone""",
         "takes the tombstone away",
         fixable=True,
         settles=True,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from sigla.model import BodyKey, Guid, Subject
+from sigla.model import Body, BodyKey, Guid, Subject
 from sigla.ports import Bodies, Catalog, Clock, Journal
 
 
@@ -43,6 +43,10 @@ class Inventory(Protocol):
 
         What its qualified name is read as is in the lists as it stands. Repeated, it changes nothing. at: the time.
         """
+        ...
+
+    def earlier(self, key: BodyKey) -> Iterator[Body]:
+        """What stood under the id before, newest first, as far as it can be believed and anything keeps it."""
         ...
 
     def journal_kept_since(self) -> int:

@@ -6,7 +6,7 @@ from itertools import islice
 
 from sigla.errors import SubjectNotFound
 from sigla.keys import utf16
-from sigla.model import BodyKey, Page, Record, Row, SchemaId, Search, Show, Subject, Version
+from sigla.model import Page, Record, Row, SchemaId, Search, Show, Subject, Version
 from sigla.registry.lookup import is_known, locate
 from sigla.registry.paging import paged
 from sigla.registry.stores import Stores, View
@@ -72,6 +72,8 @@ def schemas(
 ) -> list[Record]:
     """Versions with their content, by subject, then number. rule_type: only schemas with such a rule.
 
+    Raises BodyLost where one cannot be read: a list that leaves it out would be believed.
+
     aliases: also the schemas of subjects that a matching subject's config names as its alias, which then say so.
     """
     aliased = _aliased(stores, search) if aliases else {}
@@ -94,8 +96,7 @@ def schemas(
 def _records(stores: Stores, rows: Iterable[tuple[Subject, Row]]) -> Iterator[Record]:
     remaining = iter(rows)
     while batch := list(islice(remaining, BATCH)):
-        bodies = stores.bodies.get_many([BodyKey(subject.context, row.id) for subject, row in batch])
-        for (subject, row), body in zip(batch, bodies, strict=True):
+        for (subject, row), body in zip(batch, stores.bodies_of(batch), strict=True):
             yield Record(body.schema, row.guid, subject, row.version, row.id, row.ts, deleted=row.deleted)
 
 

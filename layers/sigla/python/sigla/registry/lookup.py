@@ -5,6 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from sigla.errors import (
+    BodyLost,
     InvalidSchema,
     SchemaNamedNotFound,
     SchemaNotFound,
@@ -35,11 +36,21 @@ from sigla.rules import names
 
 
 def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
-    """What an id means and who speaks for it. Raises SchemaNamedNotFound where nobody does, whatever the bodies say."""
+    """What an id means and who speaks for it. Raises SchemaNamedNotFound where nobody does, whatever the bodies say.
+
+    Raises BodyLost where somebody does and its body cannot be read.
+    """
     speaker = stores.catalog.speaker(key)
     if speaker is None:
         raise SchemaNamedNotFound(key=key.id)
-    return stores.bodies.get(key), speaker
+    return _body(stores, key, speaker), speaker
+
+
+def _body(stores: Stores, key: BodyKey, holder: Holder) -> Body:
+    try:
+        return stores.bodies.get(key)
+    except BodyLost as lost:
+        raise lost.held_by(holder.subject, holder.version) from lost.__cause__
 
 
 def schema_by_id(
@@ -60,7 +71,7 @@ def schema_by_id(
     if found is None:
         raise SchemaNamedNotFound(key=schema_id)
     key, holder = found
-    record = record_of(key, stores.bodies.get(key), holder)
+    record = record_of(key, _body(stores, key, holder), holder)
     if with_max_id:
         _check_catalogued(holder)
         record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
@@ -86,9 +97,9 @@ def holders_of(
     key, holder = found
     _check_catalogued(holder)
     last: dict[Subject, Holder] = {}
-    for holder in _same_content(stores, key):
-        if (deleted or not holder.deleted) and holder.revision >= getattr(last.get(holder.subject), "revision", 0):
-            last[holder.subject] = holder
+    for each in _same_content(stores, key, _body(stores, key, holder)):
+        if (deleted or not each.deleted) and each.revision >= getattr(last.get(each.subject), "revision", 0):
+            last[each.subject] = each
     return paged(((holder.subject, holder.version) for holder in last.values()), page)
 
 
@@ -105,8 +116,8 @@ def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
     found = next(_live(stores, _guid(text)), None)
     if found is None:
         raise SchemaNamedNotFound(key=text)
-    key, speaker = found
-    record = record_of(key, stores.bodies.get(key), speaker)
+    key, body, speaker = found
+    record = record_of(key, body, speaker)
     return replace(rendered(stores, record, form), subject=None, version=None, id=None)
 
 
@@ -114,7 +125,7 @@ def ids_of(stores: Stores, text: str) -> list[BodyKey]:
     """In each context the id that stands for this content: of several live ones the one written last. By context."""
     guid = _guid(text)
     live: dict[str, list[BodyKey]] = {}
-    for key, speaker in _live(stores, guid):
+    for key, _, speaker in _live(stores, guid):
         _check_catalogued(speaker)
         live.setdefault(key.context, []).append(key)
     return sorted(keys[0] if len(keys) == 1 or guid is None else _known(stores, guid, keys) for keys in live.values())
@@ -257,22 +268,32 @@ def _check_catalogued(holder: Holder) -> None:
         raise StoreError("the catalog does not answer")
 
 
-def _same_content(stores: Stores, key: BodyKey) -> list[Holder]:
+def _same_content(stores: Stores, key: BodyKey, body: Body) -> list[Holder]:
     """The holders of every id that this content has in the context: imports may have given it several (REG-13)."""
-    keys = [same for same in stores.bodies.named(stores.bodies.get(key).guid) if same.context == key.context]
-    holders = [holder for same in keys for holder in stores.catalog.holders(same)]
+    keys = [same for same in stores.bodies.named(body.guid) if same.context == key.context]
+    held = ((same, stores.catalog.holders(same)) for same in keys)
+    holders = [
+        holder
+        for same, some in held
+        # A way from a guid may lead to an id that somebody else won; then it stands for other content.
+        if some and (same == key or _body(stores, same, some[0]).guid == body.guid)
+        for holder in some
+    ]
     return sorted(holders, key=lambda holder: utf16(holder.subject.qualified))
 
 
-def _live(stores: Stores, guid: Guid | None) -> Iterator[tuple[BodyKey, Holder]]:
-    """With who speaks for each. Context by context, the default one first; the last id written first."""
+def _live(stores: Stores, guid: Guid | None) -> Iterator[tuple[BodyKey, Body, Holder]]:
+    """With who speaks for each. Context by context, the default one first; the last id written first.
+
+    Raises BodyLost where somebody holds an id whose body is lost: it was of this content as far as anybody knows.
+    """
     if guid is None:
         return
     named = stores.bodies.named(guid)
     for context in dict.fromkeys(key.context for key in named):
         for key in reversed([key for key in named if key.context == context]):
-            if found := _spoken_for(stores, key):
-                yield found
+            if (found := _spoken_for(stores, key)) and (body := _body(stores, *found)).guid == guid:
+                yield key, body, found[1]
 
 
 def _known(stores: Stores, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:

@@ -153,7 +153,7 @@ def _texts(stores: Stores, refs: Sequence[Reference], targets: Sequence[Target])
     if not refs:
         return ()
     strict = stores.options.strict_reference_versions
-    return references.resolve(refs, targets, stores.bodies.get, strict_versions=strict)
+    return references.resolve(refs, targets, stores.referenced, strict_versions=strict)
 
 
 def _resolve(view: View, offered: OfferedReference, *, strict: bool) -> tuple[Reference, Target]:

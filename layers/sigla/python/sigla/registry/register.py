@@ -13,13 +13,12 @@ from sigla.model import (
     Guid,
     Record,
     Row,
-    Schema,
     SchemaId,
     Subject,
     Target,
     Version,
 )
-from sigla.registry import drafts, match, numbering, parsing
+from sigla.registry import drafts, lost, match, numbering, parsing
 from sigla.registry.check import messages
 from sigla.registry.committing import commit, nonce, until_committed
 from sigla.registry.parsing import Offered
@@ -80,6 +79,8 @@ class _Registration:
         if not drafts.is_derived(draft, view.config) and not parsing.is_blank(draft.text):
             offered, refusal = drafts.understood(self.stores, view, draft, normalize=normalize)
             if existing := drafts.existing(self.stores, view, draft, offered):
+                if existing.id is not None and existing.guid == offered.guid:
+                    lost.standing(self.stores, BodyKey(view.subject.context, existing.id), offered)
                 return existing, offered
         draft = drafts.with_tags(self.stores, view, draft)
         check_registrable(view.subject, view.mode, with_id=drafts.brings_id(draft))
@@ -100,6 +101,8 @@ class _Registration:
         known = stores.id_of(view, offered.guid)
         if known is not None and drafts.brings_id(draft) and known != draft.id:
             known = None
+        # A body that was lost is put back, whether or not the subject has the content already.
+        held = None if known is None else lost.standing(stores, BodyKey(context, known), offered)
         if not draft.version and (same := _same_version(stores, view, draft, offered, known)):
             return same
         if not (importing or self.force):
@@ -108,7 +111,7 @@ class _Registration:
         standing = None
         if known is not None:
             schema_id = known
-            self._check_content(BodyKey(context, known), offered.schema)
+            _check_content(BodyKey(context, known), held, offered)
         elif drafts.brings_id(draft):
             schema_id, standing = self._import_id(view, offered, SchemaId(draft.id or 0), version)
         else:
@@ -123,11 +126,6 @@ class _Registration:
             # It may have been buried meanwhile; who buries looks once more after his tombstone.
             stores.bodies.revive(BodyKey(context, schema_id), standing)
         return Record(offered.schema, offered.guid, view.subject, version, schema_id)
-
-    def _check_content(self, key: BodyKey, schema: Schema) -> None:
-        """Equal content hashes may hide different types (HQ-1): an id means one thing."""
-        if self.stores.bodies.get(key).schema != schema:
-            raise IdTaken(id=key.id, context=names.delimited(key.context))
 
     def _draw_id(self, view: View, offered: Offered, version: Version) -> SchemaId:
         """A new id with its body in place.
@@ -213,6 +211,12 @@ class _Registration:
             imported=imported,
         )
         commit(stores, change)
+
+
+def _check_content(key: BodyKey, held: Body | None, offered: Offered) -> None:
+    """Equal content hashes may hide different types (HQ-1): an id means one thing."""
+    if held is None or held.schema != offered.schema:
+        raise IdTaken(id=key.id, context=names.delimited(key.context))
 
 
 def _means_other(standing: Body, offered: Offered) -> bool:

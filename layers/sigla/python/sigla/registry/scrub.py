@@ -1,4 +1,4 @@
-"""Bodies against catalog against journal: what is missing, different or left over, and putting right what can be.
+"""Bodies against catalog against journal: what is missing, different or left over. `mending` puts right what can be.
 
 Three steps. `gather` reads everything, once, in an order in which what is written meanwhile shows itself as a suspect
 and never hides one: journal rows come with their version, so the catalog is read before the journal. `suspects` asks
@@ -7,18 +7,19 @@ cannot make it look wrong; what only looks wrong for a moment is given some time
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Protocol
 
-from sigla.errors import SchemaNamedNotFound, StoreError
+from sigla.errors import BodyDamaged, BodyLost, BodyMissing
 from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, Version
 from sigla.ports import Bodies, Journal, VersionKey
 from sigla.registry.flaws import KINDS, Flaw
 from sigla.registry.holdings import Holdings
-from sigla.registry.numbering import CLEAR, FURTHEST
+from sigla.registry.numbering import CLEAR
 from sigla.rules import names
-from sigla.rules.guid import guid_of
+from sigla.rules.guid import guid_of, is_guid_of
 
 GRACE_MS: Final = 3_600_000
 """A body without a version that is younger may belong to a registration that is under way."""
@@ -33,9 +34,6 @@ AT_ONCE: Final = 64
 
 HIGHEST: Final = 2**31 - 1
 """Of all ids; an object with a higher number is nobody's body, whatever is in it."""
-
-DAMAGED: Final = (ValueError, KeyError, TypeError)
-"""Causes of a StoreError that answered, with an object that is no body; of any other cause it is silent."""
 
 Facts = tuple[Any, ...]
 """A row of one of `flaws.RELATIONS`."""
@@ -65,17 +63,21 @@ def gather(store: Holdings, scratch: Scratch) -> None:
 
 
 def read(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
-    """None for an object that is no body. Raises StoreError where the store does not answer."""
+    """None for an object that is not the body of its key; one whose guid is wrong is there, and not `is_sound`.
+
+    Raises StoreError where the store does not answer.
+    """
     try:
         return list(bodies.get_many(keys))
-    except (StoreError, SchemaNamedNotFound):
-        return [_readable(bodies, key) for key in keys]
+    except BodyLost:
+        return [readable(bodies, key) for key in keys]
 
 
 def body_facts(key: BodyKey, body: Body | None) -> Facts:
     if body is None or key.id > HIGHEST:
         return *key, False, False, None, None, 0
-    return *key, body.gone, True, body.guid, guid_of(body.schema), body.ts
+    # Of encrypted metadata no hash can be made.
+    return *key, body.gone, True, body.guid, body.guid if is_sound(body) else guid_of(body.schema), body.ts
 
 
 def reference_facts(key: BodyKey, body: Body | None) -> Iterator[Facts]:
@@ -115,16 +117,19 @@ def _entries(form: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     return entries
 
 
-def _readable(bodies: Bodies, key: BodyKey) -> Body | None:
+def is_sound(body: Body) -> bool:
+    """Whether its guid is the hash of its content. Only then is it one to be found by."""
+    return is_guid_of(body.guid, body.schema)
+
+
+def readable(bodies: Bodies, key: BodyKey) -> Body | None:
     """None for an object that is no body, or gone since it was listed: then looking again finds nothing wrong."""
     try:
         return bodies.get(key)
-    except SchemaNamedNotFound:
+    except BodyMissing:
         return None
-    except StoreError as failure:
-        if not isinstance(failure.__cause__, DAMAGED):
-            raise
-        return None
+    except BodyDamaged as damaged:
+        return damaged.body
 
 
 # --- suspecting ------------------------------------------------------------------------------------------------------
@@ -179,8 +184,7 @@ class _Look:
         return _CHECKS[flaw.kind](self, flaw)
 
     def row(self, subject: Subject, version: Version) -> Row | None:
-        key = VersionKey(subject, version)
-        return self.store.catalog.snapshot(subject, wanted=(key,)).rows.get(key)
+        return row_of(self.store, subject, version)
 
     def held_row(self, flaw: Flaw) -> Row | None:
         """The version that the flaw is about, if it still has the id."""
@@ -188,20 +192,23 @@ class _Look:
         return row if row is not None and row.id == flaw.id else None
 
     def body(self, key: BodyKey) -> Body | None:
-        return _readable(self.store.bodies, key)
+        return readable(self.store.bodies, key)
 
     def is_there(self, key: BodyKey) -> bool:
-        try:
-            self.store.bodies.get(key)
-        except SchemaNamedNotFound:
-            return False
-        except StoreError as failure:
-            if not isinstance(failure.__cause__, ValueError | KeyError | TypeError):
-                raise
+        with suppress(BodyDamaged):
+            try:
+                self.store.bodies.get(key)
+            except BodyMissing:
+                return False
         return True
 
     def is_buried(self, key: BodyKey) -> bool:
         return key in self.store.inventory.buried((key,))
+
+
+def row_of(store: Holdings, subject: Subject, version: Version) -> Row | None:
+    key = VersionKey(subject, version)
+    return store.catalog.snapshot(subject, wanted=(key,)).rows.get(key)
 
 
 def _meta_no_object(look: _Look, flaw: Flaw) -> bool:
@@ -218,20 +225,15 @@ def _mismatch(look: _Look, flaw: Flaw) -> bool:
     if body is None:
         return False
     if flaw.subject is None:
-        return not _is_sound(body)
+        return not is_sound(body)
     row = look.held_row(flaw)
     return row is not None and row.guid != body.guid
-
-
-def _is_sound(body: Body) -> bool:
-    """Only then is its guid one to be found by."""
-    return body.guid == guid_of(body.schema)
 
 
 def _pointer_astray(look: _Look, flaw: Flaw) -> bool:
     """A store may keep the pointers of those who lost an id: it looks at the body before it answers."""
     body, guid = look.body(flaw.key), flaw.guid
-    if body is None or guid is None or not _is_sound(body):
+    if body is None or guid is None or not is_sound(body):
         return False
     return body.guid != guid and flaw.key in look.store.bodies.named(guid)
 
@@ -286,7 +288,7 @@ def _object_no_meta(look: _Look, flaw: Flaw) -> bool:
 
 def _pointer_missing(look: _Look, flaw: Flaw) -> bool:
     body = look.body(flaw.key)
-    return body is not None and _is_sound(body) and flaw.key not in look.store.bodies.named(body.guid)
+    return body is not None and is_sound(body) and flaw.key not in look.store.bodies.named(body.guid)
 
 
 def _journal_gap(look: _Look, flaw: Flaw) -> bool:
@@ -331,57 +333,4 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "DELETED_BUT_REFERENCED": _deleted_but_referenced,
     "OBJECT_NO_META": _object_no_meta,
     "VERSION_GAP": _version_gap,
-}
-
-
-# --- putting right ---------------------------------------------------------------------------------------------------
-
-
-def fix(store: Holdings, flaw: Flaw) -> None:
-    """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing.
-
-    Nothing is ever removed but what stands under a second name, which no request reaches.
-    """
-    _FIXES[flaw.kind](store, flaw)
-
-
-def _raise_counter(store: Holdings, flaw: Flaw) -> None:
-    """To the last body there is by now; where that stands far off on purpose, past the next one."""
-    counter = store.catalog.max_id(flaw.context)
-    ids = (flaw.key.id, store.bodies.last(flaw.context))
-    near = [id for id in ids if id <= HIGHEST and id - counter <= FURTHEST]
-    above = store.bodies.next_above(BodyKey(flaw.context, counter))
-    store.catalog.raise_counter(flaw.context, max(near, default=above or counter))
-
-
-def _agree(store: Holdings, flaw: Flaw) -> None:
-    """The body says what the catalog says. Asked once more afterwards: an import may bring the id back meanwhile."""
-    for _ in range(2):
-        if store.catalog.holders(flaw.key):
-            standing = store.bodies.get(flaw.key)
-            if standing.gone:
-                store.bodies.revive(flaw.key, replace(standing, gone=False))
-        elif store.inventory.buried((flaw.key,)):
-            store.bodies.bury(flaw.key)
-
-
-def _point(store: Holdings, flaw: Flaw) -> None:
-    """A body that was damaged meanwhile is left alone: its guid would lead to it for good."""
-    body = store.bodies.get(flaw.key)
-    if _is_sound(body):
-        store.inventory.point(flaw.key, body.guid)
-
-
-def _take_away(store: Holdings, flaw: Flaw) -> None:
-    """The ids keep their meaning: their bodies stay, and say that they are gone where nobody else holds them."""
-    for key in store.inventory.take_away(flaw.owner, store.clock.now()):
-        store.bodies.bury(key)
-
-
-_FIXES: Mapping[str, Callable[[Holdings, Flaw], None]] = {
-    "SECOND_NAME": _take_away,
-    "COUNTER_BEHIND": _raise_counter,
-    "TOMBSTONE_HELD": _agree,
-    "TOMBSTONE_MISSING": _agree,
-    "POINTER_MISSING": _point,
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sigla.decoding.decoder import Source, Unreadable
 from sigla.decoding.reasons import Reason
-from sigla.errors import Malformed, SchemaNamedNotFound
+from sigla.errors import BodyLost, Malformed
 from sigla.model import Body, BodyKey
 from sigla.rules import references
 
@@ -19,6 +19,6 @@ def source(body: Body, body_of: Callable[[BodyKey], Body]) -> Source:
         raise Unreadable(Reason.BAD_SCHEMA, "it references schemas that were not there when it was imported")
     try:
         used = references.resolve(schema.references, body.targets, body_of)
-    except (Malformed, SchemaNamedNotFound, ValueError) as problem:
+    except (Malformed, BodyLost, ValueError) as problem:
         raise Unreadable(Reason.BAD_SCHEMA, f"its references cannot be read: {problem}") from problem
     return Source(schema.type, schema.text, used, body.compiled)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sigla.changes import Head
+from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Row, SchemaId, Subject, Version
 from sigla.ports import Bodies, Catalog, Clock, Snapshot, VersionKey, Zones
 from sigla.registry.parsed import ParsedSchemas
@@ -115,7 +116,28 @@ class Stores:
         return view.candidates[digest]
 
     def body(self, subject: Subject, row: Row) -> Body:
-        return self.bodies.get(BodyKey(subject.context, row.id))
+        """What a version's id means. Raises BodyLost, which names the version."""
+        return self.bodies_of([(subject, row)])[0]
+
+    def bodies_of(self, rows: Sequence[tuple[Subject, Row]]) -> list[Body]:
+        """As `body`, in the order asked, side by side where the store allows it."""
+        keys = [BodyKey(subject.context, row.id) for subject, row in rows]
+        try:
+            bodies = self.bodies.get_many(keys) if len(keys) > 1 else [self.bodies.get(key) for key in keys]
+        except BodyLost as lost:
+            subject, row = rows[keys.index(lost.key)]
+            raise lost.held_by(subject, row.version) from lost.__cause__
+        for key, body, (subject, row) in zip(keys, bodies, rows, strict=True):
+            # What agrees with itself may still be another content than the version was registered with.
+            if body.guid != row.guid or body.schema.type != row.type:
+                raise BodyDamaged(key).held_by(subject, row.version)
+        return bodies
+
+    def referenced(self, key: BodyKey) -> Body:
+        """What a reference resolved to. Raises SchemaNamedNotFound where an import knew of nothing that it means."""
+        if key.id < 0:
+            raise SchemaNamedNotFound(key=key.id)
+        return self.bodies.get(key)
 
 
 def is_complete(offered: OfferedReference) -> bool:

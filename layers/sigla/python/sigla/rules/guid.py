@@ -19,6 +19,16 @@ def guid_of(schema: Schema) -> Guid:
     return Guid(str(UUID(bytes=digest.digest())))
 
 
+def is_guid_of(guid: Guid, schema: Schema) -> bool:
+    """Whether the content hash is the schema's. Of encrypted metadata it is of what they were before, and believed."""
+    return guid == guid_of(schema) or is_encrypted(schema.metadata)
+
+
+def is_encrypted(metadata: Metadata | None) -> bool:
+    """Whether a Confluent registry stored sensitive properties encrypted; only such a schema comes with its hash."""
+    return metadata is not None and metadata.properties.get("__enc__") == "true"
+
+
 def _stream(schema: Schema) -> Iterator[bytes]:
     yield _utf8(schema.text)
     for reference in schema.references:

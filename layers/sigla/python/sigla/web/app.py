@@ -19,7 +19,7 @@ from sigla import observe
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN
-from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
+from sigla.errors import BodyLost, BodyNotRead, Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.registry import Registry
 from sigla.web import headers, openapi
 from sigla.web.admission import admitted
@@ -245,7 +245,10 @@ class Table:
         if isinstance(error, Refusal):
             return refused(error)
         if isinstance(error, StoreError):
-            return refused(StoreFailed(operation=call.found.route.about if call.found else "The request"))
+            operation = call.found.route.about if call.found else "The request"
+            if isinstance(error, BodyLost):
+                return refused(BodyNotRead(operation=operation, lost=error))
+            return refused(StoreFailed(operation=operation))
         return refused(Unexpected())
 
     async def _read(self, call: Call, receive: Receive) -> bytes:

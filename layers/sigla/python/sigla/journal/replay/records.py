@@ -27,7 +27,7 @@ from sigla.keys import utf16
 from sigla.model import Config, Guid, Metadata, Rule, RuleSet, Schema, SchemaId, Search, Subject, Version
 from sigla.rules import names
 from sigla.rules.compatibility import LEVELS
-from sigla.rules.guid import guid_of
+from sigla.rules.guid import guid_of, is_encrypted
 from sigla.rules.settings import MODES, POLICIES
 from sigla.shapes import fits
 
@@ -151,8 +151,9 @@ def _schema(record: TopicRecord, key: Json, value: Json | None) -> Event:
     schema, deleted = _meaning(value), value.get("deleted", False)
     if not fits(deleted, bool):
         raise _Unfit(VALUE)
-    # Of metadata that is encrypted, the hash is of what it was before.
-    guid = Guid(str(UUID(bytes=b64decode(value["md5"])))) if "md5" in value else guid_of(schema)
+    # Of metadata that is encrypted, the hash is of what it was before. Any other can be made, and is.
+    told = Guid(str(UUID(bytes=b64decode(value["md5"])))) if "md5" in value else None
+    guid = told if told is not None and is_encrypted(schema.metadata) else guid_of(schema)
     return Put(
         record.offset, subject, version, SchemaId(_number(value["id"], 0)), schema, guid, deleted=deleted, ts=record.ts
     )

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, TypeVar, cast
 
 from sigla.changes import Change
-from sigla.errors import SchemaNamedNotFound, Taken
+from sigla.errors import BodyMissing, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
 from sigla.model import Body, BodyKey, SchemaId, Settings, Subject, Version
 from sigla.ports import Bodies, Catalog, VersionKey
@@ -94,8 +94,8 @@ class _Import:
 
         def work(key: BodyKey, report: Report) -> tuple[BodyKey, Placed | None]:
             if key not in self.state.gone:
-                return key, place(self.stores, puts[key], target_of, report)
-            bury(self.stores, puts[key], target_of, report)
+                return key, place(self.stores, puts[key], target_of, report, mend=self.bodies)
+            bury(self.stores, puts[key], target_of, report, mend=self.bodies)
             return key, None
 
         return dict(self._each("bodies", work, *_waves(needed_first(puts, needs), needs)))
@@ -205,7 +205,7 @@ class _Imagined:
     def put(self, key: BodyKey, body: Body) -> None:
         try:
             standing = self.get(key)
-        except SchemaNamedNotFound:
+        except BodyMissing:
             self._imagined.put(key, body)
         else:
             raise Taken(standing)
@@ -213,10 +213,13 @@ class _Imagined:
     def get(self, key: BodyKey) -> Body:
         try:
             return self._imagined.get(key)
-        except SchemaNamedNotFound:
+        except BodyMissing:
             return self._bodies.get(key)
 
     def revive(self, key: BodyKey, body: Body) -> None:
+        """Nothing."""
+
+    def mend(self, key: BodyKey, body: Body) -> None:
         """Nothing."""
 
 

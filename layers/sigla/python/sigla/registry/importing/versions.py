@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sigla.changes import IMPORTED_AT_ONCE, REFERENCED_AT_ONCE, Imported, ImportedVersion
-from sigla.errors import Malformed, SchemaNamedNotFound, Taken
+from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed, Taken
 from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
@@ -55,7 +55,7 @@ def compare(
 ) -> list[Put]:
     """Which of a subject's versions are still to be written; what becomes of the others is told.
 
-    bodies: also those that stand here without a body, which costs a look at each. Their place is told by `write`.
+    bodies: also those whose body is missing or damaged, which costs a look at each. Their place is told by `write`.
     """
     stored = {row.version: row for row in stores.catalog.history(subject)}
 
@@ -69,10 +69,11 @@ def compare(
     return [put for put in puts if wanted(put)]
 
 
-def place(stores: Stores, put: Put, target_of: TargetOf, report: Report) -> Placed | None:
+def place(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> Placed | None:
     """The body is there when it returns: put, found equal, or brought back to life. None: its id means something else.
 
-    What the version references should have a body by now, or its text cannot be understood.
+    What the version references should have a body by now, or its text cannot be understood. mend: replace a damaged
+    body, where this is what it was. Raises BodyDamaged where it is not replaced.
     """
     targets = tuple(targets_of(put, target_of))
     if any(target.id == NOWHERE for target in targets):
@@ -83,7 +84,7 @@ def place(stores: Stores, put: Put, target_of: TargetOf, report: Report) -> Plac
         report.remark(NOT_UNDERSTOOD, named(put))
     key = BodyKey(put.subject.context, put.id)
     try:
-        stores.bodies.put(key, body)
+        _put(stores, put, body, mend=mend)
     except Taken as taken:
         if taken.standing.schema != put.schema:
             return None
@@ -94,13 +95,13 @@ def place(stores: Stores, put: Put, target_of: TargetOf, report: Report) -> Plac
     return Placed(put, targets, digests)
 
 
-def bury(stores: Stores, put: Put, target_of: TargetOf, report: Report) -> None:
-    """What an id meant that no version holds any more stays readable, for records that bear it."""
+def bury(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> None:
+    """What an id meant that no version holds any more stays readable, for records that bear it. mend: as of `place`."""
     key = BodyKey(put.subject.context, put.id)
     targets = tuple(targets_of(put, target_of))
     _, body = _understood(stores, Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce()))
     try:
-        stores.bodies.put(key, replace(body, gone=True))
+        _put(stores, put, replace(body, gone=True), mend=mend)
     except Taken as taken:
         same = taken.standing.schema == put.schema
         report.tell(IDENTICAL if same else CONFLICTING, "id", f"{_shown(key)}", "" if same else OTHER_MEANING)
@@ -190,9 +191,29 @@ def _lost(stores: Stores, put: Put, row: Row) -> bool:
         return False
     try:
         stores.bodies.get(BodyKey(put.subject.context, put.id))
-    except SchemaNamedNotFound:
+    except BodyLost:
         return True
     return False
+
+
+def _put(stores: Stores, put: Put, body: Body, *, mend: bool) -> None:
+    """Puts the body, over a damaged one only where that was this one. Raises Taken, BodyDamaged."""
+    key = BodyKey(put.subject.context, put.id)
+    try:
+        stores.bodies.put(key, body)
+    except BodyDamaged:
+        if not mend or not _was(stores, put, key):
+            raise
+        stores.bodies.mend(key, body)
+
+
+def _was(stores: Stores, put: Put, key: BodyKey) -> bool:
+    """Whether the id had this content: a version says so, or of an id that nobody holds the way from its guid."""
+    holders = stores.catalog.holders(key)
+    if not holders:
+        return key in stores.bodies.named(put.guid)
+    row = stores.look(holders[0].subject, versions=(holders[0].version,)).row(holders[0].version)
+    return row is not None and (row.id, row.guid, row.type) == (put.id, put.guid, put.schema.type)
 
 
 def _storable(stores: Stores, put: Put, report: Report) -> bool:
@@ -224,7 +245,7 @@ def _understood(stores: Stores, body: Body) -> tuple[tuple[str, ...], Body]:
         texts = references.resolve(body.schema.references, body.targets, stores.bodies.get)
         parsed = language.parse(body.schema.text, texts, False)  # noqa: FBT003 - leniently; a plain function
         return (language.digest(parsed),), replace(body, compiled=language.compiled(parsed))
-    except (Malformed, SchemaNamedNotFound):
+    except (Malformed, BodyMissing):
         return (), body
 
 

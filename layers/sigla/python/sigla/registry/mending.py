@@ -1,0 +1,90 @@
+"""Putting right what a scrub has found and confirmed, kind by kind, through the stores' own conditions."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from sigla.errors import BodyLost
+from sigla.model import Body, BodyKey, Row
+from sigla.registry.flaws import Flaw
+from sigla.registry.holdings import Holdings
+from sigla.registry.numbering import FURTHEST
+from sigla.registry.scrub import HIGHEST, is_sound, readable, row_of
+
+
+def fix(store: Holdings, flaw: Flaw) -> bool:
+    """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing.
+
+    Nothing is ever removed but what stands under a second name, which no request reaches. False where it cannot be put
+    right: nothing that stood there before is kept.
+    """
+    return _FIXES[flaw.kind](store, flaw) is not False
+
+
+def _restore(store: Holdings, flaw: Flaw) -> bool:
+    """Puts back what the store keeps of the body, if it is what its versions say; then it says whether it is gone."""
+    told = {(row.guid, row.type) for row in _rows_of(store, flaw.key)}
+
+    def is_meant(body: Body | None) -> bool:
+        return body is not None and is_sound(body) and told <= {(body.guid, body.schema.type)}
+
+    if is_meant(readable(store.bodies, flaw.key)):
+        return True
+    for body in filter(is_meant, store.inventory.earlier(flaw.key)):
+        store.bodies.mend(flaw.key, body)
+        _agree(store, flaw)
+        return True
+    return False
+
+
+def _rows_of(store: Holdings, key: BodyKey) -> Iterator[Row]:
+    for holder in store.catalog.holders(key):
+        row = row_of(store, holder.subject, holder.version)
+        if row is not None and row.id == key.id:
+            yield row
+
+
+def _raise_counter(store: Holdings, flaw: Flaw) -> None:
+    """To the last body there is by now; where that stands far off on purpose, past the next one."""
+    counter = store.catalog.max_id(flaw.context)
+    ids = (flaw.key.id, store.bodies.last(flaw.context))
+    near = [id for id in ids if id <= HIGHEST and id - counter <= FURTHEST]
+    above = store.bodies.next_above(BodyKey(flaw.context, counter))
+    store.catalog.raise_counter(flaw.context, max(near, default=above or counter))
+
+
+def _agree(store: Holdings, flaw: Flaw) -> None:
+    """The body says what the catalog says. Asked once more afterwards: an import may bring the id back meanwhile."""
+    for _ in range(2):
+        if store.catalog.holders(flaw.key):
+            standing = store.bodies.get(flaw.key)
+            if standing.gone:
+                store.bodies.revive(flaw.key, replace(standing, gone=False))
+        elif store.inventory.buried((flaw.key,)):
+            store.bodies.bury(flaw.key)
+
+
+def _point(store: Holdings, flaw: Flaw) -> None:
+    """A body that was damaged meanwhile is left alone: its guid would lead to it for good."""
+    body = readable(store.bodies, flaw.key)
+    if body is not None and is_sound(body):
+        store.inventory.point(flaw.key, body.guid)
+
+
+def _take_away(store: Holdings, flaw: Flaw) -> None:
+    """The ids keep their meaning: their bodies stay, and say that they are gone where nobody else holds them."""
+    for key in store.inventory.take_away(flaw.owner, store.clock.now()):
+        with suppress(BodyLost):
+            store.bodies.bury(key)
+
+
+_FIXES: Mapping[str, Callable[[Holdings, Flaw], bool | None]] = {
+    "SECOND_NAME": _take_away,
+    "META_NO_OBJECT": _restore,
+    "UNREADABLE_OBJECT": _restore,
+    "HASH_MISMATCH": _restore,
+    "COUNTER_BEHIND": _raise_counter,
+    "TOMBSTONE_HELD": _agree,
+    "TOMBSTONE_MISSING": _agree,
+    "POINTER_MISSING": _point,
+}

@@ -1,0 +1,21 @@
+"""Stored bytes become a body here and nowhere else: they are checked before they are believed, wherever they stood."""
+
+from sigla import records
+from sigla.errors import BodyDamaged
+from sigla.model import Body, BodyKey
+from sigla.rules.guid import is_guid_of
+
+
+def believed(key: BodyKey, stored: bytes) -> Body:
+    """The body of this id: it names its own context and id, and its guid is the hash of its content.
+
+    Raises BodyDamaged. Called once for each body that enters memory; what is in memory is not checked again.
+    """
+    try:
+        body = records.body(key, stored)
+        sound = is_guid_of(body.guid, body.schema)
+    except (ValueError, OverflowError) as wrong:
+        raise BodyDamaged(key) from wrong
+    if not sound:
+        raise BodyDamaged(key, body=body)
+    return body
