@@ -1,11 +1,14 @@
 """What ids mean: written once, found by id and by content."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from sigla.errors import BodyMissing, InvalidSubject, Taken
+from sigla import keys, records
+from sigla.embedded.store import EmbeddedStore
+from sigla.errors import BodyDamaged, BodyMissing, InvalidSubject, Taken
 from sigla.model import (
     BodyKey,
     Metadata,
@@ -18,7 +21,9 @@ from sigla.model import (
     Version,
 )
 from sigla.ports import Bodies
-from tests.build import a_body, a_guid, a_schema, put_all
+from tests.build import a_body, a_guid, a_schema, in_the_former_form, put_all
+from tests.contract.aws import AwsStores
+from tests.contract.engines import BUCKET
 
 
 def key(id: int, context: str = ".") -> BodyKey:
@@ -195,3 +200,106 @@ def test_another_thread_finds_what_was_put(bodies: Bodies) -> None:
     bodies.put(ONE, a_body("a"))
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(bodies.get, ONE).result() == bodies.get(ONE)
+
+
+# --- what stands there and is not the body ---------------------------------------------------------------------------
+
+Spoil = Callable[[BodyKey, bytes | None], None]
+"""Puts bytes in the place of a body, past the adapter; None removes it."""
+
+
+@pytest.fixture
+def spoil(stores: object) -> Spoil:
+    def in_a_file(key: BodyKey, content: bytes | None) -> None:
+        assert isinstance(stores, EmbeddedStore)
+        file = stores.path / keys.body_file("default", key)
+        if content is None:
+            file.unlink()
+        else:
+            file.write_bytes(content)
+
+    def in_a_bucket(key: BodyKey, content: bytes | None) -> None:
+        assert isinstance(stores, AwsStores)
+        place = {"Bucket": BUCKET, "Key": keys.body_object(stores.registry, key)}
+        if content is None:
+            stores.s3.delete_object(**place)
+        else:
+            stores.s3.put_object(**place, Body=content)
+
+    return in_a_file if isinstance(stores, EmbeddedStore) else in_a_bucket
+
+
+TWO = key(2)
+BODY, OTHER = a_body("a"), a_body("b")
+NO_BODIES = {
+    "nothing": b"",
+    "no JSON": b"body",
+    "JSON": b"{}",
+    "half": records.body_bytes(ONE, BODY)[:-50],
+    "another text": records.body_bytes(ONE, BODY).replace(b'"schema":"a"', b'"schema":"x"'),
+    "another text, sealed": records.body_bytes(ONE, replace(BODY, guid=OTHER.guid)),
+    "another text in the former form": in_the_former_form(BODY).replace(b'"schema":"a"', b'"schema":"x"'),
+    "that of another id": records.body_bytes(TWO, BODY),
+    "that of another context": records.body_bytes(key(1, ".eu"), BODY),
+}
+
+
+def test_what_is_not_the_body_of_its_key_is_not_believed(bodies: Bodies, spoil: Spoil) -> None:
+    """Every verb that would have to believe it says so, and leaves it where it is."""
+    bodies.put(ONE, BODY)
+    for what, content in NO_BODIES.items():
+        spoil(ONE, content)
+        with pytest.raises(BodyDamaged) as told:
+            bodies.get(ONE)
+        assert told.value.key == ONE, what
+    for verb in (
+        lambda: bodies.get_many([ONE, ONE]),
+        lambda: bodies.put(ONE, a_body("a")),
+        lambda: bodies.bury(ONE),
+        lambda: bodies.revive(ONE, a_body("a")),
+    ):
+        with pytest.raises(BodyDamaged):
+            verb()
+    assert bodies.named(BODY.guid) == (ONE,), "whoever reads it is told"
+
+
+def test_a_body_in_the_former_form_is_believed(bodies: Bodies, spoil: Spoil) -> None:
+    """And buried and revived as any other."""
+    bodies.put(ONE, BODY)
+    spoil(ONE, in_the_former_form(BODY))
+    assert bodies.get(ONE) == BODY
+    bodies.bury(ONE)
+    assert bodies.get(ONE) == replace(BODY, gone=True)
+    bodies.revive(ONE, BODY)
+    assert bodies.get(ONE) == BODY
+
+
+def test_a_lost_body_is_mended(bodies: Bodies, spoil: Spoil) -> None:
+    """By who knows what it was; once more changes nothing."""
+    bodies.put(ONE, BODY)
+    for content in (None, NO_BODIES["nothing"], NO_BODIES["that of another id"], NO_BODIES["another text, sealed"]):
+        spoil(ONE, content)
+        mended = a_body("a")
+        for body in (mended, a_body("a")):
+            bodies.mend(ONE, body)
+            assert bodies.get(ONE) == mended
+            assert bodies.named(BODY.guid) == (ONE,)
+
+
+def test_mending_puts_a_body_in_the_place_of_other_content(bodies: Bodies) -> None:
+    """What agrees with itself and not with the catalog."""
+    bodies.put(ONE, OTHER)
+    bodies.mend(ONE, BODY)
+    assert bodies.get(ONE) == BODY
+
+
+def test_a_missing_body_is_put_again(bodies: Bodies, spoil: Spoil) -> None:
+    """As if it had never been there."""
+    bodies.put(ONE, BODY)
+    spoil(ONE, None)
+    with pytest.raises(BodyMissing):
+        bodies.get(ONE)
+    again = a_body("a")
+    bodies.put(ONE, again)
+    assert bodies.get(ONE) == again
+    assert bodies.named(BODY.guid) == (ONE,)
