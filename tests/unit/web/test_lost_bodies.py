@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from sigla import keys, records
 from sigla.embedded.store import EmbeddedStore
 from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
+from sigla.rules.bodies import believed
 from sigla.web import app
 from tests.build import FixedClock, in_the_former_form
 from tests.unit.web.conftest import Client, Response
@@ -234,8 +236,9 @@ def test_a_damaged_body_is_not_replaced_by_a_registration(damaged: Damaged, dama
 
 def test_another_type_of_the_same_text_does_not_put_a_body_back(damaged: Damaged) -> None:
     """The hash of a content does not tell its type, and the id means one of them."""
-    assert damaged.post("/subjects/s/versions", '"string"').json["id"] == 4
+    both = '{"type":"string","x":1}'
+    assert damaged.post("/subjects/s/versions", both).json["id"] == 4
     file = damaged.file(BodyKey(".", SchemaId(4)))
     file.unlink()
-    assert damaged.post("/subjects/t/versions", '"string"', schemaType="JSON").status == 500
+    assert damaged.post("/subjects/t/versions", both, schemaType="JSON").status == 500
     assert not file.exists()
