@@ -94,7 +94,7 @@ def test_what_is_written_between_two_commands_makes_no_critical_flaw(tmp_path: P
 
 @pytest.fixture
 def writing(tmp_path: Path) -> Iterator[Callable[[], int]]:
-    """Somebody who writes without a pause until the test ends; yields how much he has written."""
+    """A writer without a pause until the test ends; yields how much it has written."""
     stop, lives = threading.Event(), count()
     with EmbeddedStore(tmp_path / "data") as store:
         registry = Registry(store.catalog, store.bodies, SystemClock())

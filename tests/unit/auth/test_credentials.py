@@ -229,7 +229,7 @@ def test_a_name_that_was_taken_away_is_not_looked_up_each_time(keys: Kept, who: 
 
 
 def test_guesses_leave_the_door_open_for_the_right_key_of_the_same_name(keys: Kept, who: BasicKeys) -> None:
-    """Else anybody could lock out whom he knows by name."""
+    """Otherwise anybody could lock out a principal whose name is known."""
     header = a_key(keys)
     assert all(who(basic("orders", f"{guess}")) is None for guess in range(1000))
     assert who(header)
