@@ -29,6 +29,8 @@ settings.register_profile(
 ALLOWED_SKIPS: tuple[str, ...] = (
     # .ci/run installs it wherever there is a Python 3.13, which a Debian of two years ago has not.
     r"LocalStack is not installed here: .*",
+    # Mounting is root's; that health notices a full disk is also tested by a limit that anybody may set.
+    r"only root can make a small disk",
 )
 
 

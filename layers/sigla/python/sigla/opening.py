@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from errno import errorcode
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,6 +73,8 @@ def directory(settings: Settings, data: Path | None) -> "Iterator[EmbeddedStore]
         opened = EmbeddedStore(data, registry=settings.registry_name)
     except (DataInUse, CatalogLost, TooNew, OtherRegistry) as problem:
         raise DataNotOpened(str(problem)) from problem
+    except (StoreError, OSError) as problem:
+        raise _unusable(f"in {data}" if data else "in memory", problem) from problem
     with opened as store:
         yield store
 
@@ -142,8 +145,10 @@ def reading(address: Address) -> Iterator[Holdings]:
             store = ReadingStore(Path(address.data), registry=name)
         except NoData as nothing:
             raise NoRegistry(str(nothing)) from nothing
-        except (CatalogLost, TooNew, OtherRegistry, StoreError) as problem:
+        except (CatalogLost, TooNew, OtherRegistry) as problem:
             raise DataNotOpened(str(problem)) from problem
+        except (StoreError, OSError) as problem:
+            raise _unusable(f"in {address}", problem) from problem
         with closing(store):
             yield Holdings(store.catalog, store.bodies, store.journal, store.inventory, clock)
         return
@@ -205,6 +210,26 @@ def rehearsing(address: Address) -> "Iterator[tuple[Stores, Group]]":
                 raise
         stores = Stores(held.catalog, held.bodies, SystemClock())
         yield rehearsal(stores, imagined.bodies), imagined.group
+
+
+def _unusable(where: str, problem: Exception) -> DataNotOpened:
+    """What hinders, and what to do about it."""
+    cause = problem.__cause__ or problem
+    reason = f"{cause.filename}: {cause.strerror}" if isinstance(cause, OSError) and cause.strerror else str(problem)
+    kind = errorcode.get(getattr(cause, "errno", None) or 0, "") or getattr(cause, "sqlite_errorname", "")
+    advice = next((advice for kinds, advice in _ADVICE if kind.startswith(kinds)), _RESTORE)
+    return DataNotOpened(f"The data {where} cannot be opened ({reason}); {advice}.")
+
+
+_RESTORE = "restore the directory from a backup, or choose another one with --data"
+_ADVICE = (
+    (("ENOSPC", "EDQUOT", "EFBIG", "SQLITE_FULL"), "make room on the disk, or choose another directory with --data"),
+    (
+        ("EACCES", "EPERM", "EROFS", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"),
+        "see that all in it is yours to read and to write, or choose another directory with --data",
+    ),
+)
+"""By how the system or SQLite call what went wrong."""
 
 
 def _memory(settings: Settings, clock: Clock) -> Memory:

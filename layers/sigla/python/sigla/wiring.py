@@ -16,6 +16,7 @@ from sigla.auth.guesses import Guesses
 from sigla.cache.counts import Counts, Farthest
 from sigla.cache.ring import Ring
 from sigla.embedded.clock import SystemClock
+from sigla.errors import StoreError
 from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded
 from sigla.ports import Clock
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
@@ -35,7 +36,7 @@ class NowhereForKeys(Exception):
     """Keys are asked for where none can be kept; the sentence says what to change."""
 
 
-STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataNotOpened, OSError)
+STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataNotOpened, StoreError, OSError)
 """What can be wrong before the first request, each with a sentence."""
 
 ACCESS = {KEYS: "with an API key", NONE: "open: whoever reaches it may do everything"}

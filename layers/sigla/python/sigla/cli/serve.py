@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sigla import __version__
 from sigla.cli import place
 from sigla.cli.misuse import Misuse
+from sigla.errors import StoreError
 
 if TYPE_CHECKING:
     from sigla import wiring
@@ -83,6 +84,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sentence(problem: Exception, data: Path | None) -> str:
+    if isinstance(problem, StoreError):
+        cause = f" ({problem.__cause__})" if str(problem.__cause__ or "") not in str(problem) else ""
+        return f"In {data} {problem}{cause}; put it right, or choose another directory with --data."
     if isinstance(problem, OSError) and problem.errno is not None:
         return f"The data cannot be kept in {data} ({problem.strerror}); choose another directory with --data."
     return str(problem)

@@ -68,8 +68,8 @@ class Database:
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
-        self.writer = self._connect()
         try:
+            self.writer = self._connect()
             if not self._begun():
                 self._begin()
             self._check()
@@ -96,9 +96,12 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         where = f"{self._path.absolute().as_uri()}?mode={'rwc' if self._written else 'ro'}"
-        connection = sqlite3.connect(
-            where, uri=True, isolation_level=None, check_same_thread=False, timeout=30, factory=Connection
-        )
+        try:
+            connection = sqlite3.connect(
+                where, uri=True, isolation_level=None, check_same_thread=False, timeout=30, factory=Connection
+            )
+        except sqlite3.Error as failure:
+            raise StoreError(f"the catalog failed: {failure}") from failure
         with self._opening:
             self._opened.append(connection)
         # First: a new file that is made one with a log would be synced all the same.
@@ -118,17 +121,26 @@ class Database:
             raise CatalogLost(self._path.parent, lost)
         if not self._written:
             raise NoData(f"There is no registry in {self._path.parent}.")
-        self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE}")
+        try:
+            self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE}")
+        except sqlite3.Error as failure:
+            raise StoreError(f"the catalog failed: {failure}") from failure
         self.writer.execute("INSERT INTO state VALUES (?, 0, ?)", (tables.LAYOUT, self._registry))
         self.writer.execute("COMMIT")
 
     def _check(self) -> None:
-        layout, _, *named = self.writer.execute("SELECT * FROM state").fetchone()
+        state = self.writer.execute("SELECT * FROM state").fetchone() or ()
+        if len(state) < 2:
+            raise StoreError("the catalog says nothing about itself")
+        layout, _, *named = state
         if layout > tables.LAYOUT:
             raise TooNew(
                 f"The data in {self._path.parent} has layout {layout}, written by a newer release of Sigla; "
                 f"this one knows layouts up to {tables.LAYOUT}."
             )
+        there = {name for (name,) in self.writer.execute("SELECT name FROM sqlite_schema")}
+        if missing := [name for name in tables.NAMES if name not in there]:
+            raise StoreError(f"the catalog has no table {missing[0]}")
         names = named[:1] or registries(self._path.parent)
         if names and self._registry not in names:
             raise OtherRegistry(

@@ -1,7 +1,9 @@
 """Where the files of the bodies are, and how they are read."""
 
 import errno
+import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -37,6 +39,12 @@ class Directory:
     def __init__(self, root: Path, registry: str) -> None:
         self._root = root
         self._registry = registry
+
+    def check(self) -> None:
+        """Raises OSError where a folder is something else, or may not be read."""
+        for folder in (keys.file_component(self._registry), keys.schemas_root(self._registry), self._pending):
+            with suppress(FileNotFoundError), os.scandir(self._root / folder):
+                pass
 
     def read(self, key: BodyKey) -> Body | None:
         """None if there is no file. Raises BodyDamaged, and StoreError if there is one that nobody can read."""

@@ -21,14 +21,18 @@ class ReadingStore:
     """Catalog, bodies and journal as others have committed them. Raises NoData, CatalogLost, TooNew, OtherRegistry."""
 
     def __init__(self, path: Path, *, registry: str = "default") -> None:
-        if not (path / CATALOG).is_file():
+        try:
+            (path / CATALOG).stat()
+        except (FileNotFoundError, NotADirectoryError):
             if lost := with_bodies(path):
-                raise CatalogLost(path, lost)
-            raise NoData(f"There is no registry in {path}.")
+                raise CatalogLost(path, lost) from None
+            raise NoData(f"There is no registry in {path}.") from None
+        directory = Directory(path, registry)
+        directory.check()
         self._database = Database(path / CATALOG, registry=registry, durable=False, written=False)
         unit = _Committed(self._database)
         self.catalog = _Catalog(unit)
-        self.bodies = EmbeddedBodies(unit, Directory(path, registry))
+        self.bodies = EmbeddedBodies(unit, directory)
         self.journal = EmbeddedJournal(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)
 

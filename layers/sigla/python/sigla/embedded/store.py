@@ -15,6 +15,7 @@ from sigla.embedded.directory import Directory
 from sigla.embedded.inventory import EmbeddedInventory
 from sigla.embedded.journal import EmbeddedJournal
 from sigla.embedded.links import Disk
+from sigla.embedded.room import Room
 from sigla.embedded.unit import Unit
 
 
@@ -26,7 +27,8 @@ class EmbeddedStore:
     """Catalog, bodies and journal of one registry; one process at a time.
 
     path: a directory, made if need be; None for memory: the same, not durable, on a temporary directory that goes with
-    `close`. Raises DataInUse, CatalogLost, TooNew, OtherRegistry.
+    `close`. Raises DataInUse, CatalogLost, TooNew, OtherRegistry; StoreError and OSError where the data are damaged, or
+    the disk is full.
 
     Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
     """
@@ -41,8 +43,10 @@ class EmbeddedStore:
             database = Database(self.path / "catalog.sqlite", registry=registry, durable=durable)
             opened.callback(database.close)
             directory = Directory(self.path, registry)
+            directory.check()
             disk.sync([self.path])
             self._unit = Unit(database, directory, disk)
+            self._room = Room(self.path)
             self.catalog = EmbeddedCatalog(self._unit)
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
@@ -62,8 +66,14 @@ class EmbeddedStore:
 
     @property
     def writable(self) -> bool:
-        """False once the disk failed in a way that leaves open what it holds; opening the store again finds out."""
-        return not self._unit.broken
+        """Whether a write would find room now.
+
+        For good False once the disk failed in a way that leaves open what it holds; opening the store again finds out.
+        """
+        if self._unit.broken or not self._room.is_there(tried=not self._unit.failing):
+            return False
+        self._unit.failing = False
+        return True
 
     def close(self) -> None:
         """No thread may be inside a group. Closing again does nothing."""

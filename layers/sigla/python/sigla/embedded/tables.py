@@ -4,6 +4,8 @@ Subjects and rows refer to each other by number; every question has an index tha
 else is stored. Indexes in random order are few: each one costs every registration a page.
 """
 
+import re
+
 LAYOUT = 1
 """Raised when the tables change in a way that an older program would misread."""
 
@@ -104,3 +106,5 @@ CREATE TABLE journal (
     form BLOB NOT NULL            -- JSON
 ) STRICT;
 """
+
+NAMES: tuple[str, ...] = tuple(re.findall(r"CREATE TABLE (\w+)", CREATE))

@@ -36,6 +36,8 @@ class Unit:
         self._owner: int | None = None
         self.broken = ""
         """Why nothing can be written until the store is opened again; empty while all is well."""
+        self.failing = False
+        """Whether the last write failed on the disk."""
         self._staged: dict[BodyKey, Staged] = {}
         self._undo: list[tuple[BodyKey, Staged | None]] = []
         self.touched: set[BodyKey] = set()
@@ -87,7 +89,9 @@ class Unit:
             try:
                 yield
                 self._flush()
-            except BaseException:
+                self.failing = False
+            except BaseException as failure:
+                self._note(failure)
                 self._abandon()
                 raise
             finally:
@@ -101,7 +105,8 @@ class Unit:
             self.connection.execute("SAVEPOINT step")
             try:
                 yield
-            except BaseException:
+            except BaseException as failure:
+                self._note(failure)
                 self._undo_to(mark)
                 raise
             self.connection.execute("RELEASE step")
@@ -112,6 +117,11 @@ class Unit:
         self._database.writer.execute("BEGIN IMMEDIATE")
         self._owner = threading.get_ident()
         self._staged, self._undo, self.touched = {}, [], set()
+
+    def _note(self, failure: BaseException) -> None:
+        """Whether it was the disk that failed, and not what was asked of it."""
+        if isinstance(failure, StoreError) and isinstance(failure.__cause__, OSError | sqlite3.Error):
+            self.failing = True
 
     def _undo_to(self, mark: int) -> None:
         while len(self._undo) > mark:
