@@ -62,10 +62,10 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _open() -> None:
-    """Has a stand-in for each stream that the caller closed: else the next file to be opened would take its place."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    """Has a stand-in for an output that the caller closed, so that whatever is told can be told to nobody."""
+    for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - open as long as the process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - open as long as the process
 
 
 def _escape() -> None:

@@ -129,8 +129,8 @@ class Database:
         self.writer.execute("COMMIT")
 
     def _check(self) -> None:
-        state = self.writer.execute("SELECT * FROM state").fetchone() or ()
-        if len(state) < 2:
+        state = self.writer.execute("SELECT * FROM state").fetchone()
+        if state is None or len(state) < 2:
             raise StoreError("the catalog says nothing about itself")
         layout, _, *named = state
         if layout > tables.LAYOUT:
