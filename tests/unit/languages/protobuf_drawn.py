@@ -26,6 +26,7 @@ from sigla.languages.protobuf.tree import (
     Text,
     Value,
     Word,
+    added,
 )
 
 INTEGERS = ["int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32", "sfixed64"]
@@ -77,8 +78,8 @@ class Drawing:
         file.imports = ["google/protobuf/timestamp.proto", "google/protobuf/descriptor.proto"]
         file.public = ["google/protobuf/any.proto"] if self.maybe() else []
         if self.maybe():
-            file.options.append(Option("java_package", self.draw(TEXTS)))
-            file.options.append(Option("go_package", Text("a/b")))
+            file.options = added(file.options, Option("java_package", self.draw(TEXTS)))
+            file.options = added(file.options, Option("go_package", Text("a/b")))
         prefix = f".{file.package}." if file.package else "."
         file.enums = [self.enum(prefix) for _ in self.several(2)]
         file.messages = [self.message(prefix, 2) for _ in self.several(3)]
@@ -91,11 +92,11 @@ class Drawing:
         numbers = self.draw(st.lists(st.integers(1, 50), unique=True, max_size=3))
         enum.constants = [Constant(self.fresh("C"), number) for number in (0, *numbers)]
         if self.maybe():
-            enum.reserved.append([Range(100, 105), Range(90, 90)])
-            enum.reserved.append(["OLD", "GONE"])
+            enum.reserved = added(enum.reserved, [Range(100, 105), Range(90, 90)])
+            enum.reserved = added(enum.reserved, ["OLD", "GONE"])
         if self.maybe():
-            enum.constants[0].options.append(Option("deprecated", Word("true")))
-            enum.options.append(Option("deprecated", Word("false")))
+            enum.constants[0].options = added(enum.constants[0].options, Option("deprecated", Word("true")))
+            enum.options = added(enum.options, Option("deprecated", Word("false")))
         self.enums.append(prefix + enum.name)
         return enum
 
@@ -109,16 +110,16 @@ class Drawing:
         for tag in self.draw(st.lists(st.integers(1, 400), unique=True, max_size=8)):
             self.member(message, tag)
         if self.maybe():
-            message.reserved.append([Range(1000, 1010), Range(900, 900), Range(2000, 536_870_911)])
-            message.reserved.append(["gone", "old"])
+            message.reserved = added(message.reserved, [Range(1000, 1010), Range(900, 900), Range(2000, 536_870_911)])
+            message.reserved = added(message.reserved, ["gone", "old"])
         if self.maybe():
-            message.options.append(Option("deprecated", Word("true")))
-            message.options += self.extensions("about")
+            message.options = added(message.options, Option("deprecated", Word("true")))
+            message.options = [*message.options, *self.extensions("about")]
         if self.file.syntax != "proto3" and self.maybe():
-            message.extensions.append(ExtensionRanges([Range(600, 699), Range(500, 500)]))
+            message.extensions = added(message.extensions, ExtensionRanges([Range(600, 699), Range(500, 500)]))
             extend = Extend(prefix + message.name)
-            extend.fields.append(self.field("optional", 600))
-            message.extends.append(extend)
+            extend.fields = added(extend.fields, self.field("optional", 600))
+            message.extends = added(message.extends, extend)
         return message
 
     def member(self, message: Message, tag: int) -> None:
@@ -126,17 +127,17 @@ class Drawing:
         if kind == "map":
             value = self.draw(st.sampled_from([*SCALARS, *self.messages]))
             key = self.draw(st.sampled_from(["int32", "string", "bool"]))
-            message.fields.append(Field("", MapType(key, value), self.fresh("f"), tag))
+            message.fields = added(message.fields, Field("", MapType(key, value), self.fresh("f"), tag))
         elif kind == "oneof":
             if not message.oneofs or self.maybe():
-                message.oneofs.append(Oneof(self.fresh("o")))
-            message.oneofs[-1].fields.append(self.field("", tag))
+                message.oneofs = added(message.oneofs, Oneof(self.fresh("o")))
+            message.oneofs[-1].fields = added(message.oneofs[-1].fields, self.field("", tag))
         elif kind == "group" and self.file.syntax != "proto3":
             body = Message(self.fresh("G"))
-            body.fields.append(self.field("optional", 1))
-            message.groups.append(Group(self.label(), body.name, tag, body))
+            body.fields = added(body.fields, self.field("optional", 1))
+            message.groups = added(message.groups, Group(self.label(), body.name, tag, body))
         else:
-            message.fields.append(self.field(self.label(), tag))
+            message.fields = added(message.fields, self.field(self.label(), tag))
 
     def label(self) -> str:
         labels = ["", "optional", "repeated"] if self.file.syntax == "proto3" else ["required", "optional", "repeated"]
@@ -146,12 +147,14 @@ class Drawing:
         types = [*SCALARS, *self.messages, *self.enums, "google.protobuf.Timestamp"]
         field = Field(label, self.draw(st.sampled_from(types)), self.fresh("f"), tag)
         if self.maybe():
-            field.options.append(Option("deprecated", Word("true")))
-        field.options += self.extensions("meta")
+            field.options = added(field.options, Option("deprecated", Word("true")))
+        field.options = [*field.options, *self.extensions("meta")]
         if self.file.syntax != "proto3" and label == "optional" and field.type in SCALARS and self.maybe():
-            field.options.append(Option("default", self.draw(DEFAULTS.get(str(field.type), INTEGER_DEFAULTS))))
+            field.options = added(
+                field.options, Option("default", self.draw(DEFAULTS.get(str(field.type), INTEGER_DEFAULTS)))
+            )
         if self.maybe() and tag < 600:
-            field.options.append(Option("json_name", Text(self.fresh("j"))))
+            field.options = added(field.options, Option("json_name", Text(self.fresh("j"))))
         return field
 
     def extensions(self, name: str) -> list[Option]:
@@ -186,7 +189,7 @@ class Drawing:
             rpc = Rpc(self.fresh("R"), request, response)
             rpc.request_streams, rpc.response_streams = self.maybe(), self.maybe()
             if self.maybe():
-                rpc.options.append(Option("deprecated", Word("true")))
+                rpc.options = added(rpc.options, Option("deprecated", Word("true")))
             service.rpcs.append(rpc)
         return service
 

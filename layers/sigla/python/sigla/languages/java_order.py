@@ -10,6 +10,8 @@ from typing import Final
 SMALLEST: Final = 16
 """The buckets that a table begins with."""
 MASK: Final = 0xFFFFFFFF
+LONG: Final = 64
+"""From so many characters on, the hash is cut to its size at every step."""
 
 
 def in_java_order(first: Iterable[str], more: Iterable[str] = ()) -> list[str]:
@@ -40,6 +42,11 @@ def _room(wanted: int) -> int:
 def _spread(name: str) -> int:
     """The hash of a text, of its UTF-16 units, with its upper half mixed into the lower."""
     code = 0
+    if name.isascii() and len(name) < LONG:
+        for unit in name.encode():
+            code = 31 * code + unit
+        code &= MASK
+        return code ^ (code >> 16)
     units = name.encode("utf-16-le", "surrogatepass")
     for low, high in zip(units[::2], units[1::2], strict=True):
         code = (31 * code + low + (high << 8)) & MASK

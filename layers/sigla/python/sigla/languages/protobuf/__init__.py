@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from sigla.errors import Malformed
 from sigla.languages.language import STRICT, Budget, Language, check_unicode
-from sigla.languages.protobuf import canonical, compare, descriptors, normalise, parse, resolve, rules, sentences, tags
+from sigla.languages.protobuf import canonical, compare, descriptors, normalise, parse, resolve, sentences, tags
 from sigla.languages.protobuf.tree import Document, File
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
@@ -87,10 +87,11 @@ def differences(
     return compare.differences(_tree(reader), _tree(writer), budget or Budget())
 
 
-def _compare(reader: Parsed, writer: Parsed, budget: Budget | None = None, policy: str = STRICT) -> tuple[Finding, ...]:
+def _compare(
+    reader: Parsed, writer: Parsed, budget: Budget | None = None, _policy: str = STRICT
+) -> tuple[Finding, ...]:
     """There is one policy only."""
-    found = differences(reader, writer, budget, policy)
-    return tuple(finding for finding in found if finding.rule not in rules.COMPATIBLE)
+    return compare.incompatibilities(_tree(reader), _tree(writer), budget or Budget())
 
 
 def _render(parsed: Parsed, form: str) -> str:

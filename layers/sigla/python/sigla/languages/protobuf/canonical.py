@@ -7,6 +7,7 @@ has the indentation of the declaration itself.
 from collections.abc import Sequence
 from typing import Final
 
+from sigla import effort
 from sigla.languages.protobuf.limits import too_deep
 from sigla.languages.protobuf.tokens import quoted
 from sigla.languages.protobuf.tree import (
@@ -32,6 +33,7 @@ from sigla.languages.protobuf.tree import (
 )
 
 STEP: Final = "  "
+STEPS_OF_A_MESSAGE: Final = 4
 OURS: Final = "confluent."
 """Extensions by which the registry and its clients speak to each other; they stay when all others go."""
 
@@ -97,6 +99,7 @@ class Printer:
             self.enum(enum, pad)
 
     def message(self, head: str, message: Message, pad: str) -> None:
+        effort.pulse(STEPS_OF_A_MESSAGE + len(message.fields))
         lines = self.lines
         start = len(lines)
         inner = pad + STEP

@@ -6,7 +6,7 @@ as there are messages, so the walk of a message is a generator that asks for the
 those that wait for an answer.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar, cast
 
 from sigla.languages.java_order import in_java_order
@@ -18,6 +18,7 @@ from sigla.languages.protobuf.rules import COMPATIBLE
 from sigla.languages.protobuf.tree import Document, Enum, Field, File, MapType, Message
 from sigla.model import Finding
 
+NO_KINDS: Final[frozenset[str]] = frozenset()
 PER_STEP: Final = 8
 """So many characters of a finding are written in one step."""
 MAX_REPEATED: Final = 1_000
@@ -39,8 +40,17 @@ Declared = TypeVar("Declared", Message, Enum)
 
 def differences(reader: Document, writer: Document, budget: Budget) -> Findings:
     """All differences, compatible ones too, in the order in which they are met. Raises CheckAbandoned."""
+    return report(reader, writer, budget, NO_KINDS)
+
+
+def incompatibilities(reader: Document, writer: Document, budget: Budget) -> Findings:
+    """Those of the differences that matter; others are not spelt out. Raises CheckAbandoned."""
+    return report(reader, writer, budget, COMPATIBLE)
+
+
+def report(reader: Document, writer: Document, budget: Budget, left_out: frozenset[str]) -> Findings:
     try:
-        return Comparison(reader, writer, budget).files()
+        return Comparison(reader, writer, budget, left_out).files()
     except RecursionError:
         raise abandoned("the schemas are nested too deeply to be compared") from None
 
@@ -62,16 +72,17 @@ class Scope:
 class Comparison:
     """One comparison of two documents.
 
-    found: all differences. breaking: those of them that matter.
+    found: all differences but those of the kinds that are left out. breaking: those of them that matter.
     open: the writer's messages that are being compared; to compare one of them again does nothing.
     known: of two messages that a field uses, where in `breaking` begins and ends what was found in them. Where messages
     of other files use each other in a circle, those that were met inside of it lack what was found further out: lists
     may be shorter for it, the verdict is the same.
     """
 
-    __slots__ = ("breaking", "found", "known", "open", "reader", "repeated", "spend", "writer")
+    __slots__ = ("breaking", "found", "known", "left_out", "open", "reader", "repeated", "spend", "writer")
 
-    def __init__(self, reader: Document, writer: Document, budget: Budget) -> None:
+    def __init__(self, reader: Document, writer: Document, budget: Budget, left_out: frozenset[str]) -> None:
+        self.left_out = left_out
         self.reader = Names(reader)
         self.writer = Names(writer)
         self.spend = budget.spend
@@ -129,8 +140,10 @@ class Comparison:
 
     def declared(self, reader: File | Message, writer: File | Message, scope: Scope) -> Walk:
         """The messages and enums of two scopes (D.5.1)."""
-        yield from self.messages(reader.messages, writer.messages, scope)
-        self.enums(by_name(reader.enums), by_name(writer.enums), scope)
+        if reader.messages or writer.messages:
+            yield from self.messages(reader.messages, writer.messages, scope)
+        if reader.enums or writer.enums:
+            self.enums(by_name(reader.enums), by_name(writer.enums), scope)
 
     def messages(self, readers: list[Message], writers: list[Message], scope: Scope) -> Walk:
         self.spend(STEPS_OF_A_DECLARATION * (len(readers) + len(writers)))
@@ -180,9 +193,16 @@ class Comparison:
         self.open.add(id(writer))
         new, old = Members(reader), Members(writer)
         self.spend(1 + len(new.by_tag) + len(old.by_tag) + len(new.oneofs) + len(old.oneofs))
-        self.oneofs(reader, new, old, scope)
-        yield from self.fields(new, old, scope)
-        yield from self.declared(reader, writer, scope)
+        if new.oneofs or old.oneofs:
+            self.oneofs(reader, new, old, scope)
+        deleted = completely_deleted(new, old)
+        # One generator for each message: fields have none of their own.
+        for tag in sorted(new.by_tag.keys() | old.by_tag.keys()):
+            for use, at in self.tagged(tag, new, old, scope, deleted):
+                if (yield use):
+                    self.add("FIELD_NAMED_TYPE_CHANGED", scope, *at)
+        if reader.messages or reader.enums or writer.messages or writer.enums:
+            yield from self.declared(reader, writer, scope)
         self.open.remove(id(writer))
 
     def oneofs(self, message: Message, reader: Members, writer: Members, scope: Scope) -> None:
@@ -191,28 +211,31 @@ class Comparison:
         for name in sorted(reader.oneofs.keys() ^ writer.oneofs.keys()):
             self.add("ONEOF_ADDED" if name in reader.oneofs else "ONEOF_REMOVED", scope, name)
 
-    def fields(self, reader: Members, writer: Members, scope: Scope) -> Walk:
-        deleted = completely_deleted(reader, writer)
-        for tag in sorted(reader.by_tag.keys() | writer.by_tag.keys()):
-            new, old = reader.by_tag.get(tag), writer.by_tag.get(tag)
-            now, before = reader.oneof_of.get(tag), writer.oneof_of.get(tag)
-            if new and old:
-                if before is not None and now is None:
-                    self.add("ONEOF_FIELD_MOVED_TO_TOP_LEVEL", scope, tag)
-                at = place(now, tag)
-                for use in self.field(new, old, scope, at):
-                    if (yield use):
-                        self.add("FIELD_NAMED_TYPE_CHANGED", scope, *at)
-            elif new:
-                self.add(coming(new, now), scope, *place(now, tag))
-            elif old and before not in deleted:
-                self.add(going(old, before), scope, *place(before, tag))
+    def tagged(
+        self, tag: int, reader: Members, writer: Members, scope: Scope, deleted: set[str]
+    ) -> Sequence[tuple[Use, Place]]:
+        """What became of a tag. Returns the messages that are to be compared for it, and where they are used."""
+        new, old = reader.by_tag.get(tag), writer.by_tag.get(tag)
+        now, before = reader.oneof_of.get(tag), writer.oneof_of.get(tag)
+        if new and old:
+            if before is not None and now is None:
+                self.add("ONEOF_FIELD_MOVED_TO_TOP_LEVEL", scope, tag)
+            at = place(now, tag)
+            uses = self.field(new, old, scope, at)
+            return [(use, at) for use in uses] if uses else ()
+        if new:
+            self.add(coming(new, now), scope, *place(now, tag))
+        elif old and before not in deleted:
+            self.add(going(old, before), scope, *place(before, tag))
+        return ()
 
     def field(self, reader: Field, writer: Field, scope: Scope, at: Place) -> tuple[Use, ...]:
         """Two fields of one tag (D.5.3). Returns the messages that are to be compared for them."""
         if reader.name != writer.name:
             self.add("FIELD_NAME_CHANGED", scope, *at)
         relabelled = "" not in (reader.label, writer.label) and reader.label != writer.label
+        if not relabelled and reader.type == writer.type and reader.type in SCALARS:
+            return ()
         return self.types(reader.type, writer.type, scope, at, relabelled=relabelled)
 
     def types(
@@ -252,6 +275,9 @@ class Comparison:
 
     def add(self, kind: str, scope: Scope, *at: str | int) -> None:
         """A difference at a place in a scope."""
+        if kind in self.left_out:
+            self.spend(1)
+            return
         path = "#/" + "/".join(map(str, (*scope.names, *at)))
         self.spend(1 + len(path) // PER_STEP)
         finding = Finding(kind, path, "")

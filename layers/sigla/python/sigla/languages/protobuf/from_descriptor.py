@@ -32,6 +32,7 @@ from sigla.languages.protobuf.tree import (
     Text,
     Value,
     Word,
+    added,
 )
 
 if TYPE_CHECKING:
@@ -177,9 +178,9 @@ class _Reader:
         options = self.field_options(proto)
         if body:
             messages.remove(body)
-            home.groups.append(Group(label, body.name, proto.number, body, options))
+            home.groups = added(home.groups, Group(label, body.name, proto.number, body, options))
         else:
-            home.fields.append(Field(label, _field_type(proto), _name(proto.name), proto.number, options))
+            home.fields = added(home.fields, Field(label, _field_type(proto), _name(proto.name), proto.number, options))
 
     def label(self, proto: "pb.FieldDescriptorProto") -> str:
         if proto.proto3_optional:

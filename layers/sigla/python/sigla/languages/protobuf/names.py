@@ -7,6 +7,7 @@ file, of the files of its references, and of the files that are always available
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.languages.protobuf import known
 from sigla.languages.protobuf.tree import Document, Enum, Extend, Field, File, Group, Message
 
@@ -42,18 +43,21 @@ class Table:
     """What some files declare, by full name. Of two declarations of one name the last counts, as in comparisons.
 
     simple: the last parts of the names of types, so that most names that nobody declares are known for it at once.
+    inner: the parts of names that may stand behind the name of a message: of types inside messages, and of packages.
     """
 
-    __slots__ = ("extensions", "simple", "types")
+    __slots__ = ("extensions", "inner", "simple", "types")
 
     def __init__(self, files: Iterable[File]) -> None:
         self.types: dict[str, Found] = {}
         self.simple: set[str] = set()
+        self.inner: set[str] = set()
         self.extensions: dict[str, Extension] = {}
         for file in files:
             self.read(file)
 
     def read(self, file: File) -> None:
+        self.inner.update(file.package.split("."))
         self.enums(file.enums, "", file)
         self.extends(file.extends, "", file)
         for message in file.messages:
@@ -61,6 +65,7 @@ class Table:
 
     def message(self, message: Message, outer: str, file: File) -> None:
         """outer: the local name of what is around it with a dot, or nothing."""
+        effort.pulse(STEPS_OF_A_MESSAGE)
         inner = f"{self.add(message, outer, file)}."
         self.enums(message.enums, inner, file)
         self.extends(message.extends, inner, file)
@@ -84,19 +89,24 @@ class Table:
         found = Found(outer + definition.name, file, definition)
         self.types[found.full] = found
         self.simple.add(definition.name)
+        if outer:
+            self.inner.add(definition.name)
         return found.local
 
 
+STEPS_OF_A_MESSAGE: Final = 5
 ABSOLUTE: Final = ("",)
+ROOTS: Final = frozenset(root.removesuffix(".") for root in known.ROOTS)
+"""With what the packages begin that are always available."""
 NO_NAMES: Final = Table(())
 _KNOWN: Final[dict[str, Table]] = {}
 """Of the packages that are always available, those that were asked for."""
 
 
 class Names:
-    """The names of one document."""
+    """The names of one document. top: what names mean at the top of a file, for those that were looked up there."""
 
-    __slots__ = ("document", "imported", "known", "own", "scopes")
+    __slots__ = ("document", "imported", "known", "own", "scopes", "top")
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -104,6 +114,7 @@ class Names:
         self.imported: Table | None = None
         self.scopes: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
         self.known: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.top: dict[tuple[str, int], Found | None] = {}
 
     def find(self, name: str, scope: Sequence[str], file: File | None = None) -> Found | None:
         """The type that a name means; None if there is none.
@@ -112,6 +123,16 @@ class Names:
         document's own if not given.
         """
         own, imported = self.tables(file)
+        if scope:
+            first = name.partition(".")[0]
+            # Nothing of that name is in any message: it means the same as at the top of the file.
+            if first and first not in own.inner and first not in imported.inner and scope[0] not in ROOTS:
+                package = (file or self.document.file).package
+                if not package.startswith(known.ROOTS):
+                    key = name, id(file)
+                    if key not in self.top:
+                        self.top[key] = self.find(name, (), file)
+                    return self.top[key]
         own_types, imported_types = own.types, imported.types
         scopes, name = self.around(name, scope, file)
         simple = name.rpartition(".")[2]

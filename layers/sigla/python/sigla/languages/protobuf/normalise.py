@@ -6,6 +6,7 @@ The order of messages, enums, services and rpcs is never touched: serialisers ad
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.languages.protobuf.kinds import SCALARS, entry_types
 from sigla.languages.protobuf.limits import too_deep
 from sigla.languages.protobuf.names import Names
@@ -33,6 +34,7 @@ Scope: TypeAlias = tuple[str, ...]
 """The simple names of the messages around, the outermost first."""
 
 TOP: Final[Scope] = ()
+STEPS_OF_A_DECLARATION: Final = 4
 
 
 def normalised(document: Document) -> File:
@@ -102,6 +104,7 @@ class Tidy:
     # --- declarations ---
 
     def message(self, message: Message, outer: Scope) -> Message:
+        effort.pulse(STEPS_OF_A_DECLARATION * (1 + len(message.fields)))
         scope = (*outer, message.name)
         tidy = Message(message.name)
         tidy.reserved = apart(message.reserved)

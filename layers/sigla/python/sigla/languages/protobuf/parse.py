@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.protobuf.assignments import Assignments
-from sigla.languages.protobuf.limits import MAX_DEPTH, MAX_NAME, too_deep, too_long
-from sigla.languages.protobuf.tokens import DIGITS, place
+from sigla.languages.protobuf.limits import MAX_DEPTH, MAX_NAME, MAX_WORD, too_deep, too_long
+from sigla.languages.protobuf.tokens import DIGITS, WORD_STARTS, place
 from sigla.languages.protobuf.tree import (
     MAX_TAG,
     Constant,
@@ -29,10 +29,14 @@ from sigla.languages.protobuf.tree import (
     Reserved,
     Rpc,
     Service,
+    added,
 )
 
 LABELS: Final = frozenset(("required", "optional", "repeated"))
 SYNTAXES: Final = frozenset(("proto2", "proto3"))
+LETTERS: Final = WORD_STARTS - DIGITS - {".", "-"}
+USUAL: Final = 9
+"""A number of fewer digits has 32 bits."""
 LAST: Final = ("default", "json_name")
 """Options of a field that come after all others, in this order, and of which the last one counts."""
 
@@ -136,7 +140,7 @@ class Reader(Assignments):
     def message(self, around: File | Message) -> None:
         message = Message(self.name("the name of a message"))
         self.body(message)
-        around.messages.append(message)
+        around.messages = added(around.messages, message)
 
     def body(self, message: Message) -> None:
         self.deeper()
@@ -173,9 +177,15 @@ class Reader(Assignments):
 
     def typed(self, label: str, around: Fields) -> None:
         """The rest of a field or group."""
+        at = self.at
+        words = self.tokens[at : at + 5]
+        if len(words) == 5 and is_plain(*words):
+            self.at = at + 5
+            around.fields = added(around.fields, Field(label, words[0], words[1], int(words[3])))
+            return
         type_: str | MapType = self.word("a type")
         if type_ == "group":
-            around.groups.append(self.group(label))
+            around.groups = added(around.groups, self.group(label))
             return
         if type_ == "map":
             type_ = self.map()
@@ -184,7 +194,7 @@ class Reader(Assignments):
         tag = self.integer()
         options = in_order(self.options()) if self.tokens[self.at] == "[" else None
         self.expect(";")
-        around.fields.append(Field(label, type_, name, tag, options))
+        around.fields = added(around.fields, Field(label, type_, name, tag, options))
 
     def member(self, what: str) -> str:
         """The name of a field or constant: as other names, but no digit first."""
@@ -225,7 +235,7 @@ class Reader(Assignments):
                 raise self.wrong("no map in a oneof")  # DV-16
             else:
                 self.typed("", oneof)
-        message.oneofs.append(oneof)
+        message.oneofs = added(message.oneofs, oneof)
 
     def extend(self, around: File | Message) -> None:
         extend = Extend(self.word("the type to extend"))
@@ -233,13 +243,14 @@ class Reader(Assignments):
         while not self.met("}"):
             if not self.met(";"):
                 self.field(extend)
-        around.extends.append(extend)
+        around.extends = added(around.extends, extend)
 
     def extensions(self, message: Message) -> None:
         ranges = [self.range()]
         while self.met(","):
             ranges.append(self.range())
-        message.extensions.append(ExtensionRanges(ranges, self.options() if self.tokens[self.at] == "[" else None))
+        options = self.options() if self.tokens[self.at] == "[" else None
+        message.extensions = added(message.extensions, ExtensionRanges(ranges, options))
         self.expect(";")
 
     def range(self) -> Range:
@@ -255,7 +266,7 @@ class Reader(Assignments):
             if not self.met(","):
                 break
         self.expect(";")
-        around.reserved.append(reserved)
+        around.reserved = added(around.reserved, reserved)
 
     # --- enums and services ---
 
@@ -269,7 +280,7 @@ class Reader(Assignments):
             else:
                 self.at += 1
                 declare(self, enum)
-        around.enums.append(enum)
+        around.enums = added(around.enums, enum)
 
     def constant(self) -> Constant:
         name = self.member("the name of a constant")
@@ -315,8 +326,24 @@ class Reader(Assignments):
         return streams, type_
 
     def option(self, around: File | Message | Oneof | Enum | Service | Rpc) -> None:
-        around.options.append(self.assignment())
+        around.options = added(around.options, self.assignment())
         self.expect(";")
+
+
+def is_plain(type_: str, name: str, equals: str, tag: str, end: str) -> bool:
+    """Whether these tokens are what most fields are: a type, a name, a usual tag, no options. The grammar knows all."""
+    return (
+        end == ";"
+        and equals == "="
+        and tag[0] in DIGITS
+        and tag.isdigit()
+        and len(tag) < USUAL
+        and type_ not in {"map", "group"}
+        and type_[0] in WORD_STARTS
+        and name[0] in LETTERS
+        and "." not in name
+        and len(name) < MAX_WORD > len(type_)
+    )
 
 
 def in_order(options: list[Option]) -> list[Option]:

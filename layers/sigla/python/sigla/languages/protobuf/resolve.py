@@ -5,14 +5,16 @@ validation to refuse.
 """
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.protobuf.kinds import SCALARS
 from sigla.languages.protobuf.limits import too_deep
 from sigla.languages.protobuf.names import Names, bodies
 from sigla.languages.protobuf.tree import Document, Extend, Field, File, MapType, Message
 
+STEPS_OF_A_MESSAGE: Final = 3
 Scope: TypeAlias = tuple[str, ...]
 
 
@@ -43,6 +45,7 @@ class Resolution:
                 self.name(rpc.response, (), f"rpc {service.name}.{rpc.name}")
 
     def message(self, message: Message, outer: Scope) -> None:
+        effort.pulse(STEPS_OF_A_MESSAGE + len(message.fields))
         scope = (*outer, message.name)
         self.fields(message.fields, scope)
         for oneof in message.oneofs:

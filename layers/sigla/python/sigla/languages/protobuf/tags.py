@@ -121,7 +121,8 @@ def with_tags(options: Options, name: str, tags: tuple[str, ...], how: Change) -
         content.pop(TAGS, None)
     meta = [Option(name, MessageValue(list(content.items())), extension=True)] if content else []
     first = next((index for index, option in enumerate(options) if is_named(option, name)), len(options))
-    return in_order(options[:first] + meta + [option for option in options[first:] if not is_named(option, name)])
+    rest = [option for option in options[first:] if not is_named(option, name)]
+    return in_order([*options[:first], *meta, *rest])
 
 
 def is_named(option: Option, name: str) -> bool:

@@ -31,6 +31,7 @@ from sigla.languages.protobuf.tree import (
     Service,
     Text,
     Word,
+    added,
 )
 
 if TYPE_CHECKING:
@@ -347,8 +348,8 @@ def _merged(oneofs: Iterable[Oneof]) -> Iterator[Oneof]:
         if known is None:
             known = together[oneof.name] = Oneof(oneof.name)
             known.options = oneof.options
-        known.fields += oneof.fields
-        known.groups += oneof.groups
+        known.fields = added(known.fields, *oneof.fields)
+        known.groups = added(known.groups, *oneof.groups)
     return (oneof for oneof in together.values() if oneof.fields or oneof.groups)
 
 

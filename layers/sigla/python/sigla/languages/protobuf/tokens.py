@@ -4,6 +4,7 @@ import re
 from itertools import islice
 from typing import Final
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.protobuf.limits import MAX_TOKENS, too_large
 
@@ -46,7 +47,11 @@ SPELLINGS: Final = str.maketrans(
 
 def tokens(text: str) -> list[str]:
     """All tokens, strings with their quotes, and an empty one for the end. Raises Malformed if there are too many."""
-    found = [token for match in islice(TOKEN.finditer(text), MAX_TOKENS) if (token := match[1]) is not None]
+    matches = islice(TOKEN.finditer(text), MAX_TOKENS)
+    found: list[str] = []
+    while some := list(islice(matches, effort.STEPS_PER_LOOK)):
+        effort.pulse()
+        found += [token for match in some if (token := match[1]) is not None]
     if not found or found[-1]:
         raise too_large()
     return found

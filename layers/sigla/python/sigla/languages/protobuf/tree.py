@@ -6,9 +6,22 @@ read. The normaliser makes new ones.
 """
 
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 MAX_TAG: Final = 536_870_911
+
+Part = TypeVar("Part")
+NONE: Final = cast("list[Any]", ())
+"""What has no parts of a kind has these: lists of their own would be nine of ten objects of a schema. See `added`."""
+
+
+def added(parts: list[Part], *more: Part) -> list[Part]:
+    """The parts with more, in the same list if it is one of its own."""
+    if parts is NONE:
+        return [*more]
+    parts += more
+    return parts
+
 
 # --- values of options ------------------------------------------------------------------------------------------------
 
@@ -102,7 +115,7 @@ class Field:
         self.type = type_
         self.name = name
         self.tag = tag
-        self.options = options or []
+        self.options = options or NONE
 
 
 class Oneof:
@@ -110,9 +123,9 @@ class Oneof:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.fields: list[Field] = []
-        self.groups: list[Group] = []
-        self.options: list[Option] = []
+        self.fields: list[Field] = NONE
+        self.groups: list[Group] = NONE
+        self.options: list[Option] = NONE
 
 
 class Constant:
@@ -121,7 +134,7 @@ class Constant:
     def __init__(self, name: str, number: int, options: list[Option] | None = None) -> None:
         self.name = name
         self.number = number
-        self.options = options or []
+        self.options = options or NONE
 
 
 class Enum:
@@ -130,8 +143,8 @@ class Enum:
     def __init__(self, name: str) -> None:
         self.name = name
         self.constants: list[Constant] = []
-        self.options: list[Option] = []
-        self.reserved: list[Reserved] = []
+        self.options: list[Option] = NONE
+        self.reserved: list[Reserved] = NONE
 
 
 class ExtensionRanges:
@@ -141,7 +154,7 @@ class ExtensionRanges:
 
     def __init__(self, ranges: list[Range], options: list[Option] | None = None) -> None:
         self.ranges = ranges
-        self.options = options or []
+        self.options = options or NONE
 
 
 class Extend:
@@ -149,8 +162,8 @@ class Extend:
 
     def __init__(self, extendee: str) -> None:
         self.extendee = extendee
-        self.fields: list[Field] = []
-        self.groups: list[Group] = []
+        self.fields: list[Field] = NONE
+        self.groups: list[Group] = NONE
 
 
 class Message:
@@ -172,15 +185,15 @@ class Message:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.fields: list[Field] = []
-        self.oneofs: list[Oneof] = []
-        self.groups: list[Group] = []
-        self.messages: list[Message] = []
-        self.enums: list[Enum] = []
-        self.extends: list[Extend] = []
-        self.extensions: list[ExtensionRanges] = []
-        self.reserved: list[Reserved] = []
-        self.options: list[Option] = []
+        self.fields: list[Field] = NONE
+        self.oneofs: list[Oneof] = NONE
+        self.groups: list[Group] = NONE
+        self.messages: list[Message] = NONE
+        self.enums: list[Enum] = NONE
+        self.extends: list[Extend] = NONE
+        self.extensions: list[ExtensionRanges] = NONE
+        self.reserved: list[Reserved] = NONE
+        self.options: list[Option] = NONE
         self.emptied = False
 
 
@@ -194,7 +207,7 @@ class Group:
         self.name = name
         self.tag = tag
         self.body = body
-        self.options = options or []
+        self.options = options or NONE
 
 
 class Rpc:
@@ -206,7 +219,7 @@ class Rpc:
         self.response = response
         self.request_streams = False
         self.response_streams = False
-        self.options: list[Option] = []
+        self.options: list[Option] = NONE
 
 
 class Service:
@@ -215,7 +228,7 @@ class Service:
     def __init__(self, name: str) -> None:
         self.name = name
         self.rpcs: list[Rpc] = []
-        self.options: list[Option] = []
+        self.options: list[Option] = NONE
 
 
 class File:
