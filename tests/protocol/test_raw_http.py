@@ -24,7 +24,7 @@ from tests.protocol.clients.attacker import (
 from tests.protocol.clients.server import Server
 from tests.waiting import eventually
 
-POST = b"POST /subjects/hostile/versions HTTP/1.1\r\nHost: registry\r\nContent-Type: application/json\r\n"
+POST = b"POST /subjects/hostile/versions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
@@ -79,7 +79,7 @@ TARGETS = {
     "a raw tab": b"/subjects/a\tb/versions",
     "a raw zero": b"/subjects/a\x00b/versions",
     "raw Latin-1": b"/subjects/\xe4/versions",
-    "raw UTF-8": b"/subjects/\xc3\xa4/versions",
+    "half a character of raw UTF-8": b"/subjects/\xc3/versions",
     "no slash": b"subjects",
     "an asterisk": b"*",
     "two steps up": b"/subjects/../../etc/passwd",
@@ -108,9 +108,26 @@ def test_characters_that_other_servers_refuse_are_ordinary(server: Server, chara
         assert server.raw(request(b"GET", target.encode())).json == [1]
 
 
+def test_raw_utf_8_in_a_path_is_what_its_escapes_are(server: Server) -> None:
+    """Many a client writes a subject's name into a URL as it is."""
+    name = "Größe-\N{SNOWMAN}"
+    for _ in range(2):
+        raw = request(b"POST", f"/subjects/{name}/versions?normalize=true&x=ü".encode(), body=INT)
+        assert server.raw(raw).json["version"] == 1
+    assert server.ask("GET", "/subjects/Gr%C3%B6%C3%9Fe-%E2%98%83/versions").json == [1]
+    assert name in server.ask("GET", "/subjects").json
+
+
+@pytest.mark.parametrize("length", [8_300, 70_000, 1_000_000])
+def test_a_target_that_is_too_long_is_told_so(server: Server, length: int) -> None:
+    """414 says what to shorten, 431 would have people look at their headers."""
+    assert_refused(server.raw(request(b"GET", b"/subjects?x=" + b"a" * length)), 414)
+
+
 HEADS = {
     "a header of 1 MB": [b"X: " + b"x" * 1_000_000],
     "50,000 headers": [b"X: y"] * 50_000,
+    "600 headers": [b"X: y"] * 600,
     "a header without a colon": [b"nonsense"],
     "a header without a name": [b": x"],
     "a zero in a header": [b"X: \x00"],
@@ -161,6 +178,11 @@ def test_odd_headers_harm_nobody(server: Server, lines: list[bytes]) -> None:
 @pytest.mark.parametrize("method", ["TRACE", "PATCH", "PROPFIND", "CONNECT", "get", "BREW", "M" * 5_000, "G\xffT", ""])
 def test_methods_nobody_knows_are_refused(server: Server, method: str) -> None:
     assert_refused(server.raw(request(method.encode("latin-1"), b"/subjects")), 400, 405, 431)
+
+
+@pytest.mark.parametrize("method", ["BREW", "get", "LIST", "X-RAY"])
+def test_a_method_that_no_path_has_is_refused_as_such(server: Server, method: str) -> None:
+    assert_refused(server.raw(request(method.encode(), b"/subjects")), 405)
 
 
 NO_REQUESTS = {
@@ -302,7 +324,7 @@ def test_those_who_never_finish_a_request_hold_up_nobody(server: Server) -> None
     """Half a head, half a body, a question whether to go on: hundreds of them, and everybody else is served."""
     halves = [
         b"GET /subj",
-        b"GET /subjects HTTP/1.1\r\nHost: regis",
+        b"GET /subjects HTTP/1.1\r\nHost: local",
         POST + b"Content-Length: 100\r\n\r\n{",
         CHUNKED + b"5\r\nab",
     ]

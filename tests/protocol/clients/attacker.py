@@ -42,7 +42,7 @@ def chunk(data: bytes) -> bytes:
 
 
 def request(method: bytes, target: bytes, *headers: bytes, body: bytes = b"") -> bytes:
-    lines = [method + b" " + target + b" HTTP/1.1", b"Host: registry", *headers]
+    lines = [method + b" " + target + b" HTTP/1.1", b"Host: localhost", *headers]
     if body:
         lines += [b"Content-Type: application/json", b"Content-Length: %d" % len(body)]
     return b"\r\n".join([*lines, b"", body])

@@ -30,6 +30,7 @@ class Settings:
     mode_mutability: whether modes may be changed.
     strict_reference_versions: refuse a schema that reaches two versions of one subject under one reference name.
     schema_bytes, request_bytes: longer texts and bodies are refused with 42209 and 413.
+    arriving_bytes: what the requests that `sigla serve` has not answered yet may hold in sum; beyond it 503.
     auth: who may ask, one of `AUTO`, `KEYS` and `NONE`. `sigla serve --auth` means KEYS.
     memory_bytes: what schemas kept at hand may take.
     memory_seconds: how long a process keeps a schema at hand before it looks again.
@@ -52,6 +53,7 @@ class Settings:
     strict_reference_versions: bool = False
     schema_bytes: int = 2**20
     request_bytes: int = 4_000_000
+    arriving_bytes: int = 64 * 2**20
     memory_bytes: int = 16 * 2**20
     memory_seconds: int = 300
     zone: str = ""
@@ -83,6 +85,11 @@ class Settings:
             found, least = getattr(settings, name), _LEAST.get(name, 0)
             if type(field.default) in (int, float) and not found >= least:
                 raise InvalidSetting(f"{PREFIX}{name.upper()} is {found}; it must be {least} or more.")
+        if settings.arriving_bytes < settings.request_bytes:
+            raise InvalidSetting(
+                f"{PREFIX}ARRIVING_BYTES is {settings.arriving_bytes}; it must be at least {PREFIX}REQUEST_BYTES, "
+                f"which is {settings.request_bytes}."
+            )
         if settings.ring and not settings.table:
             raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")
         if settings.default_level.upper() not in LEVELS:

@@ -120,7 +120,7 @@ def serve(
             out.tell(_open(host))
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET
         started = Started(urls, access, ids, rings)
-        local.serve(application, sockets, started=lambda: announce(started))
+        local.serve(application, sockets, started=lambda: announce(started), arriving_bytes=settings.arriving_bytes)
 
 
 def lambda_handler() -> "Renewed":

@@ -52,5 +52,5 @@ def nothing() -> Answer:
 def refused(refusal: Refusal) -> Answer:
     """The one place where a refusal becomes an answer."""
     body = text.write(answers.error(refusal.code, refusal.message))
-    headers = CHALLENGE if refusal.status == 401 else ()
+    headers = CHALLENGE if refusal.status == 401 else getattr(refusal, "headers", ())
     return Answer(refusal.status, body, media=getattr(refusal, "media", None), error_code=refusal.code, headers=headers)

@@ -43,6 +43,9 @@ DOCUMENTS = ("/openapi.json", "/docs")
 LONGEST_TARGET = 8 * 2**10
 """Bytes of path and query."""
 
+LEAST_PART = 8 * 2**10
+"""Bytes of a body that are kept as they came; smaller parts are put together, each would cost more than it holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -175,6 +178,7 @@ class Table:
             return
         except Exception as error:  # noqa: BLE001 - the last place where a fault can become an answer
             answer = self._failed(call, error)
+            _forget_frames(error)
         gzip, error_code = self._options.gzip, answer.error_code
         if self._packing is not None and call.packs_long(answer):
             gzip = await self._packing(answer)
@@ -258,19 +262,32 @@ class Table:
         if length.isdigit() and int(length) > limit:
             raise BodyTooLarge(limit=limit)
         parts: list[bytes] = []
+        small = bytearray()  # a body may come a byte at a time
         size = 0
         more = True
         while more:
             message = await receive()
             if message["type"] != "http.request":
                 raise Gone
-            parts.append(message.get("body", NONE))
-            size += len(parts[-1])
+            part = message.get("body", NONE)
+            size += len(part)
             if size > limit:
                 raise BodyTooLarge(limit=limit)
+            if len(small) + len(part) < LEAST_PART:
+                small += part
+            else:
+                parts += (bytes(small), part)
+                small.clear()
             more = message.get("more_body", False)
         call.body_read = True
-        return NONE.join(parts)
+        return NONE.join((*parts, small))
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """An error that was answered for holds the frames of its way, they hold it, and its body, too."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
 
 
 def _options(methods: Sequence[str]) -> Answer:

@@ -1,10 +1,12 @@
 """What only the server on one machine has: health, metrics, a writing thread, and a port to listen on."""
 
+import asyncio
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 
 import uvicorn
 from fastapi import FastAPI
@@ -20,6 +22,7 @@ from sigla.registry import Registry
 from sigla.web import app
 from sigla.web.answer import refused
 from sigla.web.connection import Connection
+from sigla.web.crowd import ARRIVING_BYTES, Crowd, most_connections
 from sigla.web.headers import Uuids
 from sigla.web.metrics import CONTENT_TYPE, Counters
 from sigla.web.packing import Packing
@@ -155,15 +158,20 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound to, told
 
 
 def serve(
-    application: ASGIApp, listening: Sequence[socket.socket], *, started: Callable[[], None] = lambda: None
+    application: ASGIApp,
+    listening: Sequence[socket.socket],
+    *,
+    started: Callable[[], None] = lambda: None,
+    arriving_bytes: int = ARRIVING_BYTES,
 ) -> None:
     """Answers until SIGTERM or SIGINT, then finishes what has begun and comes back.
 
-    started: is called once requests are answered.
+    started: is called once requests are answered. arriving_bytes: what requests without an answer may hold in sum.
     """
+    crowd = Crowd(arriving_bytes=arriving_bytes, connections=most_connections())
     config = uvicorn.Config(
         application,
-        http=Connection,
+        http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]  # whatever makes a protocol will do
         ws="none",
         lifespan="on",
         access_log=False,  # ours is the one line
@@ -175,7 +183,7 @@ def serve(
     # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    _Server(config, started).run(sockets=[*listening])
+    _Server(config, crowd, started).run(sockets=[*listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -188,10 +196,16 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, crowd: Crowd, started: Callable[[], None]) -> None:
         super().__init__(config)
+        self._crowd = crowd
         self._tell = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._tell()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        self._crowd.look(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)

@@ -47,6 +47,10 @@ class NotAcceptable(HttpRefusal):
     code, text, media = 406, "HTTP 406 Not Acceptable", b""
 
 
+class RequestTooSlow(HttpRefusal):
+    code, text = 408, "The request did not arrive in time"
+
+
 class BodyTooLarge(HttpRefusal):
     code, text = 413, "The request body is larger than {limit} bytes"
 
@@ -63,6 +67,14 @@ class MissingBody(HttpRefusal):
     code, text = 422, "{operation}.request must not be null (was null)"
 
 
+class HeadTooLarge(HttpRefusal):
+    code, text = 431, "The head of the request is too large"
+
+
+class TrailersTooLarge(HeadTooLarge):
+    text = "The trailers of the request are too large"
+
+
 class AnswerTooLarge(SchemaTooLarge):
     text = (
         "The answer is larger than the {limit} bytes that fit through here; ask for it in pages, with limit and offset"
@@ -71,3 +83,14 @@ class AnswerTooLarge(SchemaTooLarge):
 
 class Unexpected(HttpRefusal):
     code, text = 500, "Internal Server Error"
+
+
+class TooMuchArrives(HttpRefusal):
+    """The same request may be answered a few seconds later."""
+
+    code, text = 503, "Too many request bodies arrive at once, try again later"
+    headers = ((b"retry-after", b"5"),)
+
+
+class NoConnectionFree(TooMuchArrives):
+    text = "Too many clients are connected, try again later"
