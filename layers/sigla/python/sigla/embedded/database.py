@@ -83,8 +83,9 @@ class Database:
         try:
             connection: sqlite3.Connection = self._local.connection
         except AttributeError:
-            connection = self._local.connection = self._connect()
+            connection = self._connect()
             connection.execute("PRAGMA query_only = 1")
+            self._local.connection = connection
         return connection
 
     def close(self) -> None:
@@ -102,13 +103,17 @@ class Database:
             )
         except sqlite3.Error as failure:
             raise StoreError(f"the catalog failed: {failure}") from failure
+        try:
+            # First: a new file that is made one with a log would be synced all the same.
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
+            if self._written:
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        except StoreError:
+            connection.close()  # or each attempt without free descriptors would take some of the next ones
+            raise
         with self._opening:
             self._opened.append(connection)
-        # First: a new file that is made one with a log would be synced all the same.
-        connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
-        if self._written:
-            connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         return connection
 
     def _begun(self) -> bool:

@@ -32,9 +32,17 @@ class Disk:
             if not folder.is_dir():
                 above = self.folder_of(folder)
                 folder.mkdir(exist_ok=True)
-                self.sync([above])
+                self._sync_new(folder, above)
             self._folders.add(folder)
         return folder
+
+    def _sync_new(self, folder: Path, above: Path) -> None:
+        """Makes a new folder durable; otherwise it is not there, so that the next attempt does not pass it by."""
+        try:
+            self.sync([above])
+        except OSError:
+            folder.rmdir()
+            raise
 
     def write(self, files: Mapping[Path, bytes]) -> None:
         """Writes files whose names nobody reads yet; what a crash left under such a name is overwritten."""
@@ -110,11 +118,12 @@ class Links:
                 path.unlink()
 
     def undo(self) -> None:
-        """Durably as it was before `make`."""
+        """Durably as it was before `make`. After an OSError it can be tried again."""
         for path in self._created:
-            path.unlink()
+            path.unlink(missing_ok=True)
         for old, path in self._replaced:
-            old.replace(path)
+            with suppress(FileNotFoundError):
+                old.replace(path)
         self._disk.sync({path.parent for path in self._created + [path for _, path in self._replaced]})
         self.settle()
 

@@ -4,6 +4,7 @@ A group collects what any number of verbs write; its thread sees it at once, all
 bodies (`Links`), then one SQLite commit, which is the point of no return. A step is one verb's part of a group.
 """
 
+import errno
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -38,6 +39,8 @@ class Unit:
         """Why nothing can be written until the store is opened again; empty while all is well."""
         self.failing = False
         """Whether the last write failed on the disk."""
+        self._half_undone: Links | None = None
+        """What a group did to the directory and could not take back yet."""
         self._staged: dict[BodyKey, Staged] = {}
         self._undo: list[tuple[BodyKey, Staged | None]] = []
         self.touched: set[BodyKey] = set()
@@ -112,6 +115,8 @@ class Unit:
             self.connection.execute("RELEASE step")
 
     def _begin(self) -> None:
+        if self._half_undone:
+            self._undo_links(self._half_undone)
         if self.broken:
             raise StoreError(self.broken)
         self._database.writer.execute("BEGIN IMMEDIATE")
@@ -165,9 +170,14 @@ class Unit:
         links.settle()
 
     def _undo_links(self, links: Links) -> None:
+        """Now, or before the next group where there was no free descriptor: then nothing was even tried."""
+        self._half_undone = None
         try:
             links.undo()
         except OSError as failure:
+            if failure.errno in (errno.EMFILE, errno.ENFILE):
+                self._half_undone = links
+                raise StoreError(f"the bodies cannot be taken back yet: {failure}") from failure
             self.broken = f"The directory of bodies could not be put right ({failure}); open the store again."
 
     def _commit(self, connection: sqlite3.Connection) -> None:
