@@ -23,6 +23,7 @@ NAMES = (
     "herd",
     "growth",
     "hostile",
+    "waits",
 )
 ON_SPARK = ("load_topic", "land", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""

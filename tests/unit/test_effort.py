@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sigla.effort import STEPS_PER_LOOK, Effort, OutOfTime, TurnOver, Unwanted, pulse
+from sigla import effort
+from sigla.effort import STEPS_PER_LOOK, Effort, Limits, OutOfTime, TurnOver, Unwanted, pulse
 from sigla.languages import LANGUAGES
 from sigla.languages.language import Budget
 
@@ -28,6 +29,10 @@ def clock() -> Iterator[Ticking]:
     pulse()  # nothing is left held by this thread
 
 
+def effort_of(clock: Ticking, seconds: float) -> Effort:
+    return Effort(Limits(computing_s=seconds), clock, lambda: 0.0)
+
+
 def work(times: int, pulse: Callable[[], None] = pulse) -> None:
     for _ in range(times):
         pulse()
@@ -40,7 +45,7 @@ def test_work_without_an_effort_is_never_interrupted() -> None:
 
 def test_a_request_ends_when_its_computing_time_is_used_up(clock: Ticking) -> None:
     """Nobody gets a machine for himself by sending one request."""
-    with Effort(5, clock).turn():
+    with effort_of(clock, 5).turn():
         work(4)
         with pytest.raises(OutOfTime):
             pulse()
@@ -48,7 +53,7 @@ def test_a_request_ends_when_its_computing_time_is_used_up(clock: Ticking) -> No
 
 def test_what_was_computed_in_one_turn_is_missing_in_the_next(clock: Ticking) -> None:
     """A request that moves from one thread to another does not begin anew."""
-    request = Effort(5, clock)
+    request = effort_of(clock, 5)
     with request.turn():
         pulse()
         pulse()
@@ -58,7 +63,7 @@ def test_what_was_computed_in_one_turn_is_missing_in_the_next(clock: Ticking) ->
 
 def test_a_turn_ends_before_the_request_does(clock: Ticking) -> None:
     """What takes long goes on elsewhere; it is not refused."""
-    request = Effort(100, clock)
+    request = effort_of(clock, 100)
     with request.turn(3), pytest.raises(TurnOver):
         work(3)
     with request.turn():
@@ -67,7 +72,7 @@ def test_a_turn_ends_before_the_request_does(clock: Ticking) -> None:
 
 def test_a_request_that_nobody_waits_for_ends_at_the_next_pulse(clock: Ticking) -> None:
     """Clients that left must not cost those who stay."""
-    request = Effort(100, clock)
+    request = effort_of(clock, 100)
     with request.turn():
         pulse()
         leaving = threading.Thread(target=request.give_up)
@@ -79,7 +84,7 @@ def test_a_request_that_nobody_waits_for_ends_at_the_next_pulse(clock: Ticking) 
 
 def test_small_steps_look_at_the_clock_as_rarely_as_large_ones(clock: Ticking) -> None:
     """A clock costs as much as the work between two looks would, if every step looked."""
-    with Effort(5, clock).turn():
+    with effort_of(clock, 5).turn():
         before = clock.now
         for _ in range(2 * STEPS_PER_LOOK):
             pulse(1)
@@ -89,7 +94,7 @@ def test_small_steps_look_at_the_clock_as_rarely_as_large_ones(clock: Ticking) -
 def test_steps_of_a_comparison_are_pulses(clock: Ticking) -> None:
     """All comparisons count their steps already: there is nowhere to forget one."""
     budget = Budget()
-    with Effort(5, clock).turn(), pytest.raises(OutOfTime):
+    with effort_of(clock, 5).turn(), pytest.raises(OutOfTime):
         work(6 * STEPS_PER_LOOK, lambda: budget.spend(1))
 
 
@@ -116,5 +121,32 @@ def test_a_text_can_be_left_in_the_middle(name: str, clock: Ticking) -> None:
         parsed = language.parse(TEXTS[name], (), True)
         language.compare(parsed, parsed)
 
-    with Effort(100, clock).turn(3), pytest.raises(TurnOver):
+    with effort_of(clock, 100).turn(3), pytest.raises(TurnOver):
         work(5, read)
+
+
+def test_what_was_committed_is_not_given_up(clock: Ticking) -> None:
+    """The answer would say that nothing was written."""
+    with effort_of(clock, 2).turn():
+        effort.committed()
+        work(5)
+
+
+def test_others_may_compute_while_a_thread_sleeps(clock: Ticking) -> None:
+    """A writer that loses races pauses; whoever computes has no reason to."""
+    told: list[str] = []
+
+    class Share:
+        def take(self) -> None:
+            told.append("take")
+
+        def leave(self) -> None:
+            told.append("leave")
+
+        def pass_on(self) -> None: ...
+
+    with effort_of(clock, 9).turn(share=Share()), effort.resting():
+        told.append("sleep")
+    with effort.resting():
+        pass
+    assert told == ["leave", "sleep", "take"]

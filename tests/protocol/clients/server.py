@@ -141,6 +141,11 @@ class Server:
         process = psutil.Process(self.process.pid)
         return sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))
 
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of user time, of all threads."""
+        return float(psutil.Process(self.process.pid).cpu_times().user)
+
     def stop(self) -> None:
         """As an operator does. It must end well and leave nobody behind."""
         self.process.send_signal(signal.SIGTERM)

@@ -67,7 +67,9 @@ class Client:
         sent: list[Any] = []
 
         async def receive() -> Any:
-            return messages.pop(0) if messages else {"type": "http.disconnect"}
+            if not messages:
+                await asyncio.Event().wait()  # the client stays
+            return messages.pop(0)
 
         async def send(message: Any) -> None:
             sent.append(message)

@@ -11,6 +11,9 @@ from sigla.web import app
 from sigla.web.answer import Answer
 from sigla.web.dispatch import Dispatch
 from sigla.web.routes import ROUTES
+from sigla.web.thinkers import Thinkers
+from sigla.web.worker import Task
+from sigla.web.workers import Work, Workers
 from tests.unit.web.conftest import Client
 
 V1 = "application/vnd.schemaregistry.v1+json"
@@ -311,27 +314,33 @@ def test_watchers_are_told_of_every_request(registry: Registry) -> None:
     assert told[2].sent == 0
 
 
-def test_what_parses_or_writes_goes_to_the_worker(registry: Registry) -> None:
-    """And what only reads does not: it would wait behind a slow check."""
+def test_what_parses_writes_or_lists_leaves_the_event_loop(registry: Registry) -> None:
+    """And what is quick does not: it would wait behind what is slow."""
     handed: list[str] = []
 
-    async def worker(job: Any) -> Answer:
-        handed.append("job")
-        answer: Answer = job()
-        return answer
+    def by(name: str) -> Work:
+        async def work(task: Task) -> Answer:
+            handed.append(name)
+            return task.job()
 
-    client = Client(app.build(registry, worker=worker))
-    for method, target in (("GET", "/schemas/ids/1"), ("GET", "/subjects"), ("HEAD", "/schemas")):
+        return work
+
+    client = Client(app.build(registry, workers=Workers(by("writer"), by("reader"), Thinkers())))
+    for method, target in (("GET", "/schemas/ids/1"), ("GET", "/config"), ("HEAD", "/schemas/ids/1")):
         client(method, target)
     assert not handed
     for method, target in (
         ("POST", "/subjects/s/versions"),
         ("DELETE", "/subjects/s"),
+        ("POST", "/subjects/s"),
+        ("POST", "/compatibility/subjects/s/versions"),
         ("GET", "/schemas/ids/1?format=resolved"),
         ("GET", "/schemas/ids/1?findTags=*"),
+        ("GET", "/subjects"),
+        ("HEAD", "/schemas"),
     ):
         client(method, target, INT if method == "POST" else None)
-    assert len(handed) == 4
+    assert handed == ["writer"] * 2 + ["reader"] * 6
 
 
 def test_browsers_of_other_sites_are_let_in_where_that_is_set(registry: Registry) -> None:

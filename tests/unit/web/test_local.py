@@ -42,10 +42,10 @@ def test_a_server_whose_store_is_silent_is_not_ready(registry: Registry) -> None
 def test_metrics_tell_of_requests(registry: Registry) -> None:
     """And of what is stored."""
     client = Client(local.application(registry, stored=lambda: 7))
-    client("GET", "/subjects")
+    client("GET", "/config")
     told = client("GET", "/metrics")
     assert told.headers["content-type"].startswith("text/plain")
-    assert 'sigla_requests_total{method="GET",route="/subjects",status="200"} 1' in told.text
+    assert 'sigla_requests_total{method="GET",route="/config",status="200"} 1' in told.text
     assert "kafka_schema_registry_registered_count 7" in told.text
 
 

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from sigla.effort import Limits
 from sigla.errors import StoreError, SubjectNotFound
 from sigla.web.answer import Answer
-from sigla.web.worker import Job, Outcome, Worker
+from sigla.web.worker import Job, Outcome, Task, Worker
+from sigla.web.workers import effort_of
 
 OK = Answer(200, b"")
 
@@ -16,7 +18,7 @@ def outcomes(worker: Worker, *jobs: Job) -> list[Outcome]:
     """What comes of jobs that are handed over before the worker begins: they are one group."""
 
     async def hand_over() -> list[Outcome]:
-        waiting = [asyncio.ensure_future(worker(job)) for job in jobs]
+        waiting = [asyncio.ensure_future(worker(task(job))) for job in jobs]
         await asyncio.sleep(0)
         worker.start()
         return await asyncio.gather(*waiting, return_exceptions=True)
@@ -25,6 +27,10 @@ def outcomes(worker: Worker, *jobs: Job) -> list[Outcome]:
         return asyncio.run(hand_over())
     finally:
         worker.stop()
+
+
+def task(job: Job, client: str = "", limits: Limits | None = None) -> Task:
+    return Task(job, effort_of(limits or Limits()), client)
 
 
 def raises(error: Exception) -> Callable[[], Answer]:
@@ -100,9 +106,9 @@ def test_what_was_handed_over_is_done_before_the_end() -> None:
     worker = Worker()
 
     async def hand_over_and_stop() -> Answer:
-        waiting = asyncio.ensure_future(worker(lambda: OK))
+        waiting = asyncio.ensure_future(worker(task(lambda: OK)))
         await asyncio.sleep(0)
-        worker._waiting.put(None)  # what `stop` does first, before the thread has had a chance to look
+        worker._arriving.put(None)  # what `stop` does first, before the thread has had a chance to look
         worker.start()
         return await waiting
 
@@ -114,8 +120,8 @@ def test_a_client_that_went_away_disturbs_nobody() -> None:
     worker = Worker()
 
     async def one_leaves() -> Answer:
-        leaving = asyncio.ensure_future(worker(lambda: OK))
-        staying = asyncio.ensure_future(worker(lambda: OK))
+        leaving = asyncio.ensure_future(worker(task(lambda: OK)))
+        staying = asyncio.ensure_future(worker(task(lambda: OK)))
         await asyncio.sleep(0)
         leaving.cancel()
         worker.start()

@@ -10,14 +10,15 @@ between may take that for an answer: they name what they catch, and none of them
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Final
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 STEPS_PER_LOOK: Final = 1_000
 """A clock is looked at after so many steps: about a millisecond."""
 
 Seconds = Callable[[], float]
-"""The seconds that this thread has computed for, from any beginning."""
+"""A clock: seconds from any beginning."""
 
 
 class Interrupted(Exception):
@@ -29,57 +30,120 @@ class TurnOver(Interrupted):
 
 
 class OutOfTime(Interrupted):
-    """The request has computed for as long as it may."""
+    """The request has computed, or waited, for as long as it may."""
 
 
 class Unwanted(Interrupted):
     """Nobody waits for the answer any more, or the server stops."""
 
 
-class Effort:
-    """What one request may compute, on any number of threads one after the other.
+class Share(Protocol):
+    """What threads that compute long have in common: one of them computes at a time."""
 
-    seconds: of computing, altogether. clock: tells what the thread that asks has computed.
+    def take(self) -> None: ...
+    def leave(self) -> None: ...
+    def pass_on(self) -> None:
+        """Lets others compute if they wait, and comes back when it is this thread's turn again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """computing_s: what a request may compute, all threads together. waiting_s: how long it may do anything else."""
+
+    computing_s: float = 10.0
+    waiting_s: float = 20.0
+
+
+class Effort:
+    """What one request may take, on any number of threads one after the other.
+
+    computed: what the thread that asks has computed. now: goes on while nothing is computed, too.
     """
 
-    __slots__ = ("_clock", "_left", "_turn_ends", "_until", "_unwanted", "ahead")
+    __slots__ = (
+        "_began",
+        "_committed",
+        "_computed",
+        "_limits",
+        "_now",
+        "_share",
+        "_turn_began",
+        "_turn_ends",
+        "_used",
+        "ahead",
+        "unwanted",
+    )
 
-    def __init__(self, seconds: float, clock: Seconds) -> None:
-        self._clock = clock
-        self._left = seconds
-        self._until = self._turn_ends = 0.0
-        self._unwanted = False
+    def __init__(self, limits: Limits, computed: Seconds, now: Seconds) -> None:
+        self._limits = limits
+        self._computed = computed
+        self._now = now
+        self._began = now()
+        self._used = self._turn_began = 0.0
+        self._turn_ends: float | None = None
+        self._share: Share | None = None
+        self._committed = False
         self.ahead = 0
         """Steps until the next look at the clock."""
+        self.unwanted = False
+        """Whether nobody waits any more."""
 
     def give_up(self) -> None:
         """Makes the next pulse raise Unwanted. Any thread may call this."""
-        self._unwanted = True
+        self.unwanted = True
+
+    def patience_s(self) -> float:
+        """How long the request may still wait; not while it computes."""
+        return self._limits.waiting_s - (self._now() - self._began - self._used)
 
     @contextmanager
-    def turn(self, seconds: float | None = None) -> Iterator[None]:
-        """What this thread computes inside is for this request: its pulses may raise. seconds: of this turn alone."""
-        began = self._clock()
-        self._until = began + self._left
-        self._turn_ends = self._until if seconds is None else began + seconds
-        self.ahead = STEPS_PER_LOOK
+    def turn(self, seconds: float | None = None, share: Share | None = None) -> Iterator[None]:
+        """What this thread computes inside is for this request: its pulses may raise.
+
+        seconds: of this turn; beyond them TurnOver. Whoever sets them can undo all that was written. share: is held.
+        """
+        began = self._turn_began = self._computed()
+        self._turn_ends = None if seconds is None else began + seconds
+        self._share, self._committed, self.ahead = share, False, STEPS_PER_LOOK
         before, _mine.effort = _mine.effort, self
         try:
             yield
         finally:
             _mine.effort = before
-            self._left -= self._clock() - began
+            self._used += self._computed() - began
 
     def look(self) -> None:
         """Looks at what `pulse` counts towards. Raises Unwanted, OutOfTime or TurnOver."""
         self.ahead = STEPS_PER_LOOK
-        if self._unwanted:
-            raise Unwanted
-        now = self._clock()
-        if now >= self._until:
-            raise OutOfTime
-        if now >= self._turn_ends:
+        now = self._computed()
+        if self._turn_ends is not None and now >= self._turn_ends:
             raise TurnOver
+        if self._committed:
+            return
+        if self.unwanted:
+            raise Unwanted
+        used = self._used + now - self._turn_began
+        if used >= self._limits.computing_s or self._now() - self._began - used > self._limits.waiting_s:
+            raise OutOfTime
+        if self._share is not None:
+            self._share.pass_on()
+
+    def commit(self) -> None:
+        """Something durable was written: from now on this turn is not given up, or the answer would be a lie."""
+        self._committed = True
+
+    @contextmanager
+    def rest(self) -> Iterator[None]:
+        """Others may compute while this thread sleeps."""
+        if self._share is None:
+            yield
+            return
+        self._share.leave()
+        try:
+            yield
+        finally:
+            self._share.take()
 
 
 class _Mine(threading.local):
@@ -96,3 +160,14 @@ def pulse(steps: int = STEPS_PER_LOOK) -> None:
         effort.ahead -= steps
         if effort.ahead <= 0:
             effort.look()
+
+
+def committed() -> None:
+    """Tells the effort that this thread holds, if it does, that something durable was written."""
+    if _mine.effort is not None:
+        _mine.effort.commit()
+
+
+def resting() -> AbstractContextManager[None]:
+    """Entered around a sleep."""
+    return nullcontext() if _mine.effort is None else _mine.effort.rest()

@@ -31,6 +31,8 @@ class Settings:
     strict_reference_versions: refuse a schema that reaches two versions of one subject under one reference name.
     schema_bytes, request_bytes: longer texts and bodies are refused with 42209 and 413.
     arriving_bytes: what the requests that `sigla serve` has not answered yet may hold in sum; beyond it 503.
+    computing_seconds, waiting_seconds: what a request may compute, and how long it may wait, before it is given up
+        with 50002.
     auth: who may ask, one of `AUTO`, `KEYS` and `NONE`. `sigla serve --auth` means KEYS.
     memory_bytes: what schemas kept at hand may take.
     memory_seconds: how long a process keeps a schema at hand before it looks again.
@@ -54,6 +56,8 @@ class Settings:
     schema_bytes: int = 2**20
     request_bytes: int = 4_000_000
     arriving_bytes: int = 64 * 2**20
+    computing_seconds: float = 10.0
+    waiting_seconds: float = 20.0
     memory_bytes: int = 16 * 2**20
     memory_seconds: int = 300
     zone: str = ""

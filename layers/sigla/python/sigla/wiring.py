@@ -15,6 +15,7 @@ from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.auth.guesses import Guesses
 from sigla.cache.counts import Counts, Farthest
 from sigla.cache.ring import Ring
+from sigla.effort import Limits
 from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded
@@ -72,6 +73,7 @@ def serve(
     """
     from sigla.embedded import outlet  # a Lambda function has no use for a server
     from sigla.web import local
+    from sigla.web.thinkers import Thinkers
 
     settings = Settings.read(os.environ)
     auth = KEYS if closed else _local_auth(settings.auth, host)
@@ -109,18 +111,26 @@ def serve(
         else:
             registry, _ = beside(store, settings, Ring({}, SystemClock()))
             build = partial(local.application, registry, options=options())
+        thinkers = Thinkers()
         application = build(
             group=store.group,
             step=store.step,
             stored=store.catalog.count,
             dropped=lambda: out.dropped,
             ready=lambda: store.writable,
+            thinkers=thinkers,
         )
         if auth == NONE and not is_loopback(host):
             out.tell(_open(host))
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET
         started = Started(urls, access, ids, rings)
-        local.serve(application, sockets, started=lambda: announce(started), arriving_bytes=settings.arriving_bytes)
+        local.serve(
+            application,
+            sockets,
+            started=lambda: announce(started),
+            stopping=thinkers.close,
+            arriving_bytes=settings.arriving_bytes,
+        )
 
 
 def lambda_handler() -> "Renewed":
@@ -271,6 +281,7 @@ def _web_options(settings: Settings, authenticate: Authenticator | None, door: a
         body_bytes=settings.request_bytes,
         cors_origins=_listed(settings.cors_origins),
         authenticate=authenticate,
+        limits=Limits(settings.computing_seconds, settings.waiting_seconds),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
+from sigla import effort
 from sigla.changes import Change, ConfigChanged, ContextDropped, ContextListed, ImportBegun, ModeChanged, NumberingSet
 from sigla.errors import Conflict, OutcomeUnknown, StoreError, TimedOut
 from sigla.model import BodyKey
@@ -37,7 +38,8 @@ def until_committed(stores: Stores, operation: str, attempt: Callable[[], Result
             if stores.clock.now() >= deadline:
                 raise TimedOut(operation=operation) from None
             longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(lost, 10))
-            stores.clock.sleep(random.uniform(0, longest))  # noqa: S311 - jitter needs no secrecy
+            with effort.resting():
+                stores.clock.sleep(random.uniform(0, longest))  # noqa: S311 - jitter needs no secrecy
     raise AssertionError  # count() does not end
 
 
@@ -54,7 +56,9 @@ def commit(stores: Stores, change: Change) -> None:
     except OutcomeUnknown:
         if not _is_written(stores, change):
             raise Conflict from None
+        effort.committed()
         return
+    effort.committed()
     _bury(stores, buried)
 
 

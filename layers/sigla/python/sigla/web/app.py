@@ -19,7 +19,8 @@ from sigla import observe
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN
-from sigla.errors import BodyLost, BodyNotRead, Refusal, StoreError, StoreFailed, Unauthorized
+from sigla.effort import Limits, OutOfTime, Unwanted
+from sigla.errors import BodyLost, BodyNotRead, Refusal, StoreError, StoreFailed, TimedOut, Unauthorized
 from sigla.registry import Registry
 from sigla.web import headers, openapi
 from sigla.web.admission import admitted
@@ -33,9 +34,8 @@ from sigla.web.packing import Packing
 from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.rendered import Rendered, etag
 from sigla.web.routes import ROUTES, Route
-
-Worker = Callable[[Callable[[], Answer]], Awaitable[Answer]]
-"""Runs a job elsewhere and yields its answer: the local server's one writing thread, or one that reads."""
+from sigla.web.worker import Job, Task
+from sigla.web.workers import Workers, effort_of
 
 DOCUMENTS = ("/openapi.json", "/docs")
 
@@ -55,8 +55,9 @@ class Options:
     front door takes text only. cors_origins: who may call from a browser. watchers: are told of every request.
     fresh_id: makes an id for a request that comes without one. authenticate: tells who asks; None: everybody
     may do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
-    may do everything. guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: nobody minds.
-    packing: packs long answers beside the event loop; None: where they are made.
+    guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: nobody minds.
+    limits: how long a request may compute and wait. packing: packs long answers beside the event loop; None: where they
+    are made.
     """
 
     body_bytes: int = 4_000_000
@@ -71,6 +72,7 @@ class Options:
     guesses: Guesses | None = None
     guard: Guard | None = None
     packing: Packing | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 class Gone(Exception):
@@ -80,18 +82,18 @@ class Gone(Exception):
 def build(
     registry: Registry,
     *,
-    worker: Worker | None = None,
+    workers: Workers | None = None,
     options: Options | None = None,
     beside: Sequence[BaseRoute] = (),
     lifespan: Lifespan[Any] | None = None,
 ) -> FastAPI:
     """The ASGI application over a registry.
 
-    worker: for all that parses or writes; without one everything runs where it arrives. beside: routes that are not the
-    API's (health, metrics), each with a `path`.
+    workers: for all that parses or writes; without them everything runs where it arrives. beside: routes that are not
+    the API's (health, metrics), each with a `path`.
     """
     options = options or Options()
-    return Application(Table(registry, worker, options), options, beside, lifespan)
+    return Application(Table(registry, workers, options), options, beside, lifespan)
 
 
 class Application(FastAPI):
@@ -154,14 +156,11 @@ class Application(FastAPI):
 
 
 class Table:
-    """All of `ROUTES`. reader: for what `build` does not leave to the worker; without one it is answered here."""
+    """All of `ROUTES`. The parameters are those of `build`."""
 
-    def __init__(
-        self, registry: Registry, worker: Worker | None, options: Options, *, reader: Worker | None = None
-    ) -> None:
+    def __init__(self, registry: Registry, workers: Workers | None, options: Options) -> None:
         self._registry = registry
-        self._worker = worker
-        self._reader = reader
+        self._workers = workers
         self._options = options
         self._dispatch = Dispatch(ROUTES)
         self._rendered = Rendered()
@@ -216,11 +215,23 @@ class Table:
         if route.body is not None:
             exchange.operation = route.body.operation
             exchange.body = await self._read(call, receive)
-        if self._worker is not None and (route.method != "GET" or _parses(call.query)):
-            return await self._worker(partial(self._ask, route, exchange, registry))
-        if self._reader is not None:
-            return await self._reader(partial(self._ask, route, exchange, registry))
-        return self._ask(route, exchange, registry)
+        try:
+            return await self._work(partial(self._ask, route, exchange, registry), route, call, exchange, receive)
+        except Unwanted:
+            raise Gone from None
+        except OutOfTime:
+            raise TimedOut(operation=route.operation) from None
+
+    async def _work(self, job: Job, route: Route, call: Call, exchange: Exchange, receive: Receive) -> Answer:
+        """What the job answers, wherever that is found out."""
+        if self._workers is None:
+            with effort_of(self._options.limits).turn():
+                return job()
+        work = self._workers.of(route, call.query)
+        if work is None:
+            return job()
+        effort = effort_of(self._options.limits)
+        return await self._workers(work, Task(job, effort, call.asker, len(exchange.body)), receive)
 
     async def _keep_waiting(self, sent: Mapping[bytes, bytes]) -> None:
         """Whoever guesses secrets; who sends none has only forgotten it."""
@@ -294,11 +305,6 @@ def _options(methods: Sequence[str]) -> Answer:
     """What OPTIONS tells of a path: its methods, in the body too."""
     listed = ", ".join(methods).encode()
     return Answer(200, listed, media=b"text/plain", headers=((b"allow", listed),))
-
-
-def _parses(query: bytes) -> bool:
-    """Whether a read makes a language read the schema: that may take long, so it is no work for the event loop."""
-    return b"format=" in query or b"findTags=" in query
 
 
 def fits(body: bytes, limit: int) -> bool:

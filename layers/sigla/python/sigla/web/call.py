@@ -23,12 +23,13 @@ DRAINED = 64 * 2**20
 class Call:
     """A request as it arrived.
 
-    found, principal: where it leads and the name of who asks, once that is known. media: what to answer in, once that
-    is negotiated.
+    client: the address that it came from. found, principal: where it leads and the name of who asks, once that is
+    known. media: what to answer in, once that is negotiated.
     """
 
     __slots__ = (
         "body_read",
+        "client",
         "found",
         "headers",
         "media",
@@ -48,9 +49,15 @@ class Call:
         self.headers: Mapping[bytes, bytes] = picked(scope["headers"])
         self.request_id = request_id(self.headers, fresh_id)
         self.found: Found | None = None
+        self.client: tuple[str, int] | None = scope.get("client")
         self.principal = ""
         self.body_read = False
         self.media: bytes | None = None
+
+    @property
+    def asker(self) -> str:
+        """Whose requests take turns with those of others: the principal's, or else the address's."""
+        return self.principal or (self.client[0] if self.client else "")
 
     def seen(self, status: int, sent: int, error_code: int | None) -> observe.Seen:
         found, took_ns = self.found, perf_counter_ns() - self.started

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
@@ -26,7 +27,9 @@ from sigla.web.crowd import ARRIVING_BYTES, Crowd, most_connections
 from sigla.web.headers import Uuids
 from sigla.web.metrics import CONTENT_TYPE, Counters
 from sigla.web.packing import Packing
+from sigla.web.thinkers import Thinkers
 from sigla.web.worker import Scope, Worker
+from sigla.web.workers import Workers
 
 Build = Callable[..., ASGIApp]
 """Makes an application of what a store has for it: the keywords of `application` but `options`."""
@@ -41,21 +44,24 @@ def application(
     stored: Callable[[], int] | None = None,
     dropped: Callable[[], int] = lambda: 0,
     ready: Callable[[], bool] = lambda: True,
+    thinkers: Thinkers | None = None,
 ) -> FastAPI:
     """The API with all that belongs to one machine.
 
     group, step: the store's scopes of a write, see `Worker`. stored: how many versions there are. dropped: how many
-    lines the log has lost. ready: whether the store would answer.
+    lines the log has lost. ready: whether the store would answer. thinkers: for what takes long; whoever hands them
+    over closes them before the end.
     """
     options = options or app.Options()
-    worker, counters = Worker(group, step), Counters(stored=stored, dropped=dropped)
+    writer, reader = Worker(group, step), Worker(name="sigla-reader")
+    counters = Counters(stored=stored, dropped=dropped)
     gathered = Gathered((counters, *options.watchers))
     return app.build(
         registry,
-        worker=worker,
+        workers=Workers(writer, reader, thinkers or Thinkers()),
         options=replace(options, watchers=(gathered,), fresh_id=Uuids(), packing=Packing()),
         beside=beside(counters, gathered, ready, options.authenticate),
-        lifespan=lambda _: running([worker], [gathered]),
+        lifespan=lambda _: running([writer, reader], [gathered]),
     )
 
 
@@ -127,6 +133,12 @@ def _stranger(request: Request, authenticate: Authenticator | None) -> Refusal |
     return None if principal else Unauthorized()
 
 
+LONGEST_FAREWELL_S = 20
+"""What is not answered then, counted from SIGTERM, is given up."""
+
+SWITCH_S = 0.0005
+"""How long a thread that computes keeps one that has an answer waiting."""
+
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
 
@@ -162,11 +174,13 @@ def serve(
     listening: Sequence[socket.socket],
     *,
     started: Callable[[], None] = lambda: None,
+    stopping: Callable[[], None] = lambda: None,
     arriving_bytes: int = ARRIVING_BYTES,
 ) -> None:
     """Answers until SIGTERM or SIGINT, then finishes what has begun and comes back.
 
-    started: is called once requests are answered. arriving_bytes: what requests without an answer may hold in sum.
+    started: is called once requests are answered. stopping: once no new ones come. arriving_bytes: what requests
+    without an answer may hold in sum.
     """
     crowd = Crowd(arriving_bytes=arriving_bytes, connections=most_connections())
     config = uvicorn.Config(
@@ -178,12 +192,14 @@ def serve(
         log_level="warning",
         server_header=False,
         timeout_keep_alive=75,  # longer than the idle time of common load balancers, which must be the first to hang up
-        timeout_graceful_shutdown=30,
+        timeout_graceful_shutdown=LONGEST_FAREWELL_S,
     )
     # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    _Server(config, crowd, started).run(sockets=[*listening])
+    # Between threads that compute and the loop that answers, Python changes this often; see the decision on readers.
+    sys.setswitchinterval(SWITCH_S)
+    _Server(config, crowd, started, stopping).run(sockets=[*listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -196,10 +212,13 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, crowd: Crowd, started: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, crowd: Crowd, started: Callable[[], None], stopping: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._crowd = crowd
         self._tell = started
+        self._tell_end = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -209,3 +228,7 @@ class _Server(uvicorn.Server):
         """Ten times a second."""
         self._crowd.look(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._tell_end()
+        await super().shutdown(sockets)

@@ -36,7 +36,10 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match."""
+    """answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
+
+    lists: may tell as much as there is. operation: what a request is told that took too long.
+    """
 
     method: str
     path: str
@@ -49,6 +52,8 @@ class Route:
     refuses: tuple[type[Refusal], ...] = ()
     status: int = 200
     validated: bool = False
+    lists: bool = False
+    operation: str = "Request"
 
     @property
     def name(self) -> str:
@@ -91,15 +96,15 @@ ROUTES = (
     Route("GET", "/zones", OPEN, server.zones, "The zones that have endpoints of their own", "Zones"),
 
     Route("GET", "/contexts", READ, server.contexts, "The contexts", "Names",
-          query=(*PAGE, Query("contextPrefix", about="Only those that begin so"))),
+          query=(*PAGE, Query("contextPrefix", about="Only those that begin so")), lists=True),
     Route("DELETE", "/contexts/{context}", ADMIN, server.drop_context, "Take an empty context off the list", "Nothing",
-          status=204, refuses=(errors.ContextNotEmpty,)),
+          status=204, refuses=(errors.ContextNotEmpty,), operation="Delete context operation"),
 
     Route("GET", "/schemas", READ, schemas.schemas, "Schemas of many subjects", "Schemas",
           query=(PREFIX, DELETED, Query("latestOnly", "boolean", "Of each subject the highest version"),
                  Query("aliases", "boolean", "Also what aliases lead to"),
                  Query("ruleType", about="Only those with a rule of this type"), Query("resourceType"),
-                 Query("associationType", many=True), Query("lifecycle", "lifecycle", many=True), *PAGE)),
+                 Query("associationType", many=True), Query("lifecycle", "lifecycle", many=True), *PAGE), lists=True),
     Route("GET", "/schemas/types", OPEN, schemas.schema_types, "The schema languages", "Names"),
     Route("GET", "/schemas/ids/{id}", READ, schemas.schema_by_id, "What an id means", "SchemaById", validated=True,
           query=(ID_SCOPE, FORMAT, REFERENCE_FORMAT, FIND_TAGS,
@@ -107,82 +112,91 @@ ROUTES = (
     Route("GET", "/schemas/ids/{id}/schema", READ, schemas.text_by_id, "The text an id means", "Text", validated=True,
           query=(ID_SCOPE, FORMAT), refuses=(*NO_ID, *SHOWN)),
     Route("GET", "/schemas/ids/{id}/subjects", READ, schemas.subjects_by_id, "Who uses an id", "Names", validated=True,
-          query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID),
+          query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID, lists=True),
     Route("GET", "/schemas/ids/{id}/versions", READ, schemas.versions_by_id, "Which versions have an id",
-          "SubjectVersions", validated=True, query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID),
+          "SubjectVersions", validated=True, query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID, lists=True),
     Route("GET", "/schemas/guids/{guid}", READ, schemas.schema_by_guid, "What a GUID means", "SchemaById",
           validated=True, query=(FORMAT,), refuses=(*NO_ID, *SHOWN)),
     Route("GET", "/schemas/guids/{guid}/ids", READ, schemas.ids_by_guid, "Under which ids a GUID is known",
           "ContextIds", validated=True),
 
     Route("GET", "/subjects", READ, subjects.subjects, "The subjects", "Names",
-          query=(PREFIX, DELETED, DELETED_ONLY, *PAGE)),
+          query=(PREFIX, DELETED, DELETED_ONLY, *PAGE), lists=True),
     Route("POST", "/subjects/{subject}", READ, subjects.lookup, "Which version is this schema?", "Schema",
           body=Body(DRAFT, "lookUpSchemaUnderSubject"), query=(NORMALIZE, DELETED, FORMAT),
-          refuses=(*NO_SUBJECT, *NO_ID, *OFFER)),
+          refuses=(*NO_SUBJECT, *NO_ID, *OFFER), operation="Lookup schema operation"),
     Route("DELETE", "/subjects/{subject}", WRITE, subjects.delete_subject, "Delete every version", "Numbers",
           query=(PERMANENT,), refuses=(*NO_SUBJECT, errors.SubjectSoftDeleted, errors.SubjectNotSoftDeleted,
-                                       errors.OperationNotPermitted, errors.Referenced)),
+                                       errors.OperationNotPermitted, errors.Referenced),
+          operation="Delete subject operation"),
     Route("GET", "/subjects/{subject}/metadata", READ, subjects.metadata, "The latest version with these properties",
           "Schema", query=(Query("key", many=True), Query("value", many=True), FORMAT, DELETED),
-          refuses=(*NO_SUBJECT, *NO_ID, *SHOWN)),
+          refuses=(*NO_SUBJECT, *NO_ID, *SHOWN), lists=True),
     Route("GET", "/subjects/{subject}/versions", READ, subjects.versions, "The versions of a subject", "Numbers",
           query=(DELETED, DELETED_ONLY, Query("deletedAsNegative", "boolean", "All, soft-deleted ones negated"), *PAGE),
-          refuses=NO_SUBJECT),
+          refuses=NO_SUBJECT, lists=True),
     Route("POST", "/subjects/{subject}/versions", WRITE, subjects.register, "Register a schema", "Registration",
           body=Body(DRAFT, "register"),
           query=(NORMALIZE, FORMAT, Query("force", "boolean", "Without the compatibility check", access=ADMIN)),
-          refuses=REGISTRATION),
+          refuses=REGISTRATION, operation="Register operation"),
     Route("GET", "/subjects/{subject}/versions/{version}", READ, subjects.version, "A version of a subject", "Schema",
           query=(FORMAT, REFERENCE_FORMAT, DELETED, FIND_TAGS), refuses=(*NO_VERSION, *SHOWN)),
     Route("DELETE", "/subjects/{subject}/versions/{version}", WRITE, subjects.delete_version, "Delete a version",
           "Number", query=(PERMANENT,), refuses=(*NO_VERSION, errors.VersionSoftDeleted, errors.VersionNotSoftDeleted,
-                                                 errors.OperationNotPermitted, errors.Referenced)),
+                                                 errors.OperationNotPermitted, errors.Referenced),
+          operation="Delete Schema Version operation"),
     Route("GET", "/subjects/{subject}/versions/{version}/schema", READ, subjects.version_text, "The text of a version",
           "Text", query=(FORMAT, DELETED), refuses=(*NO_VERSION, *SHOWN)),
     Route("GET", "/subjects/{subject}/versions/{version}/referencedby", READ, subjects.referenced_by,
-          "Which ids reference a version", "Numbers", query=(DELETED, *PAGE), refuses=NO_VERSION),
+          "Which ids reference a version", "Numbers", query=(DELETED, *PAGE), refuses=NO_VERSION, lists=True),
     Route("POST", "/subjects/{subject}/versions/{version}/tags", WRITE, subjects.tag,
           "Register a version like this one with other tags, metadata or rules", "Registration",
-          body=Body("TagSchemaRequest", "modifyTags"), refuses=(*NO_VERSION, *REGISTRATION)),
+          body=Body("TagSchemaRequest", "modifyTags"), refuses=(*NO_VERSION, *REGISTRATION),
+          operation="Register operation"),
 
     Route("POST", "/compatibility/subjects/{subject}/versions", READ, subjects.check, "Would this be accepted?",
           "Verdict", body=Body(DRAFT, "testCompatibilityForSubject"),
-          query=(NORMALIZE, Query("verbose", "boolean", "Say why not")), refuses=OFFER),
+          query=(NORMALIZE, Query("verbose", "boolean", "Say why not")), refuses=OFFER,
+          operation="Compatibility check"),
     Route("POST", "/compatibility/subjects/{subject}/versions/{version}", READ, subjects.check,
           "Is this compatible with that version?", "Verdict", body=Body(DRAFT, "testCompatibilityBySubjectName"),
           query=(NORMALIZE, Query("verbose", "boolean", "Say why not")),
-          refuses=(errors.VersionNotFound, errors.InvalidVersion, *OFFER)),
+          refuses=(errors.VersionNotFound, errors.InvalidVersion, *OFFER), operation="Compatibility check"),
 
     Route("GET", "/config", READ, settings.config, "Config of the default context", "Config",
           query=(DEFAULT_TO_GLOBAL,)),
     Route("PUT", "/config", ADMIN, settings.change_config, "Change config of the default context",
           "ConfigUpdateRequest", body=Body("ConfigUpdateRequest", "updateTopLevelConfig"),
-          refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.OperationNotPermitted)),
+          refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.OperationNotPermitted),
+          operation="Update config operation"),
     Route("DELETE", "/config", ADMIN, settings.drop_config, "Forget config of the default context", "Config",
-          refuses=(errors.OperationNotPermitted,)),
+          refuses=(errors.OperationNotPermitted,), operation="Delete config operation"),
     Route("GET", "/config/{subject}", READ, settings.config, "Config of a subject or a context", "Config",
           query=(DEFAULT_TO_GLOBAL,), refuses=(errors.LevelNotConfigured,)),
     Route("PUT", "/config/{subject}", ADMIN, settings.change_config, "Change config of a subject or a context",
           "ConfigUpdateRequest", body=Body("ConfigUpdateRequest", "updateSubjectLevelConfig"),
-          refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.InvalidSubject, errors.OperationNotPermitted)),
+          refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.InvalidSubject, errors.OperationNotPermitted),
+          operation="Update config operation"),
     Route("DELETE", "/config/{subject}", ADMIN, settings.drop_config, "Forget config of a subject or a context",
-          "Config", refuses=(*NO_SUBJECT, errors.OperationNotPermitted)),
+          "Config", refuses=(*NO_SUBJECT, errors.OperationNotPermitted), operation="Delete config operation"),
 
     Route("GET", "/mode", READ, settings.mode, "Mode of the default context", "Mode", query=(DEFAULT_TO_GLOBAL,)),
     Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
           body=Body("ModeRequest", "updateTopLevelMode"), query=(FORCE,),
-          refuses=(errors.InvalidMode, errors.OperationNotPermitted, errors.Referenced)),
+          refuses=(errors.InvalidMode, errors.OperationNotPermitted, errors.Referenced),
+          operation="Update mode operation"),
     Route("DELETE", "/mode", ADMIN, settings.drop_mode, "Forget the mode of the default context", "Mode",
-          query=(Query("recursive", "boolean", "And those of its subjects"),), refuses=(errors.OperationNotPermitted,)),
+          query=(Query("recursive", "boolean", "And those of its subjects"),), refuses=(errors.OperationNotPermitted,),
+          operation="Delete mode operation"),
     Route("GET", "/mode/{subject}", READ, settings.mode, "Mode of a subject or a context", "Mode",
           query=(DEFAULT_TO_GLOBAL,), refuses=(errors.ModeNotConfigured,)),
     Route("PUT", "/mode/{subject}", ADMIN, settings.change_mode, "Set the mode of a subject or a context", "Mode",
           body=Body("ModeRequest", "updateMode"), query=(FORCE,),
-          refuses=(errors.InvalidMode, errors.InvalidSubject, errors.OperationNotPermitted, errors.Referenced)),
+          refuses=(errors.InvalidMode, errors.InvalidSubject, errors.OperationNotPermitted, errors.Referenced),
+          operation="Update mode operation"),
     Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
           query=(Query("recursive", "boolean", "And those of a context's subjects"),),
-          refuses=(*NO_SUBJECT, errors.OperationNotPermitted)),
+          refuses=(*NO_SUBJECT, errors.OperationNotPermitted), operation="Delete mode operation"),
 
     # The clients of 2026 ask for every topic, and write a warning where there is no such path.
     Route("GET", "/associations/subjects/{subject}", READ, associations.none, "The topics of a subject: none yet",

@@ -21,7 +21,9 @@ from sigla.web.headers import Uuids
 from sigla.web.live import Watched
 from sigla.web.metrics import Counters
 from sigla.web.packing import Packing
+from sigla.web.thinkers import Thinkers
 from sigla.web.worker import Scope, Worker
+from sigla.web.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,9 @@ class Instance:
 
     __slots__ = ("busy", "reader", "table")
 
-    def __init__(self, registry: Registry, writer: Worker, options: app.Options) -> None:
+    def __init__(self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.Options) -> None:
         self.reader = Worker(largest=1, name="sigla-reader")
-        self.table = app.Table(registry, writer, options, reader=self.reader)
+        self.table = app.Table(registry, Workers(writer, self.reader, thinkers, every_read=True), options)
         self.busy = 0
 
 
@@ -78,6 +80,7 @@ class Endpoint:
         self,
         zone: Zone,
         writer: Worker,
+        thinkers: Thinkers,
         options: app.Options,
         *,
         stored: Callable[[], int] | None,
@@ -88,7 +91,7 @@ class Endpoint:
         counters = Counters(stored=stored, dropped=dropped)
         self.gathered = Gathered((counters, *options.watchers))
         options = replace(options, watchers=(self.gathered,), fresh_id=Uuids(), packing=Packing())
-        instances = [Instance(registry, writer, options) for registry in zone.registries]
+        instances = [Instance(registry, writer, thinkers, options) for registry in zone.registries]
         self.readers = [instance.reader for instance in instances]
         beside = [*local.beside(counters, self.gathered, ready, options.authenticate), *also]
         self.application = app.Application(Instances(instances), options, beside, None)
@@ -104,18 +107,19 @@ def application(
     stored: Callable[[], int] | None = None,
     dropped: Callable[[], int] = lambda: 0,
     ready: Callable[[], bool] = lambda: True,
+    thinkers: Thinkers | None = None,
 ) -> ASGIApp:
     """All zones, each by the port that it listens on.
 
     options: of a zone's endpoint, by its id. The rest as for `local.application`.
     """
-    writer = Worker(group, step)
+    writer, thinkers = Worker(group, step), thinkers or Thinkers()
     watched = [zone.watched for zone in zones.zones]
 
     def endpoint(zone: Zone) -> Endpoint:
         chosen = options(zone.watched.id)
         page = live.routes(watched, zones.made_of, chosen.authenticate)
-        return Endpoint(zone, writer, chosen, stored=stored, dropped=dropped, ready=ready, also=page)
+        return Endpoint(zone, writer, thinkers, chosen, stored=stored, dropped=dropped, ready=ready, also=page)
 
     endpoints = {port: endpoint(zone) for port, zone in zip(ports, zones.zones, strict=True)}
     readers = [reader for each in endpoints.values() for reader in each.readers]

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from sigla import effort
 from sigla.web.refusals import BadRequest, MissingBody
 
 DEEPEST = 1000
@@ -68,6 +69,7 @@ def _check_depth(body: bytes) -> None:
         return
     depth = 0
     for token in _TOKEN.finditer(body):
+        effort.pulse(1)
         if body[token.start()] in b"[{":
             depth += 1
             if depth > DEEPEST:
@@ -89,6 +91,7 @@ def _read_with_care(body: bytes) -> Any:
 
 
 def _numeral(spelling: str) -> Numeral:
+    effort.pulse(1)
     if len(spelling) > LONGEST_NUMBER:
         raise BadRequest(reason=f"Number value length ({len(spelling)}) exceeds the maximum allowed ({LONGEST_NUMBER})")
     return Numeral(spelling)
