@@ -14,6 +14,7 @@ NAMES = (
     "protobuf_check",
     "import_time",
     "warm_get",
+    "body_check",
     "serve_cpu",
     "register",
     "register_on_aws",

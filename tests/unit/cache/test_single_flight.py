@@ -1,7 +1,7 @@
 """Of all instances of a zone one reads a body behind the ring, and none is ever told anything wrong."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from sigla.cache.single_flight import CLOSED_MS, LEASE_MS, PATIENCE_MS, Load, Pa
 from sigla.cache.tiers import Tiers
 from sigla.errors import BodyMissing, StoreError
 from sigla.model import Body, BodyKey
-from tests.build import a_body
+from tests.build import a_body, in_the_former_form
 from tests.unit.cache.zone import HOUR_MS, Behind, Stepped, Zone, a_zone, key, text
 
 
@@ -167,6 +167,26 @@ def test_a_body_of_a_release_that_writes_another_form_is_read_behind_the_ring(zo
     """Two releases share a ring while one replaces the other."""
     zone.stands(1, entries.body(keys.ring_key("default", key(1)), b'{"form":"of tomorrow"}'))
     assert zone.read(1) == [text(1)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        records.body_bytes(key(2), a_body(text(2))),
+        records.body_bytes(key(1), replace(a_body("forged"), guid=a_body(text(1)).guid)),
+        records.body_bytes(key(1), a_body(text(1))).replace(b"text 1", b"text 9"),
+        in_the_former_form(a_body(text(1))).replace(b"text 1", b"text 9"),
+    ],
+    ids=["of another id", "with another guid", "changed", "changed in the former form"],
+)
+def test_a_ring_is_not_believed_beyond_what_a_body_says_of_itself(zone: Zone, content: bytes) -> None:
+    """Whoever can write to a member can make its digest as well: S3 is asked, and the next one fills the ring anew."""
+    zone.stands(1, entries.body(keys.ring_key("default", key(1)), content))
+    assert zone.read(1) == [text(1)]
+    zone.clock.sleep(CLOSED_MS / 1000)
+    before = zone.behind.read[key(1)]
+    assert zone.read(1) == zone.read(1) == [text(1)]
+    assert zone.behind.read[key(1)] == before + 1
 
 
 def test_registries_that_share_a_ring_do_not_meet(zone: Zone) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import sigla
-from sigla.embedded.database import OtherRegistry, TooNew
+from sigla.embedded.database import CatalogLost, OtherRegistry, TooNew
 from sigla.embedded.reading import ReadingStore
 from sigla.embedded.store import DataInUse, EmbeddedStore
-from sigla.errors import BodyDamaged, StoreError
+from sigla.errors import BodyDamaged, BodyLost, StoreError
 from sigla.model import BodyKey, SchemaId, Search
 from tests.build import a_body, a_subject, registered
 
@@ -87,6 +87,31 @@ def test_data_of_a_newer_release_is_refused(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(TooNew, match="layout 99, written by a newer release"):
             EmbeddedStore(tmp_path)
+
+
+@pytest.mark.parametrize("opened", [EmbeddedStore, ReadingStore])
+def test_bodies_without_a_catalog_are_no_empty_registry(
+    tmp_path: Path, opened: type[EmbeddedStore | ReadingStore]
+) -> None:
+    """Its ids would be given to other schemas, and the records that bear them would be read as those."""
+    with EmbeddedStore(tmp_path) as store:
+        register(store, 1)
+    for name in ("catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    for _ in range(2):  # the first look leaves nothing that a second one takes for a catalog
+        with pytest.raises(
+            CatalogLost, match=r"schemas of default.*Restore catalog.sqlite from a backup.*sigla import"
+        ):
+            opened(tmp_path)
+
+
+def test_what_was_begun_and_cut_off_is_an_empty_registry(tmp_path: Path) -> None:
+    """There are folders, and no body in them."""
+    (tmp_path / "default" / "schemas" / "_").mkdir(parents=True)
+    (tmp_path / "default" / "schemas" / "_" / "notes.txt").touch()
+    (tmp_path / "catalog.sqlite").touch()
+    with EmbeddedStore(tmp_path) as store:
+        register(store, 1)
 
 
 def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
@@ -227,6 +252,38 @@ def test_a_crash_at_any_point_leaves_a_tombstone_or_a_body(tmp_path: Path, monke
         with EmbeddedStore(folder) as store:
             states.add((store.bodies.get(key).gone, len(store.catalog.holders(key))))
     assert states == {(False, 1), (True, 2)}
+
+
+@pytest.mark.parametrize("content", [None, b"damaged"], ids=["missing", "damaged"])
+def test_a_crash_while_a_body_is_mended_leaves_it_lost_or_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    """Never another one; whoever mends it again succeeds."""
+    crashes = Crashes(tmp_path / "data", tmp_path)
+    key = BodyKey(".", SchemaId(1))
+    body = a_body("text 1", subject=a_subject("s1"))
+    with EmbeddedStore(crashes.data) as store:
+        register(store, 1)
+        file = crashes.data / "default" / "schemas" / "_" / "0000000001.json"
+        file.unlink()
+        if content is not None:
+            file.write_bytes(content)
+        for name in ("fsync", "link", "replace", "unlink"):
+            monkeypatch.setattr(os, name, crashes.around(getattr(os, name)))
+        store.bodies.mend(key, body)
+        crashes.copy()
+        monkeypatch.undo()
+    seen = set()
+    for folder, _ in crashes.at:
+        with EmbeddedStore(folder) as store:
+            try:
+                assert store.bodies.get(key) == body
+                seen.add("mended")
+            except BodyLost:
+                seen.add("lost")
+            store.bodies.mend(key, body)
+            assert store.bodies.get(key) == body
+    assert seen == {"lost", "mended"}
 
 
 def test_a_body_that_nobody_can_read_is_a_failure_of_the_store(tmp_path: Path) -> None:

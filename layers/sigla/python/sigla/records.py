@@ -213,10 +213,18 @@ def body(key: BodyKey, stored: bytes) -> Body:
 
     Bodies of the releases before 2026-11-22 neither name their id nor bear a digest.
     """
+    form = orjson.loads(stored)
     try:
-        form = orjson.loads(stored)
         if "id" in form:
             _check_seal(key, form, stored)
+    except (LookupError, TypeError) as wrong:
+        raise ValueError("this is no body") from wrong
+    return body_of(form)
+
+
+def body_of(form: Any) -> Body:
+    """The body that a JSON form is, whosever it is. Raises ValueError for a form of another shape."""
+    try:
         found = _body(form)
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is no body") from wrong

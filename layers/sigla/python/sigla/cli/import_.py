@@ -115,6 +115,7 @@ def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Gro
             yield rehearsed
     else:
         with opening.writing(address) as writing:
+            place.tell_lost_catalog(writing.holdings, address)
             yield writing.registry, writing.group
 
 

@@ -1,6 +1,7 @@
 """Which registry a command works on without a server: a directory, or a bucket and a table."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
+    from sigla.registry.holdings import Holdings
     from sigla.settings import Address
 
 
@@ -41,6 +43,16 @@ def address(args: argparse.Namespace) -> "Address":
     if bool(args.bucket) != bool(args.table):
         raise Misuse("A registry in AWS is a bucket and a table: give both, --bucket and --table.")
     return Address("" if args.bucket else str(args.data), args.bucket or "", args.table or "", args.registry)
+
+
+def tell_lost_catalog(held: "Holdings", where: "Address") -> None:
+    """On standard error. It may be meant: a journal is imported into a new table beside its bucket."""
+    if held.has_lost_its_catalog:
+        print(
+            f"sigla: In {where} there are bodies, and the catalog knows nothing of this registry. Is it the right one? "
+            "If it was lost, restore it from its backup (docs/deploy.md#restoring), or import the journal or a dump.",
+            file=sys.stderr,
+        )
 
 
 @contextmanager

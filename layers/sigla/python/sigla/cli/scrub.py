@@ -83,6 +83,7 @@ def scrub(args: argparse.Namespace) -> int:
         closing(ScratchDatabase(RELATIONS)) as scratch,
         progress.shown() as told,
     ):
+        place.tell_lost_catalog(held, address)
         core.gather(held, _Watched(scratch, told))
         found = list(core.confirmed(held, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
     fixed: list[Flaw] = []

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from sigla.model import Body, BodyKey, Guid, Subject
+from sigla.model import Body, BodyKey, Guid, Search, Subject
 from sigla.ports import Bodies, Catalog, Clock, Journal
 
 
@@ -63,3 +63,11 @@ class Holdings:
     journal: Journal
     inventory: Inventory
     clock: Clock
+
+    @property
+    def has_lost_its_catalog(self) -> bool:
+        """Whether there are bodies beside a catalog that knows nothing: each was given its id by one that did."""
+        body = next(self.inventory.bodies(), None)
+        if body is None or self.catalog.max_id(body.context):
+            return False
+        return next(self.catalog.versions(Search(context=None), deleted=True, latest_only=True), None) is None

@@ -220,7 +220,7 @@ class _Imagined:
         """Nothing."""
 
     def mend(self, key: BodyKey, body: Body) -> None:
-        """Nothing."""
+        self._imagined.mend(key, body)
 
 
 def _targets(stores: Stores, state: State) -> TargetOf:
