@@ -104,8 +104,9 @@ def test_a_service_that_is_unwell_is_asked_as_often_as_was_budgeted(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     clock = FixedClock()
     with unwell(way) as patient, closing(Clients(region=REGION, dynamodb_endpoint=patient.endpoint)) as clients:
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError) as refused:
             Table(clients.dynamodb, "t", clock).get(("p", "s"))
+        assert "reached max retries" not in str(refused.value)
         assert patient.asked == (0 if way == REFUSING else tries)
         assert clients.calls.read() == {"BatchGetItem": tries}
     assert sum(clock.slept) <= PATIENCE_MS / 1000 + LONGEST_PAUSE_S

@@ -103,6 +103,11 @@ def _troubles(answer: Mapping[str, Any]) -> Iterator[str]:
         yield THROTTLED
 
 
+def _without_tries(parsed: Mapping[str, Any], **_: object) -> None:
+    """Keeps botocore from adding "reached max retries: 0" to what DynamoDB says: it was asked again, by others."""
+    parsed.get("ResponseMetadata", {}).pop("MaxAttemptsReached", None)
+
+
 @cache
 def _descriptions() -> Any:
     """What botocore reads of its own files about services: a process needs it once, however often it makes clients."""
@@ -135,7 +140,9 @@ class Clients:
 
     @cached_property
     def dynamodb(self) -> Any:
-        return self._client("dynamodb", TABLE)
+        client = self._client("dynamodb", TABLE)
+        client.meta.events.register("after-call", _without_tries)
+        return client
 
     @cached_property
     def functions(self) -> Any:
