@@ -1,6 +1,9 @@
 """The only file that reads the environment: settings in, a running registry out."""
 
+import codecs
+import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -9,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sigla import __version__, observe
+from sigla import __version__, languages, observe
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.auth.guesses import Guesses
@@ -124,6 +127,7 @@ def serve(
             out.tell(_open(host))
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET
         started = Started(urls, access, ids, rings)
+        import_languages()
         local.serve(
             application,
             sockets,
@@ -131,6 +135,16 @@ def serve(
             stopping=thinkers.close,
             arriving_bytes=settings.arriving_bytes,
         )
+
+
+def import_languages() -> None:
+    """Imports what otherwise comes with the first schema of a language: by then there may be no descriptor for it."""
+    for found in pkgutil.walk_packages(languages.__path__, f"{languages.__name__}."):
+        importlib.import_module(found.name)
+    for library in ("descriptor_pb2", "descriptor_pool", "message_factory", "text_format"):
+        importlib.import_module(f"google.protobuf.{library}")
+    for codec in ("unicode_escape", "raw_unicode_escape"):  # of protobuf's own
+        codecs.lookup(codec)
 
 
 def lambda_handler() -> "Renewed":
