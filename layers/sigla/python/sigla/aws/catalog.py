@@ -11,7 +11,7 @@ from typing import Any
 
 from sigla.aws import holders, imports, items, reading, sweeping
 from sigla.aws.actions import Condition, update
-from sigla.aws.commits import Commits
+from sigla.aws.commits import TOLD_AT_ONCE, Commits
 from sigla.aws.imports import Imports
 from sigla.aws.lists import Lists
 from sigla.aws.places import Places
@@ -131,9 +131,12 @@ class AwsCatalog:
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        """As `ports.Catalog` says, but of many ids that were buried it tells the first ones (`TOLD_AT_ONCE`)."""
         if importing := imports.begun_by(change):
-            return Imports(self._commits, self._lists).begin(importing)
-        return self._commits.commit(change)
+            buried = Imports(self._commits, self._lists).begin(importing)
+        else:
+            buried = self._commits.commit(change)
+        return buried[:TOLD_AT_ONCE]
 
     def resume_imports(self, before: int) -> tuple[BodyKey, ...]:
         """Finishes imports that were cut off while their scope was being cleared; the ids that were buried.

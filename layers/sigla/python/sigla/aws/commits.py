@@ -19,8 +19,11 @@ from sigla.model import BodyKey, Row
 
 TRIES = 8
 JOURNAL_KEPT_S = 35 * 86_400
-SWEPT_AT_ONCE = 20
-"""Transactions by which a commit tidies up after itself, a second or less; the rest is left to others."""
+TIDIED_MS = 1_000
+"""For so long a commit tidies up after itself; the rest is left to whoever follows the journal."""
+TOLD_AT_ONCE = 20
+"""Buried ids that a commit tells of at most: each costs its writer two calls of S3, one after the other, while a client
+waits. The others get their tombstones from whoever follows the journal, side by side and seconds later."""
 
 
 class HybridTime:
@@ -84,7 +87,8 @@ class Commits:
         """What can also be done later, and is then: by whoever follows the journal."""
         try:
             self.tools.table.write_all(done.garbage)
-            return sweeping.sweep(self.tools, done.swept, parts=SWEPT_AT_ONCE) if done.swept else ()
+            until = self.tools.table.elapsed() + TIDIED_MS
+            return sweeping.sweep(self.tools, done.swept, until=until) if done.swept else ()
         except StoreError:
             return ()
 

@@ -18,7 +18,7 @@ from sigla import keys
 from sigla.aws import sweeping
 from sigla.aws.actions import Action, delete, equals, update
 from sigla.aws.changes import anew, is_marked, marked, mode_before, settled
-from sigla.aws.commits import Commits
+from sigla.aws.commits import TIDIED_MS, Commits
 from sigla.aws.lists import Lists
 from sigla.aws.plans import Plan, unmoved
 from sigla.aws.table import Cancelled
@@ -149,9 +149,13 @@ class Imports:
 
     def _sweep(self, subjects: Sequence[Subject]) -> tuple[BodyKey, ...]:
         buried: list[BodyKey] = []
+        tools = self.commits.tools
+        until = tools.table.elapsed() + TIDIED_MS
         try:
             for subject in subjects:
-                buried += sweeping.sweep(self.commits.tools, subject)
+                if tools.table.elapsed() >= until:
+                    break
+                buried += sweeping.sweep(tools, subject, until=until)
         except StoreError:
             pass
         return tuple(buried)

@@ -3,7 +3,7 @@
 Nobody believes these rows any more; until they are gone they only keep their ids from being buried.
 """
 
-import sys
+from math import inf
 
 from sigla.aws.actions import PRESENT, delete
 from sigla.aws.plans import Tools
@@ -16,18 +16,17 @@ AT_ONCE = 20
 TRIES = 8
 
 
-def sweep(tools: Tools, subject: Subject, *, parts: int = sys.maxsize) -> tuple[BodyKey, ...]:
+def sweep(tools: Tools, subject: Subject, *, until: float = inf) -> tuple[BodyKey, ...]:
     """The ids it buried. May be repeated, cut off, and done by several at once.
 
-    parts: how many transactions at most.
+    until: when to leave the rest to others, by `Table.elapsed`.
     """
     buried: list[BodyKey] = []
     lost = 0
     while left := life(tools.table, tools.places, subject).left:
         for at in range(0, len(left), AT_ONCE):
-            if not parts:
+            if tools.table.elapsed() >= until:
                 return tuple(buried)
-            parts -= 1
             part = left[at : at + AT_ONCE]
             ledger = tools.ledger(subject.context)
             ledger.read(stored.row for _, stored in part)

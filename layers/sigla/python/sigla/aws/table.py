@@ -83,6 +83,10 @@ class Table:
         self._name = name
         self._clock = clock
 
+    def elapsed(self) -> int:
+        """As the clock of whoever asks tells it: see `ports.Clock`."""
+        return self._clock.elapsed()
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def get(self, key: Key) -> Item | None:
