@@ -69,3 +69,28 @@ def test_a_check_ends_when_its_time_is_used_up(tmp_path: Path) -> None:
         answer = server.ask("POST", path, waits.check_of())
         assert (answer.status, answer.json["error_code"]) == (500, 50002)
         assert server.ask("POST", path, {"schemaType": "JSON", "schema": "{}"}).status == 200
+
+
+def test_nothing_is_computed_for_clients_that_left(tmp_path: Path) -> None:
+    """Whoever asks and leaves, again and again, does not keep a machine busy."""
+    with serving(tmp_path / "data") as server:
+        waits.prepare(server.port)
+        body = waits.check_of()
+        head = f"POST /compatibility/subjects/{waits.SUBJECT}/versions/latest HTTP/1.1\r\nHost: localhost\r\n"
+        head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        before = server.cpu_s
+        wires = [server.connected() for _ in range(waits.CHECKS)]
+        for wire in wires:
+            wire.send(head.encode(), body)
+        eventually(lambda: server.cpu_s - before > 0.5)
+        for wire in wires:
+            with wire:
+                pass
+
+        def rests() -> bool:
+            began = server.cpu_s
+            time.sleep(0.3)
+            return server.cpu_s - began < 0.1
+
+        eventually(rests)
+        assert server.cpu_s - before < 5.0  # eight such checks take several times as long

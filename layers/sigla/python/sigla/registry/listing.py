@@ -19,7 +19,7 @@ BATCH = 200
 def subjects(stores: Stores, search: Search, *, show: Show, page: Page) -> list[Subject]:
     """Ascending by UTF-16 code units of the qualified name."""
     found = stores.catalog.subjects(search, show, skip=page.offset)
-    return list(islice(found, page.limit))
+    return paged(found, Page(0, page.limit))
 
 
 def versions(

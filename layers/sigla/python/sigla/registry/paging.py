@@ -1,13 +1,24 @@
 """A window on a list that is never held whole."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from sigla import effort
 from sigla.model import Page
 
 Item = TypeVar("Item")
 
 
+STEPS_OF_AN_ITEM: Final = 10
+
+
 def paged(items: Iterable[Item], page: Page) -> list[Item]:
-    return list(islice(items, page.offset, page.offset + page.limit))
+    """Asks about once a millisecond whether to go on, see `effort`: there may be a million items."""
+    return list(islice(_pulsing(items), page.offset, page.offset + page.limit))
+
+
+def _pulsing(items: Iterable[Item]) -> Iterator[Item]:
+    for item in items:
+        effort.pulse(STEPS_OF_AN_ITEM)
+        yield item

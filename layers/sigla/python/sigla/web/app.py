@@ -35,7 +35,7 @@ from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unex
 from sigla.web.rendered import Rendered, etag
 from sigla.web.routes import ROUTES, Route
 from sigla.web.worker import Job, Task
-from sigla.web.workers import Workers, effort_of
+from sigla.web.workers import Workers, effort_of, is_quick
 
 DOCUMENTS = ("/openapi.json", "/docs")
 
@@ -225,6 +225,8 @@ class Table:
     async def _work(self, job: Job, route: Route, call: Call, exchange: Exchange, receive: Receive) -> Answer:
         """What the job answers, wherever that is found out."""
         if self._workers is None:
+            if is_quick(route, call.query):
+                return job()
             with effort_of(self._options.limits).turn():
                 return job()
         work = self._workers.of(route, call.query)

@@ -45,7 +45,7 @@ class Workers:
         """Who does the work of a request; None: the loop."""
         if route.method != "GET":
             return self.read if route.access is READ or route.access is OPEN else self.write
-        return self.read if self.every_read or route.lists or parses(query) else None
+        return None if is_quick(route, query) and not self.every_read else self.read
 
     async def __call__(self, work: Work, task: Task, receive: Receive) -> Answer:
         """The job's answer. Raises what the job raises, effort.OutOfTime and effort.Unwanted."""
@@ -71,6 +71,6 @@ class Workers:
         self.think.drop(effort)
 
 
-def parses(query: bytes) -> bool:
-    """Whether a read makes a language read the schema: that may take long."""
-    return b"format=" in query or b"findTags=" in query
+def is_quick(route: Route, query: bytes) -> bool:
+    """Whether a request is answered quickly whatever was registered: no list, and no language reads a schema."""
+    return route.method == "GET" and not route.lists and b"format=" not in query and b"findTags=" not in query
