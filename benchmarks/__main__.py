@@ -24,6 +24,7 @@ NAMES = (
     "herd",
     "growth",
     "hostile",
+    "unread",
     "waits",
 )
 ON_SPARK = ("load_topic", "land", "audit")
