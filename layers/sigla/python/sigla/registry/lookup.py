@@ -43,7 +43,10 @@ def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
     speaker = stores.catalog.speaker(key)
     if speaker is None:
         raise SchemaNamedNotFound(key=key.id)
-    return _body(stores, key, speaker), speaker
+    try:  # in place, since every warm read by id comes this way
+        return stores.bodies.get(key), speaker
+    except BodyLost as lost:
+        raise lost.held_by(speaker.subject, speaker.version) from lost.__cause__
 
 
 def _body(stores: Stores, key: BodyKey, holder: Holder) -> Body:

@@ -1,0 +1,43 @@
+"""Records whose schema was lost in storage are quarantined whole, and are read when it is back."""
+
+from uuid import UUID
+
+import pytest
+
+from pipelines.land.schemas import Schemas
+from sigla import keys
+from sigla.decoding.decoder import Unreadable
+from sigla.decoding.reasons import Reason
+from sigla.embedded.store import EmbeddedStore
+from sigla.model import BodyKey, SchemaId
+from tests.build import a_body, a_text
+
+ONE = BodyKey(".", SchemaId(1))
+BODY = a_body(a_text())
+
+
+@pytest.mark.parametrize(
+    "content,by_id,by_guid",
+    [(None, Reason.UNKNOWN_ID, Reason.UNKNOWN_GUID), (b"damaged", Reason.BAD_SCHEMA, Reason.BAD_SCHEMA)],
+    ids=["missing", "damaged"],
+)
+def test_what_a_lost_schema_wrote_waits_until_it_is_back(content: bytes | None, by_id: Reason, by_guid: Reason) -> None:
+    """One lost body stops no landing, and the next batch looks again; never is a record read as something else."""
+    with EmbeddedStore() as store:
+        store.bodies.put(ONE, BODY)
+        file = store.path / keys.body_file("default", ONE)
+        stored = file.read_bytes()
+        file.unlink()
+        if content is not None:
+            file.write_bytes(content)
+        schemas = Schemas(store.bodies, ".")
+        for _ in range(2):
+            with pytest.raises(Unreadable) as told:
+                schemas.by_id(1)
+            assert told.value.reason is by_id
+            with pytest.raises(Unreadable) as told:
+                schemas.by_guid(UUID(BODY.guid))
+            assert told.value.reason is by_guid
+        file.write_bytes(stored)
+        schemas.forget_absent()
+        assert schemas.by_id(1).guid == schemas.by_guid(UUID(BODY.guid)).guid == BODY.guid
