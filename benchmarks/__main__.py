@@ -26,6 +26,7 @@ NAMES = (
     "hostile",
     "unread",
     "waits",
+    "largest",
 )
 ON_SPARK = ("load_topic", "land", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""

@@ -6,6 +6,7 @@ The printer keeps its own stack of what is still to be written, texts and nodes,
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.languages.avro.json_text import written
 from sigla.languages.avro.limits import MAX_DEPTH, too_deep
 from sigla.languages.avro.tree import (
@@ -32,6 +33,7 @@ Node: TypeAlias = tuple[Type, str, int]
 Piece: TypeAlias = str | Node
 NOBODY: Final[frozenset[str]] = frozenset()
 UNLIMITED: Final = 2**31
+STEPS_OF_A_NODE: Final = 3
 
 
 def canonical(document: Document) -> str:
@@ -87,6 +89,7 @@ class Printer:
             if piece.__class__ is str:
                 out.append(piece)
             else:
+                effort.pulse(STEPS_OF_A_NODE)
                 todo.extend(reversed(self.pieces(*piece)))
         return "".join(out)
 
@@ -144,6 +147,7 @@ class Printer:
     def record(self, node: Record, space: str, depth: int) -> list[Piece]:
         pieces: list[Piece] = [f'{self.head(node, node.word, space)},"fields":[']
         separator = ""
+        effort.pulse(STEPS_OF_A_NODE * len(node.fields))
         for field in node.fields:
             before, after = f'{separator}{{"name":"{field.name}","type":', self.tail(field)
             type_ = field.type

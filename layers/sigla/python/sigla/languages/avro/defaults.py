@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from sigla import effort
 from sigla.languages.avro.limits import MAX_VALUES, too_large
 from sigla.languages.avro.tree import ABSENT, Array, Json, Map, Record, Type, Union
 
@@ -43,6 +44,7 @@ class Fitting:
     def fits(self, value: Json, type_: Type) -> bool:
         """Recursion ends with the value: a field that is left out is not looked into. Raises Malformed."""
         self.count += 1
+        effort.pulse(1)
         if self.count > MAX_VALUES:
             raise too_large()
         simple = SIMPLE.get(type_.kind)

@@ -6,6 +6,7 @@ from json import JSONDecodeError, JSONDecoder
 from math import isfinite, isnan
 from typing import Final, NoReturn, cast
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.avro.limits import MAX_DEPTH, MAX_VALUES, too_deep, too_large
 from sigla.languages.avro.tree import Json
@@ -120,6 +121,7 @@ class _Writer:
         self.out.append("}" if members else "{}")
 
     def admit(self, more: int, depth: int) -> None:
+        effort.pulse(1 + more)
         self.count += more
         if depth > MAX_DEPTH:
             raise too_deep()

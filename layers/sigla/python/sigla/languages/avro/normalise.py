@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from sigla import effort
 from sigla.languages.avro import logical
 from sigla.languages.avro.defaults import Fitting
 from sigla.languages.avro.json_text import single
@@ -25,6 +26,7 @@ from sigla.languages.avro.tree import (
     Union,
 )
 
+STEPS_OF_A_NODE: Final = 3
 LEADING: Final = ("logicalType", "precision", "scale")
 
 
@@ -60,6 +62,7 @@ class Tidy:
         # The shared primitives have no properties: there is nothing in them to put in order.
         self.primitives((root,))
         for node in self.made:
+            effort.pulse(STEPS_OF_A_NODE)
             if isinstance(node, Named):
                 self.named(node)
             elif isinstance(node, Union):
@@ -83,6 +86,7 @@ class Tidy:
                 self.field(field)
 
     def field(self, field: Field) -> None:
+        effort.pulse(STEPS_OF_A_NODE)
         field.aliases = tuple(sorted(field.aliases, key=by_key))
         field.props = in_order(field.props)
         field.default = self.default(field.default, field.type)
@@ -92,6 +96,7 @@ class Tidy:
 
     def value(self, value: Json, type_: Type) -> Json:
         """A default with its keys sorted and its floats as floats; where it does not fit its type, as it was (NZ-8)."""
+        effort.pulse(1)
         if type_.kind in ("float", "double") and isinstance(value, (int, float)) and not isinstance(value, bool):
             return floating(value, type_.kind)
         if isinstance(type_, Union):
@@ -132,6 +137,7 @@ def in_order(props: Props) -> Props:
 
 def sorted_within(value: Json) -> Json:
     """A property with the members of all objects inside it sorted."""
+    effort.pulse(1)
     if isinstance(value, dict):
         return {key: sorted_within(value[key]) for key in sorted(value, key=by_key)}
     if isinstance(value, list):

@@ -8,6 +8,7 @@ spells out; what comes from a reference belongs to the schema that was reference
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.avro.tree import Array, Document, Field, Json, Map, Props, Record, Type, Union
 from sigla.model import Entity, Tagged
@@ -60,6 +61,7 @@ def found(ways: Iterable[Way], wanted: Entity) -> Node:
 
 def leads(way: Way, path: str) -> bool:
     """Does the path spell this way? rests: what may be left of it after each step, as records have two spellings."""
+    effort.pulse(1)
     rests = {f".{path}"}
     for node in way:
         names = (node.name, node.full) if isinstance(node, Record) else (node.name,)
@@ -100,6 +102,7 @@ def within(type_: Type, way: Way, shown: set[str]) -> Iterator[Way]:
         here = (*way, type_)
         yield here
         for field in type_.fields:
+            effort.pulse(1)
             yield (*here, field)
             yield from within(field.type, (*here, field), shown)
 

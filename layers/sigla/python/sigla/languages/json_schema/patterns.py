@@ -5,13 +5,17 @@ than all the rest of the language, and most schemas have no patterns.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sigla.languages.json_schema.limits import MAX_INSTRUCTIONS
 from sigla.languages.language import abandoned
 
 if TYPE_CHECKING:
     from sigla.languages.json_schema.program import Program
+
+
+STEPS_OF_A_SEARCH: Final = 10
+"""For setting out, on top of what it takes."""
 
 
 def check(pattern: str) -> None:
@@ -58,7 +62,7 @@ class Patterns:
         except TooLong:
             raise abandoned(f"the pattern {pattern[:100]} takes too long to be found in a name") from None
         finally:
-            self.spend(MAX_INSTRUCTIONS - search.left)
+            self.spend(STEPS_OF_A_SEARCH + MAX_INSTRUCTIONS - search.left)
 
     def made(self, pattern: str) -> "Program | None":
         from sigla.languages.json_schema import program  # noqa: PLC0415 - see above

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.json_schema.limits import too_deep
 from sigla.languages.json_schema.load import Document, Loader
@@ -86,6 +87,7 @@ def within(node: Schema, scope: str, load: Load, *, in_field: bool = False) -> I
         if not in_field and (tags := tags_of(node.unknown)):
             yield Tagged(Entity(here, RECORD), tags)
         for name, property_ in node.properties.items():
+            effort.pulse(2)
             if tags := tags_of(property_.unknown):
                 yield Tagged(Entity(f"{here}.{name}", FIELD), tags)
             yield from within(property_, f"{here}.{name}.", load, in_field=True)
@@ -120,6 +122,7 @@ def tags_of(schema: Mapping[str, Json]) -> tuple[str, ...]:
 
 def rank(node: Schema) -> tuple[Any, ...]:
     """The order of members: by kind, title, description, default, and what is in them. None comes before any text."""
+    effort.pulse(2)
     default = None if isinstance(node.default, Missing) or node.default is None else written(node.default)
     words = ((word is not None, word or "") for word in (node.title, node.description, default))
     return (ORDER.index(node.kind), *words, *content(node))

@@ -4,6 +4,7 @@ from decimal import Decimal, InvalidOperation
 from json import JSONDecodeError, JSONDecoder
 from typing import Final, TypeAlias, cast
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.keys import utf16
 from sigla.languages.json_schema.limits import MAX_DEPTH, MAX_EXPONENT, MAX_VALUES, too_deep, too_large
@@ -109,6 +110,7 @@ class _Writer:
         self.out.append("}" if members else "{}")
 
     def admit(self, more: int, depth: int) -> None:
+        effort.pulse(1 + more)
         self.count += more
         if depth > MAX_DEPTH:
             raise too_deep()

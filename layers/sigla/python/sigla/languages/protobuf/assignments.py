@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from sigla import effort
 from sigla.languages.protobuf.cursor import Cursor
 from sigla.languages.protobuf.tokens import WORD_STARTS
 from sigla.languages.protobuf.tree import Listed, MessageValue, Option, Text, Value, Word
@@ -52,6 +53,7 @@ class Assignments(Cursor):
         return f"{opening}{name}{closing}"
 
     def value(self) -> Value:
+        effort.pulse(2)
         token = self.tokens[self.at]
         if token[:1] in WORD_STARTS:
             self.at += 1

@@ -158,6 +158,7 @@ class Printer:
             self.message(f"{pad}{label}group {group.name} = {group.tag}{options}", group.body, pad)
 
     def oneof(self, oneof: Oneof, pad: str) -> None:
+        effort.pulse(STEPS_OF_A_MESSAGE + len(oneof.fields))
         lines = self.lines
         start = len(lines)
         head = f"{pad}oneof {oneof.name}"
@@ -175,6 +176,7 @@ class Printer:
         self.close(start, head, pad)
 
     def extend(self, extend: Extend, pad: str) -> None:
+        effort.pulse(STEPS_OF_A_MESSAGE + len(extend.fields))
         lines = self.lines
         start = len(lines)
         head = f"{pad}extend {extend.extendee}"
@@ -188,6 +190,7 @@ class Printer:
         self.close(start, head, pad)
 
     def enum(self, enum: Enum, pad: str) -> None:
+        effort.pulse(STEPS_OF_A_MESSAGE + len(enum.constants))
         lines = self.lines
         start = len(lines)
         head = f"{pad}enum {enum.name}"
@@ -217,6 +220,7 @@ class Printer:
         self.close(start, head, "")
 
     def rpc(self, rpc: Rpc) -> None:
+        effort.pulse(STEPS_OF_A_MESSAGE)
         request = f"stream {rpc.request}" if rpc.request_streams else rpc.request
         response = f"stream {rpc.response}" if rpc.response_streams else rpc.response
         line = f"{STEP}rpc {rpc.name} ({request}) returns ({response})"
@@ -245,6 +249,7 @@ class Printer:
         return [option for option in options if not option.extension or option.name.lstrip(".").startswith(OURS)]
 
     def options(self, options: Sequence[Option], pad: str) -> None:
+        effort.pulse(2 * len(options))
         self.lines += [f"{pad}option {assignment(option, pad)};" for option in options]
 
     def brackets(self, options: list[Option], pad: str) -> str:
@@ -266,6 +271,7 @@ def assignment(option: Option, pad: str) -> str:
 
 def value(value_: Value, pad: str) -> str:
     """A value. pad: the indentation of the line that it begins in."""
+    effort.pulse(1)
     if isinstance(value_, Word):
         return value_.text
     if isinstance(value_, Text):

@@ -123,6 +123,7 @@ class Tidy:
         return [self.field(field, scope) for field in sorted(fields, key=by_tag)]
 
     def field(self, field: Field, scope: Scope) -> Field:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         type_ = self.type(field.type, scope)
         label = "" if isinstance(type_, MapType) else field.label
         return Field(label, type_, field.name, field.tag, self.options.in_order(field.options, scope))
@@ -140,6 +141,7 @@ class Tidy:
         ]
 
     def oneof(self, oneof: Oneof, scope: Scope) -> Oneof:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         tidy = Oneof(oneof.name)
         tidy.options = self.options.in_order(oneof.options, scope)
         tidy.fields = self.fields(oneof.fields, scope)
@@ -147,6 +149,7 @@ class Tidy:
         return tidy
 
     def extend(self, extend: Extend, scope: Scope) -> Extend:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         tidy = Extend(self.message_type(extend.extendee, scope))
         tidy.fields = self.fields(extend.fields, scope)
         tidy.groups = self.groups(extend.groups, scope)
@@ -161,6 +164,7 @@ class Tidy:
         return sorted(single, key=lambda each: by_start(each.ranges[0]))
 
     def enum(self, enum: Enum, scope: Scope) -> Enum:
+        effort.pulse(STEPS_OF_A_DECLARATION * (1 + len(enum.constants)))
         tidy = Enum(enum.name)
         tidy.reserved = apart(enum.reserved)
         tidy.options = self.options.in_order(enum.options, scope)
@@ -177,6 +181,7 @@ class Tidy:
         return tidy
 
     def rpc(self, rpc: Rpc) -> Rpc:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         tidy = Rpc(rpc.name, self.message_type(rpc.request, TOP), self.message_type(rpc.response, TOP))
         tidy.request_streams = rpc.request_streams
         tidy.response_streams = rpc.response_streams

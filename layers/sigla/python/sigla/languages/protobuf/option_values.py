@@ -7,6 +7,7 @@ nothing with them.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from sigla import effort
 from sigla.languages.protobuf.names import Names
 from sigla.languages.protobuf.to_descriptor import Pending
 from sigla.languages.protobuf.tokens import quoted
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool
     from google.protobuf.message import Message
 
+STEPS_OF_AN_OPTION: Final = 50
 UNFIT: Final = frozenset(("features", "uninterpreted_option"))
 """Options with which pools refuse a file: those of editions, which no source has, and what protoc leaves unread."""
 
@@ -42,6 +44,7 @@ class _Filler:
         custom = any(option.extension or "(" in option.path for option in pending.options)
         kind = self.extended(options) if custom else type(options)
         for option in pending.options:
+            effort.pulse(STEPS_OF_AN_OPTION)
             if not option.extension and (option.name in UNFIT or option.name not in options.DESCRIPTOR.fields_by_name):
                 continue
             one = kind()

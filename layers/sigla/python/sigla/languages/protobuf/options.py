@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from sigla import effort
 from sigla.languages.protobuf.canonical import value as printed
 from sigla.languages.protobuf.kinds import SCALARS
 from sigla.languages.protobuf.names import Extension, Names
@@ -40,6 +41,7 @@ class Options:
         made: list[Option] = []
         said: dict[str, tuple[Extension, list[Value]]] = {}
         for option in options:
+            effort.pulse(2)
             extension = self.names.extension(option.name, scope) if option.extension else None
             if extension and extension.field.label != "repeated":
                 value = self.value(nested(option.path, option.value), scope)
@@ -53,6 +55,7 @@ class Options:
 
     def value(self, value: Value, scope: Scope) -> Value:
         """A value with all keys inside sorted, lists of one unwrapped, empty ones left out."""
+        effort.pulse(2)
         if isinstance(value, Word):
             return Word(plain(value.text))
         if isinstance(value, Listed):

@@ -177,6 +177,7 @@ class Reader(Assignments):
 
     def typed(self, label: str, around: Fields) -> None:
         """The rest of a field or group."""
+        effort.pulse(2)
         at = self.at
         words = self.tokens[at : at + 5]
         if len(words) == 5 and is_plain(*words):
@@ -238,6 +239,7 @@ class Reader(Assignments):
         message.oneofs = added(message.oneofs, oneof)
 
     def extend(self, around: File | Message) -> None:
+        effort.pulse(2)
         extend = Extend(self.word("the type to extend"))
         self.expect("{")
         while not self.met("}"):
@@ -254,6 +256,7 @@ class Reader(Assignments):
         self.expect(";")
 
     def range(self) -> Range:
+        effort.pulse(2)
         start = self.integer()
         if not self.met("to"):
             return Range(start, start)
@@ -283,6 +286,7 @@ class Reader(Assignments):
         around.enums = added(around.enums, enum)
 
     def constant(self) -> Constant:
+        effort.pulse(2)
         name = self.member("the name of a constant")
         self.expect("=")
         number = self.integer()
@@ -302,6 +306,7 @@ class Reader(Assignments):
         file.services.append(service)
 
     def rpc(self, service: Service) -> None:
+        effort.pulse(2)
         name = self.name("the name of an rpc")
         request_streams, request = self.message_type()
         self.expect("returns")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.protobuf.options import nested, united
 from sigla.languages.protobuf.parse import in_order
@@ -51,6 +52,7 @@ def places(file: File) -> Iterator[Place]:
 
 
 def within(message: Message, path: str) -> Iterator[Place]:
+    effort.pulse(2)
     yield Entity(path, RECORD), message
     yield from fields(message.fields, path)
     for inner in message.messages:
@@ -61,6 +63,7 @@ def within(message: Message, path: str) -> Iterator[Place]:
 
 def fields(listed: Iterable[Field], path: str) -> Iterator[Place]:
     for field in listed:
+        effort.pulse(1)
         yield Entity(f"{path}.{field.name}", FIELD), field
 
 

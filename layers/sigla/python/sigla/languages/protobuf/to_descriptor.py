@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from sigla import effort
 from sigla.languages.protobuf.names import Found, Names
 from sigla.languages.protobuf.scalars import ENUM, GROUP, MESSAGE, NUMBERS, default
 from sigla.languages.protobuf.tree import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     )
     """All that has options."""
 
+STEPS_OF_A_DECLARATION: Final = 10
 LABELS: Final = {"optional": 1, "required": 2, "repeated": 3}
 """FieldDescriptorProto.Label."""
 
@@ -120,6 +122,7 @@ class _Builder:
 
     def message(self, message: Message, proto: "pb.DescriptorProto", outer: Sequence[str]) -> None:
         """outer: the names of the messages around it."""
+        effort.pulse(STEPS_OF_A_DECLARATION)
         scope = (*outer, message.name)
         proto.name = message.name
         for nested in message.messages:
@@ -145,6 +148,7 @@ class _Builder:
         self.synthetic_oneofs(proto)
 
     def oneof(self, oneof: Oneof, proto: "pb.DescriptorProto", scope: Sequence[str]) -> None:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         index = len(proto.oneof_decl)
         declared = proto.oneof_decl.add(name=oneof.name)
         declared.options.SetInParent()
@@ -187,6 +191,7 @@ class _Builder:
         around: "pb.DescriptorProto | None" = None,
     ) -> None:
         """around: the message that takes the entries of a map; None for an extension, which cannot be one."""
+        effort.pulse(STEPS_OF_A_DECLARATION)
         proto.name = field.name
         proto.number = field.tag
         if isinstance(field.type, MapType):
@@ -274,6 +279,7 @@ class _Builder:
         bodies: "Repeated[pb.DescriptorProto]",
         scope: Sequence[str],
     ) -> None:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         for extend in extends:
             extendee = self.type_name(extend.extendee, scope)
             for field in extend.fields:
@@ -287,6 +293,7 @@ class _Builder:
             self.options(extensions.options, added, scope)
 
     def enum(self, enum: Enum, proto: "pb.EnumDescriptorProto", scope: Sequence[str]) -> None:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         proto.name = enum.name
         for constant in self.constants(enum):
             value = proto.value.add(name=constant.name, number=constant.number)
@@ -310,6 +317,7 @@ class _Builder:
         self.options(service.options, proto, ())
 
     def rpc(self, rpc: Rpc, proto: "pb.MethodDescriptorProto") -> None:
+        effort.pulse(STEPS_OF_A_DECLARATION)
         proto.name = rpc.name
         proto.input_type = self.type_name(rpc.request, ())
         proto.output_type = self.type_name(rpc.response, ())
@@ -320,6 +328,7 @@ class _Builder:
         self.options(rpc.options, proto, ())
 
     def options(self, options: list[Option], proto: "Optioned", scope: Sequence[str]) -> None:
+        effort.pulse(STEPS_OF_A_DECLARATION * len(options))
         if options:
             self.pending.append(Pending(proto, options, scope, self.file))
 

@@ -1,0 +1,229 @@
+"""The largest legal texts: twice the text takes at most 2.3 times the time, and nothing computes long without a pulse.
+
+Each shape is legal near the limits, and hard on something: wide, deep, many names, long names, references,
+alternatives. Every function of the language is timed on a text and on one half as long. Beside the ratio stands the
+longest time between two pulses, at which a request could have been given up.
+
+It may mislead: one text is one shape, processor time still depends on caches, and a ratio of small times is noise.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import thread_time
+from typing import Any, Final
+
+from benchmarks.harness import Goal, Line, Lines, main
+from sigla.effort import Effort, Limits
+from sigla.errors import CheckAbandoned, Malformed
+from sigla.languages import LANGUAGES
+from sigla.languages.language import Language
+from sigla.model import Parsed
+
+SIZE: Final = 1_000_000
+"""Characters of a text; a registry takes 1 MiB."""
+RATIO: Final = Goal(2.3)
+GAP: Final = Goal(0.1, "s")
+UNLIMITED: Final = Limits(computing_s=1e9, waiting_s=1e9)
+SHORT: Final = 0.02
+"""Seconds below which a ratio says nothing."""
+REPEATED: Final = re.compile("«(.*?)(?:¦(.*?))?»", re.DOTALL)
+
+# What stands in « » is repeated, with what follows ¦ in between: # is the number, ½ the half of it, and @ tells two
+# versions of the schema apart.
+AVRO: Final = {
+    "fields": '{"type":"record","name":"R","doc":"@","fields":[«{"name":"f#","type":"int"}¦,»]}',
+    "fields with defaults and docs": (
+        '{"type":"record","name":"R","fields":[«{"name":"f#","type":"double","doc":"@","default":#.5,"x":[1]}¦,»]}'
+    ),
+    "records used by name": (
+        '{"type":"record","name":"Top","fields":[«{"name":"f#","type":{"type":"record","name":"R#","doc":"@","fields":'
+        '[{"name":"a","type":["null","int","R#"]}]}}¦,»]}'
+    ),
+    "symbols": '{"type":"enum","name":"E","doc":"@","symbols":[«"S#"¦,»]}',
+    "enums": '[«{"type":"enum","name":"E#","doc":"@","symbols":["A#","B"]}¦,»]',
+    "a union of records": '[«{"type":"record","name":"R#","doc":"@","fields":[]}¦,»]',
+    "fields of unions": (
+        '{"type":"record","name":"R","doc":"@","fields":'
+        '[«{"name":"f#","type":["null","int",{"type":"map","values":"string"}]}¦,»]}'
+    ),
+    "aliases": '{"type":"record","name":"R","doc":"@","fields":[«{"name":"f#","type":"int","aliases":["a#","b#"]}¦,»]}',
+    "aliases of one record": '{"type":"record","name":"R","doc":"@","fields":[],"aliases":[«"a.A#"¦,»]}',
+    "long names": f'{{"type":"record","name":"R","doc":"@","fields":[«{{"name":"{"f" * 2_000}#","type":"int"}}¦,»]}}',
+    "one name of many parts": '{"type":"fixed","name":"«a.»F","size":4,"doc":"@"}',
+    "deep": (
+        '{"type":"record","name":"R","doc":"@","fields":[«{"name":"f#","type":'
+        + '{"type":"array","items":' * 200 + '"int"' + "}" * 200 + "}¦,»]}"
+    ),
+    "properties": '{"type":"int","v":"@","p":{«"k#":[{"z":1,"a":null}]¦,»}}',
+    "a default of many values": (
+        '{"type":"record","name":"R","fields":'
+        '[{"name":"f","doc":"@","type":{"type":"array","items":"long"},"default":[«#¦,»]}]}'
+    ),
+    "comments": '{"type":"record","name":"R","doc":"@","fields":[«/*#*/{"name":"f#","type":"int"}¦,»]}',
+    "one record redefined": (
+        '{"type":"record","name":"R","doc":"@","fields":[«{"name":"f#","type":{"type":"record","name":"Same","fields":[]}}¦,»]}'
+    ),
+}  # fmt: skip
+JSON: Final = {
+    "properties": '{"properties":{«"p#":{"type":"string"}¦,»},"title":"@"}',
+    "properties, all of them others": '{"additionalProperties":false,"properties":{«"p#@":{"type":"string"}¦,»}}',
+    "pattern properties": (
+        '{"additionalProperties":false,"patternProperties":{«"^x#_":{}¦,»},"properties":{«"p#@":{}¦,»}}'
+    ),
+    "hard patterns": (
+        '{"additionalProperties":false,"patternProperties":{"^(a+)+([a-z]*)*$":{}},'
+        '"properties":{«"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa#@":{}¦,»}}'
+    ),
+    "patterns": '{"title":"@","anyOf":[«{"pattern":"^[a-z]{2}(x|y#)*$"}¦,»]}',
+    "required": '{"title":"@","properties":{«"p#":true¦,»},"required":[«"p#"¦,»]}',
+    "enum": '{"enum":[«"S#"¦,»,"@"]}',
+    "enum of numbers": '{"enum":[«#.50¦,»],"title":"@"}',
+    "definitions": (
+        '{"title":"@","properties":{«"p#":{"$ref":"#/definitions/d½"}¦,»},'
+        '"definitions":{«"d#":{"type":"integer"}¦,»}}'
+    ),
+    "a tree of definitions": (
+        '{"title":"@","$ref":"#/definitions/d9","definitions":{«"d#":{"properties":{"a":{"$ref":"~/definitions/d½"}}}¦,»}}'
+    ),
+    "a chain of definitions": (
+        '{"title":"@","$ref":"#/definitions/d9","definitions":{«"d#":{"$ref":"~/definitions/d½"}¦,»}}'
+    ),
+    "all of": '{"title":"@","allOf":[«{"minimum":#}¦,»]}',
+    "one of": '{"oneOf":[{"const":"@"},«{"const":#}¦,»]}',
+    "anchors": (
+        '{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"@","$defs":{«"d#":{"$anchor":"a#"}¦,»},'
+        '"properties":{«"p#":{"$ref":"~a½"}¦,»}}'
+    ),
+    "ids": '{"title":"@","properties":{«"p#":{"$id":"http://x.org/#","$ref":"~"}¦,»}}',
+    "dependencies": '{"title":"@","dependencies":{«"p#":["a","b#"]¦,»}}',
+    "unknown words": '{"title":"@","x":{«"k#":[{"z":1}]¦,»}}',
+    "tags": '{"title":"@","properties":{«"p#":{"type":"string","confluent:tags":["PII"]}¦,»}}',
+    "deep": '{"title":"@","properties":{«"p#":' + '{"items":' * 100 + "{}" + "}" * 100 + "¦,»}}",
+    "long numbers": f'{{"title":"@","enum":[«1#{"7" * 4_000}¦,»]}}',
+}  # fmt: skip
+PROTOBUF: Final = {
+    "messages": "«message M#{optional int32 a@=1;}\n»",
+    "messages that use messages": "«message M#{optional M½ a@=1;}\n»",
+    "fields": "message M{«optional int32 f#@=1#;»}",
+    "fields of one type": "message T{}message M{«optional T f#@=1#;»}",
+    "fields deep inside": "".join(f"message A{n}{{" for n in range(60)) + "«optional A7 f#@=1#;»" + "}" * 60,
+    "oneofs": "message M{«oneof o#@{int32 f#=1#;}»}",
+    "one oneof": "message M{oneof o@{«int32 f#=1#;»}}",
+    "one oneof again and again": "message M{«oneof o{int32 f#@=1#;}»}",
+    "constants": "enum E{«C#@=#;»}",
+    "enums": "«enum E#{A#@=0;}»",
+    "options": 'message M{«option (o#).a="@";»}',
+    "options of fields": "message M{«optional int32 f#@=1#[deprecated=true,(a.b)={c:#}];»}",
+    "a value of many members": 'option (o)={«k#:# » v:"@"};',
+    "a key again and again": 'option (o)={«k:# » v:"@"};',
+    "maps": "message M{«map<string,M> f#@=1#;»}",
+    "groups": "message M{«optional group G#=1#{optional int32 a@=1;}»}",
+    "extends": "message M{extensions 1 to max;}«extend M{optional int32 f#@=1#;}»",
+    "rpcs": "message M{}service S{«rpc R#@(M)returns(M);»}",
+    "reserved": 'message M@{«reserved #,"a#";»}',
+    "long names": f"«message {'m' * 480}#{{optional int32 a@=1;}}\n»",
+    "a package of many parts": f"package {'.'.join(['p'] * 60)};«message M#{{optional M½ a@=1;}}»",
+    "comments": "message M@{}«/* # */ // x\n»",
+    "imports": 'message M@{}«import "a#.proto";»',
+}
+SHAPES: Final = {"AVRO": AVRO, "JSON": JSON, "PROTOBUF": PROTOBUF}
+
+
+def text(shape: str, size: int, version: str = "a") -> str:
+    """A text of this shape, of about so many characters."""
+    share = size // max(1, len(REPEATED.findall(shape)))
+
+    def repeated(match: re.Match[str]) -> str:
+        piece, between = match[1], match[2] or ""
+        count = max(10, share // (len(piece + between) + 4 * (piece.count("#") + piece.count("½"))))
+        pieces = (piece.replace("#", str(number)).replace("½", str(number // 2)) for number in range(count))
+        return between.join(pieces)
+
+    return REPEATED.sub(repeated, shape.replace("@", version)).replace("~", "#")
+
+
+# --- what is measured ------------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """A clock for an effort: it is asked at every pulse that looks, and remembers the longest time in between."""
+
+    def __init__(self) -> None:
+        self.last = thread_time()
+        self.longest = 0.0
+
+    def __call__(self) -> float:
+        now = thread_time()
+        self.longest = max(self.longest, now - self.last)
+        self.last = now
+        return now
+
+    def timed(self, work: Callable[[], Any]) -> tuple[float, Any]:
+        """Seconds of the processor, and what came of it; what is refused or abandoned took its time, too."""
+        self.last, self.longest = thread_time(), 0.0
+        begun = thread_time()
+        try:
+            with Effort(UNLIMITED, self, lambda: 0.0).turn():
+                result = work()
+        except (Malformed, CheckAbandoned) as refusal:
+            result = refusal
+        self()
+        return thread_time() - begun, result
+
+
+def functions(language: Language, old: Parsed, new: Parsed) -> dict[str, Callable[[], Any]]:
+    return {
+        "validate": lambda: language.validate(new, False),  # noqa: FBT003 - a plain function
+        "normalise": lambda: language.normalise(new),
+        "equivalent": lambda: language.equivalent(new, old),
+        "digest": lambda: language.digest(new),
+        "compare": lambda: language.compare(new, old),
+        "compare with itself": lambda: language.compare(new, new),
+        "tagged": lambda: language.tagged(new),
+        "resolved": lambda: language.render(new, "resolved"),
+        "serialized": lambda: language.render(new, "serialized"),
+    }
+
+
+def measured(language: Language, shape: str, size: int) -> dict[str, tuple[float, float, str]]:
+    """By function: seconds, the longest time without a pulse, and why it was refused."""
+    watch = Watch()
+    found: dict[str, tuple[float, float, str]] = {}
+    parsed: list[Any] = []
+    for version in "ab":
+        offered = text(shape, size, version)
+        seconds, result = watch.timed(partial(language.parse, offered, (), True))  # noqa: FBT003 - as above
+        found["parse"] = seconds, watch.longest, told(result)
+        parsed.append(result)
+    if isinstance(parsed[0], Parsed) and isinstance(parsed[1], Parsed):
+        for name, work in functions(language, *parsed).items():
+            seconds, result = watch.timed(work)
+            found[name] = seconds, watch.longest, told(result)
+    return found
+
+
+def told(result: Any) -> str:
+    return str(getattr(result, "reason", result))[:60] if isinstance(result, Exception) else ""
+
+
+def lines(*, quick: bool = False) -> Lines:
+    size = 5_000 if quick else SIZE
+    for name, shapes in SHAPES.items():
+        for what, shape in shapes.items():
+            yield from growth(name, what, shape, size)
+
+
+def growth(name: str, what: str, shape: str, size: int) -> Iterator[Line]:
+    language = LANGUAGES[name]
+    half, whole = (measured(language, shape, each) for each in (size // 2, size))
+    for function, (seconds, gap, refused) in whole.items():
+        about = f"{name}, {what}: {function}" + (f" ({refused})" if refused else "")
+        if seconds > SHORT and function in half and not refused:
+            yield Line(about, seconds, "s", max(half[function][0], 1e-6), "half the text", RATIO)
+        if gap > SHORT:
+            yield Line(f"{about}, the longest without a pulse", gap, "s", None, "", GAP)
+
+
+if __name__ == "__main__":
+    main(lines, __doc__)
