@@ -2,6 +2,7 @@ import base64
 import json
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -276,6 +277,9 @@ WHOLE = {"name": "orders", "role": "reader", "subjects": ["a"], "verifier": api_
         ({"verifier": None}, "verifier"),
         ({"created": "today"}, "created"),
         ({"created": True}, "created"),
+        ({"created": -1}, "created"),
+        ({"created": 10**23}, "its created is not a time in milliseconds since 1970"),
+        ({"subjects": ["a\nb"]}, "control characters"),
     ],
     ids=str,
 )
@@ -311,6 +315,8 @@ def test_a_whole_record_is_a_key(keys: Kept, who: BasicKeys) -> None:
         ("orders", "king", (), "reader, writer, admin"),
         ("orders", "reader", ("orders-*",), "star"),
         ("orders", "reader", ("orders-", ""), "every subject"),
+        ("orders", "reader", ("\x1b[31m",), "control characters"),
+        ("orders", "reader", ("\udcff",), "UTF-8"),
     ],
 )
 def test_what_can_be_no_key_is_refused_in_a_sentence(
@@ -330,3 +336,9 @@ def test_a_key_made_while_a_server_runs_is_good_at_once(tmp_path: Path, clock: F
     _, secret = api_keys.create(EmbeddedKeys(tmp_path), "payments", "reader", (), now=NOW)
     clock.time += credentials.FRESH_MS
     assert who(basic("payments", secret))
+
+
+def test_every_moment_of_a_key_can_be_shown() -> None:
+    """`sigla keys list` shows when a key was made."""
+    shown = datetime.fromtimestamp(api_keys.LAST_MOMENT / 1000, UTC)
+    assert shown.year == 9999

@@ -1,5 +1,6 @@
 """What every place for keys promises (`sigla.auth.api_keys.Keys`). A new adapter is a row of ADAPTERS."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -121,3 +122,17 @@ def test_a_key_in_s3_is_never_deleted_and_its_name_can_be_given_again() -> None:
         assert list(keys.list()) == [("orders", b"two")]
         assert AwsKeys(objects, registry="two").get("orders") is None
         assert clients.calls.read()["DeleteObject"] == 0
+
+
+@pytest.mark.parametrize("stray", [b"\xff.json", b"%ff.json", b"%zz.json", b"a b.json", b".json"])
+def test_a_file_that_is_no_key_keeps_nobody_out(tmp_path: Path, stray: bytes) -> None:
+    """File systems know names that are no UTF-8; whoever asks for the list still gets it."""
+    keys = EmbeddedKeys(tmp_path)
+    keys.put("orders", b"one")
+    folder = tmp_path / "default" / "keys"
+    try:
+        (folder / os.fsdecode(stray)).touch()
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert "orders" in keys.names()
+    assert dict(keys.list())["orders"] == b"one"

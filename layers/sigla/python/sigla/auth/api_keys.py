@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from sigla.auth.permissions import ROLES, Principal, principal
+from sigla.rules import names
 from sigla.shapes import fits
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -22,6 +23,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERIFIER = re.compile(r"[0-9a-f]{64}")
 
 SECRET_BYTES = 32
+
+LAST_MOMENT = 253_402_300_799_999
+"""The end of the year 9999, in milliseconds since 1970: calendars go no further."""
 
 
 class Keys(Protocol):
@@ -126,12 +130,16 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
+def _is_moment(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LAST_MOMENT
+
+
 _SHAPES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "name": (partial(fits, type=str), "a text"),
     "role": (partial(fits, type=str), "a text"),
     "subjects": (_is_texts, "a list of texts"),
     "verifier": (_is_verifier, "a SHA-256 in hex"),
-    "created": (partial(fits, type=int), "a number"),
+    "created": (_is_moment, "a time in milliseconds since 1970"),
 }
 """What each field of a record must be, and how people call that."""
 
@@ -150,3 +158,5 @@ def _check(name: str, role: str, subjects: Sequence[str]) -> None:
             raise NotAKey("An empty prefix would mean every subject: name a prefix, or leave --subjects out.")
         if prefix.endswith("*"):
             raise NotAKey(f"{prefix!r} would mean names with a star in them; a prefix is written without one.")
+        if not names.is_text(prefix):
+            raise NotAKey(f"{prefix!r} begins no name: names are UTF-8, without control characters.")

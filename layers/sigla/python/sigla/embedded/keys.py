@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys as stored
-from sigla.auth.api_keys import KeyTaken
+from sigla.auth.api_keys import NAME, KeyTaken
 from sigla.embedded.links import Disk
 from sigla.errors import StoreError
 
@@ -69,8 +69,7 @@ class EmbeddedKeys:
             return {}
         except OSError as failure:
             raise StoreError("the keys cannot be listed") from failure
-        named = ((unquote(path.stem), path) for path in found)
-        return {name if self._path(name) == path else path.name: path for name, path in named}
+        return {_name_of(path): path for path in found}
 
     def _read(self, name: str, path: Path) -> bytes | None:
         try:
@@ -81,4 +80,14 @@ class EmbeddedKeys:
             raise StoreError(f"the key {name} cannot be read") from failure
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{stored.file_component(name)}{ENDING}"
+        return self._folder / _file(name)
+
+
+def _file(name: str) -> str:
+    return f"{stored.file_component(name)}{ENDING}"
+
+
+def _name_of(path: Path) -> str:
+    """The key of a file, or the name of the file where it is that of no key."""
+    name = unquote(path.stem)
+    return name if NAME.fullmatch(name) and _file(name) == path.name else path.name

@@ -9,6 +9,7 @@ from sigla.model import DEFAULT_CONTEXT, LATEST, REGISTRY_WIDE_CONTEXT, Search, 
 ANY_CONTEXT = "*"
 RESERVED = frozenset({"__GLOBAL", "__EMPTY"})
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
 """No more digits than 32 bits can need, so that a long text is no long calculation."""
 _MAX_INT = 2**31 - 1
@@ -86,6 +87,11 @@ def integer(text: str) -> int | None:
 def delimited(context: str) -> str:
     """How sentences show a context: `:.name:`, and nothing at all for the default one."""
     return "" if context == DEFAULT_CONTEXT else f":{context}:"
+
+
+def is_text(text: str) -> bool:
+    """Whether a name can hold it: no control characters (NAME-1), no halves of surrogate pairs, which have no UTF-8."""
+    return _NO_TEXT.search(text) is None
 
 
 def check_registrable(name: Subject) -> None:
