@@ -86,6 +86,19 @@ def test_a_name_that_is_looked_for_everywhere_is_found_where_it_may_be(ask: Asks
     assert ask("reader :.team:", "GET", "/contexts/team/subjects/a-team/versions").json == [1]
 
 
+def test_a_lookup_passes_by_a_namesake_whose_references_may_not_be_read(ask: Asks) -> None:
+    """PERM-5: a refusal would be about a subject that nobody has named."""
+    uses_a = {
+        "schema": '{"type":"record","name":"R","fields":[{"name":"f","type":"A"}]}',
+        "references": [{"name": "A", "subject": "a-one", "version": 1}],
+    }
+    for subject, draft in ((":.team:a-one", {"schema": a_text("A")}), (":.team:b-one", uses_a)):
+        assert ask("writer", "POST", f"/subjects/{subject}/versions", draft).status == 200
+    assert ask("reader", "POST", "/subjects/b-one", uses_a).json["subject"] == ":.team:b-one"
+    told = ask("reader a- b- :.team:b-", "POST", "/subjects/b-one", uses_a).refusal
+    assert told == (404, 40403, "Schema not found")
+
+
 def test_lists_of_a_key_with_many_prefixes_are_in_order_and_tell_nothing_twice(ask: Asks) -> None:
     many = "reader b- a-l a-low :*:a- :.team: :.te"
     everything = [":.team:a-team", "a-low", "a-noted", "a-one", "a-ref", "a-shared", "b-one", "b-ref", "b-shared"]

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sigla.errors import (
     BodyLost,
+    Denied,
     InvalidSchema,
     SchemaNamedNotFound,
     SchemaNotFound,
@@ -355,11 +356,12 @@ def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, del
 def _lookup_in_namesakes(
     stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool
 ) -> Iterator[Record]:
+    """What the draft refers to may not be there, or not to be read: then it is no version of that namesake."""
     for other in namesakes(stores, view):
-        namesake = stores.look(other, references=draft.references)
         try:
+            namesake = stores.look(other, references=draft.references)
             found = _lookup_in(stores, namesake, draft, normalize=normalize, deleted=deleted)
-        except InvalidSchema:
+        except (Denied, InvalidSchema):
             continue
         if found is not None:
             yield found
