@@ -135,3 +135,11 @@ def test_a_refused_write_has_written_nothing(registry: Registry) -> None:
         "Pages of 'http://evil.example' may not write here: name that origin in SIGLA_CORS_ORIGINS",
     )
     assert client("GET", "/schemas/ids/1").status == 404
+
+
+@pytest.mark.parametrize("name, said", [("host", "evil.example"), ("origin", "http://evil.example")])
+def test_a_second_name_or_origin_opens_nothing(registry: Registry, name: str, said: str) -> None:
+    """Whoever sends two of them is no client that sends none."""
+    client = Client(app.build(registry, options=app.Options(guard=Guard())))
+    sent = [("host", "localhost"), ("origin", "http://localhost"), (name, said), ("content-type", "application/json")]
+    assert client("POST", "/subjects/orders/versions", {"schema": '"int"'}, sent).status == 403

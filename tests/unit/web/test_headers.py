@@ -19,6 +19,17 @@ def test_headers_sent_in_several_lines_are_one_list() -> None:
     assert headers.picked(sent) == {b"accept": b"text/html,*/*", b"host": b"h"}
 
 
+def test_a_stranger_is_told_by_all_that_he_sends() -> None:
+    """Of two names of the host, or two origins, none counted: as if a browser had sent neither."""
+    sent = [
+        (b"host", b"localhost"),
+        (b"origin", b"http://localhost"),
+        (b"host", b"evil.example"),
+        (b"origin", b"x://y"),
+    ]
+    assert headers.picked(sent) == {b"host": b"localhost,evil.example", b"origin": b"http://localhost,x://y"}
+
+
 def test_the_clients_request_id_is_kept() -> None:
     """HTTP-9."""
     assert headers.request_id({b"x-request-id": b"my id"}, headers.uuid) == b"my id"

@@ -10,10 +10,17 @@ AT_ONCE = 64
 
 _PRINTABLE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*")
 _LISTS = frozenset({b"accept", b"accept-encoding", b"content-type", b"if-none-match"})
+_JUDGED = frozenset({b"host", b"origin"})
+"""By these a stranger is told: whoever sends several is not one who sends none."""
+
+_KEPT = _LISTS | _JUDGED
 
 
 def picked(headers: Sequence[Sequence[bytes]]) -> Mapping[bytes, bytes]:
-    """Headers by lower-case name. Lists sent in several lines are one; of other repeated ones none counts."""
+    """Headers by lower-case name. Lists sent in several lines are one, and so is what a stranger is told by.
+
+    Of other repeated ones none counts.
+    """
     by_name: dict[bytes, bytes] = dict(headers)  # type: ignore[arg-type] # pairs, as ASGI says
     return by_name if len(by_name) == len(headers) else _joined(headers)
 
@@ -26,7 +33,7 @@ def _joined(headers: Sequence[Sequence[bytes]]) -> Mapping[bytes, bytes]:
             repeated.add(name)
             value = joined[name] + b"," + value  # noqa: PLW2901 - the value is the list so far
         joined[name] = value
-    return {name: value for name, value in joined.items() if name not in repeated or name in _LISTS}
+    return {name: value for name, value in joined.items() if name not in repeated or name in _KEPT}
 
 
 def request_id(headers: Mapping[bytes, bytes], fresh: Callable[[], bytes]) -> bytes:
