@@ -21,3 +21,17 @@ def test_no_number_is_below_zero(name: str, text: str) -> None:
 def test_a_share_is_between_nothing_and_all(text: str) -> None:
     with pytest.raises(InvalidSetting, match=f"^SIGLA_LOG_READS is {text}; it must be "):
         Settings.read({"SIGLA_LOG_READS": text})
+
+
+@pytest.mark.parametrize(
+    "text", ["ui.example", "https://ui.example/", "https://a.example, b.example", "https://UI.example", "https://*/x"]
+)
+def test_an_origin_that_no_browser_sends_is_refused(text: str) -> None:
+    """It would match no page, and nobody would know why."""
+    with pytest.raises(InvalidSetting, match=r"^SIGLA_CORS_ORIGINS has '.*'; an origin is written as browsers send it"):
+        Settings.read({"SIGLA_CORS_ORIGINS": text})
+
+
+@pytest.mark.parametrize("text", ["", "*", "null", "https://ui.example, http://localhost:3000", "http://[::1]:3000"])
+def test_origins_are_written_as_browsers_send_them(text: str) -> None:
+    assert Settings.read({"SIGLA_CORS_ORIGINS": text}).cors_origins == text

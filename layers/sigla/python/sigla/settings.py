@@ -3,6 +3,7 @@
 A name nobody knows is refused: a typo must not become a default.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from sigla.rules.compatibility import LEVELS
 
 PREFIX = "SIGLA_"
+
+_ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+")
 
 AUTO, KEYS, NONE = "auto", "keys", "none"
 """Who may ask: as it suits the place (everybody on loopback, elsewhere those with keys); those with keys; everybody."""
@@ -102,6 +105,12 @@ class Settings:
             )
         if not 0 <= settings.log_reads <= 1:
             raise InvalidSetting(f"{PREFIX}LOG_READS is {settings.log_reads}; it must be between 0 and 1.")
+        for origin in listed(settings.cors_origins):
+            if not _ORIGIN.fullmatch(origin):
+                raise InvalidSetting(
+                    f"{PREFIX}CORS_ORIGINS has {origin!r}; an origin is written as browsers send it, as "
+                    "https://ui.example or http://localhost:3000, without a path; * is every one."
+                )
         if settings.auth not in (AUTO, KEYS, NONE):
             raise InvalidSetting(f"{PREFIX}AUTH is {settings.auth}; it must be one of {AUTO}, {KEYS}, {NONE}.")
         return settings
@@ -121,6 +130,11 @@ class Address:
 
     def __str__(self) -> str:
         return self.data or f"s3://{self.bucket}" + (f" and the table {self.table}" if self.table else "")
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The parts of a setting that may have several, separated by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def described() -> list[tuple[str, str]]:

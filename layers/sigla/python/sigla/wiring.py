@@ -23,7 +23,7 @@ from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded
 from sigla.ports import Clock
-from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
+from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings, listed
 from sigla.web import app
 from sigla.web.guard import Guard, is_loopback
 
@@ -293,7 +293,7 @@ def _web_options(settings: Settings, authenticate: Authenticator | None, door: a
     return replace(
         door,
         body_bytes=settings.request_bytes,
-        cors_origins=_listed(settings.cors_origins),
+        cors_origins=listed(settings.cors_origins),
         authenticate=authenticate,
         limits=Limits(settings.computing_seconds, settings.waiting_seconds),
     )
@@ -302,10 +302,6 @@ def _web_options(settings: Settings, authenticate: Authenticator | None, door: a
 def _guard(settings: Settings, host: str) -> Guard:
     """Raises InvalidSetting."""
     try:
-        return Guard((host, *_listed(settings.hosts)), _listed(settings.cors_origins))
+        return Guard((host, *listed(settings.hosts)), listed(settings.cors_origins))
     except ValueError as problem:
         raise InvalidSetting(f"{PREFIX}HOSTS: {problem}.") from None
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
