@@ -152,3 +152,13 @@ def test_numbering_that_comes_near_a_far_id_is_not_put_right_to_the_very_end(dat
         store.bodies.put(BodyKey(".eu", SchemaId(150)), a_body(text=a_text("Near")))
     assert main(["scrub", "--fix", "COUNTER_BEHIND", "--grace", "0", "--data", data]) in {0, 1}
     assert next_ids(data, ":.eu:b") == 151
+
+
+@pytest.mark.parametrize("context", ["*", ".__GLOBAL", ".\udcff", "." + "x" * 800, ".a:b", "team", ":.team:", ""])
+def test_a_context_that_can_hold_nothing_is_refused_in_a_sentence(data: str, capsys: Captured, context: str) -> None:
+    """Not even its numbering can be set."""
+    with pytest.raises(SystemExit) as ended:
+        main(["ids", "--data", data, "--context", context, "--continue-after", "5"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "nothing can be registered there" in told or "begins with a dot" in told or "it is empty" in told

@@ -45,14 +45,14 @@ def _context(text: str) -> str:
     from sigla.model import Subject
     from sigla.rules import names
 
-    named = names.subject(f":{place.given(text)}:")
+    said = place.given(text)
+    if not said.startswith(".") or ":" in said:
+        raise argparse.ArgumentTypeError(f"Invalid context {said!r}: expected a name that begins with a dot, as .team.")
     try:
-        names.check_configurable(named)
-    except InvalidSubject:
-        named = Subject("", "")
-    if named != Subject(text, ""):
-        raise argparse.ArgumentTypeError(f"Invalid context {text!r}: expected a name that begins with a dot, as .team.")
-    return text
+        names.check_registrable(Subject(said, "x"))
+    except (InvalidSubject, UnicodeEncodeError):
+        raise argparse.ArgumentTypeError(f"Invalid context {said!r}: nothing can be registered there.") from None
+    return said
 
 
 def _number(text: str) -> int:
