@@ -361,6 +361,8 @@ _TOGETHER: tuple[tuple[Callable[[Settings], object], str], ...] = (
     ),
 )
 
+_ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+").fullmatch
+
 # What a value must be: a test and how the sentence ends.
 _RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
     "stage": (lambda value: value in (AWS, LOCAL), "it must be aws or local"),
@@ -369,6 +371,7 @@ _RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
         lambda value: re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", value),
         "it must be 1 to 63 of a-z, 0-9 and '-', not '-' first",
     ),
+    "cors_origins": (lambda value: all(map(_ORIGIN, listed(value))), "it must be origins, as https://ui.example, or *"),
     "auth": (lambda value: value in ("keys", "none"), "it must be keys or none"),
     "default_level": (lambda value: value in LEVELS, f"it must be one of {', '.join(LEVELS)}"),
     "log_days": (lambda value: value in RETENTIONS, f"it must be one of {', '.join(map(str, RETENTIONS))}"),

@@ -9,6 +9,8 @@ import pytest
 
 from infra.settings import FrontDoor, InvalidSetting, Network, Settings, flat
 from sigla.rules.compatibility import LEVELS
+from sigla.settings import InvalidSetting as NotRead
+from sigla.settings import Settings as OfTheFunction
 from tests.infra.conftest import CONTEXT
 
 PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
@@ -162,3 +164,16 @@ def test_a_synthesis_tells_what_is_wrong_in_a_sentence(
     error = capsys.readouterr().err
     assert error.startswith(told)
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["ui.example", "https://ui.example/", "https://a.example, b.example"])
+def test_origins_with_which_a_function_would_not_start_are_not_deployed(text: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^cors_origins is "):
+        Settings(cors_origins=text)
+    with pytest.raises(NotRead):
+        OfTheFunction.read({"SIGLA_CORS_ORIGINS": text})
+
+
+@pytest.mark.parametrize("text", ["", "*", "null", "https://ui.example, http://localhost:3000"])
+def test_origins_that_a_function_reads_are_deployed(text: str) -> None:
+    assert Settings(cors_origins=text).cors_origins == OfTheFunction.read({"SIGLA_CORS_ORIGINS": text}).cors_origins

@@ -206,7 +206,7 @@ class Connection(HttpToolsProtocol):
                 self._refuse(TargetTooLong() if len(self.url) > LONGEST_TARGET else HeadTooLarge())
 
     def _without_upgrade(self) -> bytes:
-        """The head that asked for another protocol, as one that does not: a server may ignore that (RFC 9110 §7.8).
+        """The head that asked for another protocol, as one that does not: a server may ignore that (RFC 9110, 7.8).
 
         The parser has left the rest of the message unread, for that other protocol; a new one reads it as HTTP.
         """
