@@ -355,7 +355,7 @@ def test_every_section_that_is_cited_is_there() -> None:
     cited = {
         (found, name_of(path))
         for path in [*CODE.rglob("*.py"), ROOT / "docs" / "api.md", ROOT / "docs" / "compatibility.md"]
-        for found in re.findall(r"§[\d.]*\d|\b[A-E]\.\d+(?:\.\d+)*\b", text_of(path))
+        for found in re.findall(r"(?<!RFC 9110 )§[\d.]*\d|\b[A-E]\.\d+(?:\.\d+)*\b", text_of(path))
     }
     missing = sorted(f"{found} in {where}" for found, where in cited if found not in sections)
     assert not missing, "\n".join(missing)

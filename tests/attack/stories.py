@@ -23,6 +23,7 @@ from sigla.model import (
     Version,
 )
 from sigla.registry import Registry
+from sigla.registry.numbering import continue_after
 from sigla.rules import names
 from tests.attack.importer import Had, bring, listed
 from tests.attack.world import Verb
@@ -93,6 +94,18 @@ def drop_context(context: str) -> Verb:
     return lambda registry: registry.drop_context(context)
 
 
+def go_on(context: str, after: int) -> Verb:
+    """Has the ids of a context go on after a number, as `sigla ids --continue-after` does.
+
+    Where they went on before is another answer the second time, so it is left out.
+    """
+
+    def verb(registry: Registry) -> None:
+        continue_after(registry, context, SchemaId(after))
+
+    return verb
+
+
 def tag(subject: str, version: str, **request: Any) -> Verb:
     return lambda registry: registry.tag(names.subject(subject), version, TagRequest(**request))
 
@@ -154,6 +167,7 @@ WRITES: dict[str, Story] = {
     "versions brought of what was gone": Story(
         bring("orders", Had(1, 1, ONE), Had(2, 2, TWO, deleted=True)), (*DELETED, purge("orders")), imported=True
     ),
+    "ids that go on elsewhere": Story(go_on(".", 40), HISTORY),
     "a context listed": Story(listed(".c"), HISTORY),
     "tags": Story(tag("orders", "latest", add=PII), HISTORY),
     "rules by the tags' door": Story(

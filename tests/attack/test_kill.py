@@ -245,7 +245,7 @@ def test_stopped_under_load_it_ends_well_and_keeps_all_it_said(tmp_path: Path) -
 def test_a_request_that_has_begun_is_answered_before_the_end(tmp_path: Path) -> None:
     """The client has sent a head and is told to go on; then the server is told to stop; then the body comes."""
     body = json.dumps({"schema": text("Last")}).encode()
-    head = b"POST /subjects/last/versions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = b"POST /subjects/last/versions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with serving(tmp_path / "data") as server, server.connected() as wire:
         wire.send(head + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body))
         assert wire.receive().status == 100, "the server waits for the body"
@@ -272,7 +272,7 @@ def test_a_second_signal_ends_it_at_once_and_loses_nothing(tmp_path: Path) -> No
     """A client that never finishes its request may hold up the end; whoever is in a hurry says so twice."""
     with serving(tmp_path / "data") as server, server.connected() as wire:
         told = server.ask("POST", "/subjects/kept/versions", {"schema": text("Kept")})
-        wire.send(b"POST /subjects/x/versions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        wire.send(b"POST /subjects/x/versions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         server.process.terminate()
         eventually(lambda: not accepts(server))
         server.process.send_signal(2)

@@ -269,6 +269,7 @@ def test_caches_of_a_stack_are_servers_of_this_machine(server: Server) -> None:
         eventually(lambda: not any(says(address, b"PING\r\n") for address in second.values()))
 
 
+@needs_memcached
 @pytest.mark.parametrize(
     "asked", [{"TransitEncryptionEnabled": True}, {"UserGroupIds": ["users"]}, {"NumCacheClusters": 2}], ids=str
 )

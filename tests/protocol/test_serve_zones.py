@@ -347,7 +347,7 @@ def test_the_end_takes_no_longer_than_what_has_begun() -> None:
         for url in zoned.urls:
             address = url.removeprefix("http://").partition(":")
             connection = kept.enter_context(socket.create_connection((address[0], int(address[2])), PATIENCE_S))
-            connection.sendall(b"GET /zones/live.json HTTP/1.1\r\nhost: h\r\n\r\n")
+            connection.sendall(b"GET /zones/live.json HTTP/1.1\r\nhost: localhost\r\n\r\n")
             assert connection.recv(100).startswith(b"HTTP/1.1 200")
         began = time.monotonic()
         zoned.server.stop()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sigla import __version__, languages, observe
 from sigla.auth.api_keys import Keys
-from sigla.auth.credentials import Authenticator, BasicKeys
+from sigla.auth.credentials import FRESH_MS, Authenticator, BasicKeys
 from sigla.auth.guesses import Guesses
 from sigla.cache.counts import Counts, Farthest
 from sigla.cache.ring import Ring
@@ -91,7 +91,7 @@ def serve(
     ):
         kept = _keys(settings, store.path)
         guesses = Guesses(SystemClock())
-        authenticate = _authenticator(auth, kept, out.tell)
+        authenticate = _authenticator(auth, kept, out.tell, fresh_ms=0)
         guard = _guard(settings, host) if auth == NONE and is_loopback(host) else None
 
         def options(zone: str = "") -> app.Options:
@@ -260,14 +260,14 @@ def _keys(settings: Settings, data: Path) -> Keys:
     return EmbeddedKeys(data, registry=settings.registry_name)
 
 
-def _authenticator(auth: str, keys: Keys, tell: observe.Teller) -> Authenticator | None:
+def _authenticator(auth: str, keys: Keys, tell: observe.Teller, *, fresh_ms: int = FRESH_MS) -> Authenticator | None:
     """None where everybody may do everything."""
 
     def report(name: str, why: str) -> None:
         message = f"The key {name} opens nothing, because {why}: revoke it, or remove its file, and make a new one."
         tell({"event": "damaged-key", "key": name, "message": message})
 
-    return None if auth == NONE else BasicKeys(keys, SystemClock(), report)
+    return None if auth == NONE else BasicKeys(keys, SystemClock(), report, fresh_ms=fresh_ms)
 
 
 def _local_auth(auth: str, host: str) -> str:

@@ -74,13 +74,22 @@ class BasicKeys:
     wrong secret is compared with the record that was read a moment ago, and an unknown name looked for among the names
     listed a moment ago. So guesses cost next to nothing, and no number of them keeps the right key out.
 
-    report: is told what is wrong with a damaged key, each time that it is read for somebody.
+    report: is told what is wrong with a damaged key, each time that it is read. fresh_ms: how long what was read
+    answers for guesses; 0 where reading costs next to nothing, as in a directory: a new key is good at once there.
     """
 
-    def __init__(self, keys: Keys, clock: Clock, report: Callable[[str, str], None] = lambda _name, _why: None) -> None:
+    def __init__(
+        self,
+        keys: Keys,
+        clock: Clock,
+        report: Callable[[str, str], None] = lambda _name, _why: None,
+        *,
+        fresh_ms: int = FRESH_MS,
+    ) -> None:
         self._keys = keys
         self._clock = clock
         self._report = report
+        self._fresh_ms = fresh_ms
         self._accepted: dict[bytes, Accepted] = {}
         self._found: dict[str, Found] = {}
         self._names: tuple[AbstractSet[str], Moment] | None = None
@@ -112,7 +121,7 @@ class BasicKeys:
     def _find(self, name: str) -> Found:
         """Raises StoreError."""
         found = self._found.get(name)
-        if found is not None and found.since.is_younger(FRESH_MS, self._clock):
+        if found is not None and found.since.is_younger(self._fresh_ms, self._clock):
             return found
         since = self._moment()
         if not NAME.fullmatch(name) or self._is_unknown(name):
@@ -135,14 +144,16 @@ class BasicKeys:
         if self._names is None:
             return False
         names, since = self._names
-        return name not in names and since.is_younger(FRESH_MS, self._clock)
+        return name not in names and since.is_younger(self._fresh_ms, self._clock)
 
     def _lists(self, name: str, since: Moment) -> bool:
         """Whether a name without a key is listed all the same: one that was taken away may be.
 
         The names are listed for those who guess on, who need not be looked up one by one then.
         """
-        if self._names is None or not self._names[1].is_younger(FRESH_MS, self._clock):
+        if not self._fresh_ms:
+            return False
+        if self._names is None or not self._names[1].is_younger(self._fresh_ms, self._clock):
             with suppress(StoreError):
                 self._names = self._keys.names(), since
         return self._names is not None and name in self._names[0]
