@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from string import ascii_letters
 
 import pytest
 
@@ -359,3 +360,26 @@ def test_thousands_of_different_questions_are_not_all_remembered(server: Server)
             wire.send(request(b"GET", target, b"Accept: */*;a=" + tail))
             wire.receive()
     eventually(lambda: server.memory < before + 50_000_000)
+
+
+def test_many_long_questions_of_many_parts_are_not_all_remembered(server: Server) -> None:
+    """What they are taken apart into is a hundred times as large as they are."""
+    before = server.memory
+    letters = [first + second for first in ascii_letters for second in ascii_letters][:2_600]
+    with server.connected() as wire:
+        for number in range(300):
+            turned = "&".join(letters[number:] + letters[:number])
+            wire.send(request(b"GET", b"/schemas/ids/1?" + turned.encode()))
+            wire.receive()
+            wire.send(request(b"GET", b"/subjects", b"Accept: */*;a=%d" % number + b"x" * 50_000))
+            wire.receive()
+    eventually(lambda: server.memory < before + 50_000_000)
+
+
+@pytest.mark.parametrize("path", [b"/metrics", b"/health", b"/health/ready", b"/docs", b"/openapi.json"])
+def test_what_is_only_read_is_refused_to_those_who_write(server: Server, path: bytes) -> None:
+    """HTTP-15: nothing a client sends is answered with a 5xx, there neither."""
+    for method in (b"POST", b"DELETE", b"PATCH"):
+        assert_refused(server.raw(request(method, path)), 405)
+    answer = server.raw(request(b"OPTIONS", path))
+    assert (answer.status, answer.headers["allow"]) == (200, "GET, HEAD, OPTIONS")

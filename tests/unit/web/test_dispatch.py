@@ -92,3 +92,15 @@ def test_only_so_many_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> N
     table = Dispatch(ROUTES)
     for id in (1, 2, 3, 1):
         assert table.find("GET", b"/schemas/ids/%d" % id).params == {"id": str(id)}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_what_is_beside_the_table_has_other_methods_refused_here(method: str) -> None:
+    """HTTP-15 holds for every path; whether metrics are of the API is nothing that a client knows."""
+    table = Dispatch(ROUTES, ["/metrics", "/zones/live"])
+    with pytest.raises(MethodNotAllowed):
+        table.find(method, b"/metrics")
+    with pytest.raises(NoSuchPath):
+        table.find("GET", b"/metrics;odd")
+    assert table.methods(b"/zones/live") == ["GET", "HEAD", "OPTIONS"]
+    assert table.find("GET", b"/zones").route.path == "/zones"

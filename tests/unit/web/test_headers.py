@@ -57,3 +57,10 @@ def test_fresh_ids_that_are_made_together_are_different() -> None:
 def test_a_client_names_the_answers_it_has(said: bytes, named: bool) -> None:
     """RFC 9110, 13.1.2."""
     assert headers.names(said, b'"a"') is named
+
+
+def test_a_list_of_tags_may_be_long() -> None:
+    """It is searched, not taken apart, unless the tag is in it; one inside another tag is another tag."""
+    assert not headers.names(b'"b",' * 20_000, b'"a"')
+    assert headers.names(b'"b",' * 20_000 + b'"a"', b'"a"')
+    assert not headers.names(b'x"a"', b'"a"')

@@ -74,6 +74,8 @@ class Transport:
         self.closed = True
         self.ended.set()
 
+    abort = close
+
     def is_closing(self) -> bool:
         return self.closed
 
@@ -263,3 +265,44 @@ def test_a_request_that_does_not_arrive_is_given_up(
         return bytes(transport.sent)
 
     assert asyncio.run(talk()).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_request_that_does_not_arrive_keeps_no_server_from_its_end(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who sends nothing more has seconds, not as long as there is; the answer says what happened."""
+    monkeypatch.setattr(connection, "LAST_PATIENCE_S", 0.01)
+
+    async def talk() -> bytes:
+        config = uvicorn.Config(local.application(registry), lifespan="off")
+        config.load()
+        protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
+        transport: Any = Transport()
+        protocol.connection_made(transport)
+        protocol.data_received(b"POST /subjects/s HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+        protocol.shutdown()
+        await transport.ended.wait()
+        return bytes(transport.sent)
+
+    assert asyncio.run(talk()).startswith(b"HTTP/1.1 408 ")
+
+
+def test_what_a_server_gives_up_at_its_end_is_no_fault(registry: Registry, caplog: pytest.LogCaptureFixture) -> None:
+    """An operator who stops it reads no frames, and its client is told nothing that is not so."""
+
+    async def talk() -> bytes:
+        config = uvicorn.Config(local.application(registry), lifespan="off")
+        config.load()
+        state = ServerState()
+        protocol = Connection(config, state, {}, asyncio.get_running_loop())
+        transport: Any = Transport()
+        protocol.connection_made(transport)
+        protocol.data_received(b"POST /subjects/s HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+        await asyncio.sleep(0)
+        for task in state.tasks:
+            task.cancel()
+        await transport.ended.wait()
+        return bytes(transport.sent)
+
+    assert asyncio.run(talk()) == b""
+    assert not caplog.records

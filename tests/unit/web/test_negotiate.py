@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 
 from sigla.errors import Refusal
@@ -114,3 +116,11 @@ def test_a_flood_of_different_headers_is_forgotten() -> None:
     for number in range(_REMEMBERED + 10):
         assert answer_type(f"application/json;v={number}".encode())
     assert answer_type(JSON) == JSON
+
+
+@pytest.mark.parametrize("judge", [answer_type, offers_gzip])
+def test_of_a_very_long_header_the_beginning_counts(judge: Callable[[bytes], object]) -> None:
+    """One client's list of 30,000 entries must not keep all others waiting, or stay in the memory."""
+    for begun in (b"application/json, gzip", b"gzip;q=0.5, application/json"):
+        assert judge(begun + b",a" * 30_000) == judge(begun)
+    assert not judge(b"a," * 30_000 + b"application/json, gzip")

@@ -5,7 +5,7 @@ than a stack of middleware. Everything asynchronous about the API is in this fil
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -93,7 +93,12 @@ def build(
     the API's (health, metrics), each with a `path`.
     """
     options = options or Options()
-    return Application(Table(registry, workers, options), options, beside, lifespan)
+    return Application(Table(registry, workers, options, paths_of(beside)), options, beside, lifespan)
+
+
+def paths_of(beside: Sequence[BaseRoute]) -> frozenset[str]:
+    """Where something else than the table answers, the documents included."""
+    return frozenset({*DOCUMENTS, *(getattr(route, "path", "") for route in beside)})
 
 
 class Application(FastAPI):
@@ -110,7 +115,7 @@ class Application(FastAPI):
         )
         self.router.routes[:0] = beside
         self._table = table
-        self._elsewhere = frozenset({*DOCUMENTS, *(getattr(route, "path", "") for route in beside)})
+        self._elsewhere = paths_of(beside)
         self._cors_origins = options.cors_origins
         self._closed = options.authenticate is not None
         self._guard = options.guard
@@ -145,7 +150,9 @@ class Application(FastAPI):
         return self._table(scope, receive, send) if mine else self.router(scope, receive, send)
 
     def _refused(self, scope: Scope) -> bool:
-        """Whether the guard lets nobody through; then the table answers, as it does whatever is refused."""
+        """Whether the method is another one, or the guard lets nobody through: the table answers what is refused."""
+        if scope["method"] not in ("GET", "HEAD"):
+            return True
         if self._guard is None:
             return False
         try:
@@ -156,13 +163,15 @@ class Application(FastAPI):
 
 
 class Table:
-    """All of `ROUTES`. The parameters are those of `build`."""
+    """All of `ROUTES`. beside: `paths_of` what is beside it. The other parameters are those of `build`."""
 
-    def __init__(self, registry: Registry, workers: Workers | None, options: Options) -> None:
+    def __init__(
+        self, registry: Registry, workers: Workers | None, options: Options, beside: Iterable[str] = DOCUMENTS
+    ) -> None:
         self._registry = registry
         self._workers = workers
         self._options = options
-        self._dispatch = Dispatch(ROUTES)
+        self._dispatch = Dispatch(ROUTES, beside)
         self._rendered = Rendered()
         self._authenticate = options.authenticate
         self._guard = options.guard

@@ -7,16 +7,16 @@ the request that is being answered, the few of the same piece, and what one read
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import httptools
 from uvicorn import Config
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from sigla.web.crowd import Crowd
+from sigla.web.flow import Flow, until_given_up
 from sigla.web.refusals import (
     BadRequest,
     HeadTooLarge,
@@ -41,6 +41,9 @@ LONGEST_TARGET = 8 * 2**10
 PATIENCE_S = 60.0
 """How long a request may take to arrive: who sends a byte now and then must not hold a connection for ever."""
 
+LAST_PATIENCE_S = 3.0
+"""The same once the server stops."""
+
 PIECE = 4 * 2**10
 """Bytes that the parser gets at once: it cannot stop before their end, however many requests they hold."""
 
@@ -52,18 +55,6 @@ LEAST_COST = 2 * 2**10
 
 HIGH_WATER = 16 * 2**10
 """Bytes of an answer that may wait before nothing is read and nothing else is answered."""
-
-
-class Flow(FlowControl):
-    """uvicorn has reading go on after every answer; here only where nothing waits."""
-
-    def __init__(self, transport: asyncio.Transport, may_read: Callable[[], bool]) -> None:
-        super().__init__(transport)
-        self._may_read = may_read
-
-    def resume_reading(self) -> None:
-        if self.read_paused and self._may_read():
-            super().resume_reading()
 
 
 class Connection(HttpToolsProtocol):
@@ -105,7 +96,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(NoConnectionFree())
             return
         self._crowd.idle[self] = None
-        self._wait()
+        self._wait(PATIENCE_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -133,6 +124,13 @@ class Connection(HttpToolsProtocol):
 
     def timeout_keep_alive_handler(self) -> None:
         self.leave_idle()
+
+    def shutdown(self) -> None:
+        """No further request is begun here; one that is still arriving has little time left."""
+        super().shutdown()
+        if self._arriving and not self._farewell:
+            self._stop_waiting()
+            self._wait(LAST_PATIENCE_S)
 
     def untaken(self) -> int:
         return self.unsent() + in_the_system(self.transport)
@@ -285,7 +283,7 @@ class Connection(HttpToolsProtocol):
     async def _answer(self, cycle: RequestResponseCycle, app: Any) -> None:
         """A request costs something until its work is done, also where its client has left."""
         try:
-            await cycle.run_asgi(app)
+            await cycle.run_asgi(until_given_up(app, cycle))
         finally:
             self._crowd.held -= self._costs.popleft()
 
@@ -318,7 +316,7 @@ class Connection(HttpToolsProtocol):
         # A request that came in one packet, as nearly all do, needs no timer.
         if self._arriving and not self._unfed and not self._is_busy():
             if self._timer is None:
-                self._wait()
+                self._wait(PATIENCE_S)
         elif self._timer is not None:
             self._stop_waiting()
         if self._unfed:
@@ -338,8 +336,8 @@ class Connection(HttpToolsProtocol):
             if self._crowd.is_full_for(beside) and not self._farewell:
                 self._refuse(TooMuchArrives())
 
-    def _wait(self) -> None:
-        self._timer = self.loop.call_later(PATIENCE_S, self._give_up_waiting)
+    def _wait(self, patience_s: float) -> None:
+        self._timer = self.loop.call_later(patience_s, self._give_up_waiting)
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:

@@ -1,6 +1,6 @@
 """From a method and a raw path to a row of the table: a walk down a tree of segments, literals before parameters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sigla.web import paths
@@ -22,11 +22,15 @@ class Found:
 
 @dataclass(slots=True)
 class Node:
-    """A place in the tree: the segments that may follow, and the routes that end here."""
+    """A place in the tree: the segments that may follow, and the routes that end here.
+
+    is_beside: whether something else than the table answers here, to GET and HEAD.
+    """
 
     literals: dict[str, "Node"] = field(default_factory=dict)
     any: "Node | None" = None
     routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)
+    is_beside: bool = False
 
     def add(self, route: Route, segments: Sequence[str], names: tuple[str, ...] = ()) -> None:
         if not segments:
@@ -37,13 +41,22 @@ class Node:
         else:
             self.literals.setdefault(segments[0], Node()).add(route, segments[1:], names)
 
+    def add_beside(self, segments: Sequence[str]) -> None:
+        if segments:
+            self.literals.setdefault(segments[0], Node()).add_beside(segments[1:])
+        else:
+            self.is_beside = True
+
+    def methods(self) -> set[str]:
+        return {*self.routes, *(["GET"] if self.is_beside else [])}
+
     def find(self, segments: Sequence[str]) -> tuple["Node", tuple[str, ...]] | None:
         """Where the segments lead, and those that stood for parameters.
 
         A literal that leads nowhere is given up for a parameter.
         """
         if not segments:
-            return (self, ()) if self.routes else None
+            return (self, ()) if self.methods() else None
         literal = self.literals.get(segments[0])
         found = literal.find(segments[1:]) if literal else None
         if found or self.any is None:
@@ -53,12 +66,17 @@ class Node:
 
 
 class Dispatch:
-    """`find(method, raw_path)`: the route, or raises what `paths.read` raises, NoSuchPath or MethodNotAllowed."""
+    """`find(method, raw_path)`: the route, or raises what `paths.read` raises, NoSuchPath or MethodNotAllowed.
 
-    def __init__(self, routes: Sequence[Route]) -> None:
+    beside: paths that something else answers to, as long as it is asked by GET or HEAD.
+    """
+
+    def __init__(self, routes: Sequence[Route], beside: Iterable[str] = ()) -> None:
         self._root = Node()
         for route in routes:
             self._root.add(route, [segment for segment in route.path.split("/") if segment])
+        for path in beside:
+            self._root.add_beside([segment for segment in path.split("/") if segment])
         self._remembered: dict[tuple[str, bytes], Found] = {}
 
     def find(self, method: str, raw: bytes) -> Found:
@@ -75,14 +93,16 @@ class Dispatch:
     def methods(self, raw: bytes) -> list[str]:
         """The methods that a path answers to, for OPTIONS. Raises NoSuchPath."""
         node, _ = self._node(paths.read(raw).segments)
-        return sorted({*node.routes, "OPTIONS", *(["HEAD"] if "GET" in node.routes else [])})
+        methods = node.methods()
+        return sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])})
 
     def _find(self, method: str, raw: bytes) -> Found:
         path = paths.read(raw)
         node, values = self._node(path.segments)
-        ended = node.routes.get("GET" if method == "HEAD" else method)
-        if ended is None:
-            raise MethodNotAllowed
+        method = "GET" if method == "HEAD" else method
+        ended = node.routes.get(method)
+        if ended is None:  # another spelling of a path beside the table is none of ours
+            raise NoSuchPath if method in node.methods() else MethodNotAllowed
         route, names = ended
         return Found(route, dict(zip(names, values, strict=True)), path.prefix)
 

@@ -14,6 +14,7 @@ from sigla.web.rendered import Rendered
 NO_QUERY: Mapping[str, list[str]] = {}
 LONGEST_LIST = 2**31 - 1
 SCHEMAS_PER_PAGE = 1000
+LONGEST_REMEMBERED = 256
 
 # Digits of any script are digits, to the reference as to us.
 _NUMBER = re.compile(r"[+-]?\d{1,12}")
@@ -30,15 +31,24 @@ class Service:
     commit: str = "Unknown"
 
 
-@lru_cache(maxsize=512)
 def read_query(raw: bytes) -> Mapping[str, list[str]]:
-    """Every parameter with its values, in order. A plus is a space; bad escapes are refused like in a path."""
+    """Every parameter with its values, in order. A plus is a space; bad escapes are refused like in a path.
+
+    Long queries are not remembered: what is kept has a bound in bytes, too, and becomes a hundred times as many.
+    """
+    return _remembered_query(raw) if len(raw) <= LONGEST_REMEMBERED else _read_query(raw)
+
+
+def _read_query(raw: bytes) -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
     for part in raw.decode("latin-1").replace("+", " ").split("&"):
         name, _, value = part.partition("=")
         if part:
             found.setdefault(_decode(name), []).append(_decode(value))
     return found
+
+
+_remembered_query = lru_cache(maxsize=512)(_read_query)
 
 
 def _decode(encoded: str) -> str:

@@ -14,18 +14,26 @@ WILDCARDS = frozenset({"*/*", "application/*"})
 
 _MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;.*)?", re.DOTALL)
 _REMEMBERED = 1024
+LONGEST_REMEMBERED = 512
+MOST_ENTRIES = 64
+"""Of a list, and of the parameters of each of them: the rest of a longer one is not looked at. Browsers send eight."""
 
 Judged = TypeVar("Judged")
 
 
 def _once(judge: Callable[[bytes], Judged]) -> Callable[[bytes], Judged]:
-    """Remembers what a header value was judged to mean; forgets everything when too many different ones came."""
+    """Remembers what a header value was judged to mean; forgets everything when too many different ones came.
+
+    Long ones are not remembered: what is kept has a bound in bytes, too.
+    """
     known: dict[bytes, Judged] = {}
 
     def judged(value: bytes) -> Judged:
         try:
             return known[value]
         except KeyError:
+            if len(value) > LONGEST_REMEMBERED:
+                return judge(value)
             if len(known) >= _REMEMBERED:
                 known.clear()
             return known.setdefault(value, judge(value))
@@ -36,12 +44,16 @@ def _once(judge: Callable[[bytes], Judged]) -> Callable[[bytes], Judged]:
 def _accepted(header: str) -> list[tuple[str, str, float]]:
     """(media type in lower case, its other parameters, quality) of each entry. A bare `*` means `*/*` (HTTP-7)."""
     entries = []
-    for entry in header.split(","):
-        kind, *parameters = (part.strip() for part in entry.split(";"))
+    for entry in _first(header, ","):
+        kind, *parameters = (part.strip() for part in _first(entry, ";"))
         weights = [p.partition("=")[2].strip() for p in parameters if p[:2].lower() == "q="]
         others = "".join(f";{p}" for p in parameters if p and p[:2].lower() != "q=")
         entries.append(("*/*" if kind == "*" else kind.lower(), others, _weight(weights)))
     return entries
+
+
+def _first(said: str, separator: str) -> list[str]:
+    return said.split(separator, MOST_ENTRIES)[:MOST_ENTRIES]
 
 
 def _weight(weights: list[str]) -> float:
@@ -101,8 +113,8 @@ def negotiate(accept: bytes, content_type: bytes, *, reads_body: bool) -> bytes:
 @_once
 def offers_gzip(accept_encoding: bytes) -> bool:
     """Whether the client can read gzip: it is named, or `*` is, and not with a weight of 0."""
-    for entry in accept_encoding.decode("latin-1").lower().split(","):
-        coding, *parameters = (part.strip() for part in entry.split(";"))
+    for entry in _first(accept_encoding.decode("latin-1").lower(), ","):
+        coding, *parameters = (part.strip() for part in _first(entry, ";"))
         if coding in ("gzip", "x-gzip", "*"):
             weights = [p.partition("=")[2] for p in parameters if p.startswith("q=")]
             return _weight(weights) > 0

@@ -5,7 +5,7 @@ time. Its reads have a thread, so that one that waits for its zone's ring keeps 
 all zones write by the one thread of their store.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from random import Random
@@ -51,9 +51,11 @@ class Instance:
 
     __slots__ = ("busy", "reader", "table")
 
-    def __init__(self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.Options) -> None:
+    def __init__(
+        self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.Options, beside: Iterable[str]
+    ) -> None:
         self.reader = Worker(largest=1, name="sigla-reader")
-        self.table = app.Table(registry, Workers(writer, self.reader, thinkers, every_read=True), options)
+        self.table = app.Table(registry, Workers(writer, self.reader, thinkers, every_read=True), options, beside)
         self.busy = 0
 
 
@@ -91,9 +93,10 @@ class Endpoint:
         counters = Counters(stored=stored, dropped=dropped)
         self.gathered = Gathered((counters, *options.watchers))
         options = replace(options, watchers=(self.gathered,), fresh_id=Uuids(), packing=Packing())
-        instances = [Instance(registry, writer, thinkers, options) for registry in zone.registries]
-        self.readers = [instance.reader for instance in instances]
         beside = [*local.beside(counters, self.gathered, ready, options.authenticate), *also]
+        paths = app.paths_of(beside)
+        instances = [Instance(registry, writer, thinkers, options, paths) for registry in zone.registries]
+        self.readers = [instance.reader for instance in instances]
         self.application = app.Application(Instances(instances), options, beside, None)
 
 
