@@ -64,3 +64,36 @@ def test_a_directory_that_lost_its_catalog_is_not_written_to(tmp_path: Path, dat
             "import a dump into an empty "
             "directory: sigla import DUMP --data NEW.\n"
         )
+
+
+@pytest.mark.parametrize("kind", ["folder", "loop", "failing disk"])
+def test_one_body_that_cannot_be_read_keeps_no_scrub_from_the_others(
+    tmp_path: Path, data: str, capsys: Captured, kind: str
+) -> None:
+    """A bad sector is one flaw among all of them, and an export blames what is broken and not its own output."""
+    importing = ["import", written(tmp_path / "d.jsonl", topic(*A_LIFE)), "--data", data]
+    assert main(importing) == 0
+    first, second = sorted((Path(data) / "default" / "schemas" / "_").glob("*.json"))[:2]
+    _make_unreadable(first, kind)
+    second.write_bytes(b"damaged")
+    capsys.readouterr()
+    assert main(["scrub", "--data", data, "--json"]) == 1
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [flaw["id"] for flaw in told if flaw["kind"] == "UNREADABLE_OBJECT"] == [int(first.stem), int(second.stem)]
+    assert main(["export", "--data", data, str(tmp_path / "out.jsonl")]) == 1
+    assert "in context . is damaged: run sigla scrub" in capsys.readouterr().err
+    if kind != "folder":  # which nobody but an operator removes
+        assert main([*importing, "--bodies"]) == 0
+        assert main(["scrub", "--data", data]) == 0
+
+
+def _make_unreadable(file: Path, kind: str) -> None:
+    file.unlink()
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "loop":
+        file.symlink_to(file)
+    else:
+        if not Path("/proc/self/mem").exists():
+            pytest.skip("only Linux has a file whose reading fails as a disk does")
+        file.symlink_to("/proc/self/mem")

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 
 from sigla import __version__
@@ -76,7 +77,9 @@ def _escape() -> None:
 
 
 def _say(problem: object, status: int) -> int:
-    print(f"sigla: {problem}", file=sys.stderr)
+    """The status tells it, too, where nothing can be written."""
+    with suppress(OSError):
+        print(f"sigla: {problem}", file=sys.stderr, flush=True)
     return status
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys
-from sigla.errors import StoreError
+from sigla.errors import BodyDamaged, StoreError
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.rules.bodies import believed
 
@@ -20,6 +20,9 @@ _HIGHEST = 2**31 - 1
 
 _NO_FILE = {errno.ENOENT, errno.ENAMETOOLONG}
 """A name that no file system takes has no file either."""
+
+_BROKEN = {errno.EIO, errno.EISDIR, errno.ELOOP}
+"""What stands there is at fault, and not who reads, whose rights or descriptors may be too few: others can be read."""
 
 
 def registries(root: Path) -> list[str]:
@@ -47,12 +50,14 @@ class Directory:
                 pass
 
     def read(self, key: BodyKey) -> Body | None:
-        """None if there is no file. Raises BodyDamaged, and StoreError if there is one that nobody can read."""
+        """None if there is no file. Raises BodyDamaged, and StoreError where it may be sound and is not for who reads."""
         try:
             stored = self.body_path(key).read_bytes()
         except OSError as failure:
             if failure.errno in _NO_FILE:
                 return None
+            if failure.errno in _BROKEN:
+                raise BodyDamaged(key) from failure
             raise StoreError(f"the body of id {key.id} in context {key.context} cannot be read") from failure
         return believed(key, stored)
 

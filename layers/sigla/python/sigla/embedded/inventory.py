@@ -9,6 +9,7 @@ from sigla import keys
 from sigla.embedded import second_names
 from sigla.embedded.directory import BODY
 from sigla.embedded.unit import Unit
+from sigla.errors import StoreError
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 
 PAGE = 500
@@ -76,12 +77,15 @@ def _below(folder: Path, encoded: str) -> Iterator[BodyKey]:
     try:
         with scandir(folder) as entries:
             for entry in entries:
-                if entry.is_dir():
-                    folders.append(entry.name)
-                elif BODY.fullmatch(entry.name):
+                # By its name first: what cannot be read is told as a damaged body, and does not end the list.
+                if BODY.fullmatch(entry.name):
                     yield BodyKey(_context(encoded), SchemaId(int(Path(entry.name).stem)))
+                elif entry.is_dir():
+                    folders.append(entry.name)
     except FileNotFoundError:
         return
+    except OSError as failure:
+        raise StoreError(f"the bodies in {folder} cannot be listed") from failure
     for name in folders:
         yield from _below(folder / name, encoded + name)
 
