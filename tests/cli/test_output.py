@@ -61,6 +61,14 @@ def test_a_full_disk_is_told_in_a_sentence_that_blames_nobody_else(command: str,
     assert (running.returncode, told) == (2, "sigla: The output cannot be used (No space left on device).\n")
 
 
+@pytest.mark.skipif(not FULL.exists(), reason=f"there is no {FULL} here")
+def test_a_status_says_it_where_no_sentence_can_be_written(data: Path) -> None:
+    """Who starts commands from a program asks for nothing else; 1 would be a registry with flaws."""
+    arguments = [sys.executable, "-c", COMMAND, "scrub", "--data", "none"]
+    with FULL.open("w") as out:
+        assert subprocess.run(arguments, cwd=data, stderr=out, check=False).returncode == 2
+
+
 def test_who_loses_patience_is_not_shown_where_it_was(data: Path) -> None:
     """A registry that takes a request and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:

@@ -1,6 +1,7 @@
 """`sigla serve` without keys, as programs and pages on its machine reach it."""
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,3 +58,19 @@ def test_with_keys_every_name_is_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize("hosts", ["http://registry.test", "a b"])
 def test_what_is_no_host_is_refused_at_the_start(hosts: str) -> None:
     assert_misuse(run("serve", "--port", "0", "--memory", SIGLA_HOSTS=hosts), "SIGLA_HOSTS", hosts)
+
+
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
+def test_it_listens_on_the_loopback_of_ipv6() -> None:
+    """Where `localhost` means that, clients find it nowhere else."""
+    with serving(None, "--host", "::1") as server:
+        assert server.ask("GET", "/subjects").status == 200
+        assert server.ask("GET", "/subjects", headers={"Host": "evil.example"}).status == 403

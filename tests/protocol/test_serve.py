@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shlex
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -130,7 +131,7 @@ def test_a_wrong_setting_is_refused_by_name(tmp_path: Path, settings: dict[str, 
     assert_misuse(run("serve", "--port", "0", "--data", str(tmp_path / "data"), **settings), *words)
 
 
-@pytest.mark.parametrize("port", ["65536", "-1", "http"])
+@pytest.mark.parametrize("port", ["65536", "-1", "http", "٣"])
 def test_a_port_that_is_none_is_refused(port: str) -> None:
     done = run("serve", "--port", port, "--memory")
     assert done.returncode == 2
@@ -139,6 +140,23 @@ def test_a_port_that_is_none_is_refused(port: str) -> None:
 
 def test_a_host_that_is_not_here_is_refused() -> None:
     assert_misuse(run("serve", "--port", "0", "--memory", "--host", "192.0.2.1"), "192.0.2.1")
+
+
+def test_a_host_without_a_name_is_refused() -> None:
+    """An unset variable must not mean every address of the machine."""
+    done = run("serve", "--port", "0", "--memory", "--host", "", SIGLA_AUTH="none")
+    assert done.returncode == 2
+    assert "--host: it is empty" in done.stderr
+
+
+def test_too_few_descriptors_are_no_damage(tmp_path: Path) -> None:
+    """Nobody should restore a sound directory from its backup."""
+    starting = shlex.join(command("serve", "--port", "0", "--data", str(tmp_path / "data")))
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -n 8; exec {starting}"], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert_misuse(done, "Too many open files", "ulimit -n")
+    assert "backup" not in done.stderr
 
 
 def test_a_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:

@@ -296,7 +296,7 @@ def test_a_body_that_nobody_can_read_is_a_failure_of_the_store(tmp_path: Path) -
             store.bodies.get(BodyKey(".", SchemaId(1)))
         file.unlink()
         file.mkdir()
-        with pytest.raises(StoreError, match=r"id 1 in context . cannot be read"):
+        with pytest.raises(BodyDamaged, match=r"id 1 in context . is damaged"):
             store.bodies.get(BodyKey(".", SchemaId(1)))
         (tmp_path / "default" / "schemas" / "%2eeu").write_bytes(b"")
         with pytest.raises(StoreError, match=r"context .eu cannot be listed"):

@@ -43,6 +43,13 @@ def test_names_of_this_machine_are_served(host: str) -> None:
     assert refuses(Guard(["host.docker.internal:8081"]), host.encode()) is None
 
 
+@pytest.mark.parametrize("named", ["fd00::8081", "FD00:0::8081", "[fd00::8081]", "[fd00::8081]:80"])
+def test_an_address_of_ipv6_is_named_with_brackets_or_without(named: str) -> None:
+    """A client puts it into brackets; who starts a registry gives the address alone."""
+    assert refuses(Guard([named]), b"[fd00::8081]:9000") is None
+    assert refuses(Guard([named]), b"[fd00::8082]:9000") is not None
+
+
 @pytest.mark.parametrize(
     "host",
     [

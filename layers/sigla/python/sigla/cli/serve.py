@@ -54,7 +54,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=_settings_help(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
+    parser.add_argument(
+        "--host", type=place.given, default="127.0.0.1", help="address to listen on (default %(default)s)"
+    )
     parser.add_argument("--port", type=_port, default=8081, help="port to listen on (default %(default)s; 0 for any)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
@@ -115,13 +117,13 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
 
 
 def _zones(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_ZONES:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MOST_ZONES:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of zones; it can be 1 to {MOST_ZONES}")
     return int(text)
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > HIGHEST_PORT:
+    if not (text.isascii() and text.isdecimal()) or int(text) > HIGHEST_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are 0 to {HIGHEST_PORT}")
     return int(text)
 

@@ -50,7 +50,7 @@ class Directory:
                 pass
 
     def read(self, key: BodyKey) -> Body | None:
-        """None if there is no file. Raises BodyDamaged, and StoreError where it may be sound and is not for who reads."""
+        """None if there is no file. Raises BodyDamaged, and StoreError where it may well be sound for other readers."""
         try:
             stored = self.body_path(key).read_bytes()
         except OSError as failure:

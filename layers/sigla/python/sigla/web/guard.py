@@ -27,7 +27,7 @@ class Guard:
 
     def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
         """Raises ValueError, which says what is no host's name."""
-        self._hosts = frozenset(map(host, hosts))
+        self._hosts = frozenset(host(in_authority(each)) for each in hosts)
         self._origins = frozenset(origins)
         self._known: set[bytes] = set()
 
@@ -68,6 +68,14 @@ def host(authority: str) -> str:
     if found is None:
         raise ValueError(f"{authority!r} is no name of a host")
     return found["name"].strip("[]").removesuffix(".")
+
+
+def in_authority(name: str) -> str:
+    """As it stands before a port: an address of IPv6 in brackets, whatever else it is as it is."""
+    try:
+        return f"[{ipaddress.IPv6Address(name)}]"
+    except ValueError:
+        return name
 
 
 def is_loopback(name: str) -> bool:
