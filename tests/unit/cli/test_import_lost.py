@@ -97,3 +97,14 @@ def _make_unreadable(file: Path, kind: str) -> None:
         if not Path("/proc/self/mem").exists():
             pytest.skip("only Linux has a file whose reading fails as a disk does")
         file.symlink_to("/proc/self/mem")
+
+
+def test_a_file_that_is_in_no_contexts_folder_is_nobodys_body(tmp_path: Path, data: str, capsys: Captured) -> None:
+    """It was told as a body of a context without a name, whose counter was to be raised."""
+    assert main(["import", written(tmp_path / "d.jsonl", topic(schema("o", 1, 1))), "--data", data]) == 0
+    bodies = Path(data) / "default" / "schemas"
+    (bodies / "0000000007.json").write_bytes((bodies / "_" / "0000000001.json").read_bytes())
+    assert main(["scrub", "--data", data, "--fix", "COUNTER_BEHIND"]) == 0
+    capsys.readouterr()
+    assert main(["export", "--data", data]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1

@@ -78,7 +78,7 @@ def _below(folder: Path, encoded: str) -> Iterator[BodyKey]:
         with scandir(folder) as entries:
             for entry in entries:
                 # By its name first: what cannot be read is told as a damaged body, and does not end the list.
-                if BODY.fullmatch(entry.name):
+                if encoded and BODY.fullmatch(entry.name):
                     yield BodyKey(_context(encoded), SchemaId(int(Path(entry.name).stem)))
                 elif entry.is_dir():
                     folders.append(entry.name)
