@@ -136,3 +136,11 @@ def test_a_file_that_is_no_key_keeps_nobody_out(tmp_path: Path, stray: bytes) ->
         pytest.skip("this file system has no such names")
     assert "orders" in keys.names()
     assert dict(keys.list())["orders"] == b"one"
+
+
+def test_nobody_waits_for_a_pipe_among_the_keys(tmp_path: Path) -> None:
+    """It would be read until somebody writes into it."""
+    keys = EmbeddedKeys(tmp_path)
+    keys.put("orders", b"one")
+    os.mkfifo(tmp_path / "default" / "keys" / "pipe.json")
+    assert dict(keys.list()) == {"orders": b"one"}

@@ -150,3 +150,13 @@ def test_a_second_name_or_origin_opens_nothing(registry: Registry, name: str, sa
     client = Client(app.build(registry, options=app.Options(guard=Guard())))
     sent = [("host", "localhost"), ("origin", "http://localhost"), (name, said), ("content-type", "application/json")]
     assert client("POST", "/subjects/orders/versions", {"schema": '"int"'}, sent).status == 403
+
+
+def test_a_preflight_to_a_foreign_name_is_refused_too(registry: Registry) -> None:
+    """It is answered before any route is looked for, and names who may call."""
+    trusted = "https://ui.example"
+    options = app.Options(guard=Guard(origins=[trusted]), cors_origins=(trusted,))
+    client = Client(local.application(registry, options=options))
+    asked = {"Origin": trusted, "Access-Control-Request-Method": "POST"}
+    assert client("OPTIONS", "/subjects", headers={**asked, "Host": "localhost"}).status == 200
+    assert client("OPTIONS", "/subjects", headers={**asked, "Host": "evil.example"}).status == 403

@@ -62,9 +62,12 @@ class EmbeddedKeys:
         return True
 
     def _files(self) -> Mapping[str, Path]:
-        """By the name of the key. A file that no key of its name would be kept in is shown by its own name."""
+        """By the name of the key. A file that no key of its name would be kept in is shown by its own name.
+
+        A pipe is no key: reading it would wait for whoever writes into it.
+        """
         try:
-            found = [path for path in self._folder.iterdir() if path.suffix == ENDING]
+            found = [path for path in self._folder.iterdir() if path.suffix == ENDING and not path.is_fifo()]
         except FileNotFoundError:
             return {}
         except OSError as failure:

@@ -137,13 +137,21 @@ class Application(FastAPI):
         """Nothing, unless browsers of other sites may call."""
         if not self._cors_origins:
             return self._chosen
-        return CORSMiddleware(
+        shared = CORSMiddleware(
             self._chosen,
             allow_origins=self._cors_origins,
             allow_methods=sorted({route.method for route in ROUTES}),
             allow_headers=["*"],
             expose_headers=["ETag", "X-Request-ID"],
         )
+        if self._guard is None:
+            return shared
+
+        def guarded(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+            """A preflight is answered by the middleware itself, so the guard comes first."""
+            return (self._table if self._refused(scope) else shared)(scope, receive, send)
+
+        return guarded
 
     def _chosen(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         mine = scope["type"] == "http" and (scope["path"] not in self._elsewhere or self._refused(scope))
