@@ -69,6 +69,17 @@ def test_a_status_says_it_where_no_sentence_can_be_written(data: Path) -> None:
         assert subprocess.run(arguments, cwd=data, stderr=out, check=False).returncode == 2
 
 
+@pytest.mark.skipif(not FULL.exists(), reason=f"there is no {FULL} here")
+@pytest.mark.parametrize("command", ["keys create producer", "keys create producer --json"])
+def test_a_key_whose_secret_nobody_was_told_is_none(data: Path, command: str, capsys: Captured) -> None:
+    """The name is free for another try, and nothing good is left lying about."""
+    with FULL.open("w") as out, begun(data, command, out.fileno()) as running:
+        told = running.communicate()[1]
+    assert (running.returncode, told) == (2, "sigla: The output cannot be used (No space left on device).\n")
+    assert main(["keys", "list", "--data", str(data / "data"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
 def test_who_loses_patience_is_not_shown_where_it_was(data: Path) -> None:
     """A registry that takes a request and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:

@@ -74,10 +74,17 @@ def create(args: argparse.Namespace) -> int:
             raise Misuse(str(problem)) from None
         except api_keys.KeyTaken:
             raise Refused(f"There is a key {args.name} already; revoke it first, or take another name.") from None
-    if args.json:
-        print(json.dumps({"key": key.name, "secret": secret, **_told(key)}))
-    else:
-        print(f"key: {key.name}\nsecret: {secret}")
+    told = (
+        json.dumps({"key": key.name, "secret": secret, **_told(key)})
+        if args.json
+        else f"key: {key.name}\nsecret: {secret}"
+    )
+    try:
+        print(told, flush=True)
+    except OSError:
+        with _kept_in(args) as (keys, _):
+            keys.remove(key.name)  # nobody has its secret
+        raise
     print(SHOWN_ONCE, file=sys.stderr)
     return 0
 
