@@ -89,3 +89,16 @@ def test_small_requests_are_let_in_a_little_longer_than_large_ones(held: int, ho
 
 def test_some_descriptors_are_never_those_of_clients() -> None:
     assert 0 < crowd.most_connections() <= crowd.MOST_CONNECTIONS
+
+
+def test_an_answer_that_nobody_takes_keeps_no_server_from_its_end() -> None:
+    """Who still reads has as long as there is."""
+    waiting = Crowd()
+    dead, slow = Client(1000), Client(1000)
+    for client in (dead, slow):
+        waiting.waits(client, 0.0)
+    waiting.ends = True
+    slow.waiting -= 1
+    waiting.look(crowd.LAST_PATIENCE_S)
+    assert dead.left
+    assert not slow.left

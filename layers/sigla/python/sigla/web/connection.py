@@ -15,7 +15,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from sigla.web.crowd import Crowd
+from sigla.web.crowd import LAST_PATIENCE_S, Crowd
 from sigla.web.flow import Flow, until_given_up
 from sigla.web.refusals import (
     BadRequest,
@@ -40,9 +40,6 @@ LONGEST_TARGET = 8 * 2**10
 
 PATIENCE_S = 60.0
 """How long a request may take to arrive: who sends a byte now and then must not hold a connection for ever."""
-
-LAST_PATIENCE_S = 3.0
-"""The same once the server stops."""
 
 PIECE = 4 * 2**10
 """Bytes that the parser gets at once: it cannot stop before their end, however many requests they hold."""
@@ -131,6 +128,8 @@ class Connection(HttpToolsProtocol):
         if self._arriving and not self._farewell:
             self._stop_waiting()
             self._wait(LAST_PATIENCE_S)
+        if self.transport.is_closing():
+            self._crowd.waits(self, self.loop.time())
 
     def untaken(self) -> int:
         return self.unsent() + in_the_system(self.transport)

@@ -29,6 +29,9 @@ PATIENCE_S = 60.0
 LITTLE_PATIENCE_S = 0.5
 """The same while too many answers wait."""
 
+LAST_PATIENCE_S = 3.0
+"""The same once the server stops."""
+
 
 class Member(Protocol):
     """A connection, as the others see it."""
@@ -50,13 +53,14 @@ class Crowd:
     """The connections of one server.
 
     held: bytes of requests that have no answer yet, those on their way included. idle: who has asked nothing since the
-    last answer, the oldest first.
+    last answer, the oldest first. ends: whether the server stops.
     """
 
     def __init__(self, *, arriving_bytes: int = ARRIVING_BYTES, connections: int = MOST_CONNECTIONS) -> None:
         self.connections = connections
         self.held = 0
         self.idle: dict[Member, None] = {}
+        self.ends = False
         self._most = arriving_bytes
         self._waiting: dict[Member, tuple[int, float]] = {}
 
@@ -85,7 +89,7 @@ class Crowd:
         if not self._waiting:
             return
         many = sum(member.unsent() for member in self._waiting) > UNTAKEN_BYTES
-        patience = LITTLE_PATIENCE_S if many else PATIENCE_S
+        patience = LITTLE_PATIENCE_S if many else LAST_PATIENCE_S if self.ends else PATIENCE_S
         for member, (before, since) in [*self._waiting.items()]:
             untaken = member.untaken()
             if untaken != before:

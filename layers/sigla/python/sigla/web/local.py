@@ -139,6 +139,8 @@ LONGEST_FAREWELL_S = 20
 SWITCH_S = 0.0005
 """How long a thread that computes keeps one that has an answer waiting."""
 
+TICK_S = 0.1
+
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
 
@@ -231,4 +233,15 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._tell_end()
-        await super().shutdown(sockets)
+        self._crowd.ends = True
+        looking = asyncio.create_task(self._look())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            looking.cancel()
+
+    async def _look(self) -> None:
+        """As `on_tick` does until the end begins."""
+        while True:
+            self._crowd.look(asyncio.get_running_loop().time())
+            await asyncio.sleep(TICK_S)
