@@ -1,5 +1,6 @@
 """Large texts of every shape: each is legal, and whatever is computed for one can be given up."""
 
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -37,8 +38,7 @@ def test_reading_a_large_text_asks_whether_it_may_go_on(name: str, what: str) ->
     assert asks(lambda: language.parse(large, (), True)) >= (0 if what in SIMPLE else 1)
 
 
-SIMPLE = {"one name of many parts", "comments", "long names", "long numbers", "imports", "reserved", "symbols",
-          "aliases of one record"}  # fmt: skip
+SIMPLE = {"comments", "long names", "long numbers"}
 """Few nodes in many characters, which are read by regular expressions and tables alone."""
 
 
@@ -59,6 +59,44 @@ def test_twice_the_text_takes_twice_the_steps(name: str, what: str) -> None:
     for function in WHAT:
         half, whole = (asks(work(name, what, size, function)) for size in (10_000, 20_000))
         assert whole <= 2.3 * half + 3 or (name, what, function) in ALL_WITH_ALL, function
+
+
+@pytest.mark.parametrize(
+    "name, what, function",
+    [
+        ("AVRO", "fields", "normalise"),
+        ("AVRO", "aliases of one record", "normalise"),
+        ("AVRO", "symbols", "normalise"),
+        ("JSON", "enum of numbers", "normalise"),
+        ("JSON", "anchors", "validate"),
+        ("JSON", "properties, all of them others", "compare"),
+        ("PROTOBUF", "messages", "compare"),
+        ("PROTOBUF", "enums", "compare"),
+        ("PROTOBUF", "oneofs", "compare"),
+        ("PROTOBUF", "reserved", "normalise"),
+    ],
+)
+def test_nothing_computes_long_without_asking(name: str, what: str, function: str) -> None:
+    """Whoever waits for the thread waits until it asks. Counted in calls, to be the same everywhere."""
+    calls = longest = 0
+
+    def called(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    def clock() -> float:
+        nonlocal calls, longest
+        calls, longest = 0, max(longest, calls)
+        return 0.0
+
+    begun = work(name, what, 250_000, function)
+    with Effort(UNLIMITED, clock, lambda: 0.0).turn():
+        sys.setprofile(called)
+        try:
+            begun()
+        finally:
+            sys.setprofile(None)
+    assert 0 < longest < 50_000
 
 
 def work(name: str, what: str, size: int, function: str) -> Callable[[], object]:

@@ -35,3 +35,15 @@ def test_letters_beyond_the_first_plane_count_as_two_units() -> None:
     """Names of JSON properties may be anything, even half a character."""
     assert in_java_order(["é", "😀"]) == ["😀", "é"]
     assert in_java_order(["\ud800"]) == ["\ud800"]
+
+
+def test_a_long_name_has_the_hash_of_the_platform() -> None:
+    """Long names are hashed in pieces; `h = 31 * h + unit`, for each 16 bits of the name, is what the platform says."""
+    for name in ("m" * 63, "m" * 64, "m" * 65, "n" * 128, "x" * 1_000 + "é😀" * 40, "\ud800" * 200):
+        units = name.encode("utf-16-be", "surrogatepass")
+        code = 0
+        for at in range(0, len(units), 2):
+            code = (31 * code + int.from_bytes(units[at : at + 2])) % 2**32
+        bucket = (code ^ code >> 16) % 16
+        for letter in "@ABCDEFGHIJKLMNO":  # in the buckets 0 to 15
+            assert in_java_order([name, letter])[0] == (name if bucket <= ord(letter) % 16 else letter)

@@ -9,10 +9,13 @@ between may take that for an answer: they name what they catch, and none of them
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Final, Protocol
+from itertools import islice
+from typing import Final, Protocol, TypeVar
+
+Item = TypeVar("Item")
 
 STEPS_PER_LOOK: Final = 1_000
 """A clock is looked at after so many steps: about a millisecond."""
@@ -160,6 +163,21 @@ def pulse(steps: int = STEPS_PER_LOOK) -> None:
         effort.ahead -= steps
         if effort.ahead <= 0:
             effort.look()
+
+
+def paced(items: Collection[Item], steps: int = 1) -> Iterable[Item]:
+    """The items, with pulses among them. steps: what is done with one of them. Raises Interrupted."""
+    if len(items) * steps > STEPS_PER_LOOK:
+        return _paced(items, steps)
+    pulse(len(items) * steps)
+    return items
+
+
+def _paced(items: Iterable[Item], steps: int) -> Iterator[Item]:
+    following = iter(items)
+    while some := list(islice(following, max(1, STEPS_PER_LOOK // steps))):
+        pulse(len(some) * steps)
+        yield from some
 
 
 def committed() -> None:

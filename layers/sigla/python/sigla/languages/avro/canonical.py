@@ -3,7 +3,7 @@
 The printer keeps its own stack of what is still to be written, texts and nodes, so that depth is a matter of counting.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, TypeAlias
 
 from sigla import effort
@@ -147,8 +147,7 @@ class Printer:
     def record(self, node: Record, space: str, depth: int) -> list[Piece]:
         pieces: list[Piece] = [f'{self.head(node, node.word, space)},"fields":[']
         separator = ""
-        effort.pulse(STEPS_OF_A_NODE * len(node.fields))
-        for field in node.fields:
+        for field in effort.paced(node.fields, STEPS_OF_A_NODE):
             before, after = f'{separator}{{"name":"{field.name}","type":', self.tail(field)
             type_ = field.type
             if isinstance(type_, Primitive):
@@ -175,10 +174,11 @@ class Printer:
             return ""
         if self.exact:
             return f',"aliases":{self.names(node.aliases)}'
-        return f',"aliases":{self.names([relative(alias, node.namespace) for alias in node.aliases])}'
+        aliases = [relative(alias, node.namespace) for alias in effort.paced(node.aliases)]
+        return f',"aliases":{self.names(aliases)}'
 
-    def names(self, names: Iterable[str]) -> str:
-        return f"[{','.join(map(quoted, sorted(names) if self.exact else names))}]"
+    def names(self, names: Collection[str]) -> str:
+        return f"[{','.join(map(quoted, effort.paced(sorted(names) if self.exact else names)))}]"
 
     def props(self, props: Props) -> str:
         if not props:

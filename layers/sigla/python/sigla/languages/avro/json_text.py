@@ -105,7 +105,7 @@ class _Writer:
     def add_list(self, items: list[Json], depth: int) -> None:
         self.admit(len(items), depth)
         separator = "["
-        for item in items:
+        for item in effort.paced(items):
             self.out.append(separator)
             self.pieces(item, depth)
             separator = ","
@@ -114,14 +114,14 @@ class _Writer:
     def add_object(self, members: dict[str, Json], depth: int) -> None:
         self.admit(len(members), depth)
         separator = "{"
-        for key in sorted(members) if self.ordered else members:
+        for key in effort.paced(sorted(members) if self.ordered else members):
             self.out.append(f"{separator}{quoted(key)}:")
             self.pieces(members[key], depth)
             separator = ","
         self.out.append("}" if members else "{}")
 
     def admit(self, more: int, depth: int) -> None:
-        effort.pulse(1 + more)
+        effort.pulse(1)
         self.count += more
         if depth > MAX_DEPTH:
             raise too_deep()

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.avro.tree import PRIMITIVES, Json
 
@@ -44,7 +45,7 @@ def _own_namespace(attributes: dict[str, Json], space: str) -> str:
 
 
 def check_parts(name: str, what: str) -> None:
-    for part in name.split("."):
+    for part in effort.paced(name.split(".")):
         checked(part, what, strict=True)
 
 
@@ -54,7 +55,7 @@ def aliases(attributes: dict[str, Json]) -> tuple[str, ...]:
     if not isinstance(listed, list):
         raise Malformed("The aliases are not a list")
     unique: dict[str, None] = {}
-    for alias in listed:
+    for alias in effort.paced(listed):
         if not isinstance(alias, str):
             raise Malformed("An alias is not a string")
         unique[alias] = None
@@ -65,6 +66,8 @@ def type_aliases(attributes: dict[str, Json], space: str, *, strict: bool) -> tu
     """The aliases of a type as full names: without a dot they belong to the type's own namespace."""
     found = aliases(attributes)
     if strict:
-        for alias in found:
+        for alias in effort.paced(found):
             check_parts(alias, "an alias")
-    return tuple(dict.fromkeys(alias if "." in alias or not space else f"{space}.{alias}" for alias in found))
+    return tuple(
+        dict.fromkeys(alias if "." in alias or not space else f"{space}.{alias}" for alias in effort.paced(found))
+    )

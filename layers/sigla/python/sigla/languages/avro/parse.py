@@ -127,8 +127,11 @@ class Reader:
         self.admit(depth)
         return read(self, json, space, depth)
 
-    def admit(self, depth: int, nodes: int = 1) -> None:
-        effort.pulse(STEPS_OF_A_NODE * nodes)
+    def admit(self, depth: int) -> None:
+        effort.pulse(STEPS_OF_A_NODE)
+        self.count_in(depth, 1)
+
+    def count_in(self, depth: int, nodes: int) -> None:
         self.count += nodes
         if self.count > MAX_NODES:
             raise too_large()
@@ -150,9 +153,9 @@ class Reader:
         return map_
 
     def union(self, json: list[Json], space: str, depth: int) -> Union:
-        self.admit(depth, 1 + len(json))
+        self.count_in(depth, 1 + len(json))
         branches: list[Type] = []
-        for branch in json:
+        for branch in effort.paced(json, STEPS_OF_A_NODE):
             branches.append(self.type(branch, space, depth + 1))  # noqa: PERF401 - would cost a frame per level
         union = Union(branches)
         self.made.append(union)
@@ -166,10 +169,10 @@ class Reader:
         fields = json.get("fields")
         if not isinstance(fields, list):
             raise Malformed(f"Record has no fields: {record.full}")
-        self.admit(depth, len(fields))
+        self.count_in(depth, len(fields))
         self.open.add(record.full)
         space, by_name = record.namespace, record.by_name
-        for attributes in fields:
+        for attributes in effort.paced(fields, STEPS_OF_A_NODE):
             field, type_ = self.field(attributes, record)
             field.type = self.type(type_, space, depth + 1)
             by_name[field.name] = field
@@ -208,7 +211,8 @@ class Reader:
         symbols = json.get("symbols")
         if not isinstance(symbols, list):
             raise Malformed(f"Enum has no symbols: {enum.full}")
-        enum.symbols = [checked(symbol, f"the symbols of {enum.full}", strict=self.strict) for symbol in symbols]
+        what = f"the symbols of {enum.full}"
+        enum.symbols = [checked(symbol, what, strict=self.strict) for symbol in effort.paced(symbols)]
         if len(set(enum.symbols)) < len(symbols):
             raise Malformed(f"Duplicate symbol in enum {enum.full}")
         if isinstance(default := json.get("default"), str):

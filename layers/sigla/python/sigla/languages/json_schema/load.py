@@ -77,6 +77,7 @@ class Loader:
         try:
             node = self.schema(self.value, self.resources.home)
             while self.pending:
+                effort.pulse(STEPS_OF_A_NODE)
                 reference, home = self.pending.pop()
                 reference.target = self.schema(*self.resources.find(reference.name, home))
         except RecursionError:

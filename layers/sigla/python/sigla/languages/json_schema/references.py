@@ -7,11 +7,13 @@ an address relative to those, or one of the metaschemas.
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.json_schema import text
 from sigla.languages.json_schema.text import Json
 from sigla.model import Resolved
 
+STEPS_OF_A_VALUE: Final = 3
 ANCHORS: Final = ("$anchor", "$dynamicAnchor")
 
 METASCHEMAS: Final = ("http://json-schema.org/", "https://json-schema.org/")
@@ -138,6 +140,7 @@ class Resources:
             known = self.named[id(home.document)] = {}
             todo: list[Place] = [(home.document, Home(home.document, home.address, home.address))]
             while todo:
+                effort.pulse(STEPS_OF_A_VALUE)
                 value, at = todo.pop()
                 inside = self.entered(at, value)
                 for name in self.own_names(value, inside):

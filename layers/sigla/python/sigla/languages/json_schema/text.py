@@ -13,12 +13,14 @@ from sigla.languages.json_text import quoted
 Number: TypeAlias = int | Decimal
 Json: TypeAlias = "bool | Number | str | list[Json] | dict[str, Json] | None"
 
+DIGITS_PER_STEP: Final = 16
 SPACE: Final = " \t\n\r"
 WORDS: Final = {True: "true", False: "false", None: "null"}
 
 
 def _exact(number: str) -> Number:
     """A decimal that prints as an integer is one: `1e0`, `1.0e1`. Zero has no sign, for none will be written."""
+    effort.pulse(2)
     try:
         value = Decimal(number)
     except InvalidOperation:
@@ -87,14 +89,16 @@ class _Writer:
         elif kind is list:
             self.add_list(cast("list[Json]", value), depth + 1)
         elif kind is Decimal or kind is int:
-            self.out.append(str(value))
+            digits = str(value)
+            effort.pulse(len(digits) // DIGITS_PER_STEP)
+            self.out.append(digits)
         else:
             self.out.append(WORDS[cast("bool | None", value)])
 
     def add_list(self, items: list[Json], depth: int) -> None:
         self.admit(len(items), depth)
         separator = "["
-        for item in items:
+        for item in effort.paced(items):
             self.out.append(separator)
             self.add(item, depth)
             separator = ","
@@ -103,14 +107,14 @@ class _Writer:
     def add_object(self, members: dict[str, Json], depth: int) -> None:
         self.admit(len(members), depth)
         separator = "{"
-        for key in sorted(members, key=utf16) if self.ordered else members:
+        for key in effort.paced(sorted(members, key=utf16) if self.ordered else members):
             self.out.append(f"{separator}{quoted(key)}:")
             self.add(members[key], depth)
             separator = ","
         self.out.append("}" if members else "{}")
 
     def admit(self, more: int, depth: int) -> None:
-        effort.pulse(1 + more)
+        effort.pulse(1)
         self.count += more
         if depth > MAX_DEPTH:
             raise too_deep()

@@ -73,8 +73,8 @@ class Printer:
             lines.append(f"package {file.package};")
         if file.imports or file.public:
             lines.append("")
-            lines += [f"import {quoted(path)};" for path in file.imports]
-            lines += [f"import public {quoted(path)};" for path in file.public]
+            self.imports("import", file.imports)
+            self.imports("import public", file.public)
         if options := self.shown(file.options):
             lines.append("")
             self.options(options, "")
@@ -232,9 +232,12 @@ class Printer:
         self.options(options, STEP + STEP)
         self.lines.append(f"{STEP}}};")
 
+    def imports(self, keyword: str, paths: Sequence[str]) -> None:
+        self.lines += [f"{keyword} {quoted(path)};" for path in effort.paced(paths)]
+
     def reserved(self, statements: Sequence[Reserved], pad: str) -> None:
-        for statement in statements:
-            entries = [span(entry) if isinstance(entry, Range) else quoted(entry) for entry in statement]
+        for statement in effort.paced(statements):
+            entries = [span(entry) if isinstance(entry, Range) else quoted(entry) for entry in effort.paced(statement)]
             self.lines.append(f"{pad}reserved {', '.join(entries)};")
 
     def ranges(self, extensions: ExtensionRanges, pad: str) -> None:
@@ -249,8 +252,7 @@ class Printer:
         return [option for option in options if not option.extension or option.name.lstrip(".").startswith(OURS)]
 
     def options(self, options: Sequence[Option], pad: str) -> None:
-        effort.pulse(2 * len(options))
-        self.lines += [f"{pad}option {assignment(option, pad)};" for option in options]
+        self.lines += [f"{pad}option {assignment(option, pad)};" for option in effort.paced(options, 2)]
 
     def brackets(self, options: list[Option], pad: str) -> str:
         """Options of fields and the like, after a space: one on the line itself, several on lines of their own."""

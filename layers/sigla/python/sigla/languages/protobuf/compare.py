@@ -9,6 +9,7 @@ those that wait for an answer.
 from collections.abc import Generator, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar, cast
 
+from sigla import effort
 from sigla.languages.java_order import in_java_order
 from sigla.languages.language import Budget, abandoned
 from sigla.languages.protobuf.kinds import MAP, MESSAGE, SCALARS, TEXTUAL, Kind, Type, is_map_entry, kind_of
@@ -197,7 +198,7 @@ class Comparison:
             self.oneofs(reader, new, old, scope)
         deleted = completely_deleted(new, old)
         # One generator for each message: fields have none of their own.
-        for tag in sorted(new.by_tag.keys() | old.by_tag.keys()):
+        for tag in effort.paced(sorted(new.by_tag.keys() | old.by_tag.keys())):
             for use, at in self.tagged(tag, new, old, scope, deleted):
                 if (yield use):
                     self.add("FIELD_NAMED_TYPE_CHANGED", scope, *at)

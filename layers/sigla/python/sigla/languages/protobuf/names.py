@@ -74,11 +74,13 @@ class Table:
 
     def enums(self, enums: Iterable[Enum], outer: str, file: File) -> None:
         for enum in enums:
+            effort.pulse(STEPS_OF_A_MESSAGE)
             self.add(enum, outer, file)
 
     def extends(self, extends: Iterable[Extend], outer: str, file: File) -> None:
         scope = tuple(outer.split(".")[:-1])
         for extend in extends:
+            effort.pulse(STEPS_OF_A_MESSAGE * (1 + len(extend.fields)))
             for group in extend.groups:
                 self.message(group.body, outer, file)
             for field in (*extend.fields, *map(as_field, extend.groups)):

@@ -60,8 +60,8 @@ class Tidy:
         tidy.syntax = "" if file.syntax == "proto2" else file.syntax
         tidy.edition = file.edition
         tidy.package = file.package
-        tidy.imports = sorted(set(file.imports))
-        tidy.public = sorted(set(file.public))
+        tidy.imports = in_order(file.imports)
+        tidy.public = in_order(file.public)
         tidy.options = self.options.in_order(file.options, TOP)
         tidy.messages = [self.message(message, TOP) for message in without_entries(file.messages)]
         tidy.enums = [self.enum(enum, TOP) for enum in file.enums]
@@ -211,15 +211,28 @@ def first_tag(oneof: Oneof) -> int:
     return min(member.tag for member in members(oneof))
 
 
+def in_order(paths: list[str]) -> list[str]:
+    """Each once."""
+    effort.pulse(len(paths))
+    return sorted(set(paths))
+
+
 def by_start(range_: Range) -> tuple[int, int]:
     return range_.start, range_.end
 
 
 def apart(statements: Iterable[Reserved]) -> list[Reserved]:
     """Each entry in a statement of its own: ranges by start, then names (PN-6)."""
-    entries = [entry for statement in statements for entry in statement]
-    ranges = sorted([entry for entry in entries if isinstance(entry, Range)], key=by_start)
-    names = sorted([entry for entry in entries if isinstance(entry, str)])
+    ranges: list[Range] = []
+    names: list[str] = []
+    for statement in statements:
+        effort.pulse(1 + len(statement))
+        ranges += [entry for entry in statement if isinstance(entry, Range)]
+        names += [entry for entry in statement if isinstance(entry, str)]
+    ranges.sort(key=by_start)
+    effort.pulse(len(ranges))
+    names.sort()
+    effort.pulse(len(names))
     single: list[Reserved] = [[range_] for range_ in ranges]
     single += [[name] for name in names]
     return single

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sigla import effort
 from sigla.languages.protobuf.tree import Field, Message
 
 
@@ -19,6 +20,7 @@ class Members:
         self.oneof_of: dict[int, str] = {}
         self.oneofs: dict[str, set[int]] = {}
         for oneof in message.oneofs:
+            effort.pulse(1 + len(oneof.fields))
             tags = self.oneofs.setdefault(oneof.name, set())
             for field in oneof.fields:
                 tags.add(field.tag)
@@ -42,6 +44,7 @@ def regrouped(message: Message, writer: Members) -> Iterator[tuple[str, str]]:
     Members that were in one oneof there share their origin; a field that was in none is an origin of its own.
     """
     for oneof in message.oneofs:
+        effort.pulse(2 + len(oneof.fields))
         tags = {field.tag for field in oneof.fields if field.tag in writer.by_tag}
         origins = [writer.origin(tag, oneof.name) for tag in tags]
         alone = origins.count(None)

@@ -265,6 +265,7 @@ class Reader(Assignments):
     def reserved(self, around: Message | Enum) -> None:
         reserved: Reserved = []
         while True:
+            effort.pulse(2)
             reserved.append(self.string("a name") if self.is_string() else self.range())
             if not self.met(","):
                 break
