@@ -31,11 +31,28 @@ def test_the_connection_that_has_been_idle_for_the_longest_time_makes_room() -> 
     """Whoever asked a moment ago will ask again."""
     idle = Crowd()
     first, second = Client(), Client()
-    idle.idle = {first: None, second: None}
+    for now, client in enumerate((first, second)):
+        idle.rests(client, float(now))
     assert idle.make_room()
     assert (first.left, second.left) == (1, 0)
     assert idle.make_room()
     assert not idle.make_room(), "nobody is idle any more"
+
+
+def test_an_idle_connection_is_closed_after_the_load_balancers_in_front_have_had_their_time() -> None:
+    """Who hangs up first decides whether a request is lost on its way."""
+    idle = Crowd()
+    first, second = Client(), Client()
+    idle.rests(first, 0.0)
+    idle.rests(second, 10.0)
+    idle.look(74.9)
+    assert (first.left, second.left) == (0, 0)
+    idle.look(75.0)
+    assert (first.left, second.left) == (1, 0)
+    del idle.idle[second]  # it asks something
+    idle.rests(second, 80.0)
+    idle.look(154.9)
+    assert second.left == 0
 
 
 def test_an_answer_that_nobody_takes_is_given_up_after_a_minute() -> None:

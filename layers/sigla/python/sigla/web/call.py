@@ -16,6 +16,7 @@ NONE = b""
 CLOSE: Header = (b"connection", b"close")
 ENCODING_VARIES: Header = (b"vary", b"Accept-Encoding")
 PACKED: Header = (b"content-encoding", b"gzip")
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
 DRAINED = 64 * 2**20
 """A refused body up to this size is read to its end by the server, so that the connection can go on."""
 
@@ -56,8 +57,15 @@ class Call:
 
     @property
     def asker(self) -> str:
-        """Whose requests take turns with those of others: the principal's, or else the address's."""
-        return self.principal or (self.client[0] if self.client else "")
+        """Whose requests take turns with those of others: the principal's, or else the address's.
+
+        A proxy on this machine is believed when it says for whom it asks: the last address is the one it has seen.
+        """
+        if self.principal or self.client is None:
+            return self.principal
+        address = self.client[0]
+        forwarded = self.headers.get(b"x-forwarded-for") if address in LOOPBACK else None
+        return address if forwarded is None else forwarded.rpartition(b",")[2].strip().decode("latin-1")
 
     def seen(self, status: int, sent: int, error_code: int | None) -> observe.Seen:
         found, took_ns = self.found, perf_counter_ns() - self.started

@@ -92,7 +92,7 @@ class Connection(HttpToolsProtocol):
         if len(self.connections) > self._crowd.connections and not self._crowd.make_room():
             self._refuse(NoConnectionFree())
             return
-        self._crowd.idle[self] = None
+        self._crowd.rests(self, self.loop.time())
         self._wait(PATIENCE_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -118,9 +118,6 @@ class Connection(HttpToolsProtocol):
         if not self.transport.is_closing():
             self._crowd.goes_on(self)
             self._go_on()
-
-    def timeout_keep_alive_handler(self) -> None:
-        self.leave_idle()
 
     def shutdown(self) -> None:
         """No further request is begun here; one that is still arriving has little time left."""
@@ -149,7 +146,6 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._farewell:
             return
-        self._unset_keepalive_if_required()
         if self._unfed:
             self._unfed += data
         else:
@@ -275,23 +271,20 @@ class Connection(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._running = cycle
-        task = self.loop.create_task(self._answer(cycle, app))
-        task.add_done_callback(self.tasks.discard)
+        task = self.loop.create_task(cycle.run_asgi(until_given_up(app, cycle)))
+        task.add_done_callback(self._done)
         self.tasks.add(task)
 
-    async def _answer(self, cycle: RequestResponseCycle, app: Any) -> None:
+    def _done(self, task: "asyncio.Task[None]") -> None:
         """A request costs something until its work is done, also where its client has left."""
-        try:
-            await cycle.run_asgi(until_given_up(app, cycle))
-        finally:
-            self._crowd.held -= self._costs.popleft()
+        self.tasks.discard(task)
+        self._crowd.held -= self._costs.popleft()
 
     def on_response_complete(self) -> None:
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             self._crowd.waits(self, self.loop.time())
             return
-        self._unset_keepalive_if_required()
         self._go_on()
 
     def _go_on(self) -> None:
@@ -320,12 +313,8 @@ class Connection(HttpToolsProtocol):
             self._stop_waiting()
         if self._unfed:
             self.flow.pause_reading()
-        elif self._is_idle() and not self.pipeline and self.timeout_keep_alive_task is None:
-            self._rest()
-
-    def _rest(self) -> None:
-        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
-        self._crowd.idle[self] = None
+        elif self not in self._crowd.idle and self._is_idle() and not self.pipeline:
+            self._crowd.rests(self, self.loop.time())
 
     def _count(self) -> None:
         beside = len(self._unfed) + (self._head_bytes if self._in_head else 0)
@@ -365,7 +354,6 @@ class Connection(HttpToolsProtocol):
         self._unfed = b""
         self._crowd.idle.pop(self, None)
         self._stop_waiting()
-        self._unset_keepalive_if_required()
         self._give_up_incomplete()
         if self._is_idle() and not self.pipeline and not self.flow.write_paused:
             self._leave()

@@ -26,6 +26,9 @@ UNTAKEN_BYTES = 32 * 2**20
 PATIENCE_S = 60.0
 """How long a client may take no byte of an answer."""
 
+KEPT_ALIVE_S = 75.0
+"""How long an idle connection is kept: longer than common load balancers do, which must be the first to hang up."""
+
 LITTLE_PATIENCE_S = 0.5
 """The same while too many answers wait."""
 
@@ -53,13 +56,13 @@ class Crowd:
     """The connections of one server.
 
     held: bytes of requests that have no answer yet, those on their way included. idle: who has asked nothing since the
-    last answer, the oldest first. ends: whether the server stops.
+    last answer, and since when, the oldest first. ends: whether the server stops.
     """
 
     def __init__(self, *, arriving_bytes: int = ARRIVING_BYTES, connections: int = MOST_CONNECTIONS) -> None:
         self.connections = connections
         self.held = 0
-        self.idle: dict[Member, None] = {}
+        self.idle: dict[Member, float] = {}
         self.ends = False
         self._most = arriving_bytes
         self._waiting: dict[Member, tuple[int, float]] = {}
@@ -67,6 +70,10 @@ class Crowd:
     def is_full_for(self, holds: int) -> bool:
         """Whether a connection that holds so many bytes has to give them up."""
         return self.held > self._most and (holds > SMALL or self.held > self._most + self._most // 4)
+
+    def rests(self, member: Member, now: float) -> None:
+        """It has asked nothing from now on. One look at all of them replaces a timer for each answer."""
+        self.idle[member] = now
 
     def make_room(self) -> bool:
         """Has the connection leave that has been idle for the longest time; False if none is."""
@@ -85,7 +92,9 @@ class Crowd:
         self._waiting.pop(member, None)
 
     def look(self, now: float) -> None:
-        """Gives up the answers that nobody takes."""
+        """Closes what has been idle for too long, and gives up the answers that nobody takes."""
+        while self.idle and now - next(iter(self.idle.values())) >= KEPT_ALIVE_S:
+            self.make_room()
         if not self._waiting:
             return
         many = sum(member.unsent() for member in self._waiting) > UNTAKEN_BYTES

@@ -193,7 +193,7 @@ def serve(
         access_log=False,  # ours is the one line
         log_level="warning",
         server_header=False,
-        timeout_keep_alive=75,  # longer than the idle time of common load balancers, which must be the first to hang up
+        proxy_headers=False,  # whose turn it is, is the only use of an address; `Call.asker` reads what a proxy says
         timeout_graceful_shutdown=LONGEST_FAREWELL_S,
     )
     # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.

@@ -73,4 +73,6 @@ class Workers:
 
 def is_quick(route: Route, query: bytes) -> bool:
     """Whether a request is answered quickly whatever was registered: no list, and no language reads a schema."""
-    return route.method == "GET" and not route.lists and b"format=" not in query and b"findTags=" not in query
+    if route.method != "GET" or route.lists:
+        return False
+    return not query or (b"format=" not in query and b"findTags=" not in query)
