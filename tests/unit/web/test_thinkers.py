@@ -97,14 +97,18 @@ def test_what_is_begun_again_elsewhere_is_answered_alike() -> None:
 
 @pytest.mark.usefixtures("every_pulse_looks")
 def test_many_at_once_that_begin_again_are_told_one_id() -> None:
-    """All of them compute at the same time, outside the group of writes; one of them commits first."""
+    """All of them compute at the same time, outside the group of writes; one of them commits first.
+
+    Each may have drawn a number before it lost the race, so the id need not be the first.
+    """
 
     async def story() -> set[tuple[int, int]]:
         async with served(0) as ask:
             asked = (ask("POST", "/subjects/s/versions", record("R", A)) for _ in range(12))
             return {(answer.json["id"], answer.json["version"]) for answer in await asyncio.gather(*asked)}
 
-    assert asyncio.run(story()) == {(1, 1)}
+    ((_, version),) = asyncio.run(story())
+    assert version == 1
 
 
 class Meanwhile:
