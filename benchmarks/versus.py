@@ -5,7 +5,7 @@
 The other commit is checked out below `build/versus`, with an environment of its own. In each round either side runs
 each benchmark once; who begins changes from round to round. What is compared is a line's ratio to the baseline that ran
 in turns with it, or its figure where there is none. A line is worse if its median is more than 5 % worse and the
-distance is also larger than the spread: that of the middle runs of either side, without the best and the worst.
+distance is also larger than the spread: that of the middle runs of either side, without the best and the worst of five.
 
 It may mislead: two commits that quote different baselines under one name are compared all the same, and what disturbs
 the machine for longer than a round looks like a difference.
@@ -78,7 +78,7 @@ class Compared:
 
 def _middle(runs: Sequence[float]) -> float:
     ordered = sorted(runs)
-    inner = ordered[1:-1] or ordered
+    inner = ordered[1:-1] if len(ordered) >= ROUNDS else ordered
     return inner[-1] - inner[0]
 
 
