@@ -107,7 +107,7 @@ def refused(registry: Registry, *chunks: bytes) -> tuple[bytes, Any]:
         for chunk in chunks:
             if not transport.closed:
                 protocol.data_received(chunk)
-        assert transport.closed
+        await transport.ended.wait()
         return bytes(transport.sent)
 
     head, _, body = asyncio.run(talk()).partition(b"\r\n\r\n")
@@ -124,6 +124,16 @@ def test_what_is_no_http_is_refused_in_the_envelope(registry: Registry, request_
     assert head.startswith(b"HTTP/1.1 400 ")
     assert told["error_code"] == 400
     assert b"connection: close" in head
+
+
+@pytest.mark.parametrize("cut", range(1, len("GET /schemas/ids/Größe HTTP/1.1\r\n".encode()), 3))
+def test_a_first_line_means_the_same_wherever_it_is_cut(registry: Registry, cut: int) -> None:
+    """HTTP-15, HTTP-16: where a network begins its next packet is nobody's choice."""
+    end = b"host: h\r\nconnection: close\r\n\r\n"
+    for line, status in (("GET /schemas/ids/Größe HTTP/1.1\r\n", 404), ("FETCH /schemas/ids/1 HTTP/1.1\r\n", 405)):
+        head, told = refused(registry, line.encode()[:cut], line.encode()[cut:] + end)
+        assert int(head.split()[1]) == status
+        assert told["error_code"] == status
 
 
 def test_endless_headers_are_given_up(registry: Registry) -> None:

@@ -28,7 +28,7 @@ from sigla.web.refusals import (
     TooMuchArrives,
     TrailersTooLarge,
 )
-from sigla.web.spoken import NO_HTTP, escaped, in_the_system, is_request_line, written
+from sigla.web.spoken import NO_HTTP, begins_as_request, escaped, in_the_system, is_request_line, written
 
 LARGEST_HEAD = 64 * 2**10
 """Bytes of request line and headers beyond the packet they begin in, and of trailers; what is longer is given up."""
@@ -72,6 +72,7 @@ class Connection(HttpToolsProtocol):
         self._in_head = False
         self._arriving = False
         self._upgrading = False
+        self._first_line = b""
         self._timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._trailer_bytes = 0
@@ -102,7 +103,7 @@ class Connection(HttpToolsProtocol):
         for _ in self.pipeline:
             self._crowd.held -= self._costs.pop()
         self.pipeline.clear()
-        self._unfed, self._in_head = b"", False
+        self._unfed, self._first_line, self._in_head = b"", b"", False
         self._count()
         super().connection_lost(exc)
         if self.cycle is not None:
@@ -148,11 +149,19 @@ class Connection(HttpToolsProtocol):
             return
         if self._unfed:
             self._unfed += data
-        else:
-            if not self._arriving and not data.isascii():
-                data = escaped(data)
+        elif self._arriving and not self._first_line:
             self._feed(data)
+        else:
+            self._begin(data)
         self._settle()
+
+    def _begin(self, data: bytes) -> None:
+        """A request's first line is read as a whole: only then is it known what it means."""
+        data = self._first_line + data
+        self._arriving = b"\n" not in data and len(data) <= LONGEST_TARGET and begins_as_request(data)
+        self._first_line = data if self._arriving else b""
+        if not self._arriving:
+            self._feed(data if data.isascii() else escaped(data))
 
     def _feed(self, data: bytes) -> None:
         """Has the parser read as much as may be answered now; the rest is kept."""
@@ -317,7 +326,7 @@ class Connection(HttpToolsProtocol):
             self._crowd.rests(self, self.loop.time())
 
     def _count(self) -> None:
-        beside = len(self._unfed) + (self._head_bytes if self._in_head else 0)
+        beside = len(self._unfed) + len(self._first_line) + (self._head_bytes if self._in_head else 0)
         if beside != self._beside:
             self._crowd.held += beside - self._beside
             self._beside = beside
@@ -351,7 +360,7 @@ class Connection(HttpToolsProtocol):
     def _refuse(self, refusal: HttpRefusal) -> None:
         """The last answer of this connection, once those before it are sent."""
         self._farewell = written(refusal)
-        self._unfed = b""
+        self._unfed = self._first_line = b""
         self._crowd.idle.pop(self, None)
         self._stop_waiting()
         self._give_up_incomplete()

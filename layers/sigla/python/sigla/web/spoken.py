@@ -18,12 +18,18 @@ if sys.platform == "linux":
 NO_HTTP = "Invalid HTTP request received."
 
 _REQUEST_LINE = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
+_BEGINNING = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?: [^ \r\n]*(?: [HTP/1.0]*\r?)?)?\Z")
 _ASCII = bytes(range(128))
 
 
 def is_request_line(data: bytes) -> bool:
     """Whether it begins as a request does, of whatever method."""
     return _REQUEST_LINE.match(data) is not None
+
+
+def begins_as_request(data: bytes) -> bool:
+    """Whether it may become the first line of a request, of whatever method."""
+    return _BEGINNING.match(data) is not None
 
 
 def escaped(data: bytes) -> bytes:
