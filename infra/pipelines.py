@@ -24,13 +24,14 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import pipeline_package
+from infra.choices.rules import listed
 from infra.packages import ROOT, Package, built
 from infra.parts.alarms import Watched, set_alarms
 from infra.parts.checklist import acknowledge
 from infra.parts.functions import allow
 from infra.parts.logs import log_group
 from infra.parts.notes import notes
-from infra.settings import Settings, listed
+from infra.settings import Settings
 from infra.storage import Storage
 
 GB_PER_VCPU: Final = 4

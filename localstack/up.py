@@ -26,7 +26,8 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
-from infra.settings import NONE, InvalidSetting, Settings
+from infra.choices.ring import NONE
+from infra.settings import InvalidSetting, Settings
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
 from localstack.server import CREDENTIALS, PORT, ZONES, Server
 from pipelines.connectors.maven import Unavailable

@@ -14,10 +14,11 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
+from infra.choices.front_door import FrontDoor
 from infra.parts.checklist import acknowledge
 from infra.parts.gateway_responses import rewrite
 from infra.parts.logs import log_group
-from infra.settings import FrontDoor, Settings
+from infra.settings import Settings
 
 STAGE = "v1"
 """The first segment of every URL of the REST API; the registry never sees it."""

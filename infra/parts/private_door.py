@@ -13,10 +13,11 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_route53 as route53
 from constructs import Construct, IDependable
 
+from infra.choices.rules import listed
 from infra.parts.front_door import rest_api
 from infra.parts.logs import log_group
 from infra.parts.network import Network, security_group
-from infra.settings import Settings, listed
+from infra.settings import Settings
 
 HTTPS = 443
 

@@ -13,9 +13,10 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticache as elasticache
 from constructs import Construct
 
+from infra.choices.ring import MEMCACHED, NONE, VALKEY
 from infra.parts.checklist import acknowledge
 from infra.parts.network import Network, security_group
-from infra.settings import MEMCACHED, NONE, VALKEY, Settings
+from infra.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from infra.choices.ring import MEMCACHED, VALKEY, Ring
 from infra.parts.ring import ENGINES
-from infra.settings import MEMCACHED, VALKEY, InvalidSetting, Ring, Settings
+from infra.settings import InvalidSetting, Settings
 from sigla.cache.members.addresses import read
 from tests.caches import USERS
 from tests.infra.conftest import Synthesise

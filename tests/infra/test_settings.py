@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.settings import FrontDoor, InvalidSetting, Network, Settings, flat
+from infra.choices.front_door import FrontDoor
+from infra.choices.network import Network
+from infra.settings import InvalidSetting, Settings, flat
 from sigla.rules.compatibility import LEVELS
 from sigla.settings import InvalidSetting as NotRead
 from sigla.settings import Settings as OfTheFunction

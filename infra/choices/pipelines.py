@@ -1,9 +1,10 @@
-"""What a deployer may choose for the jobs: the settings `pipelines.…`."""
+"""The settings `pipelines.…`: the jobs."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+from infra.choices.rules import Rules, Together
 
 _ID_LISTS = {"subnets": "subnet", "security_groups": "sg"}
 _SCHEDULE = re.compile(r"(|rate\([1-9]\d* (minute|hour|day)s?\)|cron\([^()]+\))")
@@ -45,27 +46,25 @@ def _are_ids(kind: str) -> Callable[[str], object]:
     return lambda value: re.fullmatch(rf"({kind}-[0-9a-f]+(,|$))*", value.replace(" ", ""))
 
 
-RULES: Mapping[str, tuple[Callable[[Any], object], str]] = {
-    "pipelines.release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
-    "pipelines.max_vcpus": (lambda value: 2 <= value <= 4_000, "it must be 2 to 4000"),
-    "pipelines.idle_minutes": (lambda value: 1 <= value <= 10_080, "it must be 1 to 10080"),
-    "pipelines.bad_ratio": (lambda value: 0 < value <= 1, "it must be more than 0 and at most 1"),
+RULES: Rules = {
+    "release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
+    "max_vcpus": (lambda value: 2 <= value <= 4_000, "it must be 2 to 4000"),
+    "idle_minutes": (lambda value: 1 <= value <= 10_080, "it must be 1 to 10080"),
+    "bad_ratio": (lambda value: 0 < value <= 1, "it must be more than 0 and at most 1"),
     **{
-        f"pipelines.{job}_schedule": (_SCHEDULE.fullmatch, "it must be rate(…) or cron(…), or empty")
+        f"{job}_schedule": (_SCHEDULE.fullmatch, "it must be rate(…) or cron(…), or empty")
         for job in ("land", "audit", "scrub")
     },
     **{
-        f"pipelines.{name}": (_are_ids(kind), f"it must be ids such as {kind}-0123abcd, separated by commas, or empty")
+        f"{name}": (_are_ids(kind), f"it must be ids such as {kind}-0123abcd, separated by commas, or empty")
         for name, kind in _ID_LISTS.items()
     },
 }
-"""What a value must be: a test and how the sentence ends."""
 
-TOGETHER: tuple[tuple[Callable[[Pipelines], object], str], ...] = (
+TOGETHER: Together = (
     (lambda given: given.lake_bucket or not given.enabled, "pipelines.enabled needs pipelines.lake_bucket."),
     (
         lambda given: bool(given.subnets) == bool(given.security_groups),
         "pipelines.subnets and pipelines.security_groups go together: give both or neither.",
     ),
 )
-"""What settings must be together."""

@@ -1,0 +1,52 @@
+"""The settings `front_door.…`."""
+
+from dataclasses import dataclass
+
+from infra.choices.rules import Rules, Together, are_networks
+
+
+@dataclass(frozen=True, slots=True)
+class FrontDoor:
+    """The ways in.
+
+    function_url: a URL of the function itself beside the REST API: cheaper, without the gateway's throttling.
+    requests_per_second, burst: what the REST API lets through, all clients together; more is a 429.
+    access_logs: a line in CloudWatch Logs for each request to the REST API, those that the gateway refuses included.
+    domain_name, certificate_arn: a name of your own for the REST API, and a certificate of this region for it.
+    logs_role: make and set the role through which API Gateway writes logs, one for the account and region; false
+        where it has one.
+    private_zonal: a second door into each zone, for clients in its network: an endpoint in the zone and a name of its
+        own, {zone}.{private_domain}.
+    private_domain, private_certificate_arn: what these names end in, and a certificate of this region for all of them.
+    private_clients: networks that may come in there besides network.cidr, as CIDRs separated by commas.
+    """
+
+    function_url: bool = False
+    requests_per_second: int = 500
+    burst: int = 1_000
+    access_logs: bool = True
+    logs_role: bool = True
+    domain_name: str = ""
+    certificate_arn: str = ""
+    private_zonal: bool = False
+    private_domain: str = ""
+    private_certificate_arn: str = ""
+    private_clients: str = ""
+
+
+RULES: Rules = {
+    "requests_per_second": (lambda value: 1 <= value <= 10_000, "it must be 1 to 10000"),
+    "burst": (lambda value: 1 <= value <= 5_000, "it must be 1 to 5000"),
+    "private_clients": (are_networks, "it must be CIDRs separated by commas, or empty"),
+}
+
+TOGETHER: Together = (
+    (
+        lambda given: bool(given.domain_name) == bool(given.certificate_arn),
+        "front_door.domain_name and front_door.certificate_arn go together: give both or neither.",
+    ),
+    (
+        lambda given: given.private_zonal == bool(given.private_domain) == bool(given.private_certificate_arn),
+        "front_door.private_zonal needs front_door.private_domain and front_door.private_certificate_arn.",
+    ),
+)

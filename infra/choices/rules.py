@@ -1,0 +1,57 @@
+"""What a setting must be: the form of a rule, and tests that several settings share."""
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Rules = Mapping[str, tuple[Callable[[Any], object], str]]
+"""By a setting's name: a test of its value, and how the sentence ends that refuses it."""
+
+Together = tuple[tuple[Callable[[Any], object], str], ...]
+"""What settings must be together: a test of the record that holds them, and the sentence."""
+
+ZONE_ID = r"(?P<region>[a-z]{2,6}\d)-az(?P<number>[1-9]\d?)"
+"""Of an availability zone: `use1-az1` is the same place in every account, `us-east-1a` is not."""
+
+PARTS_BITS = 4
+"""The network is cut into 2 ** 4 parts; the zone -azN has part N."""
+
+
+def listed(value: str) -> tuple[str, ...]:
+    """What is separated by commas."""
+    return tuple(each.strip() for each in value.split(",") if each.strip())
+
+
+def zone_number(zone: str) -> int:
+    """Raises ValueError."""
+    found = re.fullmatch(ZONE_ID, zone)
+    if found is None or int(found["number"]) >= 2**PARTS_BITS:
+        raise ValueError(zone)
+    return int(found["number"])
+
+
+def are_zones(value: str) -> bool:
+    """Different ones, of one region."""
+    zones = listed(value)
+    try:
+        numbers = list(map(zone_number, zones))
+    except ValueError:
+        return False
+    return len(set(numbers)) == len(zones) and len({zone.split("-")[0] for zone in zones}) <= 1
+
+
+def is_network(value: str) -> bool:
+    """As large as a VPC may be, or as small as sixteen subnets need: AWS has /16 to /28."""
+    try:
+        network = ipaddress.ip_network(value)
+    except ValueError:
+        return False
+    return isinstance(network, ipaddress.IPv4Network) and 16 <= network.prefixlen <= 28 - PARTS_BITS
+
+
+def are_networks(value: str) -> bool:
+    try:
+        return all(ipaddress.IPv4Network(each) for each in listed(value))
+    except ValueError:
+        return False
