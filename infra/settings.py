@@ -49,6 +49,8 @@ class Settings:
         LocalStack has not is left out.
     stack_name: of the CloudFormation stack; two registries in one account and region need two.
     registry_name: the isolated metadata space this stack serves; the first component of every stored name.
+    identity: which registry this is among all that there were and will be: 32 hex digits, drawn once at random. Empty:
+        nothing is compared.
     bucket_name, table_name: of a bucket and a table that are there already: shared by several registries, kept from an
         earlier stack, or restored from a backup. Empty: the stack makes its own.
     table_stream_arn: of the stream of that table, which the journal follows.
@@ -65,6 +67,7 @@ class Settings:
     stage: str = AWS
     stack_name: str = "sigla"
     registry_name: str = "default"
+    identity: str = ""
     bucket_name: str = ""
     table_name: str = ""
     table_stream_arn: str = ""
@@ -227,6 +230,10 @@ _RULES: Rules = {
     "registry_name": (
         lambda value: re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", value),
         "it must be 1 to 63 of a-z, 0-9 and '-', not '-' first",
+    ),
+    "identity": (
+        lambda value: re.fullmatch(r"([0-9a-f]{32})?", value),
+        "it must be 32 of 0-9 and a-f, or empty",
     ),
     "cors_origins": (lambda value: all(map(_ORIGIN, listed(value))), "it must be origins, as https://ui.example, or *"),
     "auth": (lambda value: value in ("keys", "none"), "it must be keys or none"),

@@ -56,6 +56,7 @@ def test_what_the_command_line_gives_as_text_is_read_as_what_it_is() -> None:
     "name, value, sentence",
     [
         ("stage", "prod", "stage is 'prod'; it must be aws or local."),
+        ("identity", "prod", "identity is 'prod'; it must be 32 of 0-9 and a-f, or empty."),
         ("auth", "auto", "auth is 'auto'; it must be keys or none."),
         ("watch.alarms", "maybe", "watch.alarms is 'maybe'; it must be true or false."),
         ("function.memory_mb", "lots", "function.memory_mb is 'lots'; it must be a whole number."),
