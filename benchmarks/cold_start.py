@@ -91,13 +91,14 @@ def lines(*, quick: bool = False) -> Lines:
             what = f"warm GET by id through the runtime, {door}"
             yield Line(what, medians[0], "s", medians[1], "FastAPI + Mangum, a constant", None if quick else Goal(1.5))
             yield Line(what, medians[0], "s", medians[2], "… + boto3, one row, one object")
-        yield from _sizes(path)
+        yield from _sizes(path, quick=quick)
 
 
-def _sizes(path: Path) -> Lines:
+def _sizes(path: Path, *, quick: bool) -> Lines:
     """Lambda takes 50 MB zipped from a request and 250 MB unzipped, layers and code together (its quotas)."""
     layer, code = (packages.built(each) for each in (packages.layer(packages.host()), packages.code("registry")))
-    yield Line("layer, zipped", _zipped(layer, path), "B", 50e6, "what one upload may have", Goal(0.5))
+    if not quick:
+        yield Line("layer, zipped", _zipped(layer, path), "B", 50e6, "what one upload may have", Goal(0.5))
     yield Line("code of the function, zipped", _zipped(code, path), "B", 50e6, "what one upload may have", Goal(0.1))
     unzipped = sum(_unzipped(each) for each in (layer, code))
     yield Line("layer and code, unzipped", unzipped, "B", 250e6, "what a function may have", Goal(0.3))

@@ -7,7 +7,8 @@ longest time between two pulses, at which a request could have been given up.
 A shape that misses a goal is measured again, twice at most, and the least of each figure counts: what disturbs a
 measurement only ever adds to it. Before each the garbage is collected, and what is left is not looked at again.
 
-It may mislead: one text is one shape, and processor time still depends on caches.
+It may mislead: one text is one shape, processor time still depends on caches, and the seconds are without those of the
+garbage collector: a full collection falls into the whole text or into the half one, and would be most of the ratio.
 """
 
 import gc
@@ -162,6 +163,11 @@ class Watch:
     def __init__(self) -> None:
         self.last = thread_time()
         self.longest = 0.0
+        self._collecting = 0.0
+
+    def collector(self, phase: str, _: dict[str, int]) -> None:
+        """As `gc.callbacks` want it: the seconds of the collector, start and stop."""
+        self._collecting += thread_time() if phase == "stop" else -thread_time()
 
     def __call__(self) -> float:
         now = thread_time()
@@ -170,8 +176,12 @@ class Watch:
         return now
 
     def timed(self, work: Callable[[], Any]) -> tuple[float, Any]:
-        """Seconds of the processor, and what came of it; what is refused or abandoned took its time, too."""
-        self.last, self.longest = thread_time(), 0.0
+        """Seconds of the processor, and what came of it; what is refused or abandoned took its time, too.
+
+        The longest time without a pulse is with the collector's, as others have to wait for both.
+        """
+        self.last, self.longest, self._collecting = thread_time(), 0.0, 0.0
+        gc.callbacks.append(self.collector)
         begun = thread_time()
         try:
             with Effort(UNLIMITED, self, lambda: 0.0).turn():
@@ -179,7 +189,9 @@ class Watch:
         except (Malformed, CheckAbandoned) as refusal:
             result = refusal
         self()
-        return thread_time() - begun, result
+        seconds = thread_time() - begun - self._collecting
+        gc.callbacks.remove(self.collector)
+        return seconds, result
 
 
 def functions(language: Language, old: Parsed, new: Parsed) -> dict[str, Callable[[], Any]]:

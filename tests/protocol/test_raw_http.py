@@ -6,7 +6,7 @@ Memory is counted in bytes of the server process, generously; nothing here looks
 import json
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from string import ascii_letters
 
 import pytest
@@ -278,6 +278,20 @@ def test_trailers_without_end_do_not_fill_the_memory(server: Server, field: byte
         start = b"" if field.endswith(b"\n") else b"A: "
         wire.send(CHUNKED + chunk(INT) + b"0\r\n" + start, *[field * (1_000_000 // len(field))] * 20)
         assert server.memory < before + A_LOT_OF_MEMORY
+        with suppress(ConnectionError):  # what it did not read may take the answer along
+            assert_refused(wire.receive(), 431)
+
+
+def test_chunks_of_one_byte_are_a_body_like_any_other(server: Server) -> None:
+    """Sizes of chunks are more than the body then; they are no trailers."""
+    text = json.dumps({"schema": '"int"', "x": "y" * 30_000}).encode()
+    with server.connected() as wire:
+        wire.send(
+            CHUNKED.replace(b"/hostile/", b"/drop-by-drop/"),
+            *(b"1;x=y\r\n%c\r\n" % byte for byte in text),
+            b"0\r\n\r\n",
+        )
+        assert wire.receive().json["version"] == 1
 
 
 # --- many at once ----------------------------------------------------------------------------------------------------

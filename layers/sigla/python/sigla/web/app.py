@@ -232,6 +232,8 @@ class Table:
         if route.body is not None:
             exchange.operation = route.body.operation
             exchange.body = await self._read(call, receive)
+        if self._is_answered_here(route, call.query):
+            return self._ask(route, exchange, registry)
         try:
             return await self._work(partial(self._ask, route, exchange, registry), route, call, exchange, receive)
         except Unwanted:
@@ -239,18 +241,18 @@ class Table:
         except OutOfTime:
             raise TimedOut(operation=route.operation) from None
 
+    def _is_answered_here(self, route: Route, query: bytes) -> bool:
+        """Whether nothing would be won by giving the work to others, and no clock is needed for it."""
+        return is_quick(route, query) and (self._workers is None or not self._workers.every_read)
+
     async def _work(self, job: Job, route: Route, call: Call, exchange: Exchange, receive: Receive) -> Answer:
         """What the job answers, wherever that is found out."""
-        if self._workers is None:
-            if is_quick(route, call.query):
-                return job()
-            with effort_of(self._options.limits).turn():
-                return job()
-        work = self._workers.of(route, call.query)
-        if work is None:
-            return job()
         effort = effort_of(self._options.limits)
-        return await self._workers(work, Task(job, effort, call.asker, len(exchange.body)), receive)
+        if self._workers is None:
+            with effort.turn():
+                return job()
+        task = Task(job, effort, call.asker, len(exchange.body))
+        return await self._workers(self._workers.of(route), task, receive)
 
     async def _keep_waiting(self, sent: Mapping[bytes, bytes]) -> None:
         """Whoever guesses secrets; who sends none has only forgotten it."""

@@ -183,7 +183,7 @@ class Connection(HttpToolsProtocol):
         self._go_on()
 
     def _parse(self, piece: bytes | memoryview) -> None:
-        waiting, heads, whole = self._in_head, self._heads, not self._arriving
+        waiting, heads, whole, chunks = self._in_head, self._heads, not self._arriving, self._chunks
         size = len(piece)
         while piece:
             try:
@@ -206,6 +206,11 @@ class Connection(HttpToolsProtocol):
             self._head_bytes += size
             if self._head_bytes > LARGEST_HEAD:
                 self._refuse(TargetTooLong() if len(self.url) > LONGEST_TARGET else HeadTooLarge())
+        elif self._arriving and not self._in_head and chunks == self._chunks:
+            # No byte of a body came: the parser keeps what may be a trailer, which nobody reads.
+            self._trailer_bytes += size
+            if self._trailer_bytes > LARGEST_HEAD:
+                self._refuse(TrailersTooLarge())
 
     def _without_upgrade(self) -> bytes:
         """The head that asked for another protocol, as one that does not: a server may ignore that (RFC 9110, 7.8).
@@ -231,11 +236,6 @@ class Connection(HttpToolsProtocol):
             if len(self.headers) >= MOST_HEADERS:
                 self._stop_parsing(HeadTooLarge())
             super().on_header(name, value)
-            return
-        # Trailers: nobody reads them, so they are counted and not kept.
-        self._trailer_bytes += len(name) + len(value)
-        if self._trailer_bytes > LARGEST_HEAD:
-            self._stop_parsing(TrailersTooLarge())
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
@@ -251,6 +251,8 @@ class Connection(HttpToolsProtocol):
         self._crowd.held += cost
 
     def on_body(self, body: bytes) -> None:
+        self._chunks += 1
+        self._trailer_bytes = 0
         cycle = self.cycle
         if cycle.response_complete or cycle.disconnected:
             return
@@ -258,7 +260,6 @@ class Connection(HttpToolsProtocol):
         if len(cycle.body) > HIGH_WATER_LIMIT:
             self.flow.pause_reading()
         cycle.message_event.set()
-        self._chunks += 1
         self._costs[-1] += len(body)
         self._crowd.held += len(body)
         if self._crowd.is_full_for(self._costs[-1]):

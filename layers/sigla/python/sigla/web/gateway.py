@@ -55,7 +55,7 @@ class FunctionUrl:
     @property
     def scope(self) -> Scope:
         http = self.event["requestContext"]["http"]
-        headers = _headers(_each(self.event.get("headers")))
+        headers = _headers(list((self.event.get("headers") or {}).items()))
         query = self.event.get("rawQueryString", "").encode()
         return scope_of(http["method"], self.event["rawPath"], query, headers, http.get("sourceIp"))
 
@@ -81,8 +81,8 @@ class RestApi:
     @property
     def scope(self) -> Scope:
         event = self.event
-        headers = _headers(event.get("multiValueHeaders") or _each(event.get("headers")))
-        query = _query(event.get("multiValueQueryStringParameters") or _each(event.get("queryStringParameters")))
+        headers = _headers(_pairs(event.get("multiValueHeaders"), event.get("headers")))
+        query = _query(_pairs(event.get("multiValueQueryStringParameters"), event.get("queryStringParameters")))
         client = (event["requestContext"].get("identity") or {}).get("sourceIp")
         return scope_of(event["httpMethod"], event["path"], query, headers, client)
 
@@ -122,26 +122,30 @@ def _text(body: bytes) -> dict[str, Any]:
         return {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
 
 
-def _each(values: Mapping[str, str] | None) -> Mapping[str, list[str]]:
-    return {name: [value] for name, value in (values or {}).items()}
+Pairs = list[tuple[str, str]]
 
 
-def _headers(values: Mapping[str, Iterable[str]]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode(), _header(value)) for name, many in values.items() for value in many]
+def _pairs(many: Mapping[str, Iterable[str]] | None, single: Mapping[str, str] | None) -> Pairs:
+    """Every value with its name; only a hand-made event has single values alone."""
+    if many:
+        return [(name, value) for name, values in many.items() for value in values]
+    return list((single or {}).items())
 
 
-def _header(value: str) -> bytes:
+def _headers(pairs: Pairs) -> list[tuple[bytes, bytes]]:
     """As answers are turned back into text: what a client sent and gets back goes through both."""
+    try:
+        return [(name.lower().encode(), value.encode("latin-1")) for name, value in pairs]
+    except UnicodeEncodeError:
+        return [(name.lower().encode(), _beyond_latin_1(value)) for name, value in pairs]
+
+
+def _beyond_latin_1(value: str) -> bytes:
     try:
         return value.encode("latin-1")
     except UnicodeEncodeError:
         return value.encode()
 
 
-def _query(values: Mapping[str, Iterable[str]]) -> bytes:
-    pairs = (
-        f"{quote_plus(name)}={quote_plus(value, safe=_SENT_AS_THEY_ARE)}"
-        for name, many in values.items()
-        for value in many
-    )
-    return "&".join(pairs).encode()
+def _query(pairs: Pairs) -> bytes:
+    return "&".join(f"{quote_plus(name)}={quote_plus(value, safe=_SENT_AS_THEY_ARE)}" for name, value in pairs).encode()

@@ -41,11 +41,9 @@ class Workers:
     think: Thinkers
     every_read: bool = False
 
-    def of(self, route: Route, query: bytes) -> Work | None:
-        """Who does the work of a request; None: the loop."""
-        if route.method != "GET":
-            return self.read if route.access is READ or route.access is OPEN else self.write
-        return None if is_quick(route, query) and not self.every_read else self.read
+    def of(self, route: Route) -> Work:
+        """Who does the work of a request that is not answered at once."""
+        return self.read if route.method == "GET" or route.access in (READ, OPEN) else self.write
 
     async def __call__(self, work: Work, task: Task, receive: Receive) -> Answer:
         """The job's answer. Raises what the job raises, effort.OutOfTime and effort.Unwanted."""
