@@ -24,6 +24,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import pipeline_package
+from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from infra.choices.rules import listed
 from infra.packages import ROOT, Package, built
 from infra.parts.alarms import Watched, set_alarms
@@ -34,10 +35,13 @@ from infra.parts.notes import notes
 from infra.settings import Settings
 from infra.storage import Storage
 
-GB_PER_VCPU: Final = 4
 QUEUED: Final = Duration.hours(1)
 """How long a run waits for the one before it, which it would only disturb."""
+STARTING: Final = Duration.minutes(15)
+STARTING_RETRIES: Final = 3
+"""How long, and how often again, a schedule tries to start a run; by itself it would for a day, beside later runs."""
 HOUR: Final = Duration.hours(1)
+LOGGING: Final = ("logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents")
 BESIDE: Final = "packages"
 """The folder in which each worker finds the packages."""
 
@@ -160,7 +164,7 @@ class Pipelines(Construct):
             role.add_to_policy(statement)
             for resource in statement.resources:
                 if "*" in resource:
-                    acknowledge(role, "IAM5", "Objects below a prefix.", resource=resource)
+                    acknowledge(role, "IAM5", _SOME_LOGS if resource == self.all_logs else _SOME, resource=resource)
         when = getattr(self.chosen, f"{job.name}_schedule")
         if when:
             self._schedule(job, role, when)
@@ -191,6 +195,9 @@ class Pipelines(Construct):
                 arn=f"arn:{Aws.PARTITION}:scheduler:::aws-sdk:emrserverless:startJobRun",
                 role_arn=starter.role_arn,
                 input=Stack.of(self).to_json_string(self.run(job, role.role_arn)),
+                retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
+                    maximum_event_age_in_seconds=STARTING.to_seconds(), maximum_retry_attempts=STARTING_RETRIES
+                ),
                 dead_letter_config=scheduler.CfnSchedule.DeadLetterConfigProperty(arn=self.failed.queue_arn),
             ),
         )
@@ -232,6 +239,12 @@ class Pipelines(Construct):
             },
             "spark.emr-serverless.driverEnv.PYTHONPATH": f"./{BESIDE}",
             "spark.executorEnv.PYTHONPATH": f"./{BESIDE}",
+            **_sizes("driver", DRIVER_VCPUS),
+            **_sizes("executor", EXECUTOR_VCPUS),
+            # A run begins with one executor and has more while tasks wait; out of the box it begins with three.
+            "spark.executor.instances": "1",
+            "spark.dynamicAllocation.initialExecutors": "1",
+            "spark.dynamicAllocation.maxExecutors": str(self.chosen.max_executors),
         }
         if self.jars:
             conf["spark.jars"] = ",".join(jar.s3_object_url for jar in self.jars)
@@ -269,9 +282,24 @@ class Pipelines(Construct):
                 "s3:GetObject",
                 on=[each.bucket.arn_for_objects(each.s3_object_key) for each in uploaded],
             ),
-            allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", on=[self.log.log_group_arn]),
-            allow("FindingTheLog", "logs:DescribeLogGroups", "logs:DescribeLogStreams", on=[self.log.log_group_arn]),
+            *self.logged(),
         ]
+
+    def logged(self) -> list[iam.PolicyStatement]:
+        """What EMR Serverless does in the job's role to write its log; without one of these there is none.
+
+        CloudWatch Logs asks who may look for log groups on no group of a name, but on all of the account: a statement
+        about one group never matches. What is seen there is names. Source: Amazon EMR Serverless User Guide, "Storing
+        logs", "Amazon CloudWatch".
+        """
+        return [
+            allow("Log", *LOGGING, on=[self.log.log_group_arn]),
+            allow("FindingTheLog", "logs:DescribeLogGroups", on=[self.all_logs]),
+        ]
+
+    @property
+    def all_logs(self) -> str:
+        return f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:*"
 
     def _below(self, *prefixes: str) -> list[str]:
         return [self.lake.arn_for_objects(f"{prefix}/*") for prefix in prefixes]
@@ -329,3 +357,20 @@ class Pipelines(Construct):
             metric_name=f"land_{figure}",
             metric_value=f"$.{figure}",
         ).metric(statistic="Sum", period=HOUR)
+
+
+def _sizes(worker: str, vcpus: int) -> dict[str, str]:
+    """Of a driver or an executor. Half of its memory is for Python, where records are decoded.
+
+    Spark calls that half the overhead, and out of the box leaves it a tenth.
+    """
+    half = f"{vcpus * GB_PER_VCPU // 2}g"
+    return {
+        f"spark.{worker}.cores": str(vcpus),
+        f"spark.{worker}.memory": half,
+        f"spark.{worker}.memoryOverhead": half,
+    }
+
+
+_SOME = "Objects below a prefix."
+_SOME_LOGS = "CloudWatch Logs asks for leave to list the account's log groups, and for nothing less; names are seen."

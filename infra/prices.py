@@ -4,12 +4,13 @@ Prices: us-east-1, list, November 2026, without free tiers. What is not in the t
 paid by use (infra/usage.py), or free.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra.usage import CATCH_UP, METRIC, SECONDS_A_MONTH, bill, heartbeat
+from infra.usage import CATCH_UP, METRIC, RUN_MINUTES, SECONDS_A_MONTH, bill, heartbeat, run
 
 # A dashboard is free where it is one of the account's first three.
 ALARM, DASHBOARD = 0.10, 3.00
@@ -48,7 +49,7 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::EC2::Subnet",
         "AWS::EC2::SubnetRouteTableAssociation",
         "AWS::EC2::VPC",
-        "AWS::EMRServerless::Application",  # keeps nothing ready; its runs are paid by use
+        "AWS::EMRServerless::Application",  # keeps nothing ready; what its schedules start is counted with them
         "AWS::ElastiCache::ParameterGroup",
         "AWS::ElastiCache::SubnetGroup",
         "AWS::ElastiCache::User",
@@ -66,7 +67,6 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::Route53::RecordSet",
         "AWS::S3::Bucket",
         "AWS::S3::BucketPolicy",
-        "AWS::Scheduler::Schedule",
         "AWS::SQS::Queue",
         "AWS::SQS::QueuePolicy",
     }
@@ -105,6 +105,7 @@ def _items(resources: Any) -> Iterator[Item]:
     endpoints = [each for each in kinds.pop("AWS::EC2::VPCEndpoint", []) if each["VpcEndpointType"] == "Interface"]
     names = len(kinds.pop("AWS::Route53::HostedZone", []))
     # The snapshot is of the version; SnapStart and memory are said of its function.
+    runs = dict(_runs(kinds.pop("AWS::Scheduler::Schedule", [])))
     kinds.pop("AWS::Lambda::Version", None)
     kept = [each["MemorySize"] for each in kinds.get("AWS::Lambda::Function", []) if "SnapStart" in each]
     if unknown := sorted([*kinds.keys() - FREE_WHILE_IDLE, *schedules.keys() - SCHEDULED.keys()]):
@@ -120,6 +121,8 @@ def _items(resources: Any) -> Iterator[Item]:
         count = schedules[schedule] * _times_a_month(schedule)
         yield Item(what, count, count * each)
     yield Item("private endpoints", len(endpoints), len(endpoints) * ENDPOINT_HOUR * HOURS)
+    for job, count in runs.items():
+        yield Item(f"runs of {job} that find little to do", count, count * run(job))
     yield Item("private hosted zones", names, names * HOSTED_ZONE)
 
 
@@ -129,5 +132,16 @@ def _node(member: Mapping[str, Any]) -> float:
 
 
 def _times_a_month(schedule: str) -> int:
-    """Of a rate in minutes."""
-    return SECONDS_A_MONTH // (60 * int("".join(filter(str.isdigit, schedule))))
+_SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
+
+
+    """Of a rate; what a calendar says is taken for once a day."""
+    found = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", schedule)
+    return SECONDS_A_MONTH // (int(found[1]) * _SECONDS[found[2]] if found else _SECONDS["day"])
+
+
+def _runs(schedules: list[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
+    """Of jobs, how often a month."""
+    for schedule in schedules:
+        (job,) = (each for each in RUN_MINUTES if schedule["Description"].endswith(f" {each} begins"))
+        yield job, _times_a_month(schedule["ScheduleExpression"])

@@ -10,6 +10,7 @@ Prices: us-east-1, list, November 2026, without free tiers; arm64.
 from dataclasses import astuple, dataclass
 from operator import add
 
+from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from infra.trips import TRIPS, Trips
 
 MILLION = 1_000_000
@@ -28,6 +29,8 @@ LOGGED_BYTE = 0.50 / GIGABYTE
 METRIC = 0.30
 STORED_ROWS_GB, STORED_OBJECTS_GB = 0.25 + 0.20, 0.023
 """A month; of rows with what keeps them restorable."""
+VCPU_HOUR, GB_HOUR = 0.0421, 0.0046
+"""Of workers on EMR Serverless."""
 
 # --- what is assumed -------------------------------------------------------------------------------------------------
 
@@ -53,6 +56,11 @@ MONTHS = (0, MILLION, 10 * MILLION, 100 * MILLION)
 
 STREAM_SHARDS = 4
 """Of the table's stream: as many as a new table has partitions."""
+
+RUN_MINUTES = {"land": 2, "audit": 10, "scrub": 10}
+"""Of a job that finds little to do."""
+RECORD_SECONDS, BUSY = 30 / MILLION, 0.5
+"""Of a processor, to land one record; and how much of their time processors that are paid for do so."""
 
 # --- what is counted -------------------------------------------------------------------------------------------------
 
@@ -188,3 +196,19 @@ def month(requests: int, *, rest: bool) -> float:
     registrations = requests * sum(share for request, share in MIX.items() if request in (FIRST, NEXT))
     each = [asked(request, rest=rest, registrations=registrations) * share for request, share in MIX.items()]
     return requests * sum(one.total for one in each) + (METRICS * METRIC if requests else 0.0)
+
+
+# --- jobs ------------------------------------------------------------------------------------------------------------
+
+WORKER_VCPU_HOUR = VCPU_HOUR + GB_PER_VCPU * GB_HOUR
+"""With its memory."""
+
+
+def run(job: str) -> float:
+    """Dollars of a run that finds little to do: a driver and one executor."""
+    return (DRIVER_VCPUS + EXECUTOR_VCPUS) * RUN_MINUTES[job] / 60 * WORKER_VCPU_HOUR
+
+
+def landed_hours(records: float) -> float:
+    """Hours of a processor, to land so many."""
+    return records * RECORD_SECONDS / BUSY / 3_600

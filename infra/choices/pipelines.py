@@ -3,8 +3,15 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from infra.choices.rules import Rules, Together
+
+DRIVER_VCPUS: Final = 2
+EXECUTOR_VCPUS: Final = 4
+"""Of the workers of a run: one driver, and as many executors as it has work for and `max_vcpus` leaves room for."""
+LEAST_VCPUS: Final = DRIVER_VCPUS + EXECUTOR_VCPUS
+GB_PER_VCPU: Final = 4
 
 _ID_LISTS = {"subnets": "subnet", "security_groups": "sg"}
 _SCHEDULE = re.compile(r"(|rate\([1-9]\d* (minute|hour|day)s?\)|cron\([^()]+\))")
@@ -19,8 +26,9 @@ class Pipelines:
         below reports/; files of raw records are read below raw/.
     land: land.yaml, as a path on the deployer's machine; empty: nothing is landed.
     jars: a folder there with the connectors to Kafka; empty: files are landed.
-    release: of EMR.
-    max_vcpus: what all runs together may have at a time; each comes with 4 GB.
+    release: of EMR. The default is one with long-term support, until September 2029.
+    max_vcpus: what all runs together may have at a time; each comes with 4 GB. A run begins with a driver of 2 and one
+        executor of 4.
     idle_minutes: without a run, until nothing is kept ready.
     land_schedule, audit_schedule, scrub_schedule: when a run begins, as EventBridge writes it; empty: never by itself.
     subnets, security_groups: of the network that Kafka is in, separated by commas.
@@ -31,15 +39,20 @@ class Pipelines:
     lake_bucket: str = ""
     land: str = ""
     jars: str = ""
-    release: str = "emr-spark-8.0.0"
+    release: str = "emr-spark-8.1.0"
     max_vcpus: int = 16
     idle_minutes: int = 5
-    land_schedule: str = "rate(15 minutes)"
+    land_schedule: str = "rate(1 hour)"
     audit_schedule: str = ""
     scrub_schedule: str = "rate(7 days)"
     subnets: str = ""
     security_groups: str = ""
     bad_ratio: float = 0.05
+
+    @property
+    def max_executors(self) -> int:
+        """Of a run, beside its driver."""
+        return (self.max_vcpus - DRIVER_VCPUS) // EXECUTOR_VCPUS
 
 
 def _are_ids(kind: str) -> Callable[[str], object]:
@@ -48,7 +61,10 @@ def _are_ids(kind: str) -> Callable[[str], object]:
 
 RULES: Rules = {
     "release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
-    "max_vcpus": (lambda value: 2 <= value <= 4_000, "it must be 2 to 4000"),
+    "max_vcpus": (
+        lambda value: LEAST_VCPUS <= value <= 4_000,
+        f"it must be {LEAST_VCPUS} to 4000: a run has a driver of {DRIVER_VCPUS} and an executor of {EXECUTOR_VCPUS}",
+    ),
     "idle_minutes": (lambda value: 1 <= value <= 10_080, "it must be 1 to 10080"),
     "bad_ratio": (lambda value: 0 < value <= 1, "it must be more than 0 and at most 1"),
     **{

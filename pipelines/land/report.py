@@ -12,6 +12,9 @@ from pipelines.land.manifest import Counts, Manifest
 NAMESPACE: Final = "Sigla/Land"
 """Of the metrics in CloudWatch."""
 
+LONGEST: Final = 200_000
+"""Bytes of a line of JSON: logs cut longer ones (CloudWatch Logs did at 256 KiB), and half a line counts nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -33,7 +36,10 @@ def as_text(done: Done) -> str:
 
 
 def as_json(done: Done) -> str:
-    """All that is known of a batch, each schema with what became of its records."""
+    """All that is known of a batch, each schema with what became of its records.
+
+    Where schemas are so many that the line would be cut, it tells how many they are; the manifest has them.
+    """
     manifest = done.manifest
     facts = {
         "job": done.job,
@@ -44,9 +50,11 @@ def as_json(done: Done) -> str:
         "reasons": _reasons(manifest),
         "tables": _tables(manifest),
         "dropped": _dropped(manifest),
-        "schemas": [asdict(metric) for metric in manifest.metrics],
     }
-    return json.dumps(facts, ensure_ascii=False)
+    whole = json.dumps(facts | {"schemas": [asdict(metric) for metric in manifest.metrics]}, ensure_ascii=False)
+    if len(whole.encode(errors="replace")) <= LONGEST:
+        return whole
+    return json.dumps(facts | {"schemas_left_out": len(manifest.metrics)}, ensure_ascii=False)
 
 
 def as_emf(done: Done) -> str:

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
+from infra import usage
+from infra.choices.pipelines import LEAST_VCPUS
 from infra.pipelines import RAW, REPORTS, TABLES, WORK
 from pipelines.__main__ import JOBS
 from pipelines.land.settings import Landing, read
@@ -94,15 +96,20 @@ def test_prefixes_are_those_that_roles_may_use() -> None:
 
 
 def test_costs_follow_from_what_is_said() -> None:
-    """Prices and the processor time of a record stand in the sentences; the table is computed from them."""
+    """Prices, sizes and the processor time of a record stand in the sentences, and in what prices are computed by."""
     per_vcpu, per_gb, together = map(float, re.findall(r"\$(\d\.\d{4})", PAGE))
-    assert together == pytest.approx(per_vcpu + 4 * per_gb, abs=1e-4)
+    assert (per_vcpu, per_gb) == (usage.VCPU_HOUR, usage.GB_HOUR)
+    assert together == pytest.approx(usage.WORKER_VCPU_HOUR)
     (micros,) = re.findall(r"At (\d+) µs a record", PAGE)
+    assert int(micros) / 1e6 == usage.RECORD_SECONDS
     for records, hours, dollars in rows("| records a day |"):
         number, unit = records.split()
-        daily = int(number) * {"million": 1e6, "billion": 1e9}[unit] * int(micros) / 1e6 / 3_600 * 2
+        daily = usage.landed_hours(int(number) * {"million": 1e6, "billion": 1e9}[unit])
         assert float(hours) == pytest.approx(daily, rel=0.01)
         assert float(dollars) == pytest.approx(30 * daily * together, rel=0.01)
-    (started,) = re.findall(r"are (\d+\.\d) vCPU-hours, \$46\.5", PAGE)
-    assert float(started) == pytest.approx(96 * 2 / 60 * 8)
-    assert pytest.approx(30 * float(started) * together, rel=0.01) == 46.5
+    ((runs, vcpus, hourly, quarterly),) = re.findall(
+        r"(\d+) runs a month of two minutes with (\d+) vCPU are \$([\d.]+), .* quarter of an hour, \$([\d.]+)\.", PAGE
+    )
+    assert (int(runs), int(vcpus)) == (730, LEAST_VCPUS)
+    assert float(hourly) == pytest.approx(730 * usage.run("land"), abs=0.005)
+    assert float(quarterly) == pytest.approx(4 * 730 * usage.run("land"), abs=0.005)

@@ -1,5 +1,6 @@
 """The jobs: what runs, when, as whom, and what each may do."""
 
+import itertools
 import json
 import tomllib
 import zipfile
@@ -8,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from infra import pipeline_package
+from infra import pipeline_package, usage
+from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from infra.packages import ROOT
 from infra.pipelines import JOBS, QUEUED
 from infra.settings import InvalidSetting, Settings
 from pipelines.__main__ import JOBS as COMMANDS
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, kinds, of, only, written
+from tests.pipelines.versions import VERSIONS
 
 
 def test_without_leave_there_are_no_jobs(template: Template) -> None:
@@ -23,7 +26,7 @@ def test_without_leave_there_are_no_jobs(template: Template) -> None:
 
 def test_the_application_is_there_while_something_runs(jobs: Template) -> None:
     application = only(jobs, "AWS::EMRServerless::Application")
-    assert (application["ReleaseLabel"], application["Type"]) == ("emr-spark-8.0.0", "SPARK")
+    assert (application["ReleaseLabel"], application["Type"]) == ("emr-spark-8.1.0", "SPARK")
     assert application["Architecture"] == "ARM64"
     assert application["MaximumCapacity"] == {"Cpu": "16 vCPU", "Memory": "64 GB"}
     assert "InitialCapacity" not in application
@@ -58,7 +61,7 @@ def request(jobs: Template, job: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "job, when", [("land", "rate(15 minutes)"), ("audit", "cron(0 5 ? * MON *)"), ("scrub", "rate(7 days)")]
+    "job, when", [("land", "rate(1 hour)"), ("audit", "cron(0 5 ? * MON *)"), ("scrub", "rate(7 days)")]
 )
 def test_each_job_begins_when_settings_say(jobs: Template, job: str, when: str) -> None:
     """In its own role, and once for each time: a repeated request is the same run."""
@@ -73,6 +76,62 @@ def test_each_job_begins_when_settings_say(jobs: Template, job: str, when: str) 
     assert job in COMMANDS
     assert "spark.jars=s3://" in submitted["SparkSubmitParameters"]
     assert ".zip#packages" in submitted["SparkSubmitParameters"]
+
+
+def test_a_schedule_does_not_try_to_start_a_run_beside_the_next(jobs: Template) -> None:
+    """By itself it would try for a day, 185 times; what it gives up is in the queue, and rings."""
+    for schedule in all_of(jobs, "AWS::Scheduler::Schedule"):
+        assert schedule["Target"]["RetryPolicy"] == {"MaximumEventAgeInSeconds": 900, "MaximumRetryAttempts": 3}
+
+
+def sparks(jobs: Template, job: str) -> dict[str, str]:
+    """The properties that Spark is given."""
+    words = request(jobs, job)["JobDriver"]["SparkSubmit"]["SparkSubmitParameters"].split()
+    given = [value for word, value in itertools.pairwise(words) if word == "--conf"]
+    return dict(each.split("=", 1) for each in given)
+
+
+def gigabytes(given: dict[str, str], worker: str) -> int:
+    return sum(int(given[f"spark.{worker}.{part}"].removesuffix("g")) for part in ("memory", "memoryOverhead"))
+
+
+@pytest.mark.parametrize("job", ["land", "audit", "scrub"])
+def test_a_run_begins_with_the_workers_that_it_is_priced_with(jobs: Template, job: str) -> None:
+    """Out of the box EMR Serverless begins with four workers of four processors: nearly three times as much."""
+    given = sparks(jobs, job)
+    cores = {worker: int(given[f"spark.{worker}.cores"]) for worker in ("driver", "executor")}
+    assert given["spark.executor.instances"] == given["spark.dynamicAllocation.initialExecutors"] == "1"
+    assert cores == {"driver": DRIVER_VCPUS, "executor": EXECUTOR_VCPUS}
+    assert {worker: gigabytes(given, worker) for worker in cores} == {
+        worker: GB_PER_VCPU * count for worker, count in cores.items()
+    }
+    assert usage.run(job) == pytest.approx(
+        sum(cores.values()) * (usage.VCPU_HOUR + 4 * usage.GB_HOUR) * usage.RUN_MINUTES[job] / 60
+    )
+
+
+def test_a_run_never_asks_for_more_than_the_application_may_have(jobs: Template) -> None:
+    """What EMR Serverless cannot start, it would go on asking for."""
+    given = sparks(jobs, "land")
+    most = int(given["spark.dynamicAllocation.maxExecutors"])
+    limits = only(jobs, "AWS::EMRServerless::Application")["MaximumCapacity"]
+    for each, needed in (
+        ("Cpu", DRIVER_VCPUS + most * EXECUTOR_VCPUS),
+        ("Memory", gigabytes(given, "driver") + most * gigabytes(given, "executor")),
+    ):
+        assert needed <= int(limits[each].split()[0])
+
+
+@pytest.mark.parametrize("vcpus, executors", [(6, 1), (9, 1), (10, 2), (16, 3), (4_000, 999)])
+def test_a_run_has_as_many_executors_as_there_is_room_for(vcpus: int, executors: int) -> None:
+    assert Settings.read({"pipelines.max_vcpus": vcpus}).pipelines.max_executors == executors
+
+
+def test_the_releases_python_is_the_one_that_packages_are_for(jobs: Template) -> None:
+    """The default has long-term support; it has Python 3.11 and 3.13, and Spark 4.1.1, as tests have."""
+    assert sparks(jobs, "land")["spark.executorEnv.PYSPARK_PYTHON"] == "python3.11"
+    assert Settings().pipelines.release == "emr-spark-8.1.0"
+    assert "4.1.1" in VERSIONS
 
 
 def test_landing_is_told_its_settings_and_tells_figures(jobs: Template) -> None:
@@ -200,7 +259,10 @@ def test_too_many_bad_records_ring(jobs: Template) -> None:
             {"pipelines.land_schedule": "hourly"},
             "pipelines.land_schedule is 'hourly'; it must be rate(…) or cron(…), or empty.",
         ),
-        ({"pipelines.max_vcpus": "1"}, "pipelines.max_vcpus is 1; it must be 2 to 4000."),
+        (
+            {"pipelines.max_vcpus": "5"},
+            "pipelines.max_vcpus is 5; it must be 6 to 4000: a run has a driver of 2 and an executor of 4.",
+        ),
         ({"pipelines.bad_ratio": "0"}, "pipelines.bad_ratio is 0.0; it must be more than 0 and at most 1."),
         (
             {"pipelines.subnets": "mine", "pipelines.security_groups": "sg-1"},

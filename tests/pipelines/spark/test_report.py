@@ -15,7 +15,7 @@ from pipelines.land import job
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import QUARANTINE, DataFile, Metric
 from pipelines.land.manifest import Counts, Manifest, Read, Stopped
-from pipelines.land.report import Done, Sum, as_emf, as_json, as_text
+from pipelines.land.report import LONGEST, Done, Sum, as_emf, as_json, as_text
 from pipelines.land.told import AGAIN, OWN
 from pipelines.spark import gave_up
 from pipelines.told import told
@@ -55,6 +55,16 @@ def test_a_program_reads_it_by_schema_and_reason() -> None:
     assert facts["reasons"] == {"BAD_UTF8": 5, "UNKNOWN_ID": 3}
     assert facts["tables"] == {"orders": 992, QUARANTINE: 8}
     assert [(each["schema_id"], each["rows"]) for each in facts["schemas"]] == [(1, 992), (1, 5), (2, 3)]
+
+
+def test_a_batch_of_very_many_schemas_still_counts() -> None:
+    """Logs cut long lines, and metrics are made of whole ones alone."""
+    many = replace(MANIFEST, metrics=tuple(metric("orders", id, 1) for id in range(5_000)))
+    line = as_json(replace(DONE, manifest=many))
+    assert len(line) <= LONGEST
+    facts = json.loads(line)
+    assert (facts["read"], facts["quarantined"], facts["schemas_left_out"]) == (1000, 8, 5_000)
+    assert "schemas" not in facts
 
 
 def test_every_metric_that_cloudwatch_is_told_of_has_its_figure() -> None:
