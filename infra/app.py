@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import aws_cdk as cdk
@@ -17,16 +18,26 @@ from infra import packages
 from infra.heartbeat import Heartbeat
 from infra.journal import Journal
 from infra.parts import checklist
-from infra.parts.front_door import STAGE, RestApi
+from infra.parts.front_door import STAGE, GatewayLogs, RestApi
 from infra.parts.functions import Functions, Placed
 from infra.parts.network import Network
-from infra.parts.watch import Watch
+from infra.parts.watch import Door, Watch
 from infra.parts.zone import Zone, titled
 from infra.pipelines import Pipelines
 from infra.service import Service
 from infra.settings import InvalidSetting, Settings
 from infra.storage import Storage
 from pipelines.connectors.maven import Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What every part of a stack is made with."""
+
+    settings: Settings
+    storage: Storage
+    functions: Functions
+    gateway: GatewayLogs
 
 
 def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
@@ -47,27 +58,25 @@ def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
     )
     storage = Storage(stack, "Storage", settings=settings)
     functions = Functions(stack, "Functions", settings=settings, placed=placed)
-    service = Service(stack, "Service", settings=settings, storage=storage, functions=functions)
-    rest = RestApi(stack, "Rest", settings=settings, target=service.alias)
-    outputs = _outputs(storage, service, rest)
+    base = Base(settings, storage, functions, GatewayLogs(stack, "GatewayLogs", settings=settings))
+    outputs = {
+        "BucketName": (storage.bucket.bucket_name, "Schema bodies and the journal"),
+        "TableName": (storage.table.table_name, "Ids, versions, settings"),
+    }
+    public = _public_door(stack, base, outputs) if settings.public_doors else None
+    zones = _zones(stack, base, outputs) if settings.zone_ids else []
     if not settings.local:  # a table there has no stream to follow, and nobody is to be woken
         journal = Journal(stack, "Journal", settings=settings, storage=storage, functions=functions)
         Watch(
             stack,
             "Watch",
             settings=settings,
-            function=service.alias,
-            stage=rest.api.deployment_stage,
-            log_group=service.log_group,
+            public=public,
+            private=[Door(each.service, each.private.api) for each in zones if each.private],
             journal=journal.function,
             aside=journal.aside,
         )
         outputs["JournalName"] = (journal.function.function_name, "What writes the journal to the bucket")
-    if settings.front_door.function_url:
-        url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
-        outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
-    if settings.zone_ids:
-        outputs |= _zones(stack, settings=settings, storage=storage, functions=functions, rest=rest)
     if settings.pipelines.enabled:
         Pipelines(stack, "Jobs", settings=settings, storage=storage, placed=placed)
     for name, (value, description) in outputs.items():
@@ -76,16 +85,40 @@ def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
     return stack
 
 
-def _zones(
-    stack: cdk.Stack, *, settings: Settings, storage: Storage, functions: Functions, rest: RestApi
-) -> dict[str, tuple[str, str]]:
-    """The zones, and what a deployer is told of them."""
+Outputs = dict[str, tuple[str, str]]
+"""What a deployer is told: by names, values and what they are."""
+
+
+def _public_door(stack: cdk.Stack, base: Base, outputs: Outputs) -> Door:
+    """The registry outside of all zones, and the URLs that the internet reaches."""
+    settings = base.settings
+    service = Service(stack, "Service", settings=settings, storage=base.storage, functions=base.functions)
+    rest = RestApi(stack, "Rest", settings=settings, target=service.alias, after=base.gateway.account)
+    outputs |= {
+        "RestUrl": (rest.url, "What clients are given; the stage is part of it"),
+        "RestApiId": (rest.api.rest_api_id, "The REST API"),
+        "RestStage": (STAGE, "The REST API's stage, the first segment of its URL"),
+        "FunctionName": (service.function.function_name, "The registry"),
+        "LogGroupName": (service.log_group.log_group_name, "The registry's lines"),
+    }
+    if rest.domain:
+        target = "Where the DNS record of front_door.domain_name has to point"
+        outputs["DomainTarget"] = (rest.domain.domain_name_alias_domain_name, target)
+    if settings.front_door.function_url:
+        url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
+        outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
+    return Door(service, rest.api)
+
+
+def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
+    settings, storage, functions = base.settings, base.storage, base.functions
     network = Network(stack, "Network", settings=settings)
     heartbeat = Heartbeat(stack, "Heartbeat", settings=settings, storage=storage, functions=functions)
-    outputs = {
+    outputs |= {
         "HeartbeatName": (heartbeat.function.function_name, "What looks after the zones"),
         "VpcId": (network.vpc_id, "The network that the zones are parts of"),
     }
+    made = []
     for each in settings.zone_ids:
         zone = Zone(
             stack,
@@ -95,31 +128,17 @@ def _zones(
             functions=functions,
             network=network,
             heartbeat=heartbeat,
-            account=rest.account,
+            account=base.gateway.account,
         )
+        made.append(zone)
         name = titled(each)
-        outputs[f"ZoneUrl{name}"] = (zone.url, f"The registry in {each}, with its ring")
+        if zone.url:
+            outputs[f"ZoneUrl{name}"] = (zone.url, f"The registry in {each}, with its ring")
         outputs[f"ZoneFunction{name}"] = (zone.service.function.function_name, f"The registry's function in {each}")
         if zone.private:
-            outputs[f"ZonePrivateUrl{name}"] = (zone.private.url, f"The same, for clients in the network of {each}")
-    return outputs
-
-
-def _outputs(storage: Storage, service: Service, rest: RestApi) -> dict[str, tuple[str, str]]:
-    """What a deployer is told: values, and what they are."""
-    outputs = {
-        "RestUrl": (rest.url, "What clients are given; the stage is part of it"),
-        "RestApiId": (rest.api.rest_api_id, "The REST API"),
-        "RestStage": (STAGE, "The REST API's stage, the first segment of its URL"),
-        "FunctionName": (service.function.function_name, "The registry"),
-        "LogGroupName": (service.log_group.log_group_name, "The registry's lines"),
-        "BucketName": (storage.bucket.bucket_name, "Schema bodies and the journal"),
-        "TableName": (storage.table.table_name, "Ids, versions, settings"),
-    }
-    if rest.domain:
-        target = "Where the DNS record of front_door.domain_name has to point"
-        outputs["DomainTarget"] = (rest.domain.domain_name_alias_domain_name, target)
-    return outputs
+            private = f"The registry in {each}, with its ring, for clients in its network"
+            outputs[f"ZonePrivateUrl{name}"] = (zone.private.url, private)
+    return made
 
 
 def context(given: Iterable[str]) -> dict[str, Any]:

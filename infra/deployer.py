@@ -58,6 +58,13 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
             *("UpdateSecurityGroupRuleDescriptionsEgress", "UpdateSecurityGroupRuleDescriptionsIngress"),
         ),
     ),
+    "AWS::EC2::SecurityGroupEgress": (
+        "ec2",
+        (
+            *("AuthorizeSecurityGroupEgress", "RevokeSecurityGroupEgress"),
+            "UpdateSecurityGroupRuleDescriptionsEgress",
+        ),
+    ),
     "AWS::EC2::Subnet": ("ec2", ("CreateSubnet", "DeleteSubnet", "ModifySubnetAttribute", *_EC2_TAGS)),
     "AWS::EC2::SubnetRouteTableAssociation": (
         "ec2",

@@ -46,6 +46,7 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::DynamoDB::Table",
         "AWS::EC2::RouteTable",
         "AWS::EC2::SecurityGroup",
+        "AWS::EC2::SecurityGroupEgress",
         "AWS::EC2::Subnet",
         "AWS::EC2::SubnetRouteTableAssociation",
         "AWS::EC2::VPC",
@@ -104,8 +105,8 @@ def _items(resources: Any) -> Iterator[Item]:
     # Those of S3 and DynamoDB are gateways, and free.
     endpoints = [each for each in kinds.pop("AWS::EC2::VPCEndpoint", []) if each["VpcEndpointType"] == "Interface"]
     names = len(kinds.pop("AWS::Route53::HostedZone", []))
-    # The snapshot is of the version; SnapStart and memory are said of its function.
     runs = dict(_runs(kinds.pop("AWS::Scheduler::Schedule", [])))
+    # The snapshot is of the version; SnapStart and memory are said of its function.
     kinds.pop("AWS::Lambda::Version", None)
     kept = [each["MemorySize"] for each in kinds.get("AWS::Lambda::Function", []) if "SnapStart" in each]
     if unknown := sorted([*kinds.keys() - FREE_WHILE_IDLE, *schedules.keys() - SCHEDULED.keys()]):
@@ -120,9 +121,9 @@ def _items(resources: Any) -> Iterator[Item]:
     for schedule, (what, each) in SCHEDULED.items():
         count = schedules[schedule] * _times_a_month(schedule)
         yield Item(what, count, count * each)
-    yield Item("private endpoints", len(endpoints), len(endpoints) * ENDPOINT_HOUR * HOURS)
     for job, count in runs.items():
         yield Item(f"runs of {job} that find little to do", count, count * run(job))
+    yield Item("private endpoints", len(endpoints), len(endpoints) * ENDPOINT_HOUR * HOURS)
     yield Item("private hosted zones", names, names * HOSTED_ZONE)
 
 
@@ -131,10 +132,10 @@ def _node(member: Mapping[str, Any]) -> float:
     return NODE_HOUR[member["CacheNodeType"]] * CHEAPER[member["Engine"]]
 
 
-def _times_a_month(schedule: str) -> int:
 _SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 
 
+def _times_a_month(schedule: str) -> int:
     """Of a rate; what a calendar says is taken for once a day."""
     found = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", schedule)
     return SECONDS_A_MONTH // (int(found[1]) * _SECONDS[found[2]] if found else _SECONDS["day"])

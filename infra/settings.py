@@ -114,6 +114,16 @@ class Settings:
         """LocalStack has no names and no endpoints that anybody could come in by."""
         return self.front_door.private_zonal and not self.local
 
+    @property
+    def public_doors(self) -> bool:
+        """LocalStack, where no door is private, has them in any case."""
+        return self.front_door.public or self.local
+
+    @property
+    def zone_urls(self) -> bool:
+        """The same of each zone's URL."""
+        return self.front_door.zone_urls or self.local
+
     def cidr_of(self, zone: str) -> str:
         """The addresses of a zone: they depend on its own id alone, so that zones come and go without each other."""
         parts = ipaddress.ip_network(self.network.cidr).subnets(prefixlen_diff=PARTS_BITS)
@@ -204,6 +214,23 @@ _TOGETHER: Together = (
     (
         lambda given: not given.front_door.private_zonal or given.zones,
         "front_door.private_zonal is a door into zones: say which in zones.",
+    ),
+    (
+        # LocalStack has public doors in any case.
+        lambda given: given.public_doors or not (given.front_door.function_url or given.front_door.domain_name),
+        "front_door.public=false leaves no place for front_door.function_url and front_door.domain_name.",
+    ),
+    (
+        lambda given: not given.network.subnets or set(given.network.subnet_ids) == set(given.zone_ids),
+        "network.subnets names one subnet for each of zones, and no other.",
+    ),
+    (
+        lambda given: not given.network.subnets or not given.private_doors or given.front_door.private_clients,
+        "network.subnets leaves network.cidr without a meaning: say in front_door.private_clients who may come in.",
+    ),
+    (
+        lambda given: not given.local or not given.network.subnets,
+        "network.subnets are in AWS: leave it empty where stage is local.",
     ),
     (
         lambda given: not given.local or not given.pipelines.enabled,

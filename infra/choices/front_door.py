@@ -9,18 +9,22 @@ from infra.choices.rules import Rules, Together, are_networks
 class FrontDoor:
     """The ways in.
 
+    public: a REST API that the internet reaches; false: nothing is public, and private doors alone lead in.
     function_url: a URL of the function itself beside the REST API: cheaper, without the gateway's throttling.
     requests_per_second, burst: what the REST API lets through, all clients together; more is a 429.
     access_logs: a line in CloudWatch Logs for each request to the REST API, those that the gateway refuses included.
     domain_name, certificate_arn: a name of your own for the REST API, and a certificate of this region for it.
     logs_role: make and set the role through which API Gateway writes logs, one for the account and region; false
         where it has one.
+    zone_urls: a public URL for each zone's function; false where organisations forbid them, or a region has none: then
+        private doors lead in.
     private_zonal: a second door into each zone, for clients in its network: an endpoint in the zone and a name of its
         own, {zone}.{private_domain}.
     private_domain, private_certificate_arn: what these names end in, and a certificate of this region for all of them.
     private_clients: networks that may come in there besides network.cidr, as CIDRs separated by commas.
     """
 
+    public: bool = True
     function_url: bool = False
     requests_per_second: int = 500
     burst: int = 1_000
@@ -28,6 +32,7 @@ class FrontDoor:
     logs_role: bool = True
     domain_name: str = ""
     certificate_arn: str = ""
+    zone_urls: bool = True
     private_zonal: bool = False
     private_domain: str = ""
     private_certificate_arn: str = ""
@@ -48,5 +53,13 @@ TOGETHER: Together = (
     (
         lambda given: given.private_zonal == bool(given.private_domain) == bool(given.private_certificate_arn),
         "front_door.private_zonal needs front_door.private_domain and front_door.private_certificate_arn.",
+    ),
+    (
+        lambda given: given.zone_urls or given.private_zonal,
+        "front_door.zone_urls=false leaves zones their private doors alone: it needs front_door.private_zonal.",
+    ),
+    (
+        lambda given: given.public or not given.zone_urls,
+        "front_door.public=false leaves nothing public: it needs front_door.zone_urls=false.",
     ),
 )

@@ -50,8 +50,12 @@ QUERIES = {
 """Reads by id are in the log by the share of them that `log_reads` says."""
 
 
+Answering = tuple[lambda_.Alias, apigateway.Stage, logs.ILogGroup]
+"""The registry's function, the stage of the REST API before it, and its log."""
+
+
 class Dashboard(Construct):
-    """watched: titles and metrics that have an alarm."""
+    """doors: what answers. watched: titles and metrics that have an alarm."""
 
     def __init__(
         self,
@@ -59,16 +63,17 @@ class Dashboard(Construct):
         name: str,
         *,
         settings: Settings,
-        function: lambda_.Alias,
-        stage: apigateway.Stage,
-        log_group: logs.ILogGroup,
+        doors: Sequence[Answering],
         watched: Sequence[tuple[str, cloudwatch.IMetric]],
     ) -> None:
         super().__init__(scope, name)
         self.service = f"sigla-{settings.registry_name}"
         board = cloudwatch.Dashboard(self, "Board")
-        asked = [stage.metric_count(period=PERIOD), function.metric_invocations(period=PERIOD)]
-        times = [function.metric_duration(statistic=each, period=PERIOD) for each in ("p50", "p99")]
+        asked, times, names = [], [], []
+        for function, stage, log_group in doors:
+            asked += [stage.metric_count(period=PERIOD), function.metric_invocations(period=PERIOD)]
+            times += [function.metric_duration(statistic=each, period=PERIOD) for each in ("p50", "p99")]
+            names.append(log_group.log_group_name)
         board.add_widgets(_graph("Requests", 2, asked), _graph("Milliseconds in the function", 2, times))
         if settings.metrics:
             latencies = [self.metric(each, statistic) for each in LATENCIES for statistic in ("p50", "p99")]
@@ -78,7 +83,6 @@ class Dashboard(Construct):
             )
         board.add_widgets(*(_graph(title, len(watched), [metric]) for title, metric in watched))
         for title, lines in QUERIES.items():
-            names = [log_group.log_group_name]
             query = cloudwatch.LogQueryWidget(title=title, width=WIDTH, log_group_names=names, query_lines=list(lines))
             board.add_widgets(query)
 

@@ -83,21 +83,59 @@ def rest_api(
     return api
 
 
-class RestApi(Construct):
-    """A regional REST API: ANY on the root and on every path below it, answered by the function."""
+class GatewayLogs(Construct):
+    """What API Gateway needs before any of its APIs can write access logs.
 
-    def __init__(self, scope: Construct, name: str, *, settings: Settings, target: lambda_.IFunction) -> None:
+    account: the account's, for this region, where we set its role; it stays when the stack goes, since others may rely
+    on it by then.
+    """
+
+    def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
         super().__init__(scope, name)
         door = settings.front_door
         # LocalStack keeps no access logs.
+        self.account = self.new_account() if door.access_logs and door.logs_role and not settings.local else None
+
+    def new_account(self) -> apigateway.CfnAccount:
+        policy = iam.ManagedPolicy.from_aws_managed_policy_name("service-role/AmazonAPIGatewayPushToCloudWatchLogs")
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("apigateway.amazonaws.com"),
+            managed_policies=[policy],
+        )
+        role.apply_removal_policy(RemovalPolicy.RETAIN)
+        reason = "The policy that AWS made for this role, which is the account's and not of one API."
+        acknowledge(role, "IAM4", reason, policy=policy.managed_policy_arn)
+        account = apigateway.CfnAccount(self, "Account", cloud_watch_role_arn=role.role_arn)
+        account.apply_removal_policy(RemovalPolicy.RETAIN)
+        return account
+
+
+class RestApi(Construct):
+    """A regional REST API: ANY on the root and on every path below it, answered by the function.
+
+    after: what must be there before it can write its log.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        target: lambda_.IFunction,
+        after: IDependable | None,
+    ) -> None:
+        super().__init__(scope, name)
+        door = settings.front_door
         self.log_group = log_group(self, "Log", settings) if door.access_logs and not settings.local else None
-        self.account = self.logs_role() if self.log_group and door.logs_role else None
         self.api = rest_api(
             self,
             settings=settings,
             target=target,
             log_group=self.log_group,
-            after=self.account,
+            after=after,
             rest_api_name=settings.stack_name,
             description=f"Sigla, the registry {settings.registry_name}",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
@@ -116,22 +154,6 @@ class RestApi(Construct):
         )
         domain.add_base_path_mapping(self.api, stage=self.api.deployment_stage)
         return domain
-
-    def logs_role(self) -> apigateway.CfnAccount:
-        """The account's, for API Gateway in this region; it stays when the stack goes, since others may rely on it."""
-        policy = iam.ManagedPolicy.from_aws_managed_policy_name("service-role/AmazonAPIGatewayPushToCloudWatchLogs")
-        role = iam.Role(
-            self,
-            "LogsRole",
-            assumed_by=iam.ServicePrincipal("apigateway.amazonaws.com"),
-            managed_policies=[policy],
-        )
-        role.apply_removal_policy(RemovalPolicy.RETAIN)
-        reason = "The policy that AWS made for this role, which is the account's and not of one API."
-        acknowledge(role, "IAM4", reason, policy=policy.managed_policy_arn)
-        account = apigateway.CfnAccount(self, "Account", cloud_watch_role_arn=role.role_arn)
-        account.apply_removal_policy(RemovalPolicy.RETAIN)
-        return account
 
     @property
     def url(self) -> str:

@@ -1,5 +1,7 @@
 """The network that zones are parts of: without a way to the internet, and without anything that costs by the hour."""
 
+from dataclasses import dataclass
+
 from aws_cdk import Aws, CfnTag
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_route53 as route53
@@ -40,6 +42,19 @@ class Network(Construct):
             name=settings.front_door.private_domain,
             vpcs=[route53.CfnHostedZone.VPCProperty(vpc_id=self.vpc_id, vpc_region=Aws.REGION)],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """The one of a zone.
+
+    zone_name: of its zone in this account, as us-east-1a, and addresses: its CIDR; both empty of a subnet that was
+    there already, of which a template knows the id alone.
+    """
+
+    id: str
+    zone_name: str = ""
+    addresses: str = ""
 
 
 def security_group(

@@ -16,7 +16,7 @@ from constructs import Construct, IDependable
 from infra.choices.rules import listed
 from infra.parts.front_door import rest_api
 from infra.parts.logs import log_group
-from infra.parts.network import Network, security_group
+from infra.parts.network import Network, Subnet, security_group
 from infra.settings import Settings
 
 HTTPS = 443
@@ -33,7 +33,7 @@ class PrivateDoor(Construct):
         settings: Settings,
         network: Network,
         zone: str,
-        subnet: ec2.CfnSubnet,
+        subnet: Subnet,
         target: lambda_.IFunction,
         after: IDependable | None,
     ) -> None:
@@ -61,8 +61,9 @@ class PrivateDoor(Construct):
         self.name_it()
         self.find_it(network)
 
-    def new_endpoint(self, network: Network, subnet: ec2.CfnSubnet) -> ec2.CfnVPCEndpoint:
-        clients = (self.settings.network.cidr, *listed(self.settings.front_door.private_clients))
+    def new_endpoint(self, network: Network, subnet: Subnet) -> ec2.CfnVPCEndpoint:
+        ours = [] if self.settings.network.subnets else [self.settings.network.cidr]
+        clients = (*ours, *listed(self.settings.front_door.private_clients))
         guard = security_group(
             self,
             "Guard",
@@ -81,7 +82,7 @@ class PrivateDoor(Construct):
             vpc_id=network.vpc_id,
             vpc_endpoint_type="Interface",
             service_name=f"com.amazonaws.{Aws.REGION}.execute-api",
-            subnet_ids=[subnet.ref],
+            subnet_ids=[subnet.id],
             security_group_ids=[guard.attr_group_id],
             # Of all endpoints in a VPC one could have API Gateway's own names; each of ours has a name of ours.
             private_dns_enabled=False,

@@ -15,7 +15,7 @@ from constructs import Construct
 
 from infra.choices.ring import MEMCACHED, NONE, VALKEY
 from infra.parts.checklist import acknowledge
-from infra.parts.network import Network, security_group
+from infra.parts.network import Network, Subnet, security_group
 from infra.settings import Settings
 
 
@@ -58,7 +58,7 @@ class Ring(Construct):
     """The members of one zone, reached by its function alone.
 
     clients: the security group of who may reach them. addresses: as SIGLA_RING has them. arns: what IAM has to allow
-    to connect to, where members ask who comes.
+    to connect to, where members ask who comes. guard: the security group of the members, if there are any.
     """
 
     def __init__(
@@ -69,17 +69,18 @@ class Ring(Construct):
         settings: Settings,
         network: Network,
         zone: str,
-        subnet: ec2.CfnSubnet,
+        subnet: Subnet,
         clients: ec2.CfnSecurityGroup,
     ) -> None:
         super().__init__(scope, name)
         self.settings, self.zone, self.subnet = settings, zone, subnet
         self.addresses: list[str] = []
         self.arns: list[str] = []
+        self.guard: ec2.CfnSecurityGroup | None = None
         if settings.ring.kind == NONE:
             return
         self.engine = ENGINES[settings.ring.kind]
-        guard = security_group(
+        self.guard = guard = security_group(
             self,
             "Guard",
             network=network,
@@ -107,7 +108,7 @@ class Ring(Construct):
     def place(self) -> dict[str, Any]:
         """Where members stand, and how they forget."""
         subnets = elasticache.CfnSubnetGroup(
-            self, "Subnets", description=f"Sigla, the subnet of {self.zone}", subnet_ids=[self.subnet.ref]
+            self, "Subnets", description=f"Sigla, the subnet of {self.zone}", subnet_ids=[self.subnet.id]
         )
         parameters = elasticache.CfnParameterGroup(
             self,
@@ -133,7 +134,7 @@ class Ring(Construct):
                 num_cache_clusters=1,
                 automatic_failover_enabled=False,
                 multi_az_enabled=False,
-                preferred_cache_cluster_a_zs=[self.subnet.attr_availability_zone],
+                preferred_cache_cluster_a_zs=[self.subnet.zone_name] if self.subnet.zone_name else None,
                 port=self.engine.port,
                 security_group_ids=guards,
                 **place,
@@ -177,7 +178,7 @@ class Ring(Construct):
                 cache_node_type=choice.node_type,
                 num_cache_nodes=1,
                 az_mode="single-az",
-                preferred_availability_zone=self.subnet.attr_availability_zone,
+                preferred_availability_zone=self.subnet.zone_name or None,
                 port=self.engine.port,
                 vpc_security_group_ids=guards,
                 transit_encryption_enabled=not local,

@@ -18,7 +18,7 @@ from constructs import Construct, IDependable
 from infra.heartbeat import Heartbeat
 from infra.parts.alarms import NAMESPACE, PERIOD, Watched, of_a_function, of_a_url, set_alarms
 from infra.parts.functions import Functions
-from infra.parts.network import Network, security_group
+from infra.parts.network import Network, Subnet, security_group
 from infra.parts.private_door import HTTPS, PrivateDoor
 from infra.parts.ring import Ring
 from infra.service import Place, Service
@@ -35,7 +35,7 @@ def titled(zone: str) -> str:
 
 
 class Zone(Construct):
-    """url: the public one, of the function. private: the door for clients in the network, where there is one."""
+    """url: the public one, of the function; empty without. private: the door for clients in the network, or None."""
 
     def __init__(
         self,
@@ -51,21 +51,23 @@ class Zone(Construct):
     ) -> None:
         super().__init__(scope, f"Zone{titled(zone)}")
         self.settings, self.zone, self.network = settings, zone, network
-        self.subnet = self.new_subnet()
-        ways_out = self.ways_out(storage)
+        given = settings.network.subnet_ids.get(zone)
+        self.subnet = Subnet(given) if given else self.new_subnet()
+        ways_out = [] if given else self.ways_out(storage)
         guard = self.guard()
         self.ring = Ring(self, "Ring", settings=settings, network=network, zone=zone, subnet=self.subnet, clients=guard)
+        self.let_to_the_ring(guard)
         self.service = Service(
             self,
             "Service",
             settings=settings,
             storage=storage,
             functions=functions,
-            place=Place(zone, self.subnet.ref, guard.attr_group_id, self.ring.addresses, self.ring.arns),
+            place=Place(zone, self.subnet.id, guard.attr_group_id, self.ring.addresses, self.ring.arns),
         )
         self.service.function.node.add_dependency(*ways_out)
         alias = self.service.alias
-        self.url = alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE).url
+        self.url = alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE).url if settings.zone_urls else ""
         self.private = (
             PrivateDoor(
                 self,
@@ -86,17 +88,19 @@ class Zone(Construct):
                 self, self.watched(), settings=settings, about=f"the registry {settings.registry_name} in {zone}"
             )
 
-    def new_subnet(self) -> ec2.CfnSubnet:
+    def new_subnet(self) -> Subnet:
         """By the zone's id: its name is another place in another account."""
-        return ec2.CfnSubnet(
+        addresses = self.settings.cidr_of(self.zone)
+        made = ec2.CfnSubnet(
             self,
             "Subnet",
             vpc_id=self.network.vpc_id,
             availability_zone_id=self.zone,
-            cidr_block=self.settings.cidr_of(self.zone),
+            cidr_block=addresses,
             map_public_ip_on_launch=False,
             tags=[CfnTag(key="Name", value=f"{self.settings.stack_name}-{self.zone}")],
         )
+        return Subnet(made.ref, made.attr_availability_zone, addresses)
 
     def ways_out(self, storage: Storage) -> list[Construct]:
         """To the registry's bucket and table, and nowhere else: a route table of its own, with gateways of its own.
@@ -105,9 +109,7 @@ class Zone(Construct):
         have to be changed for each zone that comes. Source: Amazon VPC User Guide, "Gateway VPC endpoints".
         """
         routes = ec2.CfnRouteTable(self, "Routes", vpc_id=self.network.vpc_id)
-        joined = ec2.CfnSubnetRouteTableAssociation(
-            self, "Joined", route_table_id=routes.ref, subnet_id=self.subnet.ref
-        )
+        joined = ec2.CfnSubnetRouteTableAssociation(self, "Joined", route_table_id=routes.ref, subnet_id=self.subnet.id)
         stores = {
             "s3": [storage.bucket.bucket_arn, storage.bucket.arn_for_objects("*")],
             "dynamodb": [storage.table.table_arn],
@@ -129,8 +131,8 @@ class Zone(Construct):
     def guard(self) -> ec2.CfnSecurityGroup:
         """Nobody comes in. Out by HTTPS: no route leads anywhere but to the two stores, whose addresses AWS changes."""
         to = [(HTTPS, ANYWHERE, "To S3 and DynamoDB")]
-        if port := Ring.port(self.settings):
-            to.append((port, self.settings.cidr_of(self.zone), "To the ring"))
+        if self.subnet.addresses and (port := Ring.port(self.settings)):
+            to.append((port, self.subnet.addresses, "To the ring"))
         return security_group(
             self,
             "Guard",
@@ -144,6 +146,21 @@ class Zone(Construct):
             ),
         )
 
+    def let_to_the_ring(self, guard: ec2.CfnSecurityGroup) -> None:
+        """In a subnet whose addresses are not known, by the members' security group, which is made after the guard."""
+        if self.ring.guard and not self.subnet.addresses:
+            port = Ring.port(self.settings)
+            ec2.CfnSecurityGroupEgress(
+                self,
+                "ToTheRing",
+                group_id=guard.attr_group_id,
+                ip_protocol="tcp",
+                from_port=port,
+                to_port=port,
+                destination_security_group_id=self.ring.guard.attr_group_id,
+                description="To the ring",
+            )
+
     def ask_each_minute(self, heartbeat: Heartbeat) -> None:
         """Its clock, and its leave for the heartbeat to ask. One that comes late is of no use, and not repeated."""
         alias = self.service.alias
@@ -156,7 +173,7 @@ class Zone(Construct):
         )
         zone = {
             "id": self.zone,
-            "name": self.subnet.attr_availability_zone,
+            "name": self.subnet.zone_name,
             "url": self.private.url if self.private else self.url,
             "function": alias.function_arn,
         }
@@ -202,7 +219,8 @@ class Zone(Construct):
                 "a member of its ring does not answer; what it kept is read from S3.",
             )
         yield from of_a_function(alias)
-        yield of_a_url(alias)
+        if self.url:
+            yield of_a_url(alias)
 
     def told(self, name: str) -> cloudwatch.Metric:
         """A metric of the heartbeat's."""

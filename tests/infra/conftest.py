@@ -55,6 +55,11 @@ PRIVATE = (
 )
 
 
+# Doors into a network, and nothing besides.
+DOORS = tuple(each for each in PRIVATE if each[0].startswith("front_door."))
+CLOSED = (*DOORS, ("front_door.zone_urls", False))
+
+
 @pytest.fixture(scope="session")
 def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synthesise]:
     """The template for settings given as pairs; AWS's checklist has passed when it is there. Asked twice, made once."""
@@ -128,8 +133,39 @@ def local_zones(synthesise: Synthesise) -> Template:
     """For LocalStack, with everything on that it has not got."""
     return synthesise(
         ("stage", "local"),
-        *(each for each in PRIVATE if each[0].partition(".")[0] == "front_door"),
+        *CLOSED,
+        ("front_door.public", False),
         ("zones", "use1-az1,use1-az2"),
+    )
+
+
+@pytest.fixture(scope="session")
+def without_urls(synthesise: Synthesise) -> Template:
+    """One zone that private doors alone lead into, beside a public REST API."""
+    return synthesise(("zones", "use1-az2"), *CLOSED)
+
+
+@pytest.fixture(scope="session")
+def private_only(synthesise: Synthesise) -> Template:
+    """Two zones in subnets that are there, with caches of the other kind, and nothing public."""
+    return synthesise(
+        ("zones", "use1-az1,use1-az2"),
+        *CLOSED,
+        ("front_door.public", False),
+        ("network.vpc_id", "vpc-0123456789abcdef0"),
+        ("network.subnets", "use1-az2:subnet-0bb, use1-az1:subnet-0aa"),
+        ("ring.kind", "memcached"),
+        ("watch.dashboard", True),
+    )
+
+
+@pytest.fixture(scope="session")
+def given_subnets(synthesise: Synthesise) -> Template:
+    """One zone in a subnet that is there, with a URL and caches that ask IAM."""
+    return synthesise(
+        ("zones", "use1-az1"),
+        ("network.vpc_id", "vpc-0123456789abcdef0"),
+        ("network.subnets", "use1-az1:subnet-0aa"),
     )
 
 
@@ -158,8 +194,19 @@ def without_zones(template: Template, all_on: Template, local: Template, other: 
 
 
 @pytest.fixture(scope="session")
-def with_zones(zones: Template, private: Template, local_zones: Template) -> list[Template]:
-    return [zones, private, local_zones]
+def in_given_subnets(private_only: Template, given_subnets: Template) -> list[Template]:
+    return [private_only, given_subnets]
+
+
+@pytest.fixture(scope="session")
+def with_zones(
+    zones: Template,
+    private: Template,
+    local_zones: Template,
+    without_urls: Template,
+    in_given_subnets: list[Template],
+) -> list[Template]:
+    return [zones, private, local_zones, without_urls, *in_given_subnets]
 
 
 @pytest.fixture(scope="session")

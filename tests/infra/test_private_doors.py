@@ -61,7 +61,7 @@ def test_the_api_hands_everything_to_the_zones_own_function(private: Template) -
     stage = of(private, DOOR, "AWS::ApiGateway::Stage")
     assert "AccessLogSetting" in stage
     (waits,) = [private["Resources"][each]["DependsOn"] for each in ids_in(private, DOOR, "AWS::ApiGateway::Stage")]
-    assert waits == ids_in(private, "Rest", "AWS::ApiGateway::Account")  # which lets it write its log
+    assert waits == ids_in(private, "GatewayLogs", "AWS::ApiGateway::Account")  # which lets it write its log
 
 
 def test_the_name_leads_from_the_network_to_the_endpoint_and_from_there_to_the_api(private: Template) -> None:

@@ -131,6 +131,77 @@ def test_private_doors_need_zones_a_name_and_a_certificate() -> None:
             Settings(zones="use1-az1", front_door=replace(door, **{lacking: getattr(FrontDoor(), lacking)}))
 
 
+DOOR = {
+    "zones": "use1-az1",
+    "front_door.private_zonal": True,
+    "front_door.private_domain": "sr.example.com",
+    "front_door.private_certificate_arn": "arn:aws:acm:us-east-1:111122223333:certificate/2",
+}
+CLOSED = DOOR | {"front_door.zone_urls": False, "front_door.public": False}
+NOTHING_PUBLIC = "front_door.public=false leaves no place for front_door.function_url and front_door.domain_name."
+THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "use1-az1:subnet-0a"}
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        (
+            {"zones": "use1-az1", "front_door.zone_urls": False},
+            "front_door.zone_urls=false leaves zones their private doors alone: it needs front_door.private_zonal.",
+        ),
+        (
+            DOOR | {"front_door.public": False},
+            "front_door.public=false leaves nothing public: it needs front_door.zone_urls=false.",
+        ),
+        (
+            CLOSED | {"front_door.function_url": True},
+            NOTHING_PUBLIC,
+        ),
+        (
+            CLOSED | {"front_door.domain_name": "r.example.com", "front_door.certificate_arn": "arn:aws:acm:…"},
+            NOTHING_PUBLIC,
+        ),
+        (
+            {"network.subnets": "use1-az1:subnet-0a", "zones": "use1-az1"},
+            "network.subnets needs network.vpc_id, the VPC that they are parts of.",
+        ),
+        (THERE | {"zones": ""}, "network.subnets names one subnet for each of zones, and no other."),
+        (THERE | {"zones": "use1-az1,use1-az2"}, "network.subnets names one subnet for each of zones, and no other."),
+        (
+            THERE | DOOR,
+            "network.subnets leaves network.cidr without a meaning: say in front_door.private_clients who may come in.",
+        ),
+        (THERE | {"stage": "local"}, "network.subnets are in AWS: leave it empty where stage is local."),
+    ],
+)
+def test_doors_and_networks_that_cannot_be_are_refused_in_a_sentence(given: dict[str, object], sentence: str) -> None:
+    """A zone that nobody could reach, or one in no place, would be found after half an hour of deploying."""
+    with pytest.raises(InvalidSetting) as refused:
+        Settings.read(given)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    "subnets", ["subnet-0a", "use1-az1=subnet-0a", "use1-az1:vpc-0a", "use1-az1:subnet-0a,use1-az2:subnet-0a"]
+)
+def test_subnets_say_which_zone_each_is_of(subnets: str) -> None:
+    """In whichever order: one that is taken out of the list moves no other zone."""
+    with pytest.raises(InvalidSetting, match=r"^network\.subnets is .* it must be zones with their subnets, each once"):
+        Settings.read({"zones": "use1-az1,use1-az2", "network.vpc_id": "vpc-0a", "network.subnets": subnets})
+    for given in ("use1-az1:subnet-0a,use1-az2:subnet-0b", " use1-az2 : subnet-0b , use1-az1: subnet-0a"):
+        assert Network(subnets=given).subnet_ids == {"use1-az1": "subnet-0a", "use1-az2": "subnet-0b"}
+
+
+def test_on_localstack_public_doors_stay() -> None:
+    """It has no private ones, and a stage that is private can be tried there all the same."""
+    closed = Settings.read(CLOSED)
+    assert not closed.public_doors
+    assert not closed.zone_urls
+    tried = Settings.read(CLOSED | {"stage": "local", "front_door.function_url": True})
+    assert tried.public_doors
+    assert tried.zone_urls
+
+
 def test_the_name_of_a_stack_with_zones_fits_into_that_of_a_rings_user() -> None:
     """Which has forty letters at most, the zone's id among them."""
     assert not Settings(stack_name="x" * 100).zone_ids

@@ -207,6 +207,8 @@ def test_alarms_of_zones_are_about_what_the_heartbeat_tells(zones: Template) -> 
 def test_on_localstack_a_zone_is_what_localstack_has(local_zones: Template) -> None:
     """Whatever it would take and not do is left out; the ring is real, and speaks plainly."""
     assert not [kind for kind in kinds(local_zones) if re.match(r"AWS::(Route53|CloudWatch|ApiGateway::\w+V2)", kind)]
+    # Where no door is private, public ones stay, whatever settings say.
+    assert {f"ZoneUrl{titled(zone)}" for zone in ZONES[:2]} | {"RestUrl"} <= local_zones["Outputs"].keys()
     assert {kind for kind in kinds(local_zones) if "ElastiCache" in kind} == {"AWS::ElastiCache::ReplicationGroup"}
     endpoints = all_of(local_zones, "AWS::EC2::VPCEndpoint")
     assert {each["VpcEndpointType"] for each in endpoints} == {"Gateway"}
