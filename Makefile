@@ -7,6 +7,9 @@ VENV ?= .venv
 export VENV
 
 bin := $(VENV)/bin
+# What `make setup` brought stands before what the machine has; setup itself looks at the machine alone.
+machine_path := $(PATH)
+export PATH := $(abspath $(bin)):$(PATH)
 python_code := layers/sigla/python functions infra pipelines localstack benchmarks tests
 # A room that has nothing yet is not made; tools are shown those that exist.
 rooms = $(wildcard $(python_code))
@@ -24,9 +27,11 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1mmake %-15s\033[0m %s\n", $$1, $$2 }' Makefile
 	@printf '\nSettings: PORT=8081 HOST=127.0.0.1 DATA=data (playground), PYTHON=/path/to/python (setup), ARGS="-k word" (test, soak, bench).\n'
 
+setup: export PATH := $(machine_path)
 setup: ## everything a developer needs, in .venv
 	@requirements/install.sh dev
 
+playground: export PATH := $(machine_path)
 playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 	@requirements/install.sh runtime
 	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)
@@ -82,7 +87,6 @@ layer: setup ## the third-party layer for Lambda, in build/; ARGS=x86_64 for tha
 	@$(bin)/python -m infra.packages $(ARGS)
 
 synth: setup ## the CloudFormation templates, in cdk.out; ARGS="-c stage=local" changes settings
-	@command -v node >/dev/null || { echo "CDK needs Node.js, 20 or newer, on the PATH." >&2; exit 1; }
 	@$(bin)/python -m infra.app --output cdk.out $(ARGS)
 	@ls cdk.out/*.template.json
 

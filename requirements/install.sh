@@ -3,8 +3,9 @@
 #
 #   requirements/install.sh runtime|dev
 #
-# Asks nothing of the machine but Python 3.11 or newer. A stamp in .venv holds a checksum of all that decides its content,
-# so that a second call costs milliseconds. PYTHON=/path/to/python chooses the interpreter; VENV another place.
+# Asks nothing of the machine but Python 3.11 or newer: `dev` brings Node.js where the machine has none, or an old one. A
+# stamp in .venv holds a checksum of all that decides its content, so that a second call costs milliseconds.
+# PYTHON=/path/to/python chooses the interpreter; VENV another place.
 set -eu
 cd "$(dirname "$0")/.."
 group=${1:?which set: runtime or dev}
@@ -12,12 +13,12 @@ venv=${VENV:-.venv}
 
 # What decides the content: the locks, the project's own name, version and entry points, and where it stands (an editable
 # install knows its absolute path, so a moved or copied tree installs anew).
-wanted=$({ pwd; cat pyproject.toml requirements/bootstrap.txt "requirements/$group.txt" "$0"; } | cksum)
+wanted=$({ pwd; cat pyproject.toml requirements/bootstrap.txt requirements/node.txt "requirements/$group.txt" "$0"; } | cksum)
 runs() { "$venv/bin/python" -c '' 2>/dev/null; }
 [ "$(cat "$venv/.$group" 2>/dev/null)" = "$wanted" ] && runs && exit 0
 # The whole contains the part: with `dev` in place `runtime` has nothing to do.
 if [ "$group" = runtime ]; then
-    whole=$({ pwd; cat pyproject.toml requirements/bootstrap.txt requirements/dev.txt "$0"; } | cksum)
+    whole=$({ pwd; cat pyproject.toml requirements/bootstrap.txt requirements/node.txt requirements/dev.txt "$0"; } | cksum)
     [ "$(cat "$venv/.dev" 2>/dev/null)" = "$whole" ] && runs && exit 0
 fi
 
@@ -54,7 +55,11 @@ mirror=${PIP_INDEX_URL:-$("$venv/bin/python" -m pip config get global.index-url 
 [ -n "$mirror" ] && [ -z "${UV_DEFAULT_INDEX:-}" ] && export UV_DEFAULT_INDEX="$mirror"
 
 export VIRTUAL_ENV="$venv" UV_NO_CONFIG=1
-"$venv/bin/uv" pip sync --quiet --require-hashes "requirements/$group.txt" requirements/bootstrap.txt
+set -- "requirements/$group.txt" requirements/bootstrap.txt
+# CDK and the JavaScript client run on Node.js; Makefile puts .venv's before the machine's.
+node_major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/') || true
+[ "$group" != dev ] || [ "${node_major:-0}" -ge 22 ] || set -- "$@" requirements/node.txt
+"$venv/bin/uv" pip sync --quiet --require-hashes "$@"
 # The build backend is inside uv, so this needs no network; what it needs at run time is in the lock already.
 "$venv/bin/uv" pip install --quiet --no-deps --offline --editable .
 echo "$wanted" >"$venv/.$group"

@@ -17,6 +17,8 @@ compile dev pyproject.toml --group dev "$@"
 compile runtime pyproject.toml --constraint requirements/dev.txt "$@"
 compile aws --group aws --constraint requirements/dev.txt "$@"
 compile infra --group infra --constraint requirements/dev.txt "$@"
+# Node.js as a wheel, where the machine's is missing or older than CDK wants.
+compile node requirements/node.in "$@"
 
 # LocalStack has an environment of its own, and pins that only Python 3.13 satisfies. So has the runtime of functions.
 for set in requirements runtime; do
