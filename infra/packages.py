@@ -3,9 +3,10 @@
     make layer        builds the layer ahead of time; a synthesis builds what is missing by itself
 
 A package is named by all that decides its content (lock, sources, this file), so equal inputs make equal templates, on
-any machine. Bytecode is built in: /opt and /var/task are read-only, and what Python cannot keep it compiles again at
-every cold start (1.5 s instead of 0.7 s until the first request, measured). It is never checked against its source,
-which cannot change there, and compiles to the same bytes each time.
+any machine and with any Python. Bytecode is built in: /opt and /var/task are read-only, and what Python cannot keep it
+compiles again at every cold start (1.5 s instead of 0.7 s until the first request, measured). It is never checked
+against its source, which cannot change there. Only Lambda's own Python compiles for it: where there is none, uv brings
+one, so that nobody deploys slower packages under the same name.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from infra.uv import uv
+from infra.uv import python_of, uv
 from pipelines.connectors.maven import Unavailable
 
 ROOT = Path(__file__).parents[1]
@@ -75,14 +76,14 @@ def host() -> str:
 
 def layer(architecture: str) -> Package:
     """The packages of requirements/aws.txt, for one of PLATFORMS."""
-    recipe = [*_recipe(), LOCK.read_bytes(), architecture.encode()]
+    recipe = [_recipe(), LOCK.read_bytes(), architecture.encode()]
     return Package(f"layer-{architecture}", digest(recipe), partial(_fill_layer, architecture))
 
 
 def code(function: str) -> Package:
     """The folder of one of functions/ with the package sigla beside its handler."""
     sources = sorted([*files(ROOT / "functions" / function), *files(ROOT / "layers" / "sigla" / "python")])
-    return Package(function, digest([*_recipe(), *contents(sources)]), partial(_fill_code, sources))
+    return Package(function, digest([_recipe(), *contents(sources)]), partial(_fill_code, sources))
 
 
 def digest(parts: Iterable[bytes]) -> str:
@@ -95,18 +96,18 @@ def digest(parts: Iterable[bytes]) -> str:
 
 @cache
 def compiler() -> str:
-    """The interpreter that compiles for Lambda; empty where there is none: then Lambda compiles at cold starts."""
+    """The interpreter that compiles for Lambda: this one, the machine's, or one that uv brings. Raises Unavailable."""
     asked = f"import sys; sys.exit(sys.version_info[:2] != ({PYTHON.replace('.', ', ')}))"
     for python in filter(None, (sys.executable, shutil.which(f"python{PYTHON}"))):
         # It has to be run: version managers leave shims that only fail.
         if _runs(python, "-c", asked):
             return python
-    return ""
+    return python_of(PYTHON, BUILD / "python")
 
 
-def _recipe() -> list[bytes]:
-    """What decides the content of every package: how it is made, and whether bytecode comes along."""
-    return [Path(__file__).read_bytes(), b"compiled" if compiler() else b"source"]
+def _recipe() -> bytes:
+    """What decides the content of every package beside its sources: how it is made."""
+    return Path(__file__).read_bytes()
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -159,9 +160,8 @@ def _compile(folder: Path, place: str) -> None:
 
     Files that nobody can compile stay as they are: packages ship templates that only look like Python.
     """
-    if compiler():
-        modes = ["--invalidation-mode", "unchecked-hash", "-s", str(folder), "-p", place]
-        _runs(compiler(), "-m", "compileall", "-qq", *modes, str(folder))
+    modes = ["--invalidation-mode", "unchecked-hash", "-s", str(folder), "-p", place]
+    _runs(compiler(), "-m", "compileall", "-qq", *modes, str(folder))
 
 
 def _runs(*command: str) -> bool:

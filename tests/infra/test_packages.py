@@ -1,5 +1,7 @@
 """What Lambda unpacks is named by what it is made from, and holds what it must."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,17 +53,86 @@ def test_parts_cannot_run_into_each_other() -> None:
     assert packages.digest([b"ab", b"c"]) != packages.digest([b"a", b"bc"])
 
 
+# Every Python that a deployer may have. They need nothing installed: naming a package is work for the standard library.
+OTHERS = ("3.11", "3.12", "3.13", "3.14")
+NAMES = """
+from infra import packages, pipeline_package as jobs
+made = [packages.layer("arm64"), packages.layer("x86_64"), jobs.code(), jobs.packages()]
+made += [packages.code(function) for function in ("registry", "journal", "heartbeat")]
+print(*(f"{package.name} {package.digest}" for package in made), sep="\\n")
+"""
+
+
+def pythons() -> dict[str, str]:
+    """Those of OTHERS that are here and run, by version; version managers leave shims that only fail."""
+    managed = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    found = {}
+    for version in OTHERS:
+        asked = f"import sys; sys.exit('{version}' != '%d.%d' % sys.version_info[:2])"
+        for python in (sys.executable, f"python{version}", *map(str, managed.glob(f"{version}.*/bin/python"))):
+            if (
+                shutil.which(python)
+                and subprocess.run([python, "-c", asked], capture_output=True, check=False).returncode == 0
+            ):
+                found[version] = python
+                break
+    return found
+
+
+def test_packages_have_the_same_names_whatever_python_the_deployer_has() -> None:
+    """Two people of a team deploy the same; what changes by itself would be rolled out by whoever comes next."""
+    here = pythons()
+    if len(here) < 2:
+        pytest.skip(f"only one Python is here: {', '.join(here)}")
+    # Isolated from what is installed beside them, and without leaving bytecode behind.
+    named = {
+        version: subprocess.run(
+            [python, "-S", "-B", "-c", NAMES], cwd=packages.ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        for version, python in here.items()
+    }
+    assert len(set(named.values())) == 1, named
+    assert len(next(iter(named.values())).splitlines()) == 7
+
+
+def test_a_package_is_compiled_by_lambdas_own_python_or_not_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without bytecode it would have the same name and start twice as slowly: whoever deployed it would not be told."""
+
+    def none_here(*_: object) -> str:
+        raise Unavailable("no Python 3.13")
+
+    packages.compiler.cache_clear()
+    try:
+        monkeypatch.setattr(packages, "_runs", lambda *_: False)
+        monkeypatch.setattr(packages, "python_of", none_here)
+        monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
+        with pytest.raises(Unavailable, match=r"no Python 3\.13"):
+            packages.built(packages.code("heartbeat"))
+        assert list((tmp_path / "build").iterdir()) == []
+    finally:
+        packages.compiler.cache_clear()
+
+
+def compiler() -> None:
+    """Skips where none is here and none can be fetched."""
+    try:
+        packages.compiler()
+    except Unavailable as reason:
+        pytest.skip(f"Lambda's Python is not here: {reason}")
+
+
 @pytest.mark.parametrize("function", ["registry", "journal", "heartbeat"])
 def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path, function: str) -> None:
     """With bytecode that never looks at its source: nothing can be compiled where nothing can be written."""
+    compiler()
     packages.code(function).fill(tmp_path)
     assert (tmp_path / "handler.py").exists()
     assert (tmp_path / "sigla" / "web" / "gateway.py").exists()
     for source in tmp_path.rglob("*.py"):
         found = source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc"
-        assert found.exists() == bool(packages.compiler())  # a machine may have no Python 3.13
-        if found.exists():
-            assert int.from_bytes(found.read_bytes()[4:8], "little") == 0b01, "PEP 552: a hash that is not checked"
+        assert int.from_bytes(found.read_bytes()[4:8], "little") == 0b01, "PEP 552: a hash that is not checked"
 
 
 def test_a_build_that_breaks_off_leaves_nothing_that_looks_built(

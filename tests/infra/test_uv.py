@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.uv import uv
+from infra.uv import python_of, uv
 from pipelines.connectors.maven import Unavailable
 
 
@@ -47,3 +47,18 @@ def test_without_uv_it_says_what_to_do(machine: Path) -> None:
     (machine / "uv").unlink()
     with pytest.raises(Unavailable, match="make setup"):
         uv("pip", "install", "any", environ={"PATH": str(machine)})
+
+
+@pytest.mark.parametrize("installs", [True, False])
+def test_a_python_that_is_missing_is_installed_or_told(machine: Path, tmp_path: Path, installs: bool) -> None:
+    """A deployer with another Python gets Lambda's beside it; where no network is, a sentence says what to do."""
+    there = tmp_path / "there"
+    (machine / "uv").write_text(
+        f'#!/bin/sh\ncase "$2" in\n install) {"touch" if installs else ":"} {there} ;;\n'
+        f' find) [ -e {there} ] && echo "$UV_PYTHON_INSTALL_DIR/bin/python" ;;\nesac\n'
+    )
+    if installs:
+        assert python_of("3.13", tmp_path / "python") == str(tmp_path / "python" / "bin" / "python")
+    else:
+        with pytest.raises(Unavailable, match=r"Python 3\.13, which is not here .* on the PATH\.$"):
+            python_of("3.13", tmp_path / "python")
