@@ -17,7 +17,7 @@ from aws_cdk import aws_lambda as lambda_
 from infra import packages
 from infra.heartbeat import Heartbeat
 from infra.journal import Journal
-from infra.parts import checklist
+from infra.parts import checklist, platform
 from infra.parts.front_door import STAGE, GatewayLogs, RestApi
 from infra.parts.functions import Functions, Placed
 from infra.parts.network import Network
@@ -56,6 +56,7 @@ def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
         description=f"Sigla, a schema registry: {settings.registry_name}",
         env=environment,
     )
+    platform.apply_to(stack, settings)
     storage = Storage(stack, "Storage", settings=settings)
     functions = Functions(stack, "Functions", settings=settings, placed=placed)
     base = Base(settings, storage, functions, GatewayLogs(stack, "GatewayLogs", settings=settings))

@@ -3,11 +3,13 @@
 python -m infra.deployer [STACK_NAME] > deploy-policy.json
 python -m infra.deployer --zones [STACK_NAME] > zones-policy.json
 python -m infra.deployer --pipelines [STACK_NAME] > pipelines-policy.json
+python -m infra.deployer --key ARN [STACK_NAME] > key-policy.json
 
-The first is for every stack; the others, beside it, for one with zones, or with jobs: a managed policy has a length.
+The first is for every stack; the others, beside it, for one with zones, with jobs, or with `platform.key_arn`: a
+managed policy has a length. `--permissions-boundary` and `--iam-path` are those of the settings.
 
 The bucket and the table are made and changed by it, and never removed: who deploys cannot lose them. Who may make roles
-may give them anything; where that is too much, bind them by a permissions boundary of the account's.
+may give them anything, unless a permissions boundary binds all of them.
 
 Source of the actions: the handlers' permissions in CloudFormation's resource type schemas, of the properties we use.
 """
@@ -16,11 +18,15 @@ import argparse
 import json
 from typing import Any
 
+from infra import key_policy as keys
+from infra.deployer_statements import AROUND, Deployed, around_jobs, between
+
 _LOGS_ROLE = ("AttachRolePolicy", "DetachRolePolicy")
+_BOUNDED = ("CreateRole", "DeleteRolePolicy", "PutRolePermissionsBoundary", "PutRolePolicy", *_LOGS_ROLE)
+"""What can be allowed for roles alone that have a boundary, or get it. To take it away is never allowed."""
 _TAGS = ("TagResource", "UntagResource")
 _EC2_TAGS = ("CreateTags", "DeleteTags")
 _CACHE_TAGS = ("AddTagsToResource", "RemoveTagsFromResource")
-_INTERFACES = ("CreateNetworkInterface", "DeleteNetworkInterface")
 
 # What makes, changes and removes a resource of each type. API Gateway knows methods of HTTP instead of actions.
 ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -192,7 +198,7 @@ PLACES = {
     # One that is not made yet has no ARN, and afterwards it has a number.
     "emr-serverless": ("*",),
     "events": ("arn:*:events:*:*:rule/{stack}-*",),
-    "iam": ("arn:*:iam::*:role/{stack}-*",),
+    "iam": ("arn:*:iam::*:role{path}{stack}-*",),
     "lambda": (
         "arn:*:lambda:*:*:function:{stack}-*",
         "arn:*:lambda:*:*:layer:*",
@@ -211,155 +217,88 @@ OF_ZONES = ("ec2", "elasticache", "route53")
 OF_JOBS = ("emr-serverless", "scheduler")
 
 
-def policy(stack: str = "sigla") -> dict[str, Any]:
-    """The document, for a stack of this name. CloudFormation writes names of buckets in small letters."""
+def policy(of: Deployed) -> dict[str, Any]:
+    """The document. CloudFormation writes names of buckets in small letters."""
     services = [service for service in PLACES if service not in OF_ZONES + OF_JOBS]
-    return _document([_of(service, stack) for service in services] + _between(stack))
+    statements = [_of(service, of) for service in services]
+    return _document([part for each in statements for part in _bounded(each, of)] + between(of))
 
 
-def zones_policy(stack: str = "sigla") -> dict[str, Any]:
+def zones_policy(of: Deployed) -> dict[str, Any]:
     """The document for its zones.
 
     What is in a network has no name that could be known before: it is for all networks and caches of the account.
     """
-    return _document([_of(service, stack) for service in OF_ZONES] + _AROUND)
+    return _document([_of(service, of) for service in OF_ZONES] + AROUND)
 
 
-def pipelines_policy(stack: str = "sigla") -> dict[str, Any]:
+def pipelines_policy(of: Deployed) -> dict[str, Any]:
     """The document for its jobs. Of EMR Serverless it is for all applications of the account; none can be started."""
-    return _document([_of(service, stack) for service in OF_JOBS] + _around_jobs(stack))
+    return _document([_of(service, of) for service in OF_JOBS] + around_jobs(of))
+
+
+def key_policy(of: Deployed) -> dict[str, Any]:
+    """The document for `platform.key_arn`: to give the key to what the stack makes, and to change nothing of the key.
+
+    Source: Amazon DynamoDB Developer Guide, "Encryption at rest: how it works"; Amazon CloudWatch Logs User Guide.
+    """
+    given_on = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+    logs = {"Sid": "KeysOfLogs", "Action": ["logs:AssociateKmsKey", "logs:DisassociateKmsKey"]}
+    return _document(
+        [
+            {"Sid": "Key", "Effect": "Allow", "Action": list(keys.ACTIONS), "Resource": of.key},
+            {"Sid": "Given", "Effect": "Allow", "Action": "kms:CreateGrant", "Resource": of.key, "Condition": given_on},
+            {**logs, "Effect": "Allow", "Resource": list(PLACES["logs"])},
+        ]
+    )
 
 
 def _document(statements: list[dict[str, Any]]) -> dict[str, Any]:
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def _of(service: str, stack: str) -> dict[str, Any]:
+def _of(service: str, of: Deployed) -> dict[str, Any]:
     """What is done to things of one service."""
-    changes = (actions for of, actions in ACTIONS.values() if of == service)
+    changes = (actions for its, actions in ACTIONS.values() if its == service)
     wanted = sorted({f"{service}:{action}" for actions in (*changes, READS[service]) for action in actions})
-    places = [each.format(stack=stack, bucket=stack.lower()) for each in PLACES[service]]
+    names = {"stack": of.stack, "bucket": of.stack.lower(), "path": of.iam_path}
+    places = [each.format_map(names) for each in PLACES[service]]
     return {"Sid": service.title().replace("-", ""), "Effect": "Allow", "Action": wanted, "Resource": places}
 
 
-def _passing(name: str, stack: str, *services: str) -> dict[str, Any]:
-    """The stack's roles may be given to these services, and to nobody else."""
-    return {
-        "Sid": name,
-        "Effect": "Allow",
-        "Action": "iam:PassRole",
-        "Resource": f"arn:*:iam::*:role/{stack}-*",
-        "Condition": {"StringEquals": {"iam:PassedToService": list(services)}},
-    }
-
-
-def _between(stack: str) -> list[dict[str, Any]]:
-    """What brings things of several services together."""
-    functions, services = f"arn:*:lambda:*:*:function:{stack}-*", ["lambda.amazonaws.com", "apigateway.amazonaws.com"]
+def _bounded(statement: dict[str, Any], of: Deployed) -> list[dict[str, Any]]:
+    """The statement; where there is a boundary, the part of it that makes roles and what they may, with a condition."""
+    if statement["Sid"] != "Iam" or not of.boundary:
+        return [statement]
+    bounded = {f"iam:{action}" for action in _BOUNDED}
+    bound = {"StringEquals": {"iam:PermissionsBoundary": of.boundary}}
+    rest = [action for action in statement["Action"] if action not in bounded]
     return [
-        _passing("RolesForFunctionsAndTheGateway", stack, *services),
-        {
-            "Sid": "MappingsHaveNoNameYet",
-            "Effect": "Allow",
-            "Action": ["lambda:CreateEventSourceMapping", "lambda:GetEventSourceMapping"],
-            "Resource": "*",
-            "Condition": {"ArnLikeIfExists": {"lambda:FunctionArn": functions}},
-        },
-        {
-            "Sid": "AlarmsAreLookedForByName",
-            "Effect": "Allow",
-            "Action": "cloudwatch:DescribeAlarms",
-            "Resource": "*",
-        },
-        {
-            "Sid": "DomainsNeedTheGatewaysOwnRole",
-            "Effect": "Allow",
-            "Action": "iam:CreateServiceLinkedRole",
-            "Resource": "arn:*:iam::*:role/aws-service-role/ops.apigateway.amazonaws.com/*",
-        },
-        {
-            "Sid": "WhatWasUploaded",
-            "Effect": "Allow",
-            "Action": "s3:GetObject",
-            "Resource": "arn:*:s3:::cdk-*-assets-*/*",
-        },
-        {
-            "Sid": "TheBootstrapsVersion",
-            "Effect": "Allow",
-            "Action": "ssm:GetParameters",
-            "Resource": "arn:*:ssm:*:*:parameter/cdk-bootstrap/*",
-        },
+        {**statement, "Action": rest},
+        {**statement, "Sid": "BoundedRoles", "Action": sorted(bounded), "Condition": bound},
     ]
 
 
-# What is looked for, and what comes along, in a network.
-_AROUND: list[dict[str, Any]] = [
-    {
-        "Sid": "NetworksAreLookedForByKind",
-        "Effect": "Allow",
-        "Action": ["ec2:Describe*", "route53:CreateHostedZone", "route53:ListHostedZones*"],
-        "Resource": "*",
-    },
-    {
-        "Sid": "CachesNeedInterfaces",
-        "Effect": "Allow",
-        "Action": [f"ec2:{action}" for action in _INTERFACES],
-        "Resource": "*",
-    },
-    {
-        "Sid": "CachesNeedTheirOwnRole",
-        "Effect": "Allow",
-        "Action": "iam:CreateServiceLinkedRole",
-        "Resource": "arn:*:iam::*:role/aws-service-role/elasticache.amazonaws.com/*",
-    },
-]
-
-
-def _around_jobs(stack: str) -> list[dict[str, Any]]:
-    """Who begins them, and what an application has in somebody else's network.
-
-    Source: Amazon EMR Serverless User Guide, "User access policy examples".
-    """
-    return [
-        _passing("RolesForSchedules", stack, "scheduler.amazonaws.com"),
-        {
-            "Sid": "NetworksAreLookedFor",
-            "Effect": "Allow",
-            "Action": ["ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
-            "Resource": "*",
-        },
-        {
-            "Sid": "ApplicationsNeedInterfaces",
-            "Effect": "Allow",
-            "Action": "ec2:CreateNetworkInterface",
-            "Resource": [f"arn:*:ec2:*:*:{kind}/*" for kind in ("network-interface", "security-group", "subnet")],
-            "Condition": {"StringEquals": {"aws:CalledViaLast": "ops.emr-serverless.amazonaws.com"}},
-        },
-        {
-            "Sid": "ApplicationsNeedTheirOwnRole",
-            "Effect": "Allow",
-            "Action": "iam:CreateServiceLinkedRole",
-            "Resource": "arn:*:iam::*:role/aws-service-role/ops.emr-serverless.amazonaws.com/*",
-        },
-    ]
-
-
-DOCUMENTS = {"": policy, "zones": zones_policy, "pipelines": pipelines_policy}
+DOCUMENTS = {"": policy, "zones": zones_policy, "pipelines": pipelines_policy, "key": key_policy}
 """By what a stack has besides."""
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m infra.deployer")
     parser.add_argument("stack", nargs="?", default="sigla", help="the stack's name")
+    parser.add_argument("--iam-path", default="/", metavar="PATH", help="platform.iam_path of its settings")
+    parser.add_argument(
+        "--permissions-boundary", default="", metavar="ARN", help="platform.permissions_boundary of its settings"
+    )
     besides = parser.add_mutually_exclusive_group()
-    for each in filter(None, DOCUMENTS):
-        besides.add_argument(
-            f"--{each}",
-            action="store_const",
-            const=each,
-            dest="document",
-            default="",
-            help=f"what its {each} need besides",
-        )
+    for each in ("zones", "pipelines"):
+        besides.add_argument(f"--{each}", action="store_true", help=f"what its {each} need besides")
+    besides.add_argument("--key", default="", metavar="ARN", help="what platform.key_arn of its settings needs besides")
     asked = parser.parse_args()
-    print(json.dumps(DOCUMENTS[asked.document](asked.stack), indent=2))
+    of = Deployed(asked.stack, iam_path=asked.iam_path, boundary=asked.permissions_boundary, key=asked.key)
+    besides_it = next((each for each in DOCUMENTS if each and getattr(asked, each)), "")
+    print(json.dumps(DOCUMENTS[besides_it](of), indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -29,7 +29,7 @@ from infra.choices.rules import listed
 from infra.packages import ROOT, Package, built
 from infra.parts.alarms import Watched, set_alarms
 from infra.parts.checklist import acknowledge
-from infra.parts.functions import allow
+from infra.parts.functions import allow, use_of_the_key
 from infra.parts.logs import log_group
 from infra.parts.notes import notes
 from infra.settings import Settings
@@ -183,6 +183,7 @@ class Pipelines(Construct):
             allow("Starting", "emr-serverless:StartJobRun", on=[self.application.attr_arn]),
             allow("InItsRole", "iam:PassRole", on=[role.role_arn], when=passed),
             allow("GivingUp", "sqs:SendMessage", on=[self.failed.queue_arn]),
+            *use_of_the_key(self.settings),
         ):
             starter.add_to_policy(statement)
         scheduler.CfnSchedule(
@@ -273,6 +274,7 @@ class Pipelines(Construct):
             allow("Bodies", "s3:GetObject", on=[bodies.arn_for_objects(f"{registry}/{kind}/*") for kind in kinds]),
             allow("FindingBodies", "s3:ListBucket", on=[bodies.bucket_arn], when=found),
             allow("Rows", "dynamodb:BatchGetItem", "dynamodb:Query", on=[table.table_arn], when=own),
+            *use_of_the_key(self.settings),  # of the lake, too
             allow("Reading", "s3:GetObject", on=self._below(*job.reads)),
             allow("Writing", "s3:PutObject", "s3:AbortMultipartUpload", on=self._below(*job.writes)),
             allow("Forgetting", "s3:DeleteObject", on=self._below(*job.forgets)),

@@ -13,7 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.parts.checklist import acknowledge
-from infra.parts.functions import Functions, Made, allow, deny
+from infra.parts.functions import Functions, Made, allow, deny, use_of_the_key
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -30,6 +30,7 @@ class Grants:
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
         self.registry, self.bucket, self.table = settings.registry_name, storage.bucket, storage.table
+        self.key = use_of_the_key(settings)
 
     def of_the_registry(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
         """Bodies, pointers to them by GUID, the verifiers of API keys; it writes the first two."""
@@ -54,7 +55,11 @@ class Grants:
         That it may ask a zone's function is said by that function: zones come and go without a change of this role.
         """
         bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"{self.registry}#z"]}}
-        return [allow("Zones", "dynamodb:UpdateItem", on=[self.table.table_arn], when=bound), self.told(log)]
+        return [
+            allow("Zones", "dynamodb:UpdateItem", on=[self.table.table_arn], when=bound),
+            *self.key,
+            self.told(log),
+        ]
 
     def of_the_journal(self, log: logs.ILogGroup, *, given_up: sqs.IQueue | None) -> list[iam.PolicyStatement]:
         """It writes segments of the journal, tombstones over bodies, and pointers to those that live again.
@@ -70,9 +75,9 @@ class Grants:
         ]
 
     def rows(self) -> list[iam.PolicyStatement]:
-        """Every partition key begins with the registry's name."""
+        """Every partition key begins with the registry's name. Whoever may read them may use the key of the store."""
         bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
-        return [allow("Rows", *ROWS, on=[self.table.table_arn], when=bound)]
+        return [allow("Rows", *ROWS, on=[self.table.table_arn], when=bound), *self.key]
 
     def stream(self, given_up: sqs.IQueue) -> list[iam.PolicyStatement]:
         return [

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
 
-from infra.choices import front_door, function, journal, network, pipelines, ring, watch
+from infra.choices import front_door, function, journal, network, pipelines, platform, ring, watch
 from infra.choices.front_door import FrontDoor
 from infra.choices.function import Function
 from infra.choices.journal import Journal
 from infra.choices.network import Network
 from infra.choices.pipelines import Pipelines
+from infra.choices.platform import Platform
 from infra.choices.ring import Ring
 from infra.choices.rules import PARTS_BITS, Rules, Together, are_zones, listed, zone_number
 from infra.choices.watch import Watch
@@ -86,6 +87,7 @@ class Settings:
     journal: Journal = field(default_factory=Journal)
     watch: Watch = field(default_factory=Watch)
     pipelines: Pipelines = field(default_factory=Pipelines)
+    platform: Platform = field(default_factory=Platform)
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting."""
@@ -123,6 +125,11 @@ class Settings:
     def zone_urls(self) -> bool:
         """The same of each zone's URL."""
         return self.front_door.zone_urls or self.local
+
+    @property
+    def key_arn(self) -> str:
+        """LocalStack's data goes with its process, and needs no key."""
+        return "" if self.local else self.platform.key_arn
 
     def cidr_of(self, zone: str) -> str:
         """The addresses of a zone: they depend on its own id alone, so that zones come and go without each other."""
@@ -248,6 +255,7 @@ _SECTIONS: Mapping[str, Any] = {
     "journal": journal,
     "watch": watch,
     "pipelines": pipelines,
+    "platform": platform,
 }
 """Modules with RULES for the settings of a section and TOGETHER for its record."""
 

@@ -13,9 +13,9 @@ class FrontDoor:
     function_url: a URL of the function itself beside the REST API: cheaper, without the gateway's throttling.
     requests_per_second, burst: what the REST API lets through, all clients together; more is a 429.
     access_logs: a line in CloudWatch Logs for each request to the REST API, those that the gateway refuses included.
+        API Gateway writes it through a role that is the account's, in each region: it has to be there.
     domain_name, certificate_arn: a name of your own for the REST API, and a certificate of this region for it.
-    logs_role: make and set the role through which API Gateway writes logs, one for the account and region; false
-        where it has one.
+    logs_role: make that role, and set it in place of the one that the account has, if it has one.
     zone_urls: a public URL for each zone's function; false where organisations forbid them, or a region has none: then
         private doors lead in.
     private_zonal: a second door into each zone, for clients in its network: an endpoint in the zone and a name of its
@@ -28,8 +28,8 @@ class FrontDoor:
     function_url: bool = False
     requests_per_second: int = 500
     burst: int = 1_000
-    access_logs: bool = True
-    logs_role: bool = True
+    access_logs: bool = False
+    logs_role: bool = False
     domain_name: str = ""
     certificate_arn: str = ""
     zone_urls: bool = True
@@ -46,6 +46,10 @@ RULES: Rules = {
 }
 
 TOGETHER: Together = (
+    (
+        lambda given: given.access_logs or not given.logs_role,
+        "front_door.logs_role is for front_door.access_logs: turn both on, or neither.",
+    ),
     (
         lambda given: bool(given.domain_name) == bool(given.certificate_arn),
         "front_door.domain_name and front_door.certificate_arn go together: give both or neither.",

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import AssetHashType, Duration
+from aws_cdk import AssetHashType, Aws, Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra import packages
+from infra import key_policy, packages
 from infra.packages import Package
 from infra.parts.checklist import acknowledge
 from infra.parts.logs import log_group
@@ -107,6 +107,15 @@ EVERYTHING = "Network interfaces have no ARN before Lambda makes them, and only 
 
 def allow(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object] | None = None) -> iam.PolicyStatement:
     return iam.PolicyStatement(sid=name, actions=list(actions), resources=list(on), conditions=when)
+
+
+def use_of_the_key(settings: Settings) -> list[iam.PolicyStatement]:
+    """What reading and writing takes where `platform.key_arn` encrypts what is stored: by way of the stores alone."""
+    if not settings.key_arn:
+        return []
+    stores = [f"{store}.{Aws.REGION}.amazonaws.com" for store in key_policy.STORES]
+    by_way_of = {"StringEquals": {"kms:ViaService": stores}}
+    return [allow("Key", *key_policy.ACTIONS, on=[settings.key_arn], when=by_way_of)]
 
 
 def deny(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object]) -> iam.PolicyStatement:

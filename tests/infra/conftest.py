@@ -20,6 +20,8 @@ CONTEXT: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
 # Everything that costs or opens something, at once.
 ALL_ON = (
     ("front_door.function_url", True),
+    ("front_door.access_logs", True),
+    ("front_door.logs_role", True),
     ("front_door.domain_name", "registry.example.com"),
     ("front_door.certificate_arn", "arn:aws:acm:eu-west-1:111122223333:certificate/1"),
     ("function.tracing", True),
@@ -36,7 +38,8 @@ OTHER = (
     ("table_name", "kept-catalog"),
     ("table_stream_arn", "arn:aws:dynamodb:eu-west-1:111122223333:table/kept-catalog/stream/2026-11-21T00:00:00.000"),
     ("auth", "none"),
-    ("front_door.logs_role", False),
+    ("front_door.access_logs", True),
+    ("platform.keep_logs", False),
     ("watch.alarms", False),
     ("metrics", False),
 )
@@ -46,6 +49,8 @@ OTHER = (
 PRIVATE = (
     ("zones", "use1-az2"),
     ("network.vpc_id", "vpc-0123456789abcdef0"),
+    ("front_door.access_logs", True),
+    ("front_door.logs_role", True),
     ("ring.kind", "memcached"),
     ("front_door.private_zonal", True),
     ("front_door.private_domain", "sr.example.com"),
@@ -58,6 +63,22 @@ PRIVATE = (
 # Doors into a network, and nothing besides.
 DOORS = tuple(each for each in PRIVATE if each[0].startswith("front_door."))
 CLOSED = (*DOORS, ("front_door.zone_urls", False))
+
+
+# What an organisation asks of every stack, of one that has something of each kind.
+KEY = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-0000-4000-8000-000000000001"
+BOUNDARY = "arn:aws:iam::111122223333:policy/teams/boundary"
+PLATFORM = (
+    ("platform.key_arn", KEY),
+    ("platform.permissions_boundary", BOUNDARY),
+    ("platform.iam_path", "/teams/data/"),
+    ("platform.tags", "team=data, cost-centre=42"),
+    ("zones", "use1-az1"),
+    ("front_door.access_logs", True),
+    ("front_door.logs_role", True),
+    ("pipelines.enabled", True),
+    ("pipelines.lake_bucket", "the-lake"),
+)
 
 
 @pytest.fixture(scope="session")
@@ -189,6 +210,12 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Te
 
 
 @pytest.fixture(scope="session")
+def platform(synthesise: Synthesise) -> Template:
+    """Of a registry in an organisation with rules of its own."""
+    return synthesise(*PLATFORM)
+
+
+@pytest.fixture(scope="session")
 def without_zones(template: Template, all_on: Template, local: Template, other: Template) -> list[Template]:
     return [template, all_on, local, other]
 
@@ -210,5 +237,7 @@ def with_zones(
 
 
 @pytest.fixture(scope="session")
-def every_template(without_zones: list[Template], with_zones: list[Template], jobs: Template) -> list[Template]:
-    return [*without_zones, *with_zones, jobs]
+def every_template(
+    without_zones: list[Template], with_zones: list[Template], jobs: Template, platform: Template
+) -> list[Template]:
+    return [*without_zones, *with_zones, jobs, platform]

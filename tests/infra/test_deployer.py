@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 import botocore.session
 import pytest
 
-from infra import deployer
+from infra import deployer, key_policy
+from infra.deployer_statements import Deployed
+from tests.infra.conftest import BOUNDARY, KEY
 from tests.infra.reading import Template, as_list, kinds
 
 LONGEST = 6_144
@@ -43,9 +46,13 @@ GATEWAY = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 GATEWAY |= {"CreateAccessAssociation", "RejectAccessAssociation", "UpdateDomainNamePolicy", "UpdateRestApiPolicy"}
 
 
+BOUNDED = Deployed("payments", iam_path="/teams/data/", boundary=BOUNDARY, key=KEY)
+
+
 def policies(stack: str = "sigla") -> dict[str, Any]:
     """All documents as one."""
-    return {"Statement": [statement for made in deployer.DOCUMENTS.values() for statement in made(stack)["Statement"]]}
+    of = Deployed(stack, key=KEY)
+    return {"Statement": [statement for made in deployer.DOCUMENTS.values() for statement in made(of)["Statement"]]}
 
 
 @cache
@@ -65,7 +72,7 @@ def test_there_is_something_for_every_type_in_a_template(every_template: list[Te
 def test_what_a_type_needs_is_allowed_on_what_the_stack_makes(kind: str) -> None:
     """Names begin with the stack's, or are nobody's to know."""
     service, actions = deployer.ACTIONS[kind]
-    places = [place.format(stack="payments", bucket="payments") for place in deployer.PLACES[service]]
+    places = [place.format(stack="payments", bucket="payments", path="/") for place in deployer.PLACES[service]]
     policy = policies("payments")
     assert all(allows(policy, f"{service}:{action}", place + "x") for action in actions for place in places)
 
@@ -101,13 +108,13 @@ def test_who_has_neither_zones_nor_jobs_needs_no_leave_for_them(
     """One of the documents is enough, and says nothing of networks and of applications; the others do."""
     made = {deployer.ACTIONS[kind][0] for template in without_zones for kind in kinds(template)}
     assert not made & set(services)
-    assert not said(deployer.policy()) & set(services)
-    assert said(deployer.DOCUMENTS[besides]()) >= set(services)
+    assert not said(deployer.policy(Deployed())) & set(services)
+    assert said(deployer.DOCUMENTS[besides](Deployed())) >= set(services)
 
 
 def test_who_deploys_zones_touches_nothing_that_computes() -> None:
     """Networks have no names to bind it to; but machines, disks and images are none of its business."""
-    policy = deployer.zones_policy()
+    policy = deployer.zones_policy(Deployed())
     subnet, machine = (f"arn:aws:ec2:eu-west-1:111122223333:{kind}/x-1" for kind in ("subnet", "instance"))
     assert allows(policy, "ec2:DeleteSubnet", subnet)
     for action in ("RunInstances", "TerminateInstances", "DeleteTags", "CreateTags", "ModifyInstanceAttribute"):
@@ -123,9 +130,11 @@ def test_who_deploys_zones_touches_nothing_that_computes() -> None:
         (deployer.pipelines_policy, ["scheduler.amazonaws.com"]),
     ],
 )
-def test_roles_go_to_functions_the_gateway_and_schedules_only(made: Callable[[], Any], services: list[str]) -> None:
+def test_roles_go_to_functions_the_gateway_and_schedules_only(
+    made: Callable[[Deployed], Any], services: list[str]
+) -> None:
     """A role that may be passed to anything is a way to everything; those of jobs are passed by their schedules."""
-    passing = [each for each in made()["Statement"] if each["Action"] == "iam:PassRole"]
+    passing = [each for each in made(Deployed())["Statement"] if each["Action"] == "iam:PassRole"]
     assert [
         service for each in passing for service in each["Condition"]["StringEquals"]["iam:PassedToService"]
     ] == services
@@ -134,7 +143,7 @@ def test_roles_go_to_functions_the_gateway_and_schedules_only(made: Callable[[],
 
 def test_who_deploys_jobs_neither_runs_them_nor_touches_what_others_schedule() -> None:
     """And makes interfaces only by way of an application."""
-    policy = deployer.pipelines_policy()
+    policy = deployer.pipelines_policy(Deployed())
     schedules = "arn:aws:scheduler:eu-west-1:111122223333:schedule/default"
     assert allows(policy, "scheduler:DeleteSchedule", f"{schedules}/sigla-LandSchedule-1")
     assert not allows(policy, "scheduler:DeleteSchedule", f"{schedules}/other")
@@ -145,19 +154,61 @@ def test_who_deploys_jobs_neither_runs_them_nor_touches_what_others_schedule() -
 
 
 @pytest.mark.parametrize("made", deployer.DOCUMENTS.values())
-def test_it_fits_into_a_managed_policy(made: Callable[[str], Any]) -> None:
+def test_it_fits_into_a_managed_policy(made: Callable[[Deployed], Any]) -> None:
     """And each statement has a name of its own, of letters and digits."""
-    document = made("x" * 64)
+    document = made(replace(BOUNDED, stack="x" * 64))
     assert len(json.dumps(document, separators=(",", ":"))) <= LONGEST
     names = [each["Sid"] for each in document["Statement"]]
     assert len(set(names)) == len(names)
     assert all(name.isalnum() for name in names)
 
 
+def test_with_a_boundary_only_roles_that_it_binds_are_made() -> None:
+    """Who deploys could else give a role of the stack anything, and take the boundary off afterwards."""
+    policy = deployer.policy(BOUNDED)
+    role = "arn:aws:iam::111122223333:role/teams/data/payments-ServiceRole-1"
+    bound = {"StringEquals": {"iam:PermissionsBoundary": BOUNDARY}}
+    made = ("CreateRole", "PutRolePolicy", "DeleteRolePolicy", "AttachRolePolicy", "PutRolePermissionsBoundary")
+    for action in made:
+        on_roles = [each for each in policy["Statement"] if f"iam:{action}" in as_list(each["Action"])]
+        assert [each["Condition"] for each in on_roles] == [bound]
+        assert allows(policy, f"iam:{action}", role)
+    assert not allows(policy, "iam:DeleteRolePermissionsBoundary", role)
+    assert allows(policy, "iam:DeleteRole", role)
+    assert not any("Boundary" in json.dumps(each) for each in deployer.policy(Deployed())["Statement"])
+
+
+def test_with_a_path_only_roles_below_it_are_made_and_passed() -> None:
+    """Organisations give rights by paths: what stands elsewhere is somebody else's."""
+    for made in (deployer.policy, deployer.pipelines_policy):
+        policy = made(BOUNDED)
+        for action in ("iam:PassRole", "iam:CreateRole"):
+            if any(action in as_list(each["Action"]) for each in policy["Statement"]):
+                assert allows(policy, action, "arn:aws:iam::111122223333:role/teams/data/payments-x")
+                assert not allows(policy, action, "arn:aws:iam::111122223333:role/payments-x")
+
+
+def test_who_deploys_gives_the_key_to_services_and_changes_nothing_of_it() -> None:
+    """The key is the platform's: what it encrypts is lost with it."""
+    policy = deployer.key_policy(BOUNDED)
+    assert allows(policy, "kms:GenerateDataKey", KEY)
+    (given,) = [each for each in policy["Statement"] if each["Action"] == "kms:CreateGrant"]
+    assert given["Condition"] == {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+    for action in ("ScheduleKeyDeletion", "DisableKey", "PutKeyPolicy", "RetireGrant", "CreateKey"):
+        assert not allows(policy, f"kms:{action}", KEY)
+    assert not allows(policy, "kms:Decrypt", KEY.replace("0001", "0002"))
+    assert {action.partition(":")[2] for action in key_policy.ACTIONS} - calls("kms") == {
+        "ReEncryptFrom",
+        "ReEncryptTo",
+    }
+
+
 @pytest.mark.parametrize("besides", deployer.DOCUMENTS)
 def test_the_command_prints_it(besides: str) -> None:
     """As `aws iam create-policy` takes it."""
-    words = [f"--{besides}"] if besides else []
-    command = [sys.executable, "-m", "infra.deployer", *words, "payments"]
+    of = replace(BOUNDED, key=KEY if besides == "key" else "")
+    words = {"": [], "key": ["--key", KEY]}.get(besides, [f"--{besides}"])
+    words += ["--permissions-boundary", BOUNDARY, "--iam-path", "/teams/data/", "payments"]
+    command = [sys.executable, "-m", "infra.deployer", *words]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert json.loads(printed) == deployer.DOCUMENTS[besides]("payments")
+    assert json.loads(printed) == deployer.DOCUMENTS[besides](of)

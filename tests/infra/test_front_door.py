@@ -74,9 +74,9 @@ def test_the_deployment_waits_for_the_answers(template: Template) -> None:
     assert set(ids(template, "AWS::ApiGateway::GatewayResponse")) <= set(deployment["DependsOn"])
 
 
-def test_the_stage_throttles_and_writes_who_asked(template: Template) -> None:
+def test_the_stage_throttles_and_writes_who_asked(all_on: Template) -> None:
     """Limits for all clients together; facts about requests, never what they carry."""
-    stage = only(template, "AWS::ApiGateway::Stage")
+    stage = only(all_on, "AWS::ApiGateway::Stage")
     (limits,) = stage["MethodSettings"]
     assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (500, 1_000)
     assert limits["DataTraceEnabled"] is limits["MetricsEnabled"] is False
@@ -91,10 +91,15 @@ def test_tracing_is_off_until_it_is_asked_for(template: Template, all_on: Templa
     assert of(all_on, "Service", "AWS::Lambda::Function")["TracingConfig"] == {"Mode": "Active"}
 
 
-def test_the_accounts_role_for_logs_can_be_left_alone(other: Template) -> None:
-    """There is one for an account and region; whoever has set it does not want ours."""
+def test_the_accounts_role_for_logs_is_left_alone_until_it_is_asked_for(
+    template: Template, other: Template, all_on: Template
+) -> None:
+    """There is one for an account and region, and other APIs write by it. A log without one fails a deployment."""
+    assert not kinds(template) & {"AWS::ApiGateway::Account"}
+    assert "AccessLogSetting" not in only(template, "AWS::ApiGateway::Stage")
     assert "AWS::ApiGateway::Account" not in kinds(other)
     assert "AccessLogSetting" in only(other, "AWS::ApiGateway::Stage")
+    assert {"AWS::ApiGateway::Account"} <= kinds(all_on)
 
 
 def test_there_is_no_function_url_unless_it_is_asked_for(template: Template, all_on: Template) -> None:

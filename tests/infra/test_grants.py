@@ -9,7 +9,8 @@ import pytest
 
 from infra.service import INTERFACES
 from sigla import keys
-from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, mentioned, of, written
+from tests.infra.conftest import KEY
+from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, kinds, mentioned, of, written
 
 SIGLA = Path(__file__).parents[2] / "layers" / "sigla" / "python" / "sigla"
 
@@ -77,6 +78,11 @@ ALLOWED["ZoneUse1Az1Service"] = ALLOWED["Service"] | {
     ("elasticache:Connect", "member 2"),
     ("elasticache:Connect", "user"),
 }
+# Where a key of the account's encrypts what is stored. None makes a grant of it, or changes it.
+USE_OF_THE_KEY = {
+    *((f"kms:{action}", KEY) for action in ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey")),
+    *((f"kms:{action}", KEY) for action in ("ReEncryptFrom", "ReEncryptTo")),
+}
 KEEPERS = ("Service", "Journal", "ZoneUse1Az1Service")
 """Those that keep what is registered."""
 
@@ -121,6 +127,12 @@ def allowed(template: Template, part: str) -> set[tuple[str, str]]:
 def test_a_function_may_do_this_and_nothing_else(zones: Template, part: str) -> None:
     """Every grant there is. None removes an object, none makes a key, and none speaks to another zone's ring."""
     assert allowed(zones, part) == ALLOWED[part]
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_with_a_key_a_function_may_use_it_and_nothing_else(platform: Template, part: str) -> None:
+    """What is stored is read and written as before; the key is no way to anything more."""
+    assert allowed(platform, part) == ALLOWED[part] | USE_OF_THE_KEY
 
 
 def test_without_zones_the_others_may_do_the_same(template: Template) -> None:
@@ -194,12 +206,13 @@ def test_a_zone_is_asked_by_its_url_and_by_the_heartbeat(zones: Template) -> Non
     assert mentioned(clock["SourceArn"]) == set(ids_in(zones, "ZoneUse1Az1", "AWS::Events::Rule"))
 
 
-def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template], jobs: Template) -> None:
+def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template]) -> None:
     """And where there are jobs, what runs them and what starts them."""
     for template in every_template:
         trusted = [each["AssumeRolePolicyDocument"]["Statement"] for each in all_of(template, "AWS::IAM::Role")]
         services = {statement["Principal"]["Service"] for statements in trusted for statement in statements}
-        besides = {"emr-serverless.amazonaws.com", "scheduler.amazonaws.com"} if template is jobs else set()
+        has_jobs = "AWS::EMRServerless::Application" in kinds(template)
+        besides = {"emr-serverless.amazonaws.com", "scheduler.amazonaws.com"} if has_jobs else set()
         assert services <= {"lambda.amazonaws.com", "apigateway.amazonaws.com"} | besides
 
 

@@ -12,13 +12,32 @@ def test_bucket_and_table_outlive_the_stack(template: Template) -> None:
     assert {"AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::DynamoDB::Table"} <= retained & replaced
 
 
-def test_nothing_else_stays_but_the_accounts_own_role(template: Template) -> None:
-    """What is left over has a reason: other APIs of the account may write their logs through it."""
-    retained = {each["Type"] for each in template["Resources"].values() if each.get("DeletionPolicy") == "Retain"}
+def kept(template: Template) -> dict[str, set[str]]:
+    """What stays when the stack goes: logical ids by type."""
+    found: dict[str, set[str]] = {}
+    for name, each in template["Resources"].items():
+        if each.get("DeletionPolicy") in ("Retain", "RetainExceptOnCreate"):
+            found.setdefault(each["Type"], set()).add(name)
+    return found
+
+
+def test_nothing_else_stays_but_logs_and_the_accounts_own_role(template: Template, all_on: Template) -> None:
+    """What is left over has a reason: other APIs of the account may write their logs through that role."""
     stored = {"AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::DynamoDB::Table"}
-    assert retained == stored | {"AWS::IAM::Role", "AWS::ApiGateway::Account"}
-    kept = [name for name, each in template["Resources"].items() if each.get("DeletionPolicy") == "Retain"]
-    assert [name for name in kept if "Role" in name and "Logs" not in name] == []
+    assert kept(template).keys() == stored | {"AWS::Logs::LogGroup"}
+    assert kept(all_on).keys() == stored | {"AWS::Logs::LogGroup", "AWS::IAM::Role", "AWS::ApiGateway::Account"}
+    assert all("Logs" in role for role in kept(all_on)["AWS::IAM::Role"])
+
+
+def test_lines_outlive_what_wrote_them_unless_settings_say_otherwise(
+    template: Template, zones: Template, other: Template
+) -> None:
+    """Who asked what is looked up when something is gone; of a first deployment that failed nothing is left."""
+    for stack in (template, zones):
+        groups = [each for each in stack["Resources"].values() if each["Type"] == "AWS::Logs::LogGroup"]
+        assert {each["DeletionPolicy"] for each in groups} == {"RetainExceptOnCreate"}
+        assert {each["UpdateReplacePolicy"] for each in groups} == {"Retain"}
+    assert "AWS::Logs::LogGroup" not in kept(other)
 
 
 def test_the_bucket_is_versioned_encrypted_and_private(template: Template) -> None:
@@ -93,7 +112,7 @@ def test_a_stack_can_be_given_a_bucket_and_a_table_that_are_there(other: Templat
 
 def test_on_localstack_a_stack_goes_as_a_whole(local: Template) -> None:
     """What is retained there would only be in the next one's way."""
-    assert "Retain" not in {each.get("DeletionPolicy") for each in local["Resources"].values()}
+    assert kept(local) == {}
     table = only(local, "AWS::DynamoDB::Table")
     assert table["DeletionProtectionEnabled"] is False
     assert "StreamSpecification" not in table

@@ -1,0 +1,122 @@
+"""Statements of the deployer's policies that are of no one type: what brings things of several services together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+_INTERFACES = ("CreateNetworkInterface", "DeleteNetworkInterface")
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """What a policy depends on of a stack's settings: `stack_name`, and three of `platform`."""
+
+    stack: str = "sigla"
+    iam_path: str = "/"
+    boundary: str = ""
+    key: str = ""
+
+    @property
+    def roles(self) -> str:
+        return f"arn:*:iam::*:role{self.iam_path}{self.stack}-*"
+
+
+def _passing(name: str, of: Deployed, *services: str) -> dict[str, Any]:
+    """The stack's roles may be given to these services, and to nobody else."""
+    return {
+        "Sid": name,
+        "Effect": "Allow",
+        "Action": "iam:PassRole",
+        "Resource": of.roles,
+        "Condition": {"StringEquals": {"iam:PassedToService": list(services)}},
+    }
+
+
+def between(of: Deployed) -> list[dict[str, Any]]:
+    """What brings things of several services together."""
+    functions = f"arn:*:lambda:*:*:function:{of.stack}-*"
+    return [
+        _passing("RolesForFunctionsAndTheGateway", of, "lambda.amazonaws.com", "apigateway.amazonaws.com"),
+        {
+            "Sid": "MappingsHaveNoNameYet",
+            "Effect": "Allow",
+            "Action": ["lambda:CreateEventSourceMapping", "lambda:GetEventSourceMapping"],
+            "Resource": "*",
+            "Condition": {"ArnLikeIfExists": {"lambda:FunctionArn": functions}},
+        },
+        {
+            "Sid": "AlarmsAreLookedForByName",
+            "Effect": "Allow",
+            "Action": "cloudwatch:DescribeAlarms",
+            "Resource": "*",
+        },
+        {
+            "Sid": "DomainsNeedTheGatewaysOwnRole",
+            "Effect": "Allow",
+            "Action": "iam:CreateServiceLinkedRole",
+            "Resource": "arn:*:iam::*:role/aws-service-role/ops.apigateway.amazonaws.com/*",
+        },
+        {
+            "Sid": "WhatWasUploaded",
+            "Effect": "Allow",
+            "Action": "s3:GetObject",
+            "Resource": "arn:*:s3:::cdk-*-assets-*/*",
+        },
+        {
+            "Sid": "TheBootstrapsVersion",
+            "Effect": "Allow",
+            "Action": "ssm:GetParameters",
+            "Resource": "arn:*:ssm:*:*:parameter/cdk-bootstrap/*",
+        },
+    ]
+
+
+# What is looked for, and what comes along, in a network.
+AROUND: list[dict[str, Any]] = [
+    {
+        "Sid": "NetworksAreLookedForByKind",
+        "Effect": "Allow",
+        "Action": ["ec2:Describe*", "route53:CreateHostedZone", "route53:ListHostedZones*"],
+        "Resource": "*",
+    },
+    {
+        "Sid": "CachesNeedInterfaces",
+        "Effect": "Allow",
+        "Action": [f"ec2:{action}" for action in _INTERFACES],
+        "Resource": "*",
+    },
+    {
+        "Sid": "CachesNeedTheirOwnRole",
+        "Effect": "Allow",
+        "Action": "iam:CreateServiceLinkedRole",
+        "Resource": "arn:*:iam::*:role/aws-service-role/elasticache.amazonaws.com/*",
+    },
+]
+
+
+def around_jobs(of: Deployed) -> list[dict[str, Any]]:
+    """Who begins them, and what an application has in somebody else's network.
+
+    Source: Amazon EMR Serverless User Guide, "User access policy examples".
+    """
+    return [
+        _passing("RolesForSchedules", of, "scheduler.amazonaws.com"),
+        {
+            "Sid": "NetworksAreLookedFor",
+            "Effect": "Allow",
+            "Action": ["ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
+            "Resource": "*",
+        },
+        {
+            "Sid": "ApplicationsNeedInterfaces",
+            "Effect": "Allow",
+            "Action": "ec2:CreateNetworkInterface",
+            "Resource": [f"arn:*:ec2:*:*:{kind}/*" for kind in ("network-interface", "security-group", "subnet")],
+            "Condition": {"StringEquals": {"aws:CalledViaLast": "ops.emr-serverless.amazonaws.com"}},
+        },
+        {
+            "Sid": "ApplicationsNeedTheirOwnRole",
+            "Effect": "Allow",
+            "Action": "iam:CreateServiceLinkedRole",
+            "Resource": "arn:*:iam::*:role/aws-service-role/ops.emr-serverless.amazonaws.com/*",
+        },
+    ]
