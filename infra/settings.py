@@ -232,8 +232,18 @@ _TOGETHER: Together = (
         "network.subnets names one subnet for each of zones, and no other.",
     ),
     (
-        lambda given: not given.network.subnets or not given.private_doors or given.front_door.private_clients,
+        lambda given: (
+            not (given.network.subnets and given.private_doors)
+            or given.front_door.private_clients
+            or given.front_door.private_endpoints
+        ),
         "network.subnets leaves network.cidr without a meaning: say in front_door.private_clients who may come in.",
+    ),
+    (
+        lambda given: (
+            not given.front_door.private_endpoints or set(given.front_door.endpoint_ids) == set(given.zone_ids)
+        ),
+        "front_door.private_endpoints names one endpoint for each of zones, and no other.",
     ),
     (
         lambda given: not given.local or not given.network.subnets,

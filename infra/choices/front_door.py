@@ -1,8 +1,9 @@
 """The settings `front_door.…`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from infra.choices.rules import Rules, Together, are_networks
+from infra.choices.rules import Rules, Together, are_by_zone, are_networks, by_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class FrontDoor:
     private_zonal: a second door into each zone, for clients in its network: an endpoint in the zone and a name of its
         own, {zone}.{private_domain}.
     private_domain, private_certificate_arn: what these names end in, and a certificate of this region for all of them.
+    private_endpoints: endpoints that are there already, in the network of clients, one for each zone, instead of new
+        ones with names of our own: use1-az1:vpce-0123abcd and so on, separated by commas.
     private_clients: networks that may come in there besides network.cidr, as CIDRs separated by commas.
     """
 
@@ -36,10 +39,20 @@ class FrontDoor:
     private_zonal: bool = False
     private_domain: str = ""
     private_certificate_arn: str = ""
+    private_endpoints: str = ""
     private_clients: str = ""
+
+    @property
+    def endpoint_ids(self) -> Mapping[str, str]:
+        """By the id of the zone that each leads into."""
+        return by_zone(self.private_endpoints)
 
 
 RULES: Rules = {
+    "private_endpoints": (
+        are_by_zone("vpce"),
+        "it must be zones with endpoints, each zone once, such as use1-az1:vpce-0123abcd, or empty",
+    ),
     "requests_per_second": (lambda value: 1 <= value <= 10_000, "it must be 1 to 10000"),
     "burst": (lambda value: 1 <= value <= 5_000, "it must be 1 to 5000"),
     "private_clients": (are_networks, "it must be CIDRs separated by commas, or empty"),
@@ -55,8 +68,19 @@ TOGETHER: Together = (
         "front_door.domain_name and front_door.certificate_arn go together: give both or neither.",
     ),
     (
-        lambda given: given.private_zonal == bool(given.private_domain) == bool(given.private_certificate_arn),
-        "front_door.private_zonal needs front_door.private_domain and front_door.private_certificate_arn.",
+        lambda given: given.private_zonal or not given.private_endpoints,
+        "front_door.private_endpoints lead into private doors: they need front_door.private_zonal.",
+    ),
+    (
+        lambda given: not given.private_endpoints or not (given.private_domain or given.private_certificate_arn),
+        "front_door.private_endpoints have names already: leave out front_door.private_domain and its certificate.",
+    ),
+    (
+        lambda given: (
+            bool(given.private_endpoints)
+            or given.private_zonal == bool(given.private_domain) == bool(given.private_certificate_arn)
+        ),
+        "front_door.private_zonal needs front_door.private_endpoints, or a private_domain and its certificate.",
     ),
     (
         lambda given: given.zone_urls or given.private_zonal,

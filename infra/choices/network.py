@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from infra.choices.rules import ZONE_ID, Rules, Together, is_network, listed
+from infra.choices.rules import Rules, Together, are_by_zone, by_zone, is_network
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +24,13 @@ class Network:
     @property
     def subnet_ids(self) -> Mapping[str, str]:
         """By the id of the zone that each is in."""
-        pairs = (each.partition(":") for each in listed(self.subnets))
-        return {zone.strip(): subnet.strip() for zone, _, subnet in pairs}
+        return by_zone(self.subnets)
 
 
-_SUBNET = re.compile(rf"{ZONE_ID}\s*:\s*subnet-[0-9a-f]+")
-
-
-def _are_subnets(value: str) -> bool:
-    """Each zone once, each subnet once."""
-    pairs = listed(value)
-    known = Network(subnets=value).subnet_ids
-    return all(map(_SUBNET.fullmatch, pairs)) and len(set(known.values())) == len(known) == len(pairs)
+def _are_subnets(value: str) -> object:
+    """Of different zones, and so different themselves."""
+    subnets = by_zone(value).values()
+    return are_by_zone("subnet")(value) and len(set(subnets)) == len(subnets)
 
 
 RULES: Rules = {

@@ -41,6 +41,23 @@ def are_zones(value: str) -> bool:
     return len(set(numbers)) == len(zones) and len({zone.split("-")[0] for zone in zones}) <= 1
 
 
+def by_zone(value: str) -> dict[str, str]:
+    """What is written as `zone:id,zone:id`."""
+    pairs = (each.partition(":") for each in listed(value))
+    return {zone.strip(): name.strip() for zone, _, name in pairs}
+
+
+def are_by_zone(kind: str) -> Callable[[str], object]:
+    """A test for ids of a kind, such as `subnet`: one for each zone, each zone once."""
+    pair = re.compile(rf"{ZONE_ID}\s*:\s*{kind}-[0-9a-f]+")
+
+    def suits(value: str) -> bool:
+        pairs = listed(value)
+        return all(map(pair.fullmatch, pairs)) and len(by_zone(value)) == len(pairs)
+
+    return suits
+
+
 def is_network(value: str) -> bool:
     """As large as a VPC may be, or as small as sixteen subnets need: AWS has /16 to /28."""
     try:

@@ -15,13 +15,14 @@ class Network(Construct):
     """What zones share, and no more: each brings its subnet, its routes and its endpoints.
 
     vpc_id: of our own VPC, or of the one that settings name. names: the id of the private hosted zone in which each
-    zone has a record, where there are private doors.
+    zone has a record, where private doors have names of ours.
     """
 
     def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
         super().__init__(scope, name)
         self.vpc_id = settings.network.vpc_id or self.new_vpc(settings).ref
-        self.names = self.new_names(settings).ref if settings.private_doors else ""
+        named = settings.private_doors and settings.front_door.private_domain
+        self.names = self.new_names(settings).ref if named else ""
 
     def new_vpc(self, settings: Settings) -> ec2.CfnVPC:
         vpc = ec2.CfnVPC(

@@ -2,7 +2,7 @@
 
 A client finds the name in the private hosted zone, and comes by the endpoint's address in its own zone to API Gateway:
 no byte crosses a zone or the internet on the way. Source: Amazon API Gateway Developer Guide, "Custom domain names for
-private APIs".
+private APIs". By an endpoint that was there already, the name is the one that API Gateway gives the two together.
 """
 
 from aws_cdk import Aws, Fn
@@ -14,7 +14,7 @@ from aws_cdk import aws_route53 as route53
 from constructs import Construct, IDependable
 
 from infra.choices.rules import listed
-from infra.parts.front_door import rest_api
+from infra.parts.front_door import STAGE, rest_api
 from infra.parts.logs import log_group
 from infra.parts.network import Network, Subnet, security_group
 from infra.settings import Settings
@@ -23,7 +23,7 @@ HTTPS = 443
 
 
 class PrivateDoor(Construct):
-    """url: without a path, and without a slash at its end."""
+    """url: without a slash at its end; by an endpoint that was there before the stage is part of it."""
 
     def __init__(
         self,
@@ -39,11 +39,11 @@ class PrivateDoor(Construct):
     ) -> None:
         super().__init__(scope, name)
         self.settings, self.zone = settings, zone
-        self.name = f"{zone}.{settings.front_door.private_domain}"
-        self.url = f"https://{self.name}"
-        self.endpoint = self.new_endpoint(network, subnet)
+        given = settings.front_door.endpoint_ids.get(zone)
+        endpoint = None if given else self.new_endpoint(network, subnet)
+        self.endpoint_id = endpoint.ref if endpoint else given
         known = ec2.InterfaceVpcEndpoint.from_interface_vpc_endpoint_attributes(
-            self, "Known", vpc_endpoint_id=self.endpoint.ref, port=HTTPS
+            self, "Known", vpc_endpoint_id=self.endpoint_id, port=HTTPS
         )
         self.api = rest_api(
             self,
@@ -58,8 +58,14 @@ class PrivateDoor(Construct):
             ),
             policy=self.by_the_endpoint(),
         )
-        self.name_it()
-        self.find_it(network)
+        if endpoint:
+            name = f"{zone}.{settings.front_door.private_domain}"
+            self.url = f"https://{name}"
+            self.name_it(name)
+            self.find_it(name, network, endpoint)
+        else:
+            host = f"{self.api.rest_api_id}-{given}.execute-api.{Aws.REGION}.{Aws.URL_SUFFIX}"
+            self.url = f"https://{host}/{STAGE}"
 
     def new_endpoint(self, network: Network, subnet: Subnet) -> ec2.CfnVPCEndpoint:
         ours = [] if self.settings.network.subnets else [self.settings.network.cidr]
@@ -94,16 +100,16 @@ class PrivateDoor(Construct):
             principals=[iam.AnyPrincipal()],
             actions=["execute-api:Invoke"],
             resources=["execute-api:/*"],
-            conditions={"StringEquals": {"aws:SourceVpce": self.endpoint.ref}},
+            conditions={"StringEquals": {"aws:SourceVpce": self.endpoint_id}},
         )
         return iam.PolicyDocument(statements=[statement])
 
-    def name_it(self) -> None:
+    def name_it(self, name: str) -> None:
         """The name leads to the API, and is open to the endpoint alone."""
         domain = apigateway.CfnDomainNameV2(
             self,
             "Domain",
-            domain_name=self.name,
+            domain_name=name,
             certificate_arn=self.settings.front_door.private_certificate_arn,
             endpoint_configuration=apigateway.CfnDomainNameV2.EndpointConfigurationProperty(types=["PRIVATE"]),
             policy=self.by_the_endpoint(),
@@ -120,20 +126,18 @@ class PrivateDoor(Construct):
             self,
             "Access",
             domain_name_arn=domain.attr_domain_name_arn,
-            access_association_source=self.endpoint.ref,
+            access_association_source=self.endpoint_id,
             access_association_source_type="VPCE",
         )
 
-    def find_it(self, network: Network) -> None:
+    def find_it(self, name: str, network: Network, endpoint: ec2.CfnVPCEndpoint) -> None:
         """The name's record. Of the endpoint's own names the first is that of all its zones, of which it has one."""
-        hosted_zone, name = (
-            Fn.select(at, Fn.split(":", Fn.select(0, self.endpoint.attr_dns_entries))) for at in (0, 1)
-        )
+        hosted_zone, target = (Fn.select(at, Fn.split(":", Fn.select(0, endpoint.attr_dns_entries))) for at in (0, 1))
         route53.CfnRecordSet(
             self,
             "Record",
             hosted_zone_id=network.names,
-            name=self.name,
+            name=name,
             type="A",
-            alias_target=route53.CfnRecordSet.AliasTargetProperty(dns_name=name, hosted_zone_id=hosted_zone),
+            alias_target=route53.CfnRecordSet.AliasTargetProperty(dns_name=target, hosted_zone_id=hosted_zone),
         )

@@ -220,9 +220,40 @@ def without_zones(template: Template, all_on: Template, local: Template, other: 
     return [template, all_on, local, other]
 
 
+# Doors by endpoints that are there, and nothing besides.
+BEHIND = (
+    ("front_door.private_zonal", True),
+    ("front_door.private_endpoints", "use1-az2:vpce-0bb,use1-az1:vpce-0aa"),
+)
+
+
 @pytest.fixture(scope="session")
-def in_given_subnets(private_only: Template, given_subnets: Template) -> list[Template]:
-    return [private_only, given_subnets]
+def given_endpoints(synthesise: Synthesise) -> Template:
+    """Two zones in a network of their own, with URLs, and doors by endpoints in the network of clients."""
+    return synthesise(("zones", "use1-az1,use1-az2"), *BEHIND, ("ring.kind", "none"))
+
+
+@pytest.fixture(scope="session")
+def shared_network(synthesise: Synthesise) -> Template:
+    """Two zones in a network that another account shares, whose owner made subnets and endpoints; nothing public."""
+    return synthesise(
+        ("zones", "use1-az1,use1-az2"),
+        *BEHIND,
+        ("front_door.zone_urls", False),
+        ("front_door.public", False),
+        ("network.vpc_id", "vpc-0123456789abcdef0"),
+        ("network.subnets", "use1-az2:subnet-0bb,use1-az1:subnet-0aa"),
+    )
+
+
+@pytest.fixture(scope="session")
+def in_given_subnets(private_only: Template, given_subnets: Template, shared_network: Template) -> list[Template]:
+    return [private_only, given_subnets, shared_network]
+
+
+@pytest.fixture(scope="session")
+def others_networks(given_endpoints: Template, in_given_subnets: list[Template]) -> list[Template]:
+    return [given_endpoints, *in_given_subnets]
 
 
 @pytest.fixture(scope="session")
@@ -231,9 +262,9 @@ def with_zones(
     private: Template,
     local_zones: Template,
     without_urls: Template,
-    in_given_subnets: list[Template],
+    others_networks: list[Template],
 ) -> list[Template]:
-    return [zones, private, local_zones, without_urls, *in_given_subnets]
+    return [zones, private, local_zones, without_urls, *others_networks]
 
 
 @pytest.fixture(scope="session")

@@ -169,3 +169,44 @@ def test_the_directory_has_no_names_of_zones_that_nobody_told(given_subnets: Tem
     assert (asked.id, asked.name) == ("use1-az1", "")
     (url,) = ids(given_subnets, "AWS::Lambda::Url")
     assert re.fullmatch(rf"<{url}\.FunctionUrl>", asked.url)
+
+
+# --- endpoints that are there ----------------------------------------------------------------------------------------
+
+ENDPOINTS = {"use1-az1": "vpce-0aa", "use1-az2": "vpce-0bb"}
+
+
+def test_by_endpoints_that_are_there_doors_need_no_names_of_ours(
+    given_endpoints: Template, shared_network: Template
+) -> None:
+    """Nor certificates, nor hosted zones: in a network that another account shares only its owner can make those."""
+    for template in (given_endpoints, shared_network):
+        assert not kinds(template) & {
+            *("AWS::ApiGateway::DomainNameV2", "AWS::ApiGateway::DomainNameAccessAssociation"),
+            *("AWS::Route53::HostedZone", "AWS::Route53::RecordSet"),
+        }
+        assert "Interface" not in {each["VpcEndpointType"] for each in all_of(template, "AWS::EC2::VPCEndpoint")}
+    assert not all_of(shared_network, "AWS::EC2::VPCEndpoint")
+
+
+def test_each_zone_is_reached_by_the_endpoint_that_is_said(given_endpoints: Template, shared_network: Template) -> None:
+    """And by no other, under the name that API Gateway gives the two together."""
+    for template in (given_endpoints, shared_network):
+        for zone, part in ZONES.items():
+            (name,) = ids_in(template, f"{part}Private", "AWS::ApiGateway::RestApi")
+            api = template["Resources"][name]["Properties"]
+            assert api["EndpointConfiguration"] == {"Types": ["PRIVATE"], "VpcEndpointIds": [ENDPOINTS[zone]]}
+            (statement,) = api["Policy"]["Statement"]
+            assert statement["Condition"] == {"StringEquals": {"aws:SourceVpce": ENDPOINTS[zone]}}
+            url = f"https://<{name}>-{ENDPOINTS[zone]}.execute-api.<AWS::Region>.<AWS::URLSuffix>/v1"
+            assert told(template, part).url == url
+            title = part.removeprefix("Zone")
+            assert written(template["Outputs"][f"ZonePrivateUrl{title}"]["Value"]) == url
+
+
+def test_a_shared_network_is_left_as_it_is(shared_network: Template) -> None:
+    """Of all that is in a network, the stack makes what participants may: security groups."""
+    made = {kind for kind in kinds(shared_network) if kind.startswith(("AWS::EC2", "AWS::Route53"))}
+    assert made == {"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupEgress"}
+    assert not only_public(shared_network)
+    assert "AWS::Lambda::Url" not in kinds(shared_network)

@@ -139,6 +139,11 @@ DOOR = {
 }
 CLOSED = DOOR | {"front_door.zone_urls": False, "front_door.public": False}
 NOTHING_PUBLIC = "front_door.public=false leaves no place for front_door.function_url and front_door.domain_name."
+BEHIND = {
+    "zones": "use1-az1",
+    "front_door.private_zonal": True,
+    "front_door.private_endpoints": "use1-az1:vpce-0a",
+}
 THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "use1-az1:subnet-0a"}
 
 
@@ -171,6 +176,18 @@ THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "us
             THERE | DOOR,
             "network.subnets leaves network.cidr without a meaning: say in front_door.private_clients who may come in.",
         ),
+        (
+            {"zones": "use1-az1", "front_door.private_endpoints": "use1-az1:vpce-0a"},
+            "front_door.private_endpoints lead into private doors: they need front_door.private_zonal.",
+        ),
+        (
+            DOOR | {"front_door.private_endpoints": "use1-az1:vpce-0a"},
+            "front_door.private_endpoints have names already: leave out front_door.private_domain and its certificate.",
+        ),
+        (
+            BEHIND | {"zones": "use1-az1,use1-az2"},
+            "front_door.private_endpoints names one endpoint for each of zones, and no other.",
+        ),
         (THERE | {"stage": "local"}, "network.subnets are in AWS: leave it empty where stage is local."),
     ],
 )
@@ -190,6 +207,18 @@ def test_subnets_say_which_zone_each_is_of(subnets: str) -> None:
         Settings.read({"zones": "use1-az1,use1-az2", "network.vpc_id": "vpc-0a", "network.subnets": subnets})
     for given in ("use1-az1:subnet-0a,use1-az2:subnet-0b", " use1-az2 : subnet-0b , use1-az1: subnet-0a"):
         assert Network(subnets=given).subnet_ids == {"use1-az1": "subnet-0a", "use1-az2": "subnet-0b"}
+
+
+@pytest.mark.parametrize("endpoints", ["vpce-0a", "use1-az1=vpce-0a", "use1-az1:subnet-0a", "use1-az1:vpce-0a," * 2])
+def test_endpoints_say_which_zone_each_leads_into(endpoints: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^front_door\.private_endpoints is .*; it must be zones with endpoints"):
+        Settings.read(BEHIND | {"front_door.private_endpoints": endpoints})
+
+
+def test_one_endpoint_may_lead_into_several_zones() -> None:
+    """A network of clients often has one, in all its zones."""
+    zones = {"zones": "use1-az1,use1-az2", "front_door.private_endpoints": "use1-az1:vpce-0a,use1-az2:vpce-0a"}
+    assert set(Settings.read(BEHIND | zones).front_door.endpoint_ids.values()) == {"vpce-0a"}
 
 
 def test_on_localstack_public_doors_stay() -> None:
