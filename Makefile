@@ -7,8 +7,7 @@ VENV ?= .venv
 export VENV
 
 bin := $(VENV)/bin
-# What `make setup` brought stands before what the machine has; setup itself looks at the machine alone.
-machine_path := $(PATH)
+# What `make setup` brought stands before what the machine has.
 export PATH := $(abspath $(bin)):$(PATH)
 python_code := layers/sigla/python functions infra pipelines localstack benchmarks tests
 # A room that has nothing yet is not made; tools are shown those that exist.
@@ -27,11 +26,9 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1mmake %-15s\033[0m %s\n", $$1, $$2 }' Makefile
 	@printf '\nSettings: PORT=8081 HOST=127.0.0.1 DATA=data (playground), PYTHON=/path/to/python (setup), ARGS="-k word" (test, soak, bench).\n'
 
-setup: export PATH := $(machine_path)
 setup: ## everything a developer needs, in .venv
 	@requirements/install.sh dev
 
-playground: export PATH := $(machine_path)
 playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 	@requirements/install.sh runtime
 	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)

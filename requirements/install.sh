@@ -22,6 +22,11 @@ if [ "$group" = runtime ]; then
     [ "$(cat "$venv/.dev" 2>/dev/null)" = "$whole" ] && runs && exit 0
 fi
 
+# What this script looks for is the machine's: an environment that is active is not, and what stands in it may go.
+case $venv in /*) own=$venv/bin ;; *) own=$PWD/$venv/bin ;; esac
+PATH=$(printf '%s' "$PATH" | tr : '\n' | grep -vxF "$own" | tr '\n' :)
+PATH=${PATH%:}
+
 # A candidate must run, not only be there (version managers leave shims that fail), and be able to make environments
 # (Debian ships venv's other half as python3-venv).
 usable() { "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
@@ -56,7 +61,7 @@ mirror=${PIP_INDEX_URL:-$("$venv/bin/python" -m pip config get global.index-url 
 
 export VIRTUAL_ENV="$venv" UV_NO_CONFIG=1
 set -- "requirements/$group.txt" requirements/bootstrap.txt
-# CDK and the JavaScript client run on Node.js; Makefile puts .venv's before the machine's.
+# CDK and the JavaScript client run on Node.js; the Makefile puts .venv's before the machine's.
 node_major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/') || true
 [ "$group" != dev ] || [ "${node_major:-0}" -ge 22 ] || set -- "$@" requirements/node.txt
 "$venv/bin/uv" pip sync --quiet --require-hashes "$@"
