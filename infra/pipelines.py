@@ -51,9 +51,10 @@ TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """reads, writes: below which of the lake's prefixes. forgets: where it may delete. rows: whether it asks the table.
+    """reads, writes: below which of the lake's prefixes. forgets: where it may delete.
 
-    fresh: it wants an empty place for what it reports, a new one for each run.
+    journal: it also reads the journal, and whose table and bucket are. fresh: it wants an empty place for what it
+    reports, a new one for each run.
     """
 
     name: str
@@ -265,13 +266,18 @@ class Pipelines(Construct):
         bodies, table, registry = self.storage.bucket, self.storage.table, self.settings.registry_name
         kinds = ["schemas", "guids", *(["journal"] if job.journal else [])]
         uploaded = [self.entry, self.code, self.packages, *self.jars, *([self.land] if self.land else [])]
-        own = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{registry}#*"]}}
+        objects = [bodies.arn_for_objects(f"{registry}/{kind}/*") for kind in kinds]
+        partitions = [f"{registry}#*"]
+        if job.journal:
+            objects.append(bodies.arn_for_objects(f"{registry}/identity.json"))
+            partitions.append(registry)
+        own = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": partitions}}
         found = {"StringLikeIfExists": {"s3:prefix": [f"{registry}/*"]}}
         theirs = {
             "StringLikeIfExists": {"s3:prefix": [f"{prefix}/*" for prefix in dict.fromkeys(job.reads + job.writes)]}
         }
         return [
-            allow("Bodies", "s3:GetObject", on=[bodies.arn_for_objects(f"{registry}/{kind}/*") for kind in kinds]),
+            allow("Bodies", "s3:GetObject", on=objects),
             allow("FindingBodies", "s3:ListBucket", on=[bodies.bucket_arn], when=found),
             allow("Rows", "dynamodb:BatchGetItem", "dynamodb:Query", on=[table.table_arn], when=own),
             *use_of_the_key(self.settings),  # of the lake, too

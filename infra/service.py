@@ -36,6 +36,7 @@ class Grants:
         """Bodies, pointers to them by GUID, the verifiers of API keys; it writes the first two."""
         return [
             *self.rows(),
+            *self.identity(),
             allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys")),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids")),
             *self.found_and_told(log),
@@ -68,6 +69,7 @@ class Grants:
         """
         return [
             *self.rows(),
+            *self.identity(),
             *(self.stream(given_up) if given_up else []),
             allow("Reading", "s3:GetObject", on=self.objects("schemas", "journal")),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "journal")),
@@ -78,6 +80,15 @@ class Grants:
         """Every partition key begins with the registry's name. Whoever may read them may use the key of the store."""
         bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
         return [allow("Rows", *ROWS, on=[self.table.table_arn], when=bound), *self.key]
+
+    def identity(self) -> list[iam.PolicyStatement]:
+        """Whose table and bucket are. Only a person may write it: the row's partition is none of those of `rows`."""
+        bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [self.registry]}}
+        mark = self.bucket.arn_for_objects(f"{self.registry}/identity.json")
+        return [
+            allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=bound),
+            allow("Mark", "s3:GetObject", on=[mark]),
+        ]
 
     def stream(self, given_up: sqs.IQueue) -> list[iam.PolicyStatement]:
         return [
@@ -195,12 +206,13 @@ def _put(made: Made, place: Place) -> None:
 
 
 def stored(settings: Settings, storage: Storage) -> dict[str, str]:
-    """What every function is told: where its registry is kept."""
-    return {
+    """What every function is told: where its registry is kept, and whose table and bucket have to be."""
+    kept = {
         "SIGLA_REGISTRY_NAME": settings.registry_name,
         "SIGLA_TABLE": storage.table.table_name,
         "SIGLA_BUCKET": storage.bucket.bucket_name,
     }
+    return kept | ({"SIGLA_IDENTITY": settings.identity} if settings.identity else {})
 
 
 def _environment(settings: Settings, storage: Storage) -> dict[str, str]:

@@ -43,6 +43,8 @@ COLD: Rounds = ((GET, QUERY), (BATCH,))
 HISTORY: Rounds = ((QUERY,),)
 NEW: Rounds = ((DRAW,), (PUT, PUT), (COMMIT,))
 """A number, the body with its pointer, the commit."""
+LOOK = (BATCH, GET)
+"""Whose table and bucket are: beside the first round of an environment, where the deployment has an identity."""
 SHARDS: Rounds = ((QUERY,) * 16,)
 BURY: Rounds = ((GET,), (PUT,), (QUERY,))
 """A tombstone in the place of a body, and whether nobody holds the id still."""
@@ -50,6 +52,7 @@ BURY: Rounds = ((GET,), (PUT,), (QUERY,))
 TRIPS: Mapping[str, Trips] = {
     # By id; "again" within a minute, by the same instance.
     "read by id": Trips(COLD, read=2),
+    "read by id, and whose it is": Trips(((*COLD[0], *LOOK), *COLD[1:]), read=3),
     "read by id again": Trips(),
     "read by id after a minute": Trips(HOLDERS, read=2),
     "read by id in a warm zone": Trips(HOLDERS, read=2),
@@ -72,6 +75,7 @@ TRIPS: Mapping[str, Trips] = {
     "register a known schema, spelled otherwise, again": Trips((*ASK, *ASK), read=6),
     "register a known schema by an alias": Trips((*ASK, *ASK, *BODY), read=10),
     "register a first version": Trips((*ASK, *NEW), read=5, write=15),
+    "register a first version, and whose it is": Trips(((BATCH, *LOOK), *NEW), read=6, write=15),
     "register a first version in a named context": Trips((*ASK, *NEW[:2], *ASK, (COMMIT,)), read=7, write=19),
     "register a next version": Trips((*ASK, *HISTORY, *NEW), read=6, write=13),
     "register a next version, cold": Trips((*ASK, *HISTORY, *BODY, *NEW), read=6, write=13),

@@ -6,7 +6,8 @@
     make localstack-down        stops it; what it held is gone then
     AWS_ENDPOINT_URL=http://127.0.0.1:4566 make localstack      into a LocalStack that is there already
 
-What is deployed is what `cdk deploy` deploys, with the settings stage=local and front_door.function_url=true.
+What is deployed is what `cdk deploy` deploys, with the settings stage=local, front_door.function_url=true and an
+identity, which `sigla init` then writes to the table and the bucket.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
@@ -34,7 +36,9 @@ from pipelines.connectors.maven import Unavailable
 from sigla.embedded import cache_servers
 
 ROOT = Path(__file__).parents[1]
-CONTEXT = ("stage=local", "front_door.function_url=true")
+IDENTITY = sha256(b"LocalStack").hexdigest()[:32]
+"""Of every deployment here: what LocalStack holds goes with it, and nobody's records bear its ids."""
+CONTEXT = ("stage=local", "front_door.function_url=true", f"identity={IDENTITY}")
 ZONE = "use1-az{}"
 """Of the region that our LocalStack is in."""
 ADMINISTRATOR = "admin"
@@ -98,9 +102,20 @@ class Account:
         tell(f"Deploying it to {self.endpoint} …")
         outputs = deploy(assembly, endpoint=self.endpoint, credentials=self.environ)
         rest = f"{self.endpoint}/_aws/execute-api/{outputs['RestApiId']}/{outputs['RestStage']}"
+        self.claim(outputs["TableName"], outputs["BucketName"])
         tell("Asking it for an answer …")
         secret = self.secret(rest, outputs["BucketName"])
         return Registry(rest, outputs["FunctionUrl"].rstrip("/"), ADMINISTRATOR, secret, zones_of(outputs))
+
+    def claim(self, table: str, bucket: str) -> None:
+        """Says that table and bucket are this deployment's. Raises NotDeployed where they are another's."""
+        settings = read(self.settings)
+        if not settings.identity:
+            return
+        place = ("--bucket", bucket, "--table", table, "--registry", settings.registry_name)
+        claimed = self.sigla("init", *place, "--identity", settings.identity)
+        if claimed.returncode:
+            raise NotDeployed(claimed.stderr.strip())
 
     def secret(self, rest: str, bucket: str) -> str:
         """Of the administrator's key: the one made before, if it still opens; else of a new one."""
@@ -108,8 +123,8 @@ class Account:
         if note.exists() and opens(rest, note.read_text()):
             return note.read_text()
         # One whose secret nobody knows any more is in the way.
-        self.keys("revoke", ADMINISTRATOR, "--bucket", bucket)
-        created = self.keys("create", ADMINISTRATOR, "--role", "admin", "--bucket", bucket, "--json")
+        self.sigla("keys", "revoke", ADMINISTRATOR, "--bucket", bucket)
+        created = self.sigla("keys", "create", ADMINISTRATOR, "--role", "admin", "--bucket", bucket, "--json")
         if created.returncode:
             raise NotDeployed(f"The key could not be made: {created.stderr}")
         secret: str = json.loads(created.stdout)["secret"]
@@ -119,9 +134,9 @@ class Account:
         note.write_text(secret)
         return secret
 
-    def keys(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """`sigla keys`, as a deployer runs it."""
-        command = [str(Path(sys.executable).with_name("sigla")), "keys", *arguments]
+    def sigla(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """The command, as a deployer runs it."""
+        command = [str(Path(sys.executable).with_name("sigla")), *arguments]
         environ = {**self.environ, "SIGLA_REGISTRY_NAME": read(self.settings).registry_name}
         return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 

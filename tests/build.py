@@ -64,6 +64,29 @@ class FixedClock:
         self.time += round(seconds * 1000)
 
 
+@dataclass(eq=False)
+class MemoryMark:
+    """A `ports.Mark` in memory. looks: how often it was read. failure: what reading it raises."""
+
+    kind: str
+    name: str = "orders"
+    identity: str = ""
+    looks: int = 0
+    failure: Exception | None = None
+
+    def read(self) -> str:
+        self.looks += 1
+        if self.failure:
+            raise self.failure
+        return self.identity
+
+    def write(self, identity: str, seen: str) -> bool:
+        if self.identity != seen:
+            return False
+        self.identity = identity
+        return True
+
+
 def tiers_before(
     behind: Bodies,
     clock: Clock | None = None,

@@ -55,6 +55,7 @@ TOGETHER: dict[str, str] = {
     "tests/contract/": "tests/contract",
     "tests/docs/test_prices.py": "tests/infra",
     "tests/infra/": "tests/infra",
+    "tests/localstack/test_identity.py": "tests/localstack",
     "tests/localstack/test_up.py": "tests/localstack",
     "tests/localstack/test_zones.py": "tests/localstack",
 }

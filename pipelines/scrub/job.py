@@ -29,7 +29,7 @@ from sigla import opening
 from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.registry.holdings import Holdings
 from sigla.registry.mending import fix
-from sigla.registry.scrub import GRACE_MS, confirmed, second_name_facts, told_facts, version_facts
+from sigla.registry.scrub import GRACE_MS, confirmed, mark_facts, second_name_facts, told_facts, version_facts
 from sigla.settings import Address
 
 NAME: Final = "sigla-scrub"
@@ -96,6 +96,7 @@ def _relations(spark: SparkSession, asked: Asked, held: Holdings, progress: Prog
         else transform.exported_versions(spark, asked.export, asked.address.registry, since),
         "told": written("told", told_facts(held.journal), transform.SCHEMAS["told"]),
         "second": written("second", second_name_facts(held), transform.SCHEMAS["second"]),
+        "mark": written("mark", mark_facts(held), transform.SCHEMAS["mark"]),
     }
 
 

@@ -2,6 +2,7 @@
 
 import ast
 from collections import Counter
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ ALLOWED = {
         ("s3:GetObject", "bucket/default/schemas/*"),
         ("s3:GetObject", "bucket/default/guids/*"),
         ("s3:GetObject", "bucket/default/keys/*"),
+        ("s3:GetObject", "bucket/default/identity.json"),
         ("s3:PutObject", "bucket/default/schemas/*"),
         ("s3:PutObject", "bucket/default/guids/*"),
     },
@@ -54,6 +56,7 @@ ALLOWED = {
         *FOUND_AND_TOLD,
         ("s3:GetObject", "bucket/default/schemas/*"),
         ("s3:GetObject", "bucket/default/journal/*"),
+        ("s3:GetObject", "bucket/default/identity.json"),
         ("s3:PutObject", "bucket/default/schemas/*"),
         ("s3:PutObject", "bucket/default/guids/*"),
         ("s3:PutObject", "bucket/default/journal/*"),
@@ -159,6 +162,19 @@ def test_lambda_makes_network_interfaces_and_the_code_in_it_does_not(zones: Temp
         "ArnLike",
         "arn:<AWS::Partition>:lambda:*:*:function:*",
     )
+
+
+@pytest.mark.parametrize("part", KEEPERS)
+def test_a_function_reads_whose_its_data_is_and_cannot_change_it(zones: Template, part: str) -> None:
+    """One that claimed what it finds would claim an empty table, too."""
+    told = {each["Sid"]: each for each in statements(zones, part) if each["Effect"] == "Allow"}
+    (reading,) = (each for each in told.values() if keys.identity_pk("default") in str(each.get("Condition")))
+    bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.identity_pk("default")]}}
+    assert (reading["Action"], reading["Condition"]) == ("dynamodb:BatchGetItem", bound)
+    assert ("s3:GetObject", f"bucket/{keys.identity_object('default')}") in allowed(zones, part)
+    assert ("s3:PutObject", f"bucket/{keys.identity_object('default')}") not in allowed(zones, part)
+    (rows,) = told["Rows"]["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    assert not fnmatchcase(keys.identity_pk("default"), rows)
 
 
 @pytest.mark.parametrize("part", ["Service", "Journal"])

@@ -100,7 +100,7 @@ def test_without_a_stream_the_clock_alone_wakes_it(synthesise: Synthesise) -> No
     assert not {STREAM, "AWS::SQS::Queue"} & kinds(shared)
     assert "AWS::Events::Rule" in kinds(shared)
     granted = {each["Sid"] for each in of(shared, "Journal", "AWS::IAM::Policy")["PolicyDocument"]["Statement"]}
-    assert granted == {"Rows", "Reading", "Writing", "Finding", "Log"}
+    assert granted == {"Rows", "Identity", "Mark", "Reading", "Writing", "Finding", "Log"}
 
 
 def test_on_localstack_there_is_none(local: Template) -> None:

@@ -200,7 +200,11 @@ def test_jobs_read_one_registry_and_what_they_need_of_the_lake(jobs: Template) -
     assert {each.rpartition("/default/")[2] for each in landing if "/default/" in each} == {"schemas/*", "guids/*"}
     (rows,) = [each for each in granted(jobs, "land") if each["Sid"] == "Rows"]
     assert rows["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["default#*"]}}
-    assert any("/default/journal/*" in each for each in may(jobs, "scrub", "s3:GetObject"))
+    scrubbing = may(jobs, "scrub", "s3:GetObject")
+    kinds = {"schemas/*", "guids/*", "journal/*", "identity.json"}
+    assert {each.rpartition("/default/")[2] for each in scrubbing if "/default/" in each} == kinds
+    (rows,) = [each for each in granted(jobs, "scrub") if each["Sid"] == "Rows"]
+    assert rows["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["default#*", "default"]}}
 
 
 def test_who_starts_a_job_hands_it_its_role_and_nothing_else(jobs: Template) -> None:

@@ -8,18 +8,19 @@ import shutil
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+import boto3
 import psutil
 import pytest
 
 from localstack import up
 from localstack.installation import installed
-from localstack.server import ZONES, Server, taken
+from localstack.server import CREDENTIALS, ZONES, Server, taken
 from sigla.embedded import cache_servers
 from tests.waiting import eventually
 
@@ -150,3 +151,12 @@ def deployed() -> Iterator[Deployed]:
         pytest.skip(f"no cache to test with: {missing}")
     with deployment(free_port(), "--zones", str(len(THREE_ZONES))) as deployed:
         yield deployed
+
+
+@pytest.fixture(scope="module")
+def aws(deployed: Deployed) -> Iterator[Callable[[str], Any]]:
+    """A client of each service of that account."""
+    with ExitStack() as opened:
+        session = boto3.Session("test", "test", region_name=CREDENTIALS["AWS_DEFAULT_REGION"])
+        endpoint = deployed.server.endpoint
+        yield lambda service: opened.enter_context(closing(session.client(service, endpoint_url=endpoint)))

@@ -5,14 +5,13 @@ import subprocess
 import sys
 import urllib.request
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import boto3
 import psutil
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
@@ -21,15 +20,6 @@ from localstack.assembly import Assembly, deploy
 from localstack.server import CREDENTIALS, taken
 from tests.localstack.conftest import THREE_ZONES as ZONES
 from tests.localstack.conftest import Deployed, command, gone, running_as
-
-
-@pytest.fixture(scope="module")
-def aws(deployed: Deployed) -> Iterator[Callable[[str], Any]]:
-    """A client of each service of that account."""
-    with ExitStack() as opened:
-        session = boto3.Session("test", "test", region_name=CREDENTIALS["AWS_DEFAULT_REGION"])
-        endpoint = deployed.server.endpoint
-        yield lambda service: opened.enter_context(closing(session.client(service, endpoint_url=endpoint)))
 
 
 def fixed(name: str) -> dict[str, str]:

@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 
 from infra.trips import TRIPS
+from sigla.aws.marks import BucketMark, TableMark
 from sigla.aws.objects import Objects
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
 from sigla.errors import SchemaNotFound
 from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
+from sigla.ports import Bodies, Catalog, Marks
 from sigla.registry import Registry
+from sigla.registry.ownership import OwnBodies, OwnCatalog, Ownership
 from sigla.rules import names
 from tests.attack.stories import BASE, ONE, TWO, USING, config, register
 from tests.attack.world import Verb
@@ -31,6 +34,7 @@ A, ALL = names.subject("a"), Page()
 GUID = "4b77c730-6bf0-4b39-46f6-8f30c367cb3f"
 """Of ONE, by the recipe of rules/guid.py."""
 A_MINUTE_S = 60
+IDENTITY = "a" * 32
 PAGE = Path(__file__).parents[3] / "docs" / "architecture.md"
 
 
@@ -42,19 +46,38 @@ def moto() -> Iterator[Account]:
 
 
 @contextmanager
-def instance(stores: AwsStores, clock: FixedClock, ring: LocalMember | None = None) -> Iterator[Registry]:
-    """One that has just begun. ring: of its zone, with one member, if it has one."""
-    with stores.another_catalog() as catalog:
-        tiers = tiers_before(stores.bodies, clock, ring=Ring({"one": ring} if ring else {}, clock))
-        with closing(Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)) as speakers:
-            yield Registry(speakers, tiers, clock)
+def instance(
+    stores: AwsStores, clock: FixedClock, ring: LocalMember | None = None, *, looking: bool = False
+) -> Iterator[Registry]:
+    """One that has just begun. ring: of its zone, with one member, if it has one. looking: at whose the data is."""
+    with ExitStack() as opened:
+        catalog: Catalog = opened.enter_context(stores.another_catalog())
+        bodies: Bodies = stores.bodies
+        if looking:
+            ownership = opened.enter_context(owning(stores, clock))
+            catalog, bodies = OwnCatalog(catalog, ownership), OwnBodies(bodies, ownership)
+        tiers = tiers_before(bodies, clock, ring=Ring({"one": ring} if ring else {}, clock))
+        speakers = Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)
+        yield Registry(opened.enter_context(closing(speakers)), tiers, clock)
+
+
+@contextmanager
+def owning(stores: AwsStores, clock: FixedClock) -> Iterator[Ownership]:
+    """Of the deployment that the registry's table and bucket are of."""
+    with closing(Objects(stores.s3, BUCKET, clock=clock)) as objects:
+        table = TableMark(stores.dynamodb, stores.table, clock, registry=stores.registry)
+        marks = Marks(table, BucketMark(objects, BUCKET, registry=stores.registry))
+        for mark in marks:
+            mark.write(IDENTITY, "")
+        with closing(Ownership(IDENTITY, marks, clock)) as ownership:
+            yield ownership
 
 
 @dataclass(frozen=True)
 class Case:
     """before: what others have done. warm: what the same instance was asked before. later: seconds in between.
 
-    zone: whether all of them are in one zone, with a ring.
+    zone: whether all of them are in one zone, with a ring. looking: whether the instance looks whose the data is.
     """
 
     verb: Verb
@@ -62,6 +85,7 @@ class Case:
     warm: tuple[Verb, ...] = ()
     later: float = 0
     zone: bool = False
+    looking: bool = False
 
 
 def by_id(id: int = 1, subject: str | None = None) -> Verb:
@@ -91,6 +115,7 @@ BASED = (register("base", BASE),)
 
 CASES: dict[str, Case] = {
     "read by id": Case(by_id(), KNOWN),
+    "read by id, and whose it is": Case(by_id(), KNOWN, looking=True),
     "read by id again": Case(by_id(), KNOWN, (by_id(),)),
     "read by id after a minute": Case(by_id(), KNOWN, (by_id(),), later=A_MINUTE_S),
     "read by id in a warm zone": Case(by_id(), (ORDERS, by_id()), zone=True),
@@ -111,6 +136,7 @@ CASES: dict[str, Case] = {
     "register a known schema, spelled otherwise, again": Case(register("a", f" {ONE}"), KNOWN, (by_id(),)),
     "register a known schema by an alias": Case(register("b", ONE), (ORDERS, config("b", alias="a"))),
     "register a first version": Case(ORDERS),
+    "register a first version, and whose it is": Case(ORDERS, looking=True),
     "register a first version in a named context": Case(register(":.c:a", ONE)),
     "register a next version": Case(register("a", TWO), KNOWN, (by_id(),)),
     "register a next version, cold": Case(register("a", TWO), KNOWN),
@@ -146,7 +172,7 @@ def test_a_verb_asks_what_the_table_says(moto: Account, name: str) -> None:
         for verb in case.before:
             clock.sleep(1)  # a commit in the same millisecond as another instance's would have to be tried twice
             verb(opened.enter_context(instance(stores, clock, ring)))
-        registry = opened.enter_context(instance(stores, clock, ring))
+        registry = opened.enter_context(instance(stores, clock, ring, looking=case.looking))
         for verb in case.warm:
             verb(registry)
         clock.sleep(1 + case.later)

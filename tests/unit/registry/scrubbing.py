@@ -9,10 +9,12 @@ from typing import Any, Protocol
 from sigla import keys, records
 from sigla.aws import values
 from sigla.aws.inventory import AwsInventory
+from sigla.aws.marks import BucketMark, TableMark
 from sigla.aws.objects import Objects
 from sigla.aws.places import JOURNAL_SHARDS, Places
 from sigla.embedded.store import EmbeddedStore
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, OfferedReference, SchemaId, Subject, Version
+from sigla.ports import Marks
 from sigla.registry import Registry
 from sigla.registry.holdings import Holdings
 from sigla.rules.guid import guid_of
@@ -156,7 +158,11 @@ def in_aws(account: Account) -> Iterator[Broken]:
         clock = FixedClock()
         objects = Objects(opened.s3, BUCKET, clock=clock)
         inventory = AwsInventory(objects, opened.catalog, clock, registry=opened.registry)
-        store = Holdings(opened.catalog, opened.bodies, opened.journal, inventory, clock)
+        marks = Marks(
+            TableMark(opened.dynamodb, opened.table, clock, registry=opened.registry),
+            BucketMark(objects, BUCKET, registry=opened.registry),
+        )
+        store = Holdings(opened.catalog, opened.bodies, opened.journal, inventory, clock, marks)
         fill(store)
         yield InAWS(store, opened.s3, opened.dynamodb, opened.table, opened.registry)
         objects.close()

@@ -12,6 +12,7 @@ is the first three digits of the number. Texts are contract, oddities included; 
        ├─ Conflict             the world moved between ask and commit; decide again
        ├─ Taken                another body stands under this key
        ├─ BodyLost             what an id means cannot be read: nothing stands there, or not what was put there
+       ├─ ForeignData          a store is not known to be this deployment's: it is neither believed nor written to
        └─ OutcomeUnknown       the store did not say whether it committed; look at the nonce
 """
 
@@ -216,8 +217,18 @@ class BodyNotRead(StoreFailed):
     text = "{operation} failed while talking to the store: {lost}"
 
 
-class TimedOut(Refusal):
-    code, text = 50002, "{operation} timed out"
+class NotDone(Refusal):
+    """Nothing was written, for a reason that passes."""
+
+    code = 50002
+
+
+class TimedOut(NotDone):
+    text = "{operation} timed out"
+
+
+class DataIsForeign(NotDone):
+    text = "{operation} was refused: {why}"
 
 
 class Malformed(ValueError):
@@ -289,6 +300,28 @@ class BodyDamaged(BodyLost):
     def __init__(self, key: BodyKey, holder: str = "", body: Body | None = None) -> None:
         super().__init__(key, holder)
         self.body = body
+
+
+class ForeignData(StoreError):
+    """A store bears no identity, or that of another deployment: what it says may be about other ids.
+
+    kind, name: of the store, as people call it (the table orders). found: what it bears; empty: nothing.
+    """
+
+    def __init__(self, kind: str, name: str, found: str, identity: str) -> None:
+        bears = f"has the identity {found}" if found else "has no identity"
+        super().__init__(f"the {kind} {name} {bears}, and this deployment is {identity}")
+        self.kind = kind
+        self.found = found
+
+    @property
+    def why(self) -> str:
+        """The same for clients, who need neither names nor identities, and what an operator can do."""
+        bears = "has the identity of another deployment" if self.found else "has no identity"
+        return (
+            f"the registry's {self.kind} {bears}, so its ids may be those of another registry; "
+            f"an operator deploys with the right {self.kind}, or says with sigla init that it is this one"
+        )
 
 
 class OutcomeUnknown(StoreError):

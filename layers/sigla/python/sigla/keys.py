@@ -118,6 +118,10 @@ def api_keys_prefix(registry: str) -> str:
     return f"{component(registry)}/keys/"
 
 
+def identity_object(registry: str) -> str:
+    return f"{component(registry)}/identity.json"
+
+
 def journal_object(registry: str, year: int, month: int, day: int, sequence: int) -> str:
     return f"{component(registry)}/journal/{year:04}/{month:02}/{day:02}/{sequence:010}.jsonl"
 
@@ -165,6 +169,9 @@ HEAD, SETTINGS, NEXT, ID, HOLDERS = "HEAD", "SETTINGS", "NEXT", "ID", "HOLDERS"
 
 LAST, CAUGHT_UP = "LAST", "CAUGHT_UP"
 """Beside each other: the last segment of the journal, and how far the journal's rows have been looked through."""
+
+IDENTITY = "IDENTITY"
+"""The only row of its partition."""
 
 HOLDER = "@"
 """What every holder row begins with, so that a query passes by HOLDERS."""
@@ -274,6 +281,11 @@ def segments_pk(registry: str) -> str:
 def zones_pk(registry: str) -> str:
     """Of the heartbeats' rows; their sort keys are the ids of the zones."""
     return f"{component(registry)}#z"
+
+
+def identity_pk(registry: str) -> str:
+    """The registry's name alone, behind which every other partition has a `#`: functions may write those, not this."""
+    return component(registry)
 
 
 def _full_name(subject: Subject) -> str:

@@ -14,13 +14,16 @@ from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
-from sigla.ports import Bodies, Catalog, Clock, Zones
+from sigla.ports import Bodies, Catalog, Clock, Marks, Zones
 from sigla.registry import Options, Registry, Stores
+from sigla.registry.claiming import differing
 from sigla.registry.holdings import Holdings
+from sigla.registry.ownership import OwnBodies, OwnCatalog, Ownership
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
+    from sigla.aws.objects import Objects
     from sigla.embedded.store import EmbeddedStore
     from sigla.registry.importing import Group
 
@@ -37,13 +40,17 @@ class NoRegistry(DataNotOpened):
 
 
 class Opened(NamedTuple):
-    """What a function works with. calls: those to AWS. counts: of bodies, from where they came."""
+    """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
+
+    ownership: None where nobody looks whose data it is.
+    """
 
     registry: Registry
     keys: Keys
     calls: "Calls"
     ring: Ring
     counts: Counts
+    ownership: Ownership | None = None
 
 
 @contextmanager
@@ -91,20 +98,41 @@ def aws(settings: Settings) -> Iterator[Opened]:
     from sigla.cache.speakers import Speakers
 
     clock, name = SystemClock(), settings.registry_name
-    with (
-        closing(Clients()) as clients,
-        closing(Objects(clients.s3, settings.bucket, clock=clock)) as objects,
-        closing(_ring(settings, clients, clock)) as ring,
-    ):
+    with ExitStack() as opened:
+        clients = opened.enter_context(closing(Clients()))
+        objects = opened.enter_context(closing(Objects(clients.s3, settings.bucket, clock=clock)))
+        ring = opened.enter_context(closing(_ring(settings, clients, clock)))
+        stored: Bodies = AwsBodies(objects, registry=name)
+        catalog: Catalog = opened.enter_context(
+            closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name))
+        )
+        ownership = None
+        if settings.identity:
+            ownership = opened.enter_context(closing(owning(settings, clients, objects, clock)))
+            catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
         flight = _flight(settings, ring, clock)
-        bodies = Tiers(_memory(settings, clock), flight, AwsBodies(objects, registry=name))
-        with (
-            closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name)) as catalog,
-            closing(Speakers(catalog, bodies, clock, remembered_ms=1000 * settings.holders_seconds)) as speakers,
-        ):
-            directory = AwsZones(clients.dynamodb, settings.table, clock, registry=name)
-            registry = Registry(speakers, bodies, clock, _options(settings), directory=directory)
-            yield Opened(registry, AwsKeys(objects, registry=name), clients.calls, ring, flight.counts)
+        bodies = Tiers(_memory(settings, clock), flight, stored)
+        speakers = opened.enter_context(
+            closing(Speakers(catalog, bodies, clock, remembered_ms=1000 * settings.holders_seconds))
+        )
+        directory = AwsZones(clients.dynamodb, settings.table, clock, registry=name)
+        registry = Registry(speakers, bodies, clock, _options(settings), directory=directory)
+        yield Opened(registry, AwsKeys(objects, registry=name), clients.calls, ring, flight.counts, ownership)
+
+
+def owning(settings: Settings, clients: "Clients", objects: "Objects", clock: Clock) -> Ownership:
+    """Whether table and bucket bear the identity of settings, for who writes there."""
+    where = Address(bucket=settings.bucket, table=settings.table, registry=settings.registry_name)
+    return Ownership(settings.identity, _marks(where, clients, objects, clock), clock)
+
+
+def _marks(where: Address, clients: "Clients", objects: "Objects", clock: Clock) -> Marks:
+    from sigla.aws.marks import BucketMark, TableMark
+
+    return Marks(
+        TableMark(clients.dynamodb, where.table, clock, registry=where.registry),
+        BucketMark(objects, where.bucket, registry=where.registry),
+    )
 
 
 @contextmanager
@@ -168,7 +196,8 @@ def reading(address: Address) -> Iterator[Holdings]:
     ):
         journal = AwsJournal(clients.dynamodb, address.table, clock, registry=name)
         inventory = AwsInventory(objects, catalog, clock, registry=name)
-        yield Holdings(catalog, AwsBodies(objects, registry=name), journal, inventory, clock)
+        marks = _marks(address, clients, objects, clock)
+        yield Holdings(catalog, AwsBodies(objects, registry=name), journal, inventory, clock, marks)
 
 
 class Writing(NamedTuple):
@@ -185,6 +214,8 @@ def writing(address: Address) -> Iterator[Writing]:
     settings = Settings(registry_name=address.registry, table=address.table, bucket=address.bucket)
     if address.bucket:
         with aws(settings) as opened, reading(address) as held:
+            if held.marks and (wrong := differing(held.marks)):
+                raise DataNotOpened(f"{wrong} Name those that belong together.")
             yield Writing(opened.registry, held, nullcontext)
     else:
         with embedded(settings, Path(address.data)) as (registry, store):

@@ -14,6 +14,9 @@ PREFIX = "SIGLA_"
 
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+")
 
+IDENTITY_FORM = "32 of 0-9 and a-f"
+"""What `is_identity` asks for, in words."""
+
 AUTO, KEYS, NONE = "auto", "keys", "none"
 """Who may ask: as it suits the place (everybody on loopback, elsewhere those with keys); those with keys; everybody."""
 
@@ -28,6 +31,8 @@ class Settings:
 
     registry_name: the metadata space that is served; several may share a store.
     table, bucket: where a function keeps its data in AWS: a DynamoDB table and an S3 bucket, both or neither.
+    identity: of the deployment, which table and bucket must bear (`sigla init`) before anything is written; empty:
+        nobody looks.
     data: a directory for it instead; without any of them it keeps nothing. `sigla serve` has an option.
     default_level: of subjects without a level of their own or an inherited one.
     mode_mutability: whether modes may be changed.
@@ -52,6 +57,7 @@ class Settings:
     registry_name: str = "default"
     table: str = ""
     bucket: str = ""
+    identity: str = ""
     data: str = ""
     default_level: str = "BACKWARD"
     mode_mutability: bool = True
@@ -88,6 +94,12 @@ class Settings:
         settings = cls(**given)
         if bool(settings.table) != bool(settings.bucket):
             raise InvalidSetting(f"{PREFIX}TABLE and {PREFIX}BUCKET belong together: set both, or neither.")
+        if settings.identity and not is_identity(settings.identity):
+            raise InvalidSetting(f"{PREFIX}IDENTITY is {settings.identity!r}; it must be {IDENTITY_FORM}.")
+        if settings.identity and not settings.table:
+            raise InvalidSetting(
+                f"{PREFIX}IDENTITY is that of a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET."
+            )
         for name, field in known.items():
             found, least = getattr(settings, name), _LEAST.get(name, 0)
             if type(field.default) in (int, float) and not found >= least:
@@ -130,6 +142,10 @@ class Address:
 
     def __str__(self) -> str:
         return self.data or f"s3://{self.bucket}" + (f" and the table {self.table}" if self.table else "")
+
+
+def is_identity(text: str) -> bool:
+    return re.fullmatch("[0-9a-f]{32}", text) is not None
 
 
 def listed(text: str) -> tuple[str, ...]:

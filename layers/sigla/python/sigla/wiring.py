@@ -21,7 +21,7 @@ from sigla.cache.ring import Ring
 from sigla.effort import Limits
 from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
-from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded
+from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded, owning
 from sigla.ports import Clock
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings, listed
 from sigla.web import app
@@ -161,14 +161,16 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     from sigla.aws.telemetry import RequestLog, RequestMetrics
     from sigla.web import gateway
 
-    registry, keys, calls, ring, counts = opened.enter_context(
+    registry, keys, calls, ring, counts, ownership = opened.enter_context(
         aws(settings) if settings.table else _in_a_directory(settings)
     )
     service = f"sigla-{settings.registry_name}"
     log = RequestLog(
         service, calls, release=__version__, reads=settings.log_reads, more=Farthest(counts), zone=settings.zone
     )
-    metrics = RequestMetrics(service, calls)
+    metrics = RequestMetrics(service, calls, is_foreign=lambda: ownership is not None and ownership.is_foreign)
+    if ownership is not None:
+        ownership.tell = log.tell
     auth = KEYS if settings.auth == AUTO else settings.auth
     if auth == NONE:
         log.tell(_open("the function"))
@@ -194,7 +196,10 @@ def journal_handler() -> "Renewed":
         clients = opened.enter_context(closing(Clients()))
         objects = opened.enter_context(closing(Objects(clients.s3, settings.bucket, clock=clock)))
         name = settings.registry_name
-        return opened.enter_context(following(clients.dynamodb, settings.table, objects, clock, registry=name))
+        follow = opened.enter_context(following(clients.dynamodb, settings.table, objects, clock, registry=name))
+        if not settings.identity:
+            return follow
+        return opened.enter_context(closing(owning(settings, clients, objects, clock))).doing(follow)
 
     return Renewed(build)
 

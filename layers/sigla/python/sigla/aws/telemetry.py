@@ -19,6 +19,7 @@ from sigla import observe
 from sigla.aws.clients import LOST, THROTTLED, Calls
 from sigla.aws.lifecycle import Handler
 from sigla.observe import Facts, Seen
+from sigla.registry.ownership import EVENT
 
 NAMESPACE = "Sigla"
 
@@ -63,7 +64,7 @@ class RequestLog:
         zone: str = "",
     ) -> None:
         self._logger = _logger(service)
-        self._tells = {"failure": self._logger.error, "open": self._logger.warning}
+        self._tells = {"failure": self._logger.error, EVENT: self._logger.error}
         self._always: Facts = {"release": release, **({"zone": zone} if zone else {})}
         self._reads = reads
         self._more = more
@@ -93,7 +94,7 @@ class RequestLog:
 
     def tell(self, facts: Facts) -> None:
         """Another event: an `observe.Teller`."""
-        self._write(self._tells[str(facts["event"])], dict(facts))
+        self._write(self._tells.get(str(facts["event"]), self._logger.warning), dict(facts))
 
     def _write(self, tell: Callable[..., None], facts: Facts) -> None:
         tell(facts.pop("message", None), extra=facts | {"function_request_id": self._invocation})
@@ -134,11 +135,18 @@ METRICS = (
 )
 """All of them, with one dimension: the service."""
 
+FOREIGN = "ForeignData"
+"""One more, told of each request while what is stored bears another identity, or none: paid for then alone."""
+
 
 class RequestMetrics:
-    """Counts and times every request, also those that the log leaves out."""
+    """Counts and times every request, also those that the log leaves out.
 
-    def __init__(self, service: str, calls: Calls) -> None:
+    is_foreign: whether what is stored is known not to be this deployment's.
+    """
+
+    def __init__(self, service: str, calls: Calls, *, is_foreign: Callable[[], bool] = lambda: False) -> None:
+        self._is_foreign = is_foreign
         self._metrics = EphemeralMetrics(namespace=NAMESPACE, service=service)
         self._troubles = calls.troubles
         self._throttles, self._lost_races = calls.troubles[THROTTLED], calls.troubles[LOST]
@@ -152,4 +160,6 @@ class RequestMetrics:
             value = metric.value(request)
             if value:
                 self._metrics.add_metric(metric.name, metric.unit, value)
+        if self._is_foreign():
+            self._metrics.add_metric(FOREIGN, MetricUnit.Count, 1)
         self._metrics.flush_metrics()

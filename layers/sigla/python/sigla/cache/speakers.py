@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NoReturn
 
 from sigla.changes import (
     Change,
@@ -20,7 +21,7 @@ from sigla.changes import (
     NumberingSet,
     Registered,
 )
-from sigla.errors import BodyMissing, StoreError
+from sigla.errors import BodyMissing, ForeignData, StoreError
 from sigla.model import Body, BodyKey, Holder, Subject
 from sigla.ports import Bodies, Catalog, Clock
 
@@ -128,7 +129,7 @@ class Speakers:
         """
         body = self._living(key, failure)
         if by is not None and (body is None or body.subject != by):
-            raise StoreError("the catalog, which alone could tell which schema is meant, does not answer") from failure
+            _give_up("which schema is meant", failure)
         if body is None:
             return None
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=0)
@@ -138,8 +139,7 @@ class Speakers:
         try:
             body = self._bodies.get(key)
         except BodyMissing as missing:
-            silent = "the catalog, which alone could tell whether the id is held, does not answer"
-            raise StoreError(silent) from (failure or missing)
+            _give_up("whether the id is held", failure, missing)
         return None if body.gone else body
 
     # --- remembering -------------------------------------------------------------------------------------------------
@@ -161,6 +161,13 @@ class Speakers:
             self._changes += 1
             kept = {each: known for each, known in self._answers.items() if not touched(each[0], known.holder)}
             self._answers = kept
+
+
+def _give_up(what: str, failure: StoreError | None, missing: BodyMissing | None = None) -> NoReturn:
+    """What only the catalog can tell. Where one answers and is not to be believed, that is told instead."""
+    if isinstance(failure, ForeignData):
+        raise failure
+    raise StoreError(f"the catalog, which alone could tell {what}, does not answer") from (failure or missing)
 
 
 def _touched(change: Change) -> Callable[[BodyKey, Holder], bool]:

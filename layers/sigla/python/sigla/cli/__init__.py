@@ -27,6 +27,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla export FILE            a registry as such a dump
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla scrub                  compares bodies, catalog and journal
+  sigla init                   gives a table and a bucket in AWS the identity of their deployment
   sigla ids                    how many ids are left, and where numbering goes on
 """
 
@@ -92,7 +93,7 @@ def _hush() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import explain, export, ids, import_, keys, scrub, serve, zone_url
+    from sigla.cli import explain, export, ids, import_, init, keys, scrub, serve, zone_url
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -106,5 +107,6 @@ def _parser() -> argparse.ArgumentParser:
     export.add_to(commands)
     scrub.add_to(commands)
     ids.add_to(commands)
+    init.add_to(commands)
     explain.add_to(commands)
     return parser

@@ -19,6 +19,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--data", type=path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
     where.add_argument("--bucket", type=given, metavar="NAME", help="the bucket of a registry in AWS, with --table")
     parser.add_argument("--table", type=given, metavar="NAME", help="its table")
+    add_registry_to(parser)
+
+
+def add_registry_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--registry", type=given, default="default", metavar="NAME", help="which one, where several share a bucket"
     )

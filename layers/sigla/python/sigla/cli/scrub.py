@@ -23,6 +23,7 @@ READ = {
     "version": "versions",
     "told": "versions in the journal",
     "second": "second names",
+    "mark": "identities",
 }
 """What is being read while a relation is filled."""
 

@@ -9,6 +9,7 @@ suspects, since bodies and catalog are read one after the other while others wri
     version    every stored version; expected: whether the journal still has to tell it
     told       the journal's entries about versions, numbered; an id of null: the version was purged
     second     every subject that is kept under a name which is read as another
+    mark       which deployment's the catalog and the bodies say they are, where they are two stores; empty: nobody's
 """
 
 from collections.abc import Mapping
@@ -89,6 +90,7 @@ RELATIONS: Final[Mapping[str, str]] = {
     "version": "context TEXT, subject TEXT, version INTEGER, id INTEGER, guid TEXT, deleted BOOLEAN, expected BOOLEAN",
     "told": "number INTEGER, context TEXT, subject TEXT, version INTEGER, id INTEGER",
     "second": "context TEXT, subject TEXT",
+    "mark": "of_catalog TEXT, of_bodies TEXT",
 }
 
 _UNHELD = """
@@ -101,6 +103,13 @@ _RESTORES = (
 )
 
 KINDS: Final[Mapping[str, Kind]] = {
+    "IDENTITY_MISMATCH": Kind(
+        Severity.CRITICAL,
+        "The table and the bucket do not have the same identity: they may be of different deployments.",
+        "SELECT '' AS context FROM mark WHERE of_catalog <> of_bodies",
+        "name the table and the bucket that belong together; if these do, sigla init says so",
+        settles=True,
+    ),
     "SECOND_NAME": Kind(
         Severity.CRITICAL,
         "{subject} is kept in context {context} too, under a name that is read as another subject's.",

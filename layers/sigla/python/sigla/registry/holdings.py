@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sigla.model import Body, BodyKey, Guid, Search, Subject
-from sigla.ports import Bodies, Catalog, Clock, Journal
+from sigla.ports import Bodies, Catalog, Clock, Journal, Marks
 
 
 class Inventory(Protocol):
@@ -56,18 +56,35 @@ class Inventory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """bodies: not behind a cache, so that what is told is what is there."""
+    """bodies: not behind a cache, so that what is told is what is there. marks: None where a store is one whole."""
 
     catalog: Catalog
     bodies: Bodies
     journal: Journal
     inventory: Inventory
     clock: Clock
+    marks: Marks | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was registered here yet, as far as anything tells."""
+        return self._first_body is None and not self._has_versions
 
     @property
     def has_lost_its_catalog(self) -> bool:
         """Whether there are bodies beside a catalog that knows nothing: each was given its id by one that did."""
-        body = next(self.inventory.bodies(), None)
-        if body is None or self.catalog.max_id(body.context):
-            return False
-        return next(self.catalog.versions(Search(context=None), deleted=True, latest_only=True), None) is None
+        body = self._first_body
+        return body is not None and not self.catalog.max_id(body.context) and not self._has_versions
+
+    @property
+    def has_lost_its_bodies(self) -> bool:
+        """Whether there are versions and not one body: each was put before its version."""
+        return self._first_body is None and self._has_versions
+
+    @property
+    def _first_body(self) -> BodyKey | None:
+        return next(self.inventory.bodies(), None)
+
+    @property
+    def _has_versions(self) -> bool:
+        return next(self.catalog.versions(Search(context=None), deleted=True, latest_only=True), None) is not None

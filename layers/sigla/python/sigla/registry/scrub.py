@@ -60,6 +60,7 @@ def gather(store: Holdings, scratch: Scratch) -> None:
     scratch.fill("version", version_facts(store))
     scratch.fill("told", told_facts(store.journal))
     scratch.fill("second", second_name_facts(store))
+    scratch.fill("mark", mark_facts(store))
 
 
 def read(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
@@ -110,6 +111,11 @@ def second_name_facts(store: Holdings) -> Iterator[Facts]:
     )
     known = (named for named in entries if not names.is_reachable(named))
     yield from ((named.context, named.name) for named in store.inventory.second_names(known))
+
+
+def mark_facts(store: Holdings) -> Iterator[Facts]:
+    if store.marks:
+        yield store.marks.catalog.read(), store.marks.bodies.read()
 
 
 def _entries(form: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
@@ -317,7 +323,12 @@ def _second_name(look: _Look, flaw: Flaw) -> bool:
     return look.store.inventory.is_kept(flaw.owner)
 
 
+def _identity_mismatch(look: _Look, _: Flaw) -> bool:
+    return any(catalog != bodies for catalog, bodies in mark_facts(look.store))
+
+
 _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
+    "IDENTITY_MISMATCH": _identity_mismatch,
     "SECOND_NAME": _second_name,
     "META_NO_OBJECT": _meta_no_object,
     "UNREADABLE_OBJECT": _unreadable,

@@ -20,7 +20,17 @@ from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN
 from sigla.effort import Limits, OutOfTime, Unwanted
-from sigla.errors import BodyLost, BodyNotRead, Refusal, StoreError, StoreFailed, TimedOut, Unauthorized
+from sigla.errors import (
+    BodyLost,
+    BodyNotRead,
+    DataIsForeign,
+    ForeignData,
+    Refusal,
+    StoreError,
+    StoreFailed,
+    TimedOut,
+    Unauthorized,
+)
 from sigla.registry import Registry
 from sigla.web import headers, openapi
 from sigla.web.admission import admitted
@@ -281,10 +291,7 @@ class Table:
         if isinstance(error, Refusal):
             return refused(error)
         if isinstance(error, StoreError):
-            operation = call.found.route.about if call.found else "The request"
-            if isinstance(error, BodyLost):
-                return refused(BodyNotRead(operation=operation, lost=error))
-            return refused(StoreFailed(operation=operation))
+            return refused(_unserved(call.found.route if call.found else None, error))
         return refused(Unexpected())
 
     async def _read(self, call: Call, receive: Receive) -> bytes:
@@ -313,6 +320,18 @@ class Table:
             more = message.get("more_body", False)
         call.body_read = True
         return NONE.join((*parts, small))
+
+
+def _unserved(route: Route | None, error: StoreError) -> Refusal:
+    """What a client is told of storage that fails."""
+    if isinstance(error, ForeignData):
+        return DataIsForeign(operation=route.operation if route else "Request", why=error.why)
+    operation = route.about if route else "The request"
+    return (
+        BodyNotRead(operation=operation, lost=error)
+        if isinstance(error, BodyLost)
+        else StoreFailed(operation=operation)
+    )
 
 
 def _forget_frames(error: BaseException | None) -> None:

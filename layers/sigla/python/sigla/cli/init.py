@@ -1,0 +1,79 @@
+"""`sigla init`: a table and a bucket are given the identity of their deployment, by a person."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from sigla.cli import place
+from sigla.cli.misuse import Misuse, Refused
+
+if TYPE_CHECKING:
+    from sigla.settings import Address
+
+INSIST = "--i-mean-it"
+
+DESCRIPTION = """\
+Writes the identity of a deployment into its table and its bucket. Its functions write nothing where they do not find
+it: so a deployment that was pointed at another table by mistake gives no id away twice. Once they bear it, this says so
+and changes nothing. `make deploy` and `make localstack` do it for you.
+"""
+
+EPILOG = f"""\
+0: both bear it. 1: AWS does not answer. 2: they bear another one, or one of them seems to be new and the other not, and
+nothing was written; {INSIST} writes it all the same. Think first: what is in them must be this registry's, or every id
+that is given out from now on may mean two things. A table that was restored from a backup brings its identity along.
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "init",
+        help="give a table and a bucket the identity of their deployment",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--bucket", type=place.given, required=True, metavar="NAME", help="the registry's bucket")
+    parser.add_argument("--table", type=place.given, required=True, metavar="NAME", help="its table")
+    place.add_registry_to(parser)
+    parser.add_argument("--identity", type=_identity, required=True, metavar="ID", help="32 hexadecimal digits")
+    parser.add_argument(INSIST, action="store_true", dest="meant", help="also where it looks like a mistake")
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.set_defaults(run=run)
+
+
+def _identity(text: str) -> str:
+    """Raises ArgumentTypeError."""
+    from sigla.settings import IDENTITY_FORM, is_identity
+
+    if not is_identity(text):
+        raise argparse.ArgumentTypeError(f"Invalid identity {text!r}: expected {IDENTITY_FORM}.")
+    return text
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises Misuse, Refused."""
+    from sigla.settings import Address
+
+    address = Address(bucket=args.bucket, table=args.table, registry=args.registry)
+    written = _claim(address, args.identity, meant=args.meant)
+    if args.json:
+        told = {"bucket": args.bucket, "table": args.table, "registry": args.registry, "identity": args.identity}
+        print(json.dumps(told | {"written": written}))
+    else:
+        since = "now" if written else "already"
+        print(f"The table {args.table} and the bucket {args.bucket} have the identity {args.identity} {since}.")
+    return 0
+
+
+def _claim(address: "Address", identity: str, *, meant: bool) -> bool:
+    from sigla import opening
+    from sigla.registry.claiming import InTheWay, NotClaimed, claim
+
+    try:
+        with place.explained(address), opening.reading(address) as held:
+            return claim(held, identity, meant=meant)
+    except NotClaimed as doubt:
+        raise Misuse(f"{doubt} Nothing was written; name the right ones, or add {INSIST} if that is meant.") from None
+    except InTheWay as other:
+        raise Refused(f"{other} Try again.") from None

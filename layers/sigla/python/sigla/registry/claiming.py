@@ -1,0 +1,69 @@
+"""How a table and a bucket come to bear an identity: by a person's act, `sigla init`, and never by a function's.
+
+What bears none is not given one as a matter of course. A new table beside an old bucket looks like one that was just
+made, and would count ids from 1 again: so both have to be new, or both have to be in use and bear none, as those of
+releases that knew no identities.
+"""
+
+from collections.abc import Sequence
+
+from sigla.ports import Mark, Marks
+from sigla.registry.holdings import Holdings
+
+Found = tuple[Mark, str]
+"""A mark, and what it bears."""
+
+
+class NotClaimed(Exception):
+    """Why nothing was written, in a sentence; whoever means it may insist."""
+
+
+class InTheWay(Exception):
+    """Somebody else wrote another identity at this moment."""
+
+
+def claim(held: Holdings, identity: str, *, meant: bool = False) -> bool:
+    """Writes the identity to both stores of a registry in AWS; whether it was missing in one of them. Raises NotClaimed, InTheWay.
+
+    meant: also where they bear another one, or do not seem to belong together.
+    """
+    found = [(mark, mark.read()) for mark in held.marks or ()]
+    if not meant and (doubt := _doubt(held, found, identity)):
+        raise NotClaimed(doubt)
+    wrong = [(mark, seen) for mark, seen in found if seen != identity]
+    for mark, seen in wrong:
+        if not mark.write(identity, seen) and mark.read() != identity:
+            raise InTheWay(f"Somebody else gives the {mark.kind} {mark.name} another identity at this moment.")
+    return bool(wrong)
+
+
+def differing(marks: Marks) -> str:
+    """Why they cannot be of one deployment, in a sentence; empty if they may be."""
+    catalog, bodies = ((mark, mark.read()) for mark in marks)
+    if not catalog[1] or not bodies[1] or catalog[1] == bodies[1]:
+        return ""
+    return f"{_borne([catalog, bodies])}: they are of different deployments."
+
+
+def _doubt(held: Holdings, found: Sequence[Found], identity: str) -> str:
+    """What speaks against it, in a sentence; empty if nothing does."""
+    others = [each for each in found if each[1] not in ("", identity)]
+    bare = [mark for mark, seen in found if not seen]
+    if others:
+        return f"{_borne(others)}, and not {identity}: what is there belongs to another deployment."
+    if len(bare) == 1 and not held.is_empty:
+        (old,) = (each for each in found if each[1])
+        return (
+            f"{_borne([old])} already, and the {bare[0].kind} {bare[0].name} has none: it may be a new one, or another "
+            "registry's."
+        )
+    if len(bare) == len(found) and held.has_lost_its_catalog:
+        return "There are bodies, and the catalog knows nothing of this registry: it may be a new one, or another's."
+    if len(bare) == len(found) and held.has_lost_its_bodies:
+        return "There are versions, and not one body of theirs: the bodies may be elsewhere."
+    return ""
+
+
+def _borne(found: Sequence[Found]) -> str:
+    text = " and ".join(f"the {mark.kind} {mark.name} has the identity {seen}" for mark, seen in found)
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,211 @@
+"""Is this data ours? A deployment that was pointed at another table must not give ids away twice.
+
+Each deployment has an identity, and its table and its bucket bear it, by a person's act (`claiming`). A catalog that
+bears another one, or none, is neither believed nor written to: ids are told by their bodies alone, as where it is
+silent. Bodies are told unless they bear another one: what stands there under an id is of other records.
+
+Asked beside the first question, and never again once it is so; else again after a while, so that a person can cure it.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, ParamSpec, TypeVar
+
+from sigla import observe
+from sigla.errors import ForeignData
+from sigla.observe import Teller
+from sigla.ports import Bodies, Catalog, Clock, Mark, Marks
+
+AGAIN_MS: Final = 30_000
+"""For so long a store that is not ours is not looked at again."""
+
+EVENT: Final = "foreign-data"
+"""Of the line that each look leaves which finds another identity, or none."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Ownership:
+    """Whether catalog and bodies are those of this deployment. Any thread may ask.
+
+    identity: of the deployment. tell: takes the line of each look that finds something else; it may be set later.
+    """
+
+    def __init__(self, identity: str, marks: Marks, clock: Clock, *, tell: Teller = observe.tell) -> None:
+        self.tell = tell
+        self._pool = ThreadPoolExecutor(len(marks), thread_name_prefix="marks")
+        self._bodies, self._catalog = (
+            _Looked(mark, identity, clock, self._pool, self._told) for mark in (marks.bodies, marks.catalog)
+        )
+
+    def close(self) -> None:
+        """Waits for what is under way; nothing may be asked afterwards."""
+        self._pool.shutdown()
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the last look at one of the stores found another identity, or none."""
+        return self._catalog.is_foreign or self._bodies.is_foreign
+
+    def asking(self, ask: Callable[P, T]) -> Callable[P, T]:
+        """The same question to the catalog, asked beside the look: no answer is heard before that.
+
+        Raises ForeignData, and then without asking where it is known already.
+        """
+
+        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+            if self._is_ours:
+                return ask(*args, **kwargs)
+            looks = self._bodies.begin(), self._catalog.begin()
+            for look in looks:
+                look.check(wait=False)
+            try:
+                return ask(*args, **kwargs)
+            finally:
+                for look in looks:
+                    look.check()
+
+        return asked
+
+    def reading(self, read: Callable[P, T]) -> Callable[P, T]:
+        """The same question to the bodies, likewise; but these need not bear any identity."""
+
+        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+            if self._bodies.is_ours:
+                return read(*args, **kwargs)
+            look = self._bodies.begin()
+            look.check(wait=False, bare=True)
+            try:
+                return read(*args, **kwargs)
+            finally:
+                look.check(bare=True)
+
+        return asked
+
+    def doing(self, do: Callable[P, T]) -> Callable[P, T]:
+        """The same change, begun only where all is ours. Raises ForeignData."""
+
+        def done(*args: P.args, **kwargs: P.kwargs) -> T:
+            if not self._is_ours:
+                for look in (self._bodies.begin(), self._catalog.begin()):
+                    look.check()
+            return do(*args, **kwargs)
+
+        return done
+
+    @property
+    def _is_ours(self) -> bool:
+        return self._catalog.is_ours and self._bodies.is_ours
+
+    def _told(self, foreign: ForeignData) -> None:
+        message = f"Nothing is written, since {foreign}: deploy with the right one, or see sigla init."
+        self.tell({"event": EVENT, "store": foreign.kind, "found": foreign.found, "message": message})
+
+
+class OwnCatalog:
+    """A `ports.Catalog` in front of a `Catalog`: what it tells and takes is of this deployment, or it is refused."""
+
+    def __init__(self, catalog: Catalog, ownership: Ownership) -> None:
+        asking, doing = ownership.asking, ownership.doing
+        self.snapshot = asking(catalog.snapshot)
+        self.history = asking(catalog.history)
+        self.candidates = asking(catalog.candidates)
+        self.id_of = asking(catalog.id_of)
+        self.speaker = asking(catalog.speaker)
+        self.holders = asking(catalog.holders)
+        self.referrers = asking(catalog.referrers)
+        self.subjects = asking(catalog.subjects)
+        self.versions = asking(catalog.versions)
+        self.settings = asking(catalog.settings)
+        self.contexts = asking(catalog.contexts)
+        self.contexts_of = asking(catalog.contexts_of)
+        self.max_id = asking(catalog.max_id)
+        self.next_id = doing(catalog.next_id)
+        self.raise_counter = doing(catalog.raise_counter)
+        self.commit = doing(catalog.commit)
+
+
+class OwnBodies:
+    """A `ports.Bodies` in front of a `Bodies`; likewise."""
+
+    def __init__(self, bodies: Bodies, ownership: Ownership) -> None:
+        reading, doing = ownership.reading, ownership.doing
+        self.get = reading(bodies.get)
+        self.get_many = reading(bodies.get_many)
+        self.named = reading(bodies.named)
+        self.last = reading(bodies.last)
+        self.next_above = reading(bodies.next_above)
+        self.put = doing(bodies.put)
+        self.bury = doing(bodies.bury)
+        self.revive = doing(bodies.revive)
+        self.mend = doing(bodies.mend)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at a mark. found: what it bears, sooner or later."""
+
+    mark: Mark
+    identity: str
+    found: "Future[str]"
+
+    def check(self, *, wait: bool = True, bare: bool = False) -> None:
+        """Without waiting, what is not known yet is no reason to complain. bare: a store without any identity will do.
+
+        Raises ForeignData, StoreError.
+        """
+        if (wait or self.found.done()) and (foreign := self.foreign()) and (foreign.found or not bare):
+            raise foreign
+
+    def foreign(self) -> ForeignData | None:
+        found = self.found.result()
+        if found == self.identity:
+            return None
+        return ForeignData(self.mark.kind, self.mark.name, found, self.identity)
+
+
+class _Looked:
+    """Whoever comes first looks at a mark; others wait for the same answer."""
+
+    def __init__(
+        self, mark: Mark, identity: str, clock: Clock, pool: ThreadPoolExecutor, told: Callable[[ForeignData], None]
+    ) -> None:
+        self.is_ours = False
+        self._mark = mark
+        self._identity = identity
+        self._clock = clock
+        self._pool = pool
+        self._told = told
+        self._lock = threading.Lock()
+        self._last: _Look | None = None
+        self._until = 0
+
+    @property
+    def is_foreign(self) -> bool:
+        last = self._last
+        if last is None or not last.found.done() or last.found.exception() is not None:
+            return False
+        return last.foreign() is not None
+
+    def begin(self) -> _Look:
+        """One that is under way or good still, else another: what failed is tried again at once."""
+        with self._lock:
+            if self._last is None or self._is_over(self._last.found):
+                self._last = _Look(self._mark, self._identity, self._pool.submit(self._find))
+            return self._last
+
+    def _is_over(self, found: "Future[str]") -> bool:
+        if not found.done() or self.is_ours:
+            return False
+        return found.exception() is not None or self._clock.elapsed() >= self._until
+
+    def _find(self) -> str:
+        found = self._mark.read()
+        self._until = self._clock.elapsed() + AGAIN_MS
+        self.is_ours = found == self._identity
+        if not self.is_ours:
+            self._told(ForeignData(self._mark.kind, self._mark.name, found, self._identity))
+        return found

@@ -1,0 +1,149 @@
+"""`sigla init`: a person says whose a table and a bucket are."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sigla.aws.clients import Clients
+from sigla.cli import main
+from sigla.embedded.store import EmbeddedStore
+from sigla.registry import Registry
+from tests.build import FixedClock, a_draft, a_text
+from tests.contract.aws import make_table
+from tests.contract.engines import BUCKET, REGION, in_process
+from tests.unit.registry.tell import s
+
+Captured = pytest.CaptureFixture[str]
+
+OURS, THEIRS = "a" * 32, "b" * 32
+
+
+@dataclass(frozen=True)
+class Account:
+    clients: Clients
+    registry: str
+
+    def table(self) -> str:
+        return make_table(self.clients.dynamodb)
+
+    def place(self, table: str) -> list[str]:
+        return ["--bucket", BUCKET, "--table", table, "--registry", self.registry]
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with pytest.MonkeyPatch.context() as patched, in_process() as made:
+        patched.setenv("AWS_DEFAULT_REGION", REGION)
+        yield made
+
+
+@pytest.fixture
+def account(clients: Clients, request: pytest.FixtureRequest) -> Account:
+    """With a bucket in which the registry has nothing yet."""
+    return Account(clients, request.node.name)
+
+
+def init(where: list[str], identity: str = OURS, *more: str) -> int:
+    return main(["init", *where, "--identity", identity, *more])
+
+
+@pytest.fixture
+def dump(tmp_path: Path, capsys: Captured) -> str:
+    """Of a registry with one schema."""
+    with EmbeddedStore(tmp_path / "data") as store:
+        Registry(store.catalog, store.bodies, FixedClock()).register(s("orders"), a_draft(a_text()))
+    dump = str(tmp_path / "dump.jsonl")
+    assert main(["export", dump, "--data", str(tmp_path / "data")]) == 0
+    capsys.readouterr()
+    return dump
+
+
+def test_a_new_registry_is_given_its_identity_once(account: Account, capsys: Captured) -> None:
+    """Whoever repeats it is told that there is nothing to do."""
+    table = account.table()
+    for since in ("now", "already"):
+        assert init(account.place(table)) == 0
+        told = f"The table {table} and the bucket {BUCKET} have the identity {OURS} {since}.\n"
+        assert capsys.readouterr().out == told
+    assert init(account.place(table), OURS, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["table"], told["bucket"], told["identity"], told["written"]) == (table, BUCKET, OURS, False)
+
+
+def test_another_identity_is_named_and_left_unless_it_is_meant(account: Account, capsys: Captured) -> None:
+    table = account.table()
+    assert init(account.place(table), THEIRS) == 0
+    capsys.readouterr()
+    assert init(account.place(table)) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert OURS in told.err
+    assert THEIRS in told.err
+    assert "--i-mean-it" in told.err
+    assert init(account.place(table), OURS, "--i-mean-it") == 0
+    assert init(account.place(table)) == 0
+
+
+def test_a_new_table_beside_the_old_bucket_is_not_blessed(account: Account, dump: str, capsys: Captured) -> None:
+    """Somebody forgot which table it was."""
+    old, new = account.table(), account.table()
+    assert init(account.place(old)) == 0
+    assert main(["import", dump, *account.place(old)]) == 0
+    capsys.readouterr()
+    assert init(account.place(new)) == 2
+    assert f"the table {new} has none" in capsys.readouterr().err
+    assert main(["scrub", *account.place(new)]) == 1
+    assert "IDENTITY_MISMATCH  critical, 1" in capsys.readouterr().out
+    assert init(account.place(old)) == 0
+
+
+def test_a_registry_of_an_earlier_release_is_claimed_as_it_stands(
+    account: Account, dump: str, capsys: Captured
+) -> None:
+    table = account.table()
+    assert main(["import", dump, *account.place(table)]) == 0
+    assert main(["scrub", *account.place(table)]) == 0, "without an identity nothing is wrong"
+    assert init(account.place(table)) == 0
+    assert main(["scrub", *account.place(table)]) == 0
+    assert capsys.readouterr().out.endswith("Bodies, catalog and journal say the same.\n")
+
+
+def test_a_table_and_a_bucket_of_two_deployments_are_not_written_to(
+    account: Account, dump: str, capsys: Captured
+) -> None:
+    """An import into both would mix up two registries; an import into a new table brings a lost one back."""
+    table, other, new = account.table(), account.table(), account.table()
+    assert init(account.place(other), THEIRS) == 0
+    assert init(account.place(table), OURS, "--i-mean-it") == 0
+    capsys.readouterr()
+    for command in (["import", dump], ["ids", "--context", ".", "--continue-after", "5"]):
+        assert main([*command, *account.place(other)]) == 2
+        told = capsys.readouterr().err
+        assert OURS in told
+        assert THEIRS in told
+    assert main(["import", dump, *account.place(new)]) == 0
+
+
+@pytest.mark.parametrize("identity", ["", "a" * 31, "A" * 32, "g" * 32, "a" * 33, "0x" + "a" * 30])
+def test_what_is_no_identity_is_refused_in_a_sentence(capsys: Captured, identity: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        init(["--bucket", "b", "--table", "t"], identity)
+    assert f"Invalid identity {identity!r}: expected 32 of 0-9 and a-f." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [["--bucket", "b"], ["--table", "t"], ["--data", "data"]])
+def test_it_is_of_a_table_and_a_bucket(capsys: Captured, given: list[str]) -> None:
+    """A directory is one whole."""
+    with pytest.raises(SystemExit, match="2"):
+        init(given)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_table_that_is_not_there_is_told(account: Account, capsys: Captured) -> None:
+    assert init(account.place("nowhere")) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("sigla: In s3://")
+    assert told.count("\n") == 1

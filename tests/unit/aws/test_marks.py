@@ -1,0 +1,85 @@
+"""Whose a table and a bucket are: what a person wrote is what everybody reads, whatever fails on the way."""
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+
+import pytest
+
+from sigla import keys
+from sigla.aws.clients import Clients
+from sigla.aws.marks import BucketMark, TableMark
+from sigla.aws.objects import Objects
+from sigla.errors import StoreError
+from sigla.ports import Mark
+from tests.build import FixedClock
+from tests.contract.aws import make_table
+from tests.contract.engines import BUCKET, in_process
+from tests.unit.aws.faults import Call, Fault, Faults, once
+
+OURS, THEIRS = "a" * 32, "b" * 32
+KINDS = ("table", "bucket")
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with in_process() as made:
+        yield made
+
+
+@pytest.fixture
+def marks(clients: Clients, request: pytest.FixtureRequest) -> Iterator[dict[str, Mark]]:
+    """Of a registry that nobody has heard of."""
+    clock, registry = FixedClock(), request.node.name
+    with closing(Objects(clients.s3, BUCKET, clock=clock)) as objects:
+        table = TableMark(clients.dynamodb, make_table(clients.dynamodb), clock, registry=registry)
+        yield {"table": table, "bucket": BucketMark(objects, BUCKET, registry=registry)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_who_saw_what_is_there_writes_another(marks: dict[str, Mark], kind: str) -> None:
+    """Of two who claim a store at once the second is told."""
+    mark = marks[kind]
+    assert (mark.kind, mark.read()) == (kind, "")
+    assert not mark.write(OURS, THEIRS)
+    assert mark.read() == ""
+    assert mark.write(OURS, "")
+    for seen in ("", THEIRS):
+        assert not mark.write(THEIRS, seen)
+        assert mark.read() == OURS
+    assert mark.write(THEIRS, OURS)
+    assert mark.read() == THEIRS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_write_whose_answer_was_lost_is_found_by_the_next_look(
+    clients: Clients, marks: dict[str, Mark], kind: str
+) -> None:
+    """Whoever tries again does not take his own act for another's."""
+    client, writing = {"table": (clients.dynamodb, "UpdateItem"), "bucket": (clients.s3, "PutObject")}[kind]
+
+    def writes(call: Call) -> bool:
+        return call.operation == writing
+
+    faults = Faults(client, once(writes, Fault.LOST))
+    with suppress(StoreError):
+        assert not marks[kind].write(OURS, "")
+    assert marks[kind].read() == OURS
+    faults.plan = lambda _: None
+
+
+def test_what_somebody_put_in_its_place_is_no_identity(clients: Clients, marks: dict[str, Mark]) -> None:
+    """Nor is it none: a store that says nothing clear is not given away."""
+    bucket = marks["bucket"]
+    assert bucket.write(OURS, "")
+    registry = bucket._object.removesuffix("/identity.json")  # type: ignore[attr-defined]  # of this adapter
+    for content in (b"", b"[]", b'{"identity":', b"{}"):
+        clients.s3.put_object(Bucket=BUCKET, Key=keys.identity_object(registry), Body=content)
+        with pytest.raises(StoreError, match="holds no identity"):
+            bucket.read()
+
+
+def test_no_function_may_write_what_says_whose_a_table_is() -> None:
+    """Its leave is for partitions that begin with the registry's name and a `#`."""
+    for registry in ("default", "a/b", "a#b"):
+        assert "#" not in keys.identity_pk(registry)
+        assert keys.registry_wide_pk(registry).startswith(f"{keys.identity_pk(registry)}#")

@@ -1,0 +1,192 @@
+"""A deployment beside another one's data: ids keep their meaning, nothing is written, and no half truth is told."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import pytest
+
+from sigla.cache.speakers import Speakers
+from sigla.embedded.store import EmbeddedStore
+from sigla.errors import ForeignData, StoreError
+from sigla.model import LATEST, Draft, SchemaId, Search, Show, Version
+from sigla.observe import Facts
+from sigla.ports import Marks
+from sigla.registry import Registry
+from sigla.registry.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership
+from tests.build import FixedClock, MemoryMark
+from tests.unit.registry.tell import ALL, ONE, TWO, register, s
+
+OURS, THEIRS = "a" * 32, "b" * 32
+
+
+@dataclass
+class Deployment:
+    """Another instance over the registry's stores, whose data bears what its marks say."""
+
+    registry: Registry
+    table: MemoryMark
+    bucket: MemoryMark
+    ownership: Ownership
+    told: list[Facts] = field(default_factory=list)
+
+    @property
+    def looks(self) -> int:
+        return self.table.looks + self.bucket.looks
+
+    def bear(self, table: str, bucket: str) -> None:
+        self.table.identity, self.bucket.identity = table, bucket
+
+
+@pytest.fixture
+def deployment(store: EmbeddedStore, clock: FixedClock) -> Iterator[Deployment]:
+    """Id 1 is of `orders`; table and bucket bear the identity of the deployment."""
+    register(Registry(store.catalog, store.bodies, clock), "orders", ONE)
+    table, bucket = MemoryMark("table", identity=OURS), MemoryMark("bucket", identity=OURS)
+    told: list[Facts] = []
+    with closing(Ownership(OURS, Marks(table, bucket), clock, tell=told.append)) as ownership:
+        catalog, bodies = OwnCatalog(store.catalog, ownership), OwnBodies(store.bodies, ownership)
+        with closing(Speakers(catalog, bodies, clock)) as speakers:
+            yield Deployment(Registry(speakers, bodies, clock), table, bucket, ownership, told)
+
+
+WRITES: list[Callable[[Registry], object]] = [
+    lambda registry: register(registry, "orders", TWO),
+    lambda registry: register(registry, "new"),
+    lambda registry: registry.delete_subject(s("orders")),
+    lambda registry: registry.delete_version(s("orders"), Version(1)),
+    lambda registry: registry.change_mode(s("orders"), "READONLY"),
+]
+READS: list[Callable[[Registry], object]] = [
+    lambda registry: registry.subjects(Search(), show=Show.ACTIVE, page=ALL),
+    lambda registry: registry.versions(s("orders"), page=ALL),
+    lambda registry: registry.version(s("orders"), LATEST),
+    lambda registry: registry.version(s("nobody"), LATEST),
+    lambda registry: registry.lookup(s("orders"), Draft(ONE)),
+    lambda registry: registry.check(s("orders"), Draft(TWO)),
+    lambda registry: registry.config(s("orders"), default_to_global=True),
+    lambda registry: registry.contexts(page=ALL),
+    lambda registry: registry.schemas(Search(), page=ALL),
+]
+
+
+def refused(act: Callable[[Registry], object], registry: Registry) -> ForeignData:
+    with pytest.raises(ForeignData) as told:
+        act(registry)
+    return told.value
+
+
+def test_what_is_ours_is_looked_at_once(deployment: Deployment) -> None:
+    """Warm requests cost what they did."""
+    registry = deployment.registry
+    assert registry.schema_by_id(SchemaId(1)).subject == s("orders")
+    assert deployment.looks == 2
+    for act in (*READS[:3], *WRITES[:2]):
+        act(registry)
+    assert (deployment.looks, deployment.told, deployment.ownership.is_foreign) == (2, [], False)
+
+
+@pytest.mark.parametrize("borne", ["", THEIRS], ids=["none", "another"])
+def test_nothing_is_written_to_a_foreign_table_and_its_ids_go_on(
+    deployment: Deployment, store: EmbeddedStore, borne: str
+) -> None:
+    """An empty table would give their ids to other schemas."""
+    before = list(store.journal.read())
+    deployment.bear(borne, OURS)
+    for act in WRITES:
+        assert refused(act, deployment.registry).found == borne
+    assert list(store.journal.read()) == before
+    told = deployment.registry.schema_by_id(SchemaId(1))
+    assert (told.subject, told.schema.text, told.deleted) == (s("orders"), ONE, None)
+    assert deployment.ownership.is_foreign
+
+
+def test_an_empty_list_of_a_foreign_table_is_not_told(deployment: Deployment) -> None:
+    """Whoever believes that a subject is unknown registers it; whoever believes that none is there begins anew."""
+    deployment.bear("", OURS)
+    for act in READS:
+        assert "the table orders has no identity" in str(refused(act, deployment.registry))
+
+
+def test_an_id_that_no_body_means_is_not_called_unknown(deployment: Deployment) -> None:
+    """404 would have readers give up records that can be read again tomorrow."""
+    deployment.bear(THEIRS, OURS)
+    for act in (
+        lambda registry: registry.schema_by_id(SchemaId(9)),
+        lambda registry: registry.schema_by_id(SchemaId(1), subject=s("payments")),
+    ):
+        assert refused(act, deployment.registry).found == THEIRS
+
+
+def test_a_bucket_that_bears_nothing_is_believed_and_not_written_to(deployment: Deployment) -> None:
+    """So a registry from before there were identities is read on until a person has claimed it."""
+    deployment.bear(OURS, "")
+    assert deployment.registry.schema_by_id(SchemaId(1)).schema.text == ONE
+    assert refused(WRITES[0], deployment.registry).kind == "bucket"
+
+
+def test_a_foreign_bucket_is_not_believed(deployment: Deployment) -> None:
+    """What it has under an id is what another registry's records mean."""
+    deployment.bear(OURS, THEIRS)
+    for act in (lambda registry: registry.schema_by_id(SchemaId(1)), *READS, *WRITES):
+        assert refused(act, deployment.registry).kind == "bucket"
+
+
+def test_a_person_cures_it_without_a_deployment(deployment: Deployment, clock: FixedClock) -> None:
+    """It is looked at again now and then, not with every request; each look that finds it foreign is told."""
+    deployment.bear("", OURS)
+    for _ in range(3):
+        refused(WRITES[0], deployment.registry)
+    assert deployment.looks == 2
+    (told,) = deployment.told
+    assert (told["event"], told["store"], told["found"]) == ("foreign-data", "table", "")
+    assert "sigla init" in str(told["message"])
+    clock.sleep(AGAIN_MS / 1000)
+    refused(WRITES[0], deployment.registry)
+    assert (deployment.table.looks, deployment.bucket.looks, len(deployment.told)) == (2, 1, 2)
+    deployment.bear(OURS, OURS)
+    refused(WRITES[0], deployment.registry)
+    clock.sleep(AGAIN_MS / 1000)
+    WRITES[0](deployment.registry)
+    assert not deployment.ownership.is_foreign
+    assert deployment.table.looks == 3
+
+
+def test_silence_is_not_taken_for_another_identity(deployment: Deployment) -> None:
+    """It passes by itself, and nobody is to be woken about whose the data is; the next request asks again."""
+    deployment.table.failure = StoreError("DynamoDB did not answer")
+    for act in (WRITES[0], READS[0]):
+        with pytest.raises(StoreError, match="did not answer") as told:
+            act(deployment.registry)
+        assert not isinstance(told.value, ForeignData)
+    assert deployment.registry.schema_by_id(SchemaId(1)).schema.text == ONE
+    assert (deployment.told, deployment.ownership.is_foreign) == ([], False)
+    deployment.table.failure = None
+    WRITES[0](deployment.registry)
+
+
+def test_ids_need_no_table_to_say_whose_they_are(deployment: Deployment) -> None:
+    """While DynamoDB is silent the bucket alone tells that it is ours."""
+    deployment.table.failure = StoreError("DynamoDB did not answer")
+    assert deployment.registry.schema_by_id(SchemaId(1)).schema.text == ONE
+    deployment.bucket.identity = THEIRS
+    assert deployment.registry.schema_by_id(SchemaId(1)).schema.text == ONE, "what was ours stays ours"
+
+
+def test_a_crowd_that_begins_at_once_looks_once(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each waits for the same answer, and hears none of the catalog's before it."""
+    ready, read = threading.Event(), deployment.table.read
+
+    def wait() -> str:
+        ready.wait(10)
+        return read()
+
+    monkeypatch.setattr(deployment.table, "read", wait)
+    with ThreadPoolExecutor(8) as crowd:
+        begun = [crowd.submit(deployment.registry.version, s("orders"), LATEST) for _ in range(8)]
+        assert not any(each.done() for each in begun)
+        ready.set()
+        assert {each.result().id for each in begun} == {1}
+    assert deployment.looks == 2
