@@ -25,6 +25,7 @@ DEPLOYED = {
     "AWS_DEFAULT_REGION": "us-east-1",
     "SIGLA_TABLE": "table",
     "SIGLA_BUCKET": "bucket",
+    "SIGLA_IDENTITY": "a" * 32,
 }
 
 

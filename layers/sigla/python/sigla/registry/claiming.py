@@ -23,9 +23,9 @@ class InTheWay(Exception):
 
 
 def claim(held: Holdings, identity: str, *, meant: bool = False) -> bool:
-    """Writes the identity to both stores of a registry in AWS; whether it was missing in one of them. Raises NotClaimed, InTheWay.
+    """Writes the identity to both stores of a registry in AWS; whether it was missing in one of them.
 
-    meant: also where they bear another one, or do not seem to belong together.
+    Raises NotClaimed, InTheWay. meant: also where they bear another one, or do not seem to belong together.
     """
     found = [(mark, mark.read()) for mark in held.marks or ()]
     if not meant and (doubt := _doubt(held, found, identity)):
