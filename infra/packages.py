@@ -11,6 +11,7 @@ one, so that nobody deploys slower packages under the same name.
 
 import argparse
 import hashlib
+import os
 import platform
 import shutil
 import subprocess
@@ -98,11 +99,18 @@ def digest(parts: Iterable[bytes]) -> str:
 def compiler() -> str:
     """The interpreter that compiles for Lambda: this one, the machine's, or one that uv brings. Raises Unavailable."""
     asked = f"import sys; sys.exit(sys.version_info[:2] != ({PYTHON.replace('.', ', ')}))"
-    for python in filter(None, (sys.executable, shutil.which(f"python{PYTHON}"))):
+    for python in _pythons():
         # It has to be run: version managers leave shims that only fail.
-        if _runs(python, "-c", asked):
+        if shutil.which(python) and _runs(python, "-c", asked):
             return python
     return python_of(PYTHON, BUILD / "python")
+
+
+def _pythons() -> Iterator[str]:
+    """Where it may be on this machine."""
+    yield from (sys.executable, f"python{PYTHON}")
+    managed = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    yield from map(str, sorted(managed.glob(f"{PYTHON}.*/bin/python"), reverse=True))
 
 
 def _recipe() -> bytes:

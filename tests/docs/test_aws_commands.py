@@ -101,12 +101,14 @@ def options(words: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def wrong(value: Any, shape: Shape) -> str:
-    """What the shape does not take, fields that it does not know included."""
+    """What the shape does not take, fields and words that it does not know included."""
     report = ParamValidator().validate(value, shape)
     return str(report.generate_report()) + ", ".join(sorted(unknown(value, shape)))
 
 
 def unknown(value: Any, shape: Any) -> Iterator[str]:
+    if shape.type_name == "string" and shape.enum and value not in shape.enum:
+        yield str(value)
     if shape.type_name == "structure" and isinstance(value, dict):
         yield from value.keys() - shape.members.keys()
         for name in value.keys() & shape.members.keys():
