@@ -96,6 +96,19 @@ def test_the_own_zone_comes_first_and_the_registry_last(serving: Callable[..., R
     assert registry.asked == [("/zones", None)]
 
 
+def test_a_registry_without_public_urls_is_asked_by_one_of_its_zones(
+    serving: Callable[..., Registry], capsys: Captured
+) -> None:
+    """There is no address besides: the list is that of the zones, each once, with whatever path they have."""
+    registry = serving((200, []))
+    registry.url += "/v1"
+    one = replace(A, name="", url=registry.url)
+    other = replace(B, name="", url="https://b1c2-vpce-0bb.execute-api.us-east-1.amazonaws.com/v1")
+    registry.answers = [told_of(one, other)]
+    assert main(["zone-url", "--registry", registry.url, "--zone", "use1-az2"]) == 0
+    assert capsys.readouterr().out == f"{other.url},{one.url}\n"
+
+
 def test_it_takes_the_url_and_the_zone_from_the_environment(
     serving: Callable[..., Registry], capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,13 @@ def test_zones_are_listed_by_their_ids_as_they_were_found(zones: Zones) -> None:
     assert zones.list() == (A, B, C)
 
 
+def test_a_zone_may_be_without_a_name(zones: Zones) -> None:
+    """In a subnet that was there before its stack, of which a template knows the id alone."""
+    unnamed = replace(A, name="")
+    zones.beat(unnamed)
+    assert zones.list() == (unnamed,)
+
+
 def test_a_heartbeat_replaces_the_one_before(zones: Zones) -> None:
     """All of it: a reason that no longer holds is gone."""
     zones.beat(B)

@@ -19,7 +19,9 @@ def errors(template: Template) -> list[str]:
 
 
 # Together they have every type and every setting that others have; those for LocalStack are LocalStack's to judge.
-@pytest.mark.parametrize("stack", ["template", "all_on", "zones", "private", "jobs", "platform"])
+@pytest.mark.parametrize(
+    "stack", ["template", "all_on", "zones", "private", "jobs", "platform", "private_only", "shared_network"]
+)
 def test_cloudformation_has_nothing_against_a_template(stack: str, request: pytest.FixtureRequest) -> None:
     """A property that it does not know fails a deployment after minutes, and leaves what it had made."""
     assert errors(request.getfixturevalue(stack)) == []
