@@ -27,7 +27,8 @@ def apply_to(stack: cdk.Stack, settings: Settings) -> None:
     """Asks it of all that the stack has, and of all that it will have."""
     platform = settings.platform
     for name, value in platform.tag_values.items():
-        cdk.Tags.of(stack).add(name, value)
+        stack.tags.set_tag(name, value)  # of the stack itself, which CloudFormation passes on
+        cdk.Tags.of(stack).add(name, value)  # in the template, for whoever deploys that
     changes = [
         (ENCRYPTED, settings.key_arn),
         ({iam.CfnRole: _bound}, platform.permissions_boundary),

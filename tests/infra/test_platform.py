@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,7 +12,7 @@ from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
 
 from infra import key_policy
 from infra.settings import InvalidSetting, Settings
-from tests.infra.conftest import BOUNDARY, KEY
+from tests.infra.conftest import BOUNDARY, KEY, PLATFORM
 from tests.infra.reading import Template, all_of, as_list, kinds, only, written
 
 # Where each type that stores something says by which key.
@@ -124,6 +125,28 @@ def test_everything_that_can_have_tags_has_them(platform: Template, template: Te
         pairs = set(tags.items()) if isinstance(tags, dict) else {(tag["Key"], tag["Value"]) for tag in tags}
         assert not taggable or wanted <= pairs, f"{name}: {resource['Type']}"
     assert not [bucket for bucket in all_of(template, "AWS::S3::Bucket") if "Tags" in bucket]
+
+
+def test_what_is_added_later_is_encrypted_bounded_and_tagged_as_well(tmp_path: Path) -> None:
+    """Whoever writes the next part of the stack need not know of it; and the stack itself has the tags."""
+    import aws_cdk as cdk
+    from aws_cdk import aws_iam as iam
+    from aws_cdk import aws_sns as sns
+    from aws_cdk import aws_sqs as sqs
+
+    from infra.parts import platform
+
+    app = cdk.App(outdir=str(tmp_path))
+    stack = cdk.Stack(app, "Later")
+    platform.apply_to(stack, Settings.read(dict(PLATFORM)))
+    sns.Topic(stack, "Topic")
+    sqs.Queue(stack, "Queue")
+    iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+    made = app.synth().get_stack_by_name("Later")
+    topic, queue = (only(made.template, f"AWS::{kind}") for kind in ("SNS::Topic", "SQS::Queue"))
+    assert topic["KmsMasterKeyId"] == queue["KmsMasterKeyId"] == KEY
+    assert only(made.template, "AWS::IAM::Role")["PermissionsBoundary"] == BOUNDARY
+    assert made.tags == {"team": "data", "cost-centre": "42"}
 
 
 @pytest.mark.parametrize(
