@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sigla import keys
 from tests.localstack.conftest import Deployed
 
 
@@ -13,37 +14,59 @@ def fixed(name: str) -> dict[str, str]:
     return {"schema": json.dumps({"type": "fixed", "name": name, "size": 12})}
 
 
-def test_a_forgotten_table_gives_no_id_away_twice(deployed: Deployed, aws: Callable[[str], Any]) -> None:
-    """What a deployment without its `table_name` leaves: the same function before a new, empty table."""
-    rest = deployed.door("rest")
+def check_harmless(deployed: Deployed, before: int) -> None:
+    """Nothing is written, and no list tells of nothing; before: an id that is told as ever."""
+    for door in map(deployed.door, ("rest", "function")):
+        for method, path, body in (
+            ("POST", "/subjects/after/versions", fixed("AfterAll")),
+            ("GET", "/subjects", None),
+            ("GET", "/subjects/before/versions/latest", None),
+        ):
+            status, refusal = door.ask(method, path, body)
+            assert (status, refusal["error_code"]) == (500, 50002)
+            assert "was refused: the registry's table has no identity" in refusal["message"]
+        status, read = door.ask("GET", f"/schemas/ids/{before}")
+        assert (status, read["subject"]) == (200, "before")
+        assert json.loads(read["schema"]) == json.loads(fixed("BeforeAll")["schema"])
+
+
+def test_a_table_that_is_not_known_to_be_ours_gives_no_id_away_twice(
+    deployed: Deployed, aws: Callable[[str], Any]
+) -> None:
+    """What a deployment without its `table_name` leaves; and one before a table that nobody has claimed."""
+    rest, dynamodb = deployed.door("rest"), aws("dynamodb")
     id = rest.ask("POST", "/subjects/before/versions", fixed("BeforeAll"))[1]["id"]
-    with moved(aws, "forgotten") as table:
-        for door in (rest, deployed.door("function")):
-            for method, path, body in (
-                ("POST", "/subjects/after/versions", fixed("AfterAll")),
-                ("GET", "/subjects", None),
-                ("GET", "/subjects/before/versions/latest", None),
-            ):
-                status, refusal = door.ask(method, path, body)
-                assert (status, refusal["error_code"]) == (500, 50002)
-                assert "was refused: the registry's table has no identity" in refusal["message"]
-            status, read = door.ask("GET", f"/schemas/ids/{id}")
-            assert (status, read["subject"], read["schema"]) == (200, "before", fixed("BeforeAll")["schema"])
-        assert not aws("dynamodb").scan(TableName=table)["Items"]
+    with moved(aws, new_table(dynamodb, "forgotten")):
+        check_harmless(deployed, id)
+    assert not dynamodb.scan(TableName="forgotten")["Items"]
+    table = outputs(aws)["TableName"]
+    row = {"pk": {"S": keys.identity_pk("default")}, "sk": {"S": keys.IDENTITY}}
+    item = dynamodb.get_item(TableName=table, Key=row)["Item"]
+    dynamodb.delete_item(TableName=table, Key=row)
+    with moved(aws, table):
+        check_harmless(deployed, id)
+    dynamodb.put_item(TableName=table, Item=item)
     assert rest.ask("GET", "/subjects/before/versions") == (200, [1])
     assert rest.ask("GET", "/subjects/after/versions")[0] == 404
 
 
-@contextmanager
-def moved(aws: Callable[[str], Any], name: str) -> Iterator[str]:
-    """The registry's function, deployed with a new table of this name; at the end as it was."""
-    lambda_, dynamodb = aws("lambda"), aws("dynamodb")
+def new_table(dynamodb: Any, name: str) -> str:
+    """An empty one of this name."""
+    schema = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
+    types = [{"AttributeName": each["AttributeName"], "AttributeType": "S"} for each in schema]
+    dynamodb.create_table(TableName=name, KeySchema=schema, AttributeDefinitions=types, BillingMode="PAY_PER_REQUEST")
+    return name
+
+
+def outputs(aws: Callable[[str], Any]) -> dict[str, str]:
     (stack,) = aws("cloudformation").describe_stacks()["Stacks"]
-    outputs = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
-    function = outputs["FunctionName"]
-    keys = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
-    types = [{"AttributeName": each["AttributeName"], "AttributeType": "S"} for each in keys]
-    dynamodb.create_table(TableName=name, KeySchema=keys, AttributeDefinitions=types, BillingMode="PAY_PER_REQUEST")
+    return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
+
+
+@contextmanager
+def moved(aws: Callable[[str], Any], table: str) -> Iterator[None]:
+    """The registry's function, deployed anew with this table; at the end as it was."""
+    lambda_, function = aws("lambda"), outputs(aws)["FunctionName"]
     before = lambda_.get_function_configuration(FunctionName=function)["Environment"]
     live = lambda_.get_alias(FunctionName=function, Name="live")["FunctionVersion"]
 
@@ -52,13 +75,13 @@ def moved(aws: Callable[[str], Any], name: str) -> Iterator[str]:
         lambda_.get_waiter("function_updated_v2").wait(FunctionName=function, WaiterConfig={"Delay": 1})
 
     try:
-        deploy_with({"Variables": before["Variables"] | {"SIGLA_TABLE": name}})
+        deploy_with({"Variables": before["Variables"] | {"SIGLA_TABLE": table}})
         version = lambda_.publish_version(FunctionName=function)["Version"]
         lambda_.get_waiter("published_version_active").wait(
             FunctionName=function, Qualifier=version, WaiterConfig={"Delay": 1}
         )
         lambda_.update_alias(FunctionName=function, Name="live", FunctionVersion=version)
-        yield name
+        yield
     finally:
         lambda_.update_alias(FunctionName=function, Name="live", FunctionVersion=live)
         deploy_with(before)
