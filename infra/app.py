@@ -1,6 +1,7 @@
 """The CDK app: one stack per registry. cdk.json points here; `python -m infra.app` synthesises by itself.
 
-python -m infra.app -c stage=local     with settings, as `cdk synth` takes them
+python -m infra.app -c stage_file=stages/prod.toml     with settings, as `cdk synth` takes them
+python -m infra.app -c stage=local                     for LocalStack, with defaults
 """
 
 import argparse
@@ -9,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -26,7 +28,9 @@ from infra.parts.zone import Zone, titled
 from infra.pipelines import Pipelines
 from infra.service import Service
 from infra.settings import InvalidSetting, Settings
+from infra.stage_files import pairs, settings_of
 from infra.storage import Storage
+from infra.targets import Target
 from pipelines.connectors.maven import Unavailable
 
 
@@ -40,12 +44,11 @@ class Base:
     gateway: GatewayLogs
 
 
-def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
-    """The stack that the app's context describes; what AWS's checklist finds fails the synthesis.
+def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) -> cdk.Stack:
+    """The stack that the settings describe; what AWS's checklist finds fails the synthesis.
 
-    placed: where packages lie, built if need be. Raises InvalidSetting.
+    placed: where packages lie, built if need be.
     """
-    settings = Settings.read(app.node.get_all_context())
     # Account and region are the deployer's credentials', so that the template is the same for everybody.
     environment = cdk.Environment(
         account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
@@ -55,12 +58,14 @@ def build(app: cdk.App, *, placed: Placed = packages.built) -> cdk.Stack:
         settings.stack_name,
         description=f"Sigla, a schema registry: {settings.registry_name}",
         env=environment,
+        synthesizer=cdk.DefaultStackSynthesizer(qualifier=settings.qualifier or None),
+        termination_protection=not settings.local,
     )
     platform.apply_to(stack, settings)
     storage = Storage(stack, "Storage", settings=settings)
     functions = Functions(stack, "Functions", settings=settings, placed=placed)
     base = Base(settings, storage, functions, GatewayLogs(stack, "GatewayLogs", settings=settings))
-    outputs = {
+    outputs = Target.of(settings).outputs | {
         "BucketName": (storage.bucket.bucket_name, "Schema bodies and the journal"),
         "TableName": (storage.table.table_name, "Ids, versions, settings"),
     }
@@ -145,12 +150,7 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
 def context(given: Iterable[str]) -> dict[str, Any]:
     """cdk.json's, and over it what is given as in `name=value`. Raises InvalidSetting."""
     chosen: dict[str, Any] = json.loads((packages.ROOT / "cdk.json").read_text())["context"]
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise InvalidSetting(f"{pair}: no setting; one is written as in -c stage=local.")
-        chosen[name] = value
-    return chosen
+    return chosen | pairs(given)
 
 
 def main() -> int:
@@ -160,11 +160,12 @@ def main() -> int:
     )
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
     parser.add_argument("-o", "--output", help="where templates go; cdk says it by CDK_OUTDIR")
+    parser.add_argument("--otherwise", type=Path, metavar="PATH", help="the stage file where -c stage_file names none")
     arguments = parser.parse_args()
     try:
         chosen = context(arguments.context)
         application = cdk.App(context=chosen, outdir=arguments.output, analytics_reporting=False)
-        build(application)
+        build(application, settings_of(application.node.get_all_context(), otherwise=arguments.otherwise))
         application.synth()
     except InvalidSetting as wrong:
         print(wrong, file=sys.stderr)

@@ -1,9 +1,8 @@
-"""What a deployer may choose: one frozen record, read once from CDK's context.
+"""What a deployer may choose: one frozen record, which holds the defaults.
 
-The defaults stand in cdk.json too, where `cdk` looks for them; a deployer changes them there or on the command line
-(`cdk deploy -c registry_name=payments -c front_door.function_url=true`). A name that is not known is refused: a typo
-must not become a default. Names with a dot are in `choices/`, by what stands before it. docs/deploy.md has a row for
-each.
+A deployer writes what differs from them into a stage file (`stage_files.py`), or, where it does not say where the data
+is, on the command line (`-c front_door.function_url=true`). A name that is not known is refused: a typo must not become
+a default. Names with a dot are in `choices/`, by what stands before it. docs/deploy.md has a row for each.
 """
 
 import ipaddress
@@ -20,7 +19,17 @@ from infra.choices.network import Network
 from infra.choices.pipelines import Pipelines
 from infra.choices.platform import Platform
 from infra.choices.ring import Ring
-from infra.choices.rules import PARTS_BITS, Rules, Together, are_zones, listed, zone_number
+from infra.choices.rules import (
+    BUCKET_EXPECTED,
+    PARTS_BITS,
+    TABLE_EXPECTED,
+    Rules,
+    Together,
+    are_zones,
+    is_bucket,
+    listed,
+    zone_number,
+)
 from infra.choices.watch import Watch
 
 AWS, LOCAL = "aws", "local"
@@ -48,7 +57,8 @@ class Settings:
 
     stage: `local` is for LocalStack: nothing is retained, the layer is for this machine's processor, and what
         LocalStack has not is left out.
-    stack_name: of the CloudFormation stack; two registries in one account and region need two.
+    stack_name: of the CloudFormation stack; two registries in one account and region need two. Empty: `sigla-` and the
+        registry's name.
     registry_name: the isolated metadata space this stack serves; the first component of every stored name.
     identity: which registry this is among all that there were and will be: 32 hex digits, drawn once at random. Empty:
         nothing is compared.
@@ -63,10 +73,11 @@ class Settings:
     metrics: the function's own, eight, each at a price in a month in which anything is asked.
     log_days: how long logs are kept.
     zones: ids of availability zones that get a URL and a ring of caches each, separated by commas.
+    qualifier: of the bootstrap that the stack is deployed through; empty: CDK's own.
     """
 
     stage: str = AWS
-    stack_name: str = "sigla"
+    stack_name: str = ""
     registry_name: str = "default"
     identity: str = ""
     bucket_name: str = ""
@@ -80,6 +91,7 @@ class Settings:
     metrics: bool = True
     log_days: int = 30
     zones: str = ""
+    qualifier: str = ""
     front_door: FrontDoor = field(default_factory=FrontDoor)
     network: Network = field(default_factory=Network)
     ring: Ring = field(default_factory=Ring)
@@ -95,6 +107,10 @@ class Settings:
             if name in _RULES and not _RULES[name][0](value):
                 message = f"{name} is {value!r}; {_RULES[name][1]}."
                 raise InvalidSetting(message)
+        if not self.stack_name:
+            # A local stack keeps nothing: it must never be the update of one that does.
+            kind = "sigla-local-" if self.local else "sigla-"
+            object.__setattr__(self, "stack_name", f"{kind}{self.registry_name}")
         for fits, sentence in _TOGETHER:
             if not fits(self):
                 raise InvalidSetting(sentence)
@@ -183,24 +199,25 @@ def _value(name: str, value: object, kind: type) -> object:
     if type(value) is kind:
         return value
     try:
-        return _READERS[kind](str(value))
+        return _FROM_TEXT[kind](str(value))
     except (KeyError, ValueError):
-        message = f"{name} is {value!r}; {_EXPECTED[kind]}."
+        message = f"{name} is {value!r}; {EXPECTED[kind]}."
         raise InvalidSetting(message) from None
 
 
-_READERS: Mapping[type, Callable[[str], object]] = {
+_FROM_TEXT: Mapping[type, Callable[[str], object]] = {
     str: str,
     int: int,
     float: float,
     bool: lambda text: {"true": True, "false": False}[text.lower()],
 }
-_EXPECTED: Mapping[type, str] = {
+EXPECTED: Mapping[type, str] = {
     str: "it must be text",
     int: "it must be a whole number",
     float: "it must be a number",
     bool: "it must be true or false",
 }
+"""How the sentence ends that refuses a value of another kind."""
 
 
 # What settings must be together.
@@ -208,6 +225,10 @@ _TOGETHER: Together = (
     (
         lambda given: given.table_name or not given.table_stream_arn,
         "table_stream_arn is of the table that table_name names: give both, or table_name alone.",
+    ),
+    (
+        lambda given: f"table/{given.table_name}/stream/" in given.table_stream_arn or not given.table_stream_arn,
+        "table_stream_arn is not the ARN of a stream of the table that table_name names.",
     ),
     (
         lambda given: given.local or not given.table_name or given.table_stream_arn or not given.journal.stream,
@@ -280,6 +301,13 @@ _RULES: Rules = {
         lambda value: re.fullmatch(r"([0-9a-f]{32})?", value),
         "it must be 32 of 0-9 and a-f, or empty",
     ),
+    "stack_name": (
+        re.compile(r"([A-Za-z][A-Za-z0-9-]{0,127})?").fullmatch,
+        "it must be 1 to 128 letters, digits and '-', a letter first, or empty",
+    ),
+    "qualifier": (re.compile(r"[a-z0-9]{0,10}").fullmatch, "it must be up to 10 of a-z and 0-9, or empty"),
+    "bucket_name": (is_bucket, BUCKET_EXPECTED),
+    "table_name": (re.compile(r"([A-Za-z0-9_.-]{3,255})?").fullmatch, TABLE_EXPECTED),
     "cors_origins": (lambda value: all(map(_ORIGIN, listed(value))), "it must be origins, as https://ui.example, or *"),
     "auth": (lambda value: value in ("keys", "none"), "it must be keys or none"),
     "default_level": (lambda value: value in LEVELS, f"it must be one of {', '.join(LEVELS)}"),

@@ -30,6 +30,7 @@ from pathlib import Path
 
 from infra.choices.ring import NONE
 from infra.settings import InvalidSetting, Settings
+from infra.stage_files import pairs, settings_of
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
 from localstack.server import CREDENTIALS, PORT, ZONES, Server
 from pipelines.connectors.maven import Unavailable
@@ -180,9 +181,8 @@ def need_node() -> None:
 
 def read(settings: Sequence[str]) -> Settings:
     """As CDK will read them. Raises NotDeployed."""
-    defaults = json.loads((ROOT / "cdk.json").read_text())["context"]
     try:
-        return Settings.read(defaults | dict(pair.partition("=")[::2] for pair in (*CONTEXT, *settings)))
+        return settings_of(pairs((*CONTEXT, *settings)))
     except InvalidSetting as refused:
         raise NotDeployed(str(refused)) from None
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from infra.choices.rules import Rules, Together
+from infra.choices.rules import BUCKET_EXPECTED, Rules, Together, is_bucket
 
 DRIVER_VCPUS: Final = 2
 EXECUTOR_VCPUS: Final = 4
@@ -60,6 +60,7 @@ def _are_ids(kind: str) -> Callable[[str], object]:
 
 
 RULES: Rules = {
+    "lake_bucket": (is_bucket, BUCKET_EXPECTED),
     "release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
     "max_vcpus": (
         lambda value: LEAST_VCPUS <= value <= 4_000,

@@ -14,6 +14,11 @@ Together = tuple[tuple[Callable[[Any], object], str], ...]
 ZONE_ID = r"(?P<region>[a-z]{2,6}\d)-az(?P<number>[1-9]\d?)"
 """Of an availability zone: `use1-az1` is the same place in every account, `us-east-1a` is not."""
 
+BUCKET_EXPECTED = "it must be the name of a bucket, 3 to 63 of a-z, 0-9, '-' and '.', or empty"
+"""How the sentence ends that refuses what `is_bucket` does."""
+
+TABLE_EXPECTED = "it must be the name of a table, 3 to 255 letters, digits, '_', '-' and '.', or empty"
+
 PARTS_BITS = 4
 """The network is cut into 2 ** 4 parts; the zone -azN has part N."""
 
@@ -56,6 +61,12 @@ def are_by_zone(kind: str) -> Callable[[str], object]:
         return all(map(pair.fullmatch, pairs)) and len(by_zone(value)) == len(pairs)
 
     return suits
+
+
+def is_bucket(value: str) -> bool:
+    """Whether S3 may have a bucket of the name; nothing is the name of none that is given."""
+    formed = re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", value)
+    return not value or bool(formed and ".." not in value and not re.fullmatch(r"[\d.]+", value))
 
 
 def is_network(value: str) -> bool:

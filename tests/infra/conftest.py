@@ -8,14 +8,19 @@ from typing import Any
 
 import pytest
 
-from infra import packages
+from infra import packages, stage_files
 from infra.packages import Package
+from infra.settings import Settings
 
 Template = dict[str, Any]
 Synthesise = Callable[..., Template]
 
 CDK_JSON = Path(__file__).parents[2] / "cdk.json"
-CONTEXT: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
+FLAGS: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
+"""CDK's own."""
+
+EXAMPLES = ("default", "zones-valkey", "zones-memcached", "private", "everything", "pipelines")
+"""Stage files in infra/examples."""
 
 # Everything that costs or opens something, at once.
 ALL_ON = (
@@ -98,14 +103,20 @@ def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synthesise]
 
     @cache
     def made(*settings: tuple[str, Any]) -> Template:
-        app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=CONTEXT | dict(settings))
+        app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=FLAGS)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(packages, "code", code)
-            stack = build(app, placed=placed)
+            stack = build(app, Settings.read(dict(settings)), placed=placed)
         return dict(app.synth().get_stack_by_name(stack.stack_name).template)
 
     yield made
     made.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def examples(synthesise: Synthesise) -> dict[str, Template]:
+    """Of each stage file in infra/examples, by its name."""
+    return {name: synthesise(*stage_files.read(stage_files.EXAMPLES / f"{name}.toml").items()) for name in EXAMPLES}
 
 
 @pytest.fixture(scope="session")

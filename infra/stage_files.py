@@ -1,0 +1,154 @@
+"""A deployment's settings in one file, `stages/NAME.toml`, and what a command line may change of them.
+
+Where the data is, and which registry it is, stands in the file only: with flags, the one deployment that forgets one
+would give the same stack another, empty registry, and ids a second meaning. A file cannot be forgotten: without one
+nothing is deployed. Its tables mirror the names of settings: `function_url = true` below `[front_door]` is
+`front_door.function_url`.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from infra.settings import EXPECTED, LOCAL, InvalidSetting, Settings, flat
+
+FOLDER = Path("stages")
+EXAMPLES = Path(__file__).parent / "examples"
+DEFAULT = "default"
+FLAG = "stage_file"
+"""What names a stage file among the settings of a command line."""
+
+FILE_ONLY = (
+    "stage",
+    "stack_name",
+    "registry_name",
+    "identity",
+    "bucket_name",
+    "table_name",
+    "table_stream_arn",
+    "zones",
+)
+"""Settings that say where the data is, whose it is and where its clients find it."""
+
+EXAMPLES_IDENTITY = "0" * 32
+"""It was not drawn at random: whoever copies an example draws one."""
+
+_PATHS = ("pipelines.land", "pipelines.jars")
+"""Settings that name files, seen from the stage file."""
+
+
+def path_of(name: str) -> Path:
+    """Raises InvalidSetting."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise InvalidSetting(f"{name!r} is no name of a stage; it must be letters, digits, '-', '_' and '.'.")
+    return FOLDER / f"{name}.toml"
+
+
+def pairs(given: Iterable[str]) -> dict[str, str]:
+    """What a command line gives, each as in `name=value`. Raises InvalidSetting."""
+    chosen = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InvalidSetting(f"{pair}: no setting; one is written as in -c stage=local.")
+        chosen[name] = value
+    return chosen
+
+
+def settings_of(context: Mapping[str, Any], *, otherwise: Path | None = None) -> Settings:
+    """The settings of CDK's context: those of its stage file, and over them those that a command line may give.
+
+    A context with stage=local needs no file. otherwise: the file where the context names none. Raises InvalidSetting.
+    """
+    flags = {name: value for name, value in context.items() if not re.search(r"[:/]", name)}
+    named = flags.pop(FLAG, "")
+    if not named and flags.get("stage") == LOCAL:
+        return Settings.read(flags)
+    path = Path(named) if named else otherwise or path_of(DEFAULT)
+    if not named and not path.exists():
+        raise InvalidSetting(
+            f"No stage file: name one by -c {FLAG}=PATH, or write {path} by `make stage NAME={path.stem}`."
+        )
+    return merged(read(path), flags, path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What a stage file says, by the names of settings. Raises InvalidSetting."""
+    try:
+        tables = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        hint = f": `make stage NAME={path.stem}` writes one" if path.parent == FOLDER else ""
+        raise InvalidSetting(f"There is no stage file {path}{hint}.") from None
+    except OSError as failure:
+        raise InvalidSetting(f"The stage file {path} cannot be read ({failure.strerror}).") from None
+    except UnicodeDecodeError:
+        raise InvalidSetting(f"The stage file {path} is not TOML: it is not UTF-8.") from None
+    except tomllib.TOMLDecodeError as wrong:
+        raise InvalidSetting(f"The stage file {path} is not TOML: {wrong}.") from None
+    try:
+        return _checked(tables, path.parent)
+    except InvalidSetting as wrong:
+        raise InvalidSetting(f"{path}: {wrong}") from None
+
+
+def merged(of_file: Mapping[str, Any], flags: Mapping[str, Any], path: Path) -> Settings:
+    """The settings of a stage file with those of a command line over them. Raises InvalidSetting."""
+    local = of_file.get("stage") == LOCAL
+    if kept := [name for name in FILE_ONLY if name in flags and not local]:
+        raise InvalidSetting(
+            f"{', '.join(kept)}: only the stage file says where the data is; correct {path}, and leave out -c."
+        )
+    try:
+        settings = Settings.read({**of_file, **flags})
+    except InvalidSetting as wrong:
+        raise wrong if flags else InvalidSetting(f"{path}: {wrong}") from None
+    if not settings.local and not settings.identity:
+        raise InvalidSetting(f"{path}: identity is missing; `make stage` writes a file that has one.")
+    if settings.identity == EXAMPLES_IDENTITY and path.resolve().parent != EXAMPLES.resolve():
+        raise InvalidSetting(f"{path}: identity is that of the examples; `make stage` draws one.")
+    return settings
+
+
+def _checked(tables: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Each value under its setting's name, of the kind that it must be. Raises InvalidSetting."""
+    known = flat(Settings())
+    found: dict[str, Any] = {}
+    for name, value in _flat(tables):
+        if name in found:
+            raise InvalidSetting(f"{name} stands there twice.")
+        found[name] = _typed(name, value, known)
+    for name in _PATHS:
+        if found.get(name):
+            found[name] = str(folder / found[name])
+    return found
+
+
+def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in tables.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
+    """TOML has kinds of its own: `"true"` is no boolean. Raises InvalidSetting."""
+    if name not in known:
+        raise InvalidSetting(_unknown(name, known))
+    kind = type(known[name])
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        hint = ", without quotes" if isinstance(value, str) else ", in quotes" if kind is str else ""
+        raise InvalidSetting(f"{name} is {value!r}; {EXPECTED[kind]}{hint}.")
+    return value
+
+
+def _unknown(name: str, known: Mapping[str, Any]) -> str:
+    """Why there is no such setting; in TOML what stands below a table's head is of that table."""
+    table, _, last = name.rpartition(".")
+    if last in known:
+        return f"{last} stands below [{table}]; it belongs above the first table."
+    return f"{name}: no such setting; the settings are {', '.join(known)}."
