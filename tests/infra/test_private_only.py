@@ -5,7 +5,10 @@ import re
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from sigla.aws.heartbeat import Asked
+from tests.infra.conftest import DOORS, Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, mentioned, of, only, written
 
 ZONES = {"use1-az1": "ZoneUse1Az1", "use1-az2": "ZoneUse1Az2"}
@@ -210,3 +213,53 @@ def test_a_shared_network_is_left_as_it_is(shared_network: Template) -> None:
     assert made == {"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupEgress"}
     assert not only_public(shared_network)
     assert "AWS::Lambda::Url" not in kinds(shared_network)
+
+
+# --- all of it together ----------------------------------------------------------------------------------------------
+
+OPEN = {
+    "public": (),
+    "zones closed": (("front_door.zone_urls", False),),
+    "private only": (("front_door.zone_urls", False), ("front_door.public", False)),
+}
+NETWORKS = {
+    "ours": (),
+    "a VPC": (("network.vpc_id", "vpc-0123456789abcdef0"),),
+    "subnets": (("network.vpc_id", "vpc-0123456789abcdef0"), ("network.subnets", "use1-az1:subnet-0aa")),
+}
+WAYS_IN = {
+    "names": DOORS,
+    "endpoints": (("front_door.private_zonal", True), ("front_door.private_endpoints", "use1-az1:vpce-0aa")),
+}
+
+
+# With the templates above, every pair of choices is there once.
+@pytest.mark.parametrize(
+    "openness, network, way_in",
+    [
+        ("public", "subnets", "names"),
+        ("zones closed", "a VPC", "endpoints"),
+        ("zones closed", "subnets", "names"),
+        ("private only", "ours", "endpoints"),
+        ("private only", "a VPC", "names"),
+    ],
+)
+def test_whatever_is_allowed_can_be_deployed(synthesise: Synthesise, openness: str, network: str, way_in: str) -> None:
+    """And has the doors that were asked for: one into the zone, and those that are public."""
+    template = synthesise(
+        *(("zones", "use1-az1"), ("ring.kind", "none"), ("watch.alarms", False)),
+        *OPEN[openness],
+        *NETWORKS[network],
+        *WAYS_IN[way_in],
+    )
+    doors = {
+        "public": ["REGIONAL", "PRIVATE"],
+        "zones closed": ["REGIONAL", "PRIVATE"],
+        "private only": ["PRIVATE"],
+    }
+    made = [each["EndpointConfiguration"]["Types"][0] for each in all_of(template, "AWS::ApiGateway::RestApi")]
+    assert sorted(made) == sorted(doors[openness])
+    assert ("AWS::Lambda::Url" in kinds(template)) == (openness == "public")
+    assert ("AWS::EC2::VPC" in kinds(template)) == (network == "ours")
+    assert ("AWS::EC2::Subnet" in kinds(template)) == (network != "subnets")
+    assert ("AWS::Route53::HostedZone" in kinds(template)) == (way_in == "names")
