@@ -58,6 +58,7 @@ class Grants:
         bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"{self.registry}#z"]}}
         return [
             allow("Zones", "dynamodb:UpdateItem", on=[self.table.table_arn], when=bound),
+            *self.identity(),
             *self.key,
             self.told(log),
         ]

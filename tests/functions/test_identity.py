@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,13 @@ import pytest
 from sigla import wiring
 from sigla.aws.telemetry import FOREIGN
 from sigla.cli import main
+from sigla.errors import ForeignData
 from sigla.registry import ownership
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION
 from tests.functions.deployed import Client, Deployment, Reply, deployed
+from tests.functions.lambda_api import lambda_api
+from tests.functions.test_heartbeat import a_zone
 from tests.functions.test_registry import loop
 from tests.functions.unwell import FAILING, unwell
 
@@ -81,6 +85,7 @@ def test_a_forgotten_table_gives_no_id_away_twice(account: Account, door: str) -
         "/schemas/ids/9",
     ):
         check_refused(ask.get(target), "table", "no identity")
+    assert ask.get("/zones").body == []
     assert account.client(account.table, door).get("/subjects").body == ["orders"]
 
 
@@ -147,14 +152,30 @@ def test_an_environment_looks_once(account: Account, capsys: Captured) -> None:
 
 def test_the_journal_of_anothers_table_is_not_written(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows would be marked as told, in a bucket where nobody looks for them."""
+
+    def catch_up(table: str) -> Any:
+        monkeypatch.setenv("SIGLA_TABLE", table)
+        with closing(wiring.journal_handler()) as journal:
+            return journal({"source": "aws.events"}, None)
+
     monkeypatch.setenv("SIGLA_IDENTITY", OURS)
-    event = {"source": "aws.events"}
-    monkeypatch.setenv("SIGLA_TABLE", account.forgotten)
-    journal = wiring.journal_handler()
-    with pytest.raises(Exception, match="has no identity"):
-        journal(event, None)
-    journal.close()
-    monkeypatch.setenv("SIGLA_TABLE", account.table)
-    journal = wiring.journal_handler()
-    assert journal(event, None)["rows"] == 1
-    journal.close()
+    with pytest.raises(ForeignData):
+        catch_up(account.forgotten)
+    assert catch_up(account.table)["rows"] == 1
+
+
+def test_no_zone_of_ours_is_told_in_anothers_table(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its clients would come to us, where ids mean something else."""
+
+    def beat(table: str) -> Any:
+        monkeypatch.setenv("SIGLA_TABLE", table)
+        with closing(wiring.heartbeat_handler()) as heartbeat:
+            return heartbeat(a_zone("use1-az1"), None)
+
+    monkeypatch.setenv("SIGLA_IDENTITY", OURS)
+    with lambda_api({}) as endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", endpoint)
+        with pytest.raises(ForeignData):
+            beat(account.forgotten)
+        assert beat(account.table)["zone"] == "use1-az1"
+    assert [zone["id"] for zone in account.client(account.table).get("/zones").body] == ["use1-az1"]

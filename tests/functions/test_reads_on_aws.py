@@ -130,6 +130,17 @@ def test_every_read_is_answered_within_a_bound(registered: Registered, way: str)
     assert took < READS * PATIENCE_S + SLACK_S
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_whose_the_data_is_need_not_be_known_to_the_table(registered: Registered, way: str) -> None:
+    """A bucket that bears no other identity is believed; what the table bears is asked beside, and not waited for."""
+    with unwell(way) as dynamodb:
+        ask = Client(cut_off(registered, dynamodb, SIGLA_IDENTITY="a" * 32))
+        begun = time.monotonic()
+        assert all(ask.get("/schemas/ids/2").body["subject"] == "customers" for _ in range(READS))
+        took = time.monotonic() - begun
+    assert took < READS * PATIENCE_S + SLACK_S
+
+
 def test_a_restricted_key_reads_what_was_born_his_and_nothing_else(registered: Registered) -> None:
     """Id 1 is held by `payments-value` as well, but only the catalog knows. He is told so at once."""
     secrets = {prefix: registered.deployment.key(f"of-{prefix}", "reader", prefix) for prefix in ("orders", "payments")}

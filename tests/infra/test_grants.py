@@ -68,6 +68,8 @@ ALLOWED = {
     },
     "Heartbeat": {
         ("dynamodb:UpdateItem", "table"),
+        ("dynamodb:BatchGetItem", "table"),
+        ("s3:GetObject", "bucket/default/identity.json"),
         ("logs:CreateLogStream", "log"),
         ("logs:PutLogEvents", "log"),
     },

@@ -13,13 +13,14 @@ from sigla.embedded.store import EmbeddedStore
 from sigla.errors import ForeignData, StoreError
 from sigla.model import LATEST, Draft, SchemaId, Search, Show, Version
 from sigla.observe import Facts
-from sigla.ports import Marks
+from sigla.ports import Marks, Zone
 from sigla.registry import Registry
-from sigla.registry.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership
+from sigla.registry.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones
 from tests.build import FixedClock, MemoryMark
 from tests.unit.registry.tell import ALL, ONE, TWO, register, s
 
 OURS, THEIRS = "a" * 32, "b" * 32
+ZONE = Zone("use1-az1", "us-east-1a", "https://use1-az1.example", healthy=True, checked=1)
 
 
 @dataclass
@@ -190,3 +191,35 @@ def test_a_crowd_that_begins_at_once_looks_once(deployment: Deployment, monkeypa
         ready.set()
         assert {each.result().id for each in begun} == {1}
     assert deployment.looks == 2
+
+
+class Zones:
+    """A directory with one zone in it, and what its heartbeats said."""
+
+    def __init__(self) -> None:
+        self.beats: list[Zone] = []
+
+    def beat(self, zone: Zone) -> None:
+        self.beats.append(zone)
+
+    def list(self) -> tuple[Zone, ...]:
+        return (ZONE,)
+
+
+def test_nobody_is_sent_to_the_zones_of_another_deployment(deployment: Deployment, clock: FixedClock) -> None:
+    """Ids mean something else there. Nor is a heartbeat of ours written where others look; silence is told as such."""
+    behind = Zones()
+    zones = OwnZones(behind, deployment.ownership)
+    deployment.bear(THEIRS, OURS)
+    assert zones.list() == ()
+    with pytest.raises(ForeignData):
+        zones.beat(ZONE)
+    deployment.table.failure = StoreError("DynamoDB did not answer")
+    clock.sleep(AGAIN_MS / 1000)
+    with pytest.raises(StoreError, match="did not answer"):
+        zones.list()
+    assert behind.beats == []
+    deployment.table.failure = None
+    deployment.bear(OURS, OURS)
+    zones.beat(ZONE)
+    assert (zones.list(), behind.beats) == ((ZONE,), [ZONE])

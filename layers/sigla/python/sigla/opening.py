@@ -18,7 +18,7 @@ from sigla.ports import Bodies, Catalog, Clock, Marks, Zones
 from sigla.registry import Options, Registry, Stores
 from sigla.registry.claiming import differing
 from sigla.registry.holdings import Holdings
-from sigla.registry.ownership import OwnBodies, OwnCatalog, Ownership
+from sigla.registry.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
@@ -106,17 +106,21 @@ def aws(settings: Settings) -> Iterator[Opened]:
         catalog: Catalog = opened.enter_context(
             closing(AwsCatalog(clients.dynamodb, settings.table, clock, registry=name))
         )
+        zones: Zones = AwsZones(clients.dynamodb, settings.table, clock, registry=name)
         ownership = None
         if settings.identity:
             ownership = opened.enter_context(closing(owning(settings, clients, objects, clock)))
-            catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
+            catalog, stored, zones = (
+                OwnCatalog(catalog, ownership),
+                OwnBodies(stored, ownership),
+                OwnZones(zones, ownership),
+            )
         flight = _flight(settings, ring, clock)
         bodies = Tiers(_memory(settings, clock), flight, stored)
         speakers = opened.enter_context(
             closing(Speakers(catalog, bodies, clock, remembered_ms=1000 * settings.holders_seconds))
         )
-        directory = AwsZones(clients.dynamodb, settings.table, clock, registry=name)
-        registry = Registry(speakers, bodies, clock, _options(settings), directory=directory)
+        registry = Registry(speakers, bodies, clock, _options(settings), directory=zones)
         yield Opened(registry, AwsKeys(objects, registry=name), clients.calls, ring, flight.counts, ownership)
 
 

@@ -22,7 +22,8 @@ from sigla.effort import Limits
 from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded, owning
-from sigla.ports import Clock
+from sigla.ports import Clock, Zones
+from sigla.registry.ownership import OwnZones
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings, listed
 from sigla.web import app
 from sigla.web.guard import Guard, is_loopback
@@ -209,6 +210,7 @@ def heartbeat_handler() -> "Renewed":
     from sigla.aws.clients import Clients
     from sigla.aws.heartbeat import Heartbeat
     from sigla.aws.lifecycle import Renewed
+    from sigla.aws.objects import Objects
     from sigla.aws.zones import AwsZones
 
     settings, clock = Settings.read(os.environ), SystemClock()
@@ -217,7 +219,10 @@ def heartbeat_handler() -> "Renewed":
 
     def build(opened: ExitStack) -> "Handler":
         clients = opened.enter_context(closing(Clients()))
-        zones = AwsZones(clients.dynamodb, settings.table, clock, registry=settings.registry_name)
+        zones: Zones = AwsZones(clients.dynamodb, settings.table, clock, registry=settings.registry_name)
+        if settings.identity:
+            objects = opened.enter_context(closing(Objects(clients.s3, settings.bucket, clock=clock)))
+            zones = OwnZones(zones, opened.enter_context(closing(owning(settings, clients, objects, clock))))
         return Heartbeat(clients.functions, zones, clock, service=f"sigla-{settings.registry_name}")
 
     return Renewed(build)

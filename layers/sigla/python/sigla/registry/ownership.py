@@ -16,7 +16,7 @@ from typing import Final, ParamSpec, TypeVar
 from sigla import observe
 from sigla.errors import ForeignData
 from sigla.observe import Teller
-from sigla.ports import Bodies, Catalog, Clock, Mark, Marks
+from sigla.ports import Bodies, Catalog, Clock, Mark, Marks, Zone, Zones
 
 AGAIN_MS: Final = 30_000
 """For so long a store that is not ours is not looked at again."""
@@ -142,6 +142,23 @@ class OwnBodies:
         self.bury = doing(bodies.bury)
         self.revive = doing(bodies.revive)
         self.mend = doing(bodies.mend)
+
+
+class OwnZones:
+    """A `ports.Zones` in front of a `Zones`: another deployment's zones have other schemas under the same ids.
+
+    Whoever asks for the directory is about to choose an endpoint, and is told of none rather than refused.
+    """
+
+    def __init__(self, zones: Zones, ownership: Ownership) -> None:
+        self.beat = ownership.doing(zones.beat)
+        self._list = ownership.asking(zones.list)
+
+    def list(self) -> tuple[Zone, ...]:
+        try:
+            return self._list()
+        except ForeignData:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
