@@ -60,7 +60,9 @@ TRIPS: Mapping[str, Trips] = {
     "read by id for a subject": Trips(COLD, read=3),
     "read by id for a subject again": Trips(),
     "read by id for a subject that has not got it": Trips(((GET, QUERY), *ASK, (QUERY,), (QUERY,), *HOLDERS), read=9),
-    "read by guid": Trips(((LIST,), (GET,), *COLD), read=2),
+    "read by guid": Trips((*ASK, *COLD), read=3),
+    "read by guid again": Trips(ASK, read=1),
+    "read by guid what only a named context has": Trips((*ASK, (LIST,), (GET,), *COLD), read=3),
     # By subject and version.
     "read the latest version": Trips((*ASK, *BODY), read=4),
     "read the latest version again": Trips(ASK, read=4),

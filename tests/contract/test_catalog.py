@@ -146,6 +146,13 @@ def test_a_content_has_the_id_it_was_last_written_under(catalog: Catalog) -> Non
     registered(catalog, PAYMENTS, id=9, text="t", imported=True)
     assert catalog.id_of(".", a_guid("t")) == 9
     assert catalog.id_of(".eu", a_guid("t")) is None
+    assert catalog.standing(a_guid("t")) == 9
+
+
+def test_what_only_a_named_context_has_stands_for_nothing_in_the_default_one(catalog: Catalog) -> None:
+    """Who asks by GUID goes on to look for it by the bodies."""
+    registered(catalog, a_subject("orders", ".eu"), id=1, text="t")
+    assert catalog.standing(a_guid("t")) is None
 
 
 def test_a_content_keeps_its_other_id_when_the_last_one_is_lost(catalog: Catalog) -> None:

@@ -93,6 +93,10 @@ def by_id(id: int = 1, subject: str | None = None) -> Verb:
     return lambda registry: registry.schema_by_id(SchemaId(id), subject=scope)
 
 
+def by_guid(registry: Registry) -> object:
+    return registry.schema_by_guid(GUID)
+
+
 def version(number: Version) -> Verb:
     return lambda registry: registry.version(A, number)
 
@@ -123,7 +127,9 @@ CASES: dict[str, Case] = {
     "read by id for a subject": Case(by_id(1, "a"), KNOWN),
     "read by id for a subject again": Case(by_id(1, "a"), KNOWN, (by_id(1, "a"),)),
     "read by id for a subject that has not got it": Case(by_id(1, "b"), KNOWN),
-    "read by guid": Case(lambda registry: registry.schema_by_guid(GUID), KNOWN),
+    "read by guid": Case(by_guid, KNOWN),
+    "read by guid again": Case(by_guid, KNOWN, (by_guid,)),
+    "read by guid what only a named context has": Case(by_guid, (register(":.eu:a", ONE),)),
     "read the latest version": Case(version(LATEST), KNOWN),
     "read the latest version again": Case(version(LATEST), KNOWN, (version(LATEST),)),
     "read a version": Case(version(Version(1)), KNOWN),

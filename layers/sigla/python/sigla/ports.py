@@ -70,6 +70,13 @@ class Catalog(Protocol):
         """The id that stands for this content in a context: the one last written, of those a stored version holds."""
         ...
 
+    def standing(self, guid: Guid) -> SchemaId | None:
+        """`id_of` in the default context, for who can find the content by its bodies, too.
+
+        None also where the catalog does not answer, and soon.
+        """
+        ...
+
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """Who answers for an id; None if nobody holds it. Costs the same for one holder and for thousands.
 

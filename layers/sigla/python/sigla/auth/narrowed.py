@@ -85,6 +85,9 @@ class Narrowed:
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         return self._catalog.id_of(context, guid)
 
+    def standing(self, guid: Guid) -> SchemaId | None:
+        return self._catalog.standing(guid)
+
     # --- lists: his part of them -------------------------------------------------------------------------------------
 
     def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:

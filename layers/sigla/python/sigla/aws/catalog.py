@@ -22,7 +22,20 @@ from sigla.aws.table import Cancelled, Table
 from sigla.changes import Change
 from sigla.errors import IdsExhausted
 from sigla.keys import LIST_SHARDS, check_length
-from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
+from sigla.model import (
+    DEFAULT_CONTEXT,
+    BodyKey,
+    Guid,
+    Holder,
+    Referrer,
+    Row,
+    SchemaId,
+    Search,
+    Settings,
+    Show,
+    Subject,
+    Version,
+)
 from sigla.ports import Clock, Snapshot, VersionKey
 
 HIGHEST_ID = 2**31 - 1
@@ -69,6 +82,9 @@ class AwsCatalog:
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         found = items.ids(self._tools.table.get(self._tools.places.content(context, guid)))
         return found[0] if found else None
+
+    def standing(self, guid: Guid) -> SchemaId | None:
+        return self.id_of(DEFAULT_CONTEXT, guid)
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         return holders.speaker(self._tools, key, by)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from sigla.changes import (
     Change,
@@ -22,8 +22,10 @@ from sigla.changes import (
     Registered,
 )
 from sigla.errors import BodyMissing, ForeignData, StoreError
-from sigla.model import Body, BodyKey, Holder, Subject
+from sigla.model import Body, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports import Bodies, Catalog, Clock
+
+T = TypeVar("T")
 
 REMEMBERED = 10_000
 """Answers; beyond it the first remembered goes first. A few hundred bytes each."""
@@ -49,7 +51,9 @@ class Answer:
 
 
 class Speakers:
-    """A `ports.Catalog` in front of a `Catalog`: but for `speaker` it is the one behind. Any thread may use it.
+    """A `ports.Catalog` in front of a `Catalog`: the one behind, but for what is waited for with an end.
+
+    Any thread may use it.
 
     bodies: where whoever asks who speaks for an id goes on to read what it means; it should remember.
     remembered_ms: how long an answer is good for; what this process commits is seen at once all the same.
@@ -91,6 +95,13 @@ class Speakers:
             return known.holder
         return self._ask(key, by)
 
+    def standing(self, guid: Guid) -> SchemaId | None:
+        if self._clock.elapsed() < self._silent_until:
+            return None
+        with suppress(StoreError, TimeoutError):
+            return self._answered(self._pool.submit(self._catalog.standing, guid))
+        return None
+
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         try:
             return self._catalog.commit(change)
@@ -109,16 +120,23 @@ class Speakers:
         with suppress(StoreError):
             self._bodies.get(key)
         try:
-            found = asked.result(PATIENCE_S)
+            found = self._answered(asked)
         except TimeoutError:
-            self._silent_until = self._clock.elapsed() + REST_MS
-            asked.add_done_callback(self._heard)
             return self._born(key, by)
         except StoreError as failure:
             return self._born(key, by, failure)
         return found and self._remember((key, by), found, asked_at, seen)
 
-    def _heard(self, late: Future[Holder | None]) -> None:
+    def _answered(self, asked: Future[T]) -> T:
+        """Raises StoreError; TimeoutError, after which nobody waits for a moment."""
+        try:
+            return asked.result(PATIENCE_S)
+        except TimeoutError:
+            self._silent_until = self._clock.elapsed() + REST_MS
+            asked.add_done_callback(self._heard)
+            raise
+
+    def _heard(self, late: Future[T]) -> None:
         if not late.cancelled() and late.exception() is None:
             self._silent_until = 0
 

@@ -14,8 +14,21 @@ from sigla.embedded.speakers import HOLDER, Speakers, holder
 from sigla.embedded.unit import Unit
 from sigla.errors import IdsExhausted
 from sigla.keys import utf16
+from sigla.model import (
+    DEFAULT_CONTEXT,
+    BodyKey,
+    Guid,
+    Holder,
+    Referrer,
+    Row,
+    SchemaId,
+    Search,
+    Settings,
+    Show,
+    Subject,
+    Version,
+)
 from sigla.model import LATEST as NEWEST
-from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
 from sigla.ports import Snapshot, VersionKey
 
 HIGHEST_ID = 2**31 - 1
@@ -62,6 +75,9 @@ class EmbeddedCatalog:
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         return rows.id_of(self._unit.connection, context, guid)
+
+    def standing(self, guid: Guid) -> SchemaId | None:
+        return self.id_of(DEFAULT_CONTEXT, guid)
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """Of an id alone the same object as long as nothing changed and the answer is remembered."""

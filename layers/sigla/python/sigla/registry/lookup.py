@@ -1,6 +1,7 @@
 """What does id 42 mean, which version is this text, what stands under this number?"""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID
 
@@ -117,7 +118,8 @@ def subjects_of(
 
 def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
     """The schema with this content hash: in the default context first, in each the last id written that is live."""
-    found = next(_live(stores, _guid(text)), None)
+    guid = _guid(text)
+    found = _standing(stores, guid) or next(_live(stores, guid), None)
     if found is None:
         raise SchemaNamedNotFound(key=text)
     key, body, speaker = found
@@ -286,6 +288,24 @@ def _same_content(stores: Stores, key: BodyKey, body: Body) -> list[Holder]:
     return sorted(holders, key=lambda holder: utf16(holder.subject.qualified))
 
 
+def _standing(stores: Stores, guid: Guid | None) -> tuple[BodyKey, Body, Holder] | None:
+    """The id of the default context that the catalog names; None where bodies have to be asked who they are."""
+    if guid is None or (id := stores.catalog.standing(guid)) is None:
+        return None
+    with suppress(BodyLost):  # another id may have the content, too
+        return _meant(stores, BodyKey(DEFAULT_CONTEXT, id), guid)
+    return None
+
+
+def _meant(stores: Stores, key: BodyKey, guid: Guid) -> tuple[BodyKey, Body, Holder] | None:
+    """What the id means, and who speaks for it, if it is live and of this content. Raises BodyLost."""
+    found = _spoken_for(stores, key)
+    if found is None:
+        return None
+    body = _body(stores, *found)
+    return (key, body, found[1]) if body.guid == guid else None
+
+
 def _live(stores: Stores, guid: Guid | None) -> Iterator[tuple[BodyKey, Body, Holder]]:
     """With who speaks for each. Context by context, the default one first; the last id written first.
 
@@ -296,8 +316,8 @@ def _live(stores: Stores, guid: Guid | None) -> Iterator[tuple[BodyKey, Body, Ho
     named = stores.bodies.named(guid)
     for context in dict.fromkeys(key.context for key in named):
         for key in reversed([key for key in named if key.context == context]):
-            if (found := _spoken_for(stores, key)) and (body := _body(stores, *found)).guid == guid:
-                yield key, body, found[1]
+            if found := _meant(stores, key, guid):
+                yield found
 
 
 def _known(stores: Stores, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:
