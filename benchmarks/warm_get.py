@@ -26,6 +26,7 @@ from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
 from sigla import __version__, opening
 from sigla.aws.clients import Calls
 from sigla.aws.telemetry import RequestLog, RequestMetrics
+from sigla.embedded.clock import SystemClock
 from sigla.model import Draft
 from sigla.registry import Registry
 from sigla.settings import Settings
@@ -115,9 +116,9 @@ def _figures(data: Path, rounds: int, calls: int) -> Iterator[list[float]]:
 
 def _telling(registry: Registry, reads: float) -> Handler:
     """As `wiring` makes it. reads: the share of reads by id whose line is written."""
-    calls = Calls()
-    log = RequestLog("sigla-default", calls, release=__version__, reads=reads)
-    watchers = (RequestMetrics("sigla-default", calls), log)
+    calls, clock = Calls(), SystemClock()
+    log = RequestLog("sigla-default", calls, clock, release=__version__, reads=reads)
+    watchers = (RequestMetrics("sigla-default", calls, clock), log)
     return log.following(gateway.handler(registry, options=replace(gateway.OPTIONS, watchers=watchers)))
 
 

@@ -47,7 +47,7 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "apigateway",
         ("GET", "POST", "PUT", "PATCH", "DELETE", "UpdateRestApiPolicy"),
     ),
-    "AWS::ApiGateway::Stage": ("apigateway", ("GET", "POST", "PUT", "PATCH", "DELETE")),
+    "AWS::ApiGateway::Stage": ("apigateway", ("GET", "POST", "PUT", "PATCH", "DELETE", "SetWebACL")),
     "AWS::CloudWatch::Alarm": ("cloudwatch", ("PutMetricAlarm", "DeleteAlarms", *_TAGS)),
     "AWS::CloudWatch::Dashboard": ("cloudwatch", ("PutDashboard", "DeleteDashboards")),
     "AWS::DynamoDB::Table": (
@@ -158,6 +158,8 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "AWS::Scheduler::Schedule": ("scheduler", ("CreateSchedule", "UpdateSchedule", "DeleteSchedule")),
     "AWS::SQS::Queue": ("sqs", ("CreateQueue", "DeleteQueue", "SetQueueAttributes", "TagQueue", "UntagQueue")),
     "AWS::SQS::QueuePolicy": ("sqs", ("SetQueueAttributes",)),
+    "AWS::WAFv2::WebACL": ("wafv2", ("CreateWebACL", "UpdateWebACL", "DeleteWebACL", *_TAGS)),
+    "AWS::WAFv2::WebACLAssociation": ("wafv2", ("AssociateWebACL", "DisassociateWebACL")),
 }
 
 # CloudFormation looks before and after it acts.
@@ -182,6 +184,7 @@ READS = {
     "s3": ("GetBucket*", "Get*Configuration", "ListTagsForResource"),
     "scheduler": ("GetSchedule",),
     "sqs": ("GetQueue*", "ListQueueTags"),
+    "wafv2": ("GetWebACL*", "ListTagsForResource"),
 }
 
 # What CloudFormation names after the stack, and what has no name that could be known before.
@@ -209,6 +212,8 @@ PLACES = {
     "s3": ("arn:*:s3:::{bucket}-*",),
     "scheduler": ("arn:*:scheduler:*:*:schedule/default/{stack}-*",),
     "sqs": ("arn:*:sqs:*:*:{stack}-*",),
+    # What it stands before is named by its own service.
+    "wafv2": ("arn:*:wafv2:*:*:regional/webacl/*", "arn:*:apigateway:*::/restapis/*"),
 }
 
 

@@ -14,6 +14,8 @@ from infra.usage import CATCH_UP, METRIC, RUN_MINUTES, SECONDS_A_MONTH, bill, he
 
 # A dashboard is free where it is one of the account's first three.
 ALARM, DASHBOARD = 0.10, 3.00
+"""Of an alarm it is each metric that it looks at."""
+FIREWALL, FIREWALL_RULE = 5.00, 1.00
 SNAPSHOT_GB_SECOND = 0.0000015046
 ENDPOINT_HOUR, HOSTED_ZONE = 0.01, 0.50
 HOURS = SECONDS_A_MONTH // 3_600
@@ -70,6 +72,7 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::S3::BucketPolicy",
         "AWS::SQS::Queue",
         "AWS::SQS::QueuePolicy",
+        "AWS::WAFv2::WebACLAssociation",
     }
 )
 
@@ -96,7 +99,7 @@ def _items(resources: Any) -> Iterator[Item]:
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for resource in resources:
         kinds.setdefault(resource["Type"], []).append(resource.get("Properties", {}))
-    alarms = len(kinds.pop("AWS::CloudWatch::Alarm", []))
+    alarms = sum(map(_metrics, kinds.pop("AWS::CloudWatch::Alarm", [])))
     dashboards = len(kinds.pop("AWS::CloudWatch::Dashboard", []))
     # A rule that waits for events costs nothing while there are none.
     rules = [each for each in kinds.pop("AWS::Events::Rule", []) if "ScheduleExpression" in each]
@@ -106,6 +109,7 @@ def _items(resources: Any) -> Iterator[Item]:
     endpoints = [each for each in kinds.pop("AWS::EC2::VPCEndpoint", []) if each["VpcEndpointType"] == "Interface"]
     names = len(kinds.pop("AWS::Route53::HostedZone", []))
     runs = dict(_runs(kinds.pop("AWS::Scheduler::Schedule", [])))
+    walls = kinds.pop("AWS::WAFv2::WebACL", [])
     # The snapshot is of the version; SnapStart and memory are said of its function.
     kinds.pop("AWS::Lambda::Version", None)
     kept = [each["MemorySize"] for each in kinds.get("AWS::Lambda::Function", []) if "SnapStart" in each]
@@ -114,7 +118,7 @@ def _items(resources: Any) -> Iterator[Item]:
         raise ValueError(message)
     snapshots = sum(kept) / 1024 * SECONDS_A_MONTH * SNAPSHOT_GB_SECOND
     yield Item("snapshots of functions (SnapStart)", len(kept), snapshots)
-    yield Item("alarms", alarms, alarms * ALARM)
+    yield Item("metrics in alarms", alarms, alarms * ALARM)
     yield Item("dashboards", dashboards, dashboards * DASHBOARD)
     yield Item("members of rings", len(nodes), sum(map(_node, nodes)) * HOURS)
     yield Item("metrics of zones", schedules["rate(1 minute)"], schedules["rate(1 minute)"] * METRIC)
@@ -125,6 +129,12 @@ def _items(resources: Any) -> Iterator[Item]:
         yield Item(f"runs of {job} that find little to do", count, count * run(job))
     yield Item("private endpoints", len(endpoints), len(endpoints) * ENDPOINT_HOUR * HOURS)
     yield Item("private hosted zones", names, names * HOSTED_ZONE)
+    yield Item("firewalls", len(walls), sum(FIREWALL + len(each["Rules"]) * FIREWALL_RULE for each in walls))
+
+
+def _metrics(alarm: Mapping[str, Any]) -> int:
+    """How many an alarm looks at: one, or those that it computes something from."""
+    return sum("MetricStat" in each for each in alarm["Metrics"]) if "Metrics" in alarm else 1
 
 
 def _node(member: Mapping[str, Any]) -> float:

@@ -69,7 +69,7 @@ class Settings:
     default_level: compatibility where nothing else is set.
     cors_origins: origins whose browser pages may call, separated by commas.
     log_requests: one line per request from the function.
-    log_reads: the share of successful reads by id that have one, 0 to 1.
+    log_reads: the share of successful reads by id and by GUID that have one, 0 to 1.
     metrics: the function's own, eight, each at a price in a month in which anything is asked.
     log_days: how long logs are kept.
     zones: ids of availability zones that get a URL and a ring of caches each, separated by commas.

@@ -7,7 +7,7 @@ environment has to start, and what clients ask for.
 Prices: us-east-1, list, November 2026, without free tiers; arm64.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from operator import add
 
 from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
@@ -25,7 +25,10 @@ RESTORED_GB = 0.0001397998
 REST_REQUEST = 3.50 / MILLION
 READ_UNIT, WRITE_UNIT = 0.125 / MILLION, 0.625 / MILLION
 S3 = {"PutObject": 5.00 / MILLION, "ListObjectsV2": 5.00 / MILLION, "GetObject": 0.40 / MILLION}
-LOGGED_BYTE = 0.50 / GIGABYTE
+LOGGED_BYTE, QUERIED_BYTE = 0.50 / GIGABYTE, 0.005 / GIGABYTE
+FIREWALL_REQUEST = 0.60 / MILLION
+ENDPOINT_BYTE = 0.01 / GIGABYTE
+"""Of a private door, in and out."""
 METRIC = 0.30
 STORED_ROWS_GB, STORED_OBJECTS_GB = 0.25 + 0.20, 0.023
 """A month; of rows with what keeps them restorable."""
@@ -48,11 +51,19 @@ WAIT_MS = {
 RESTORES = 1 / 1_000
 """Of requests: those that need a new environment."""
 
+ENVIRONMENTS = 4
+"""Share the requests of a minute at a time: more than the milliseconds of an evenly spread million keep busy."""
+
 KEPT, NEW, LATEST = "a read by id, kept in memory", "a read by id, new to its environment", "the latest version"
+GUID = "a read by GUID, new to its environment"
 KNOWN, FIRST, NEXT = "a known schema, registered again", "the first schema of a subject", "a new version of a subject"
+WRONG = "anything, with a wrong key"
 MIX = {KEPT: 0.60, NEW: 0.25, LATEST: 0.05, KNOWN: 0.099, NEXT: 0.001}
 """Requests of a month: clients keep what they know, so most reads are those of clients that start."""
 MONTHS = (0, MILLION, 10 * MILLION, 100 * MILLION)
+
+ANSWER_BYTES = 2_000
+"""Of a request and its answer."""
 
 STREAM_SHARDS = 4
 """Of the table's stream: as many as a new table has partitions."""
@@ -68,8 +79,14 @@ MEMORY_GB = 0.5
 """Of every function."""
 OVERHEAD = 26
 """Bytes that CloudWatch Logs adds to a line."""
-METRICS_LINE, REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE = 280, 400, 360, 140, 640
+REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE = 400, 360, 140, 640
 """Bytes at most, of subjects with names of 40."""
+METRICS_LINE, METRICS_VALUE = 320, 8
+"""Bytes at most: of a line that tells of reads and of writes, and of each value in it."""
+TOGETHER, STRANGERS_LINES = 99, 10
+"""Requests whose metrics share a line, at most, and lines of 401 in a minute, of one environment."""
+QUERIES = 5
+"""Of the log, each time that somebody looks at the dashboard."""
 METRICS = 8
 """Each has a price in a month in which anything is asked."""
 WINDOW_S, BATCH = 60, 96
@@ -83,30 +100,34 @@ class Work:
     """What one thing takes.
 
     trips: to AWS. own_ms: in the function besides waiting for it. lines: bytes of its log, with what is
-    added to each line.
+    added to each line, without metrics.
     """
 
     trips: Trips
     own_ms: float = 5
-    lines: float = METRICS_LINE + REQUEST_LINE + 2 * OVERHEAD
+    lines: float = REQUEST_LINE + OVERHEAD
 
     @property
     def ms(self) -> float:
         return self.own_ms + sum(max(WAIT_MS[operation] for operation in each) for each in self.trips.rounds)
 
 
-# Of successful reads by id the function logs a share: the setting log_reads.
-_READ_LINES = METRICS_LINE + OVERHEAD + 0.01 * (REQUEST_LINE + OVERHEAD)
+# Of successful reads by id and by GUID the function logs a share: the setting log_reads.
+_READ_LINES = 0.01 * (REQUEST_LINE + OVERHEAD)
 
 REQUESTS = {
     KEPT: Work(TRIPS["read by id for a subject again"], lines=_READ_LINES),
     NEW: Work(TRIPS["read by id for a subject"], lines=_READ_LINES),
+    GUID: Work(TRIPS["read by guid"], lines=_READ_LINES),
     LATEST: Work(TRIPS["read the latest version again"]),
     KNOWN: Work(TRIPS["register a known schema, spelled otherwise, again"], own_ms=10),
     FIRST: Work(TRIPS["register a first version"], own_ms=20),
     NEXT: Work(TRIPS["register a next version, cold"], own_ms=20),
+    WRONG: Work(Trips()),
 }
-"""Of subjects without references. Reads by id name a subject, as Confluent's clients do."""
+"""Of subjects without references. Reads by id name a subject, as Confluent's clients do. Whether a key is wrong is
+looked up once in five seconds of an environment.
+"""
 
 
 def batch(rows: int) -> Work:
@@ -162,17 +183,31 @@ def bill(work: Work, *, restores: float = 0.0) -> Bill:
     )
 
 
-def asked(request: str, *, rest: bool, registrations: float = MILLION) -> Bill:
+def asked(request: str, *, rest: bool, requests: float = MILLION, registrations: float = MILLION) -> Bill:
     """Of one of REQUESTS, through the REST API or through a function URL, with what the journal takes for it.
 
-    registrations: new schemas a month, evenly spread; the more there are, the more of them share a batch.
+    requests, registrations: those of the month, and new schemas among them, evenly spread; the more there are, the
+    more of them share a line of metrics, or a batch of the journal.
     """
-    made = bill(REQUESTS[request], restores=RESTORES)
+    work = REQUESTS[request]
+    if request == WRONG:
+        work = replace(work, lines=work.lines * min(1.0, STRANGERS_LINES / in_a_minute(requests)))
+    made = bill(work, restores=RESTORES) + Bill(logs=told(requests) * LOGGED_BYTE)
     if rest:
         made += Bill(gateway=REST_REQUEST, logs=(ACCESS_LINE + OVERHEAD) * LOGGED_BYTE)
     if request in (FIRST, NEXT):
         made += journaled(registrations)
     return made
+
+
+def in_a_minute(requests: float) -> float:
+    """Of a month's requests: those that one environment has in a minute."""
+    return requests / SECONDS_A_MONTH * 60 / ENVIRONMENTS
+
+
+def told(requests: float) -> float:
+    """Bytes of metrics that each request takes, where there are so many in a month."""
+    return (METRICS_LINE + OVERHEAD) / min(TOGETHER, max(1.0, in_a_minute(requests))) + METRICS_VALUE
 
 
 def journaled(registrations: float) -> Bill:
@@ -194,8 +229,28 @@ def together(registrations: float) -> int:
 def month(requests: int, *, rest: bool) -> float:
     """Dollars besides what the stack costs idle."""
     registrations = requests * sum(share for request, share in MIX.items() if request in (FIRST, NEXT))
-    each = [asked(request, rest=rest, registrations=registrations) * share for request, share in MIX.items()]
+    volumes = {"requests": requests, "registrations": registrations}
+    each = [asked(request, rest=rest, **volumes) * share for request, share in MIX.items()]
     return requests * sum(one.total for one in each) + (METRICS * METRIC if requests else 0.0)
+
+
+def flood(request: str, *, rest: bool, per_second: float) -> float:
+    """Dollars of a month in which a door is asked so often, day and night."""
+    requests = per_second * SECONDS_A_MONTH
+    return requests * asked(request, rest=rest, requests=requests).total
+
+
+def read(*, rest: bool = False, ring: bool = False) -> float:
+    """Dollars of one read, as MIX has them. ring: in a zone, whose ring has what is new to an environment."""
+    shares = {request: MIX[request] for request in (KEPT, NEW, LATEST)}
+    spent = sum(asked(request, rest=rest).total * share for request, share in shares.items())
+    return (spent - ring * MIX[NEW] * S3["GetObject"]) / sum(shares.values())
+
+
+def looked_at(requests: float) -> float:
+    """Dollars of a look at the dashboard over a whole month of so many requests."""
+    each = sum(share * REQUESTS[request].lines for request, share in MIX.items()) + told(requests)
+    return QUERIES * requests * each * QUERIED_BYTE
 
 
 # --- jobs ------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ class FrontDoor:
     public: a REST API that the internet reaches; false: nothing is public, and private doors alone lead in.
     function_url: a URL of the function itself beside the REST API: cheaper, without the gateway's throttling.
     requests_per_second, burst: what the REST API lets through, all clients together; more is a 429.
+    waf_requests_per_5_minutes: how often one address may ask the REST API, by a rule of AWS WAF, which has a price by
+        the month and by the request; 0: as often as it likes.
     access_logs: a line in CloudWatch Logs for each request to the REST API, those that the gateway refuses included.
         API Gateway writes it through a role that is the account's, in each region: it has to be there.
     domain_name, certificate_arn: a name of your own for the REST API, and a certificate of this region for it.
@@ -31,6 +33,7 @@ class FrontDoor:
     function_url: bool = False
     requests_per_second: int = 500
     burst: int = 1_000
+    waf_requests_per_5_minutes: int = 0
     access_logs: bool = False
     logs_role: bool = False
     domain_name: str = ""
@@ -55,6 +58,10 @@ RULES: Rules = {
     ),
     "requests_per_second": (lambda value: 1 <= value <= 10_000, "it must be 1 to 10000"),
     "burst": (lambda value: 1 <= value <= 5_000, "it must be 1 to 5000"),
+    "waf_requests_per_5_minutes": (
+        lambda value: value == 0 or 10 <= value <= 2_000_000_000,
+        "it must be 10 to 2000000000, or 0 for no firewall",
+    ),
     "private_clients": (are_networks, "it must be CIDRs separated by commas, or empty"),
 }
 
@@ -89,5 +96,9 @@ TOGETHER: Together = (
     (
         lambda given: given.public or not given.zone_urls,
         "front_door.public=false leaves nothing public: it needs front_door.zone_urls=false.",
+    ),
+    (
+        lambda given: given.public or not given.waf_requests_per_5_minutes,
+        "front_door.waf_requests_per_5_minutes guards the public REST API: it must be 0 with front_door.public=false.",
     ),
 )

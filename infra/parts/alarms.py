@@ -33,8 +33,8 @@ class Watched:
     below: bool = False
 
 
-def of_a_function(function: lambda_.Alias) -> Iterator[Watched]:
-    """What may befall any function that answers requests."""
+def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Iterator[Watched]:
+    """What may befall any function that answers requests. requests_per_hour: so many have a price to be looked at."""
     yield Watched(
         "Errors",
         function.metric_errors(period=PERIOD),
@@ -49,6 +49,15 @@ def of_a_function(function: lambda_.Alias) -> Iterator[Watched]:
         1,
         "more requests at once than function.reserved_concurrency, or the account, lets through.",
     )
+
+    if requests_per_hour:
+        yield Watched(
+            "Requests",
+            function.metric_invocations(period=Duration.hours(1), statistic="Sum"),
+            requests_per_hour,
+            1,
+            "as many requests in an hour as watch.requests_per_hour, and each is paid for; the log says who asks.",
+        )
 
 
 def of_a_url(function: lambda_.Alias) -> Watched:

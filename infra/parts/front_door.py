@@ -16,6 +16,7 @@ from constructs import Construct, IDependable
 
 from infra.choices.front_door import FrontDoor
 from infra.parts.checklist import acknowledge
+from infra.parts.firewall import Firewall
 from infra.parts.gateway_responses import rewrite
 from infra.parts.logs import log_group
 from infra.settings import Settings
@@ -141,6 +142,10 @@ class RestApi(Construct):
             endpoint_types=[apigateway.EndpointType.REGIONAL],
         )
         self.domain = self.own_domain(door) if door.domain_name else None
+        # LocalStack has no firewall.
+        if door.waf_requests_per_5_minutes and not settings.local:
+            stage = self.api.deployment_stage
+            Firewall(self, "Firewall", stage=stage, limit=door.waf_requests_per_5_minutes)
 
     def own_domain(self, door: FrontDoor) -> apigateway.DomainName:
         """Without a path, so that it does for every client. Its DNS record is for the deployer to make."""
@@ -164,7 +169,7 @@ class RestApi(Construct):
 ACKNOWLEDGED = {
     "APIG1": "Access logs are a setting; the function writes a line for each request it answers.",
     "APIG2": "The registry reads and refuses requests itself, in its own words.",
-    "APIG3": "A firewall is the account's to choose; it has a price by the month.",
+    "APIG3": "A firewall is a setting; it has a price by the month.",
     "APIG4": "The registry asks for credentials itself, in the same way behind every front door.",
     "APIG6": "The gateway's own logs repeat requests and answers; the access log and the function's have the facts.",
     "COG4": "The registry asks for credentials itself, in the same way behind every front door.",

@@ -66,7 +66,7 @@ class Watch(Construct):
 
 def _of_the_door(settings: Settings, function: lambda_.Alias, stage: apigateway.Stage) -> Iterator[Watched]:
     """A row for each alarm."""
-    yield from of_a_function(function)
+    yield from of_a_function(function, requests_per_hour=settings.watch.requests_per_hour)
     yield Watched(
         "RestServerErrors",
         stage.metric_server_error(period=PERIOD),

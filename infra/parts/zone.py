@@ -218,7 +218,7 @@ class Zone(Construct):
                 3,
                 "a member of its ring does not answer; what it kept is read from S3.",
             )
-        yield from of_a_function(alias)
+        yield from of_a_function(alias, requests_per_hour=self.settings.watch.requests_per_hour)
         if self.url:
             yield of_a_url(alias)
 

@@ -7,6 +7,7 @@ import pytest
 
 from infra import prices, usage
 from infra.usage import MILLION
+from sigla.auth.credentials import FRESH_MS
 from tests.infra.conftest import Synthesise, Template, synthesise, template
 
 __all__ = ["Synthesise", "synthesise", "template"]
@@ -41,10 +42,51 @@ def test_the_page_shows_what_months_cost(template: Template) -> None:
     idle = prices.total(template)
     expected = [
         f"| {requests:,} | {dollars(idle + prices.ALARM + usage.month(requests, rest=False))} "
-        f"| {dollars(idle + usage.month(requests, rest=True))} |"
+        f"| {dollars(idle + usage.month(requests, rest=True))} | {dollars(usage.looked_at(requests))} |"
         for requests in usage.MONTHS
     ]
     assert rows("| requests a month |") == expected
+
+
+def test_the_first_page_says_which_door_costs_what() -> None:
+    """Where a deployer chooses, and not only where he counts: the REST API is most of what a read costs."""
+    bytes_of = usage.ANSWER_BYTES * usage.ENDPOINT_BYTE
+    new, behind_rest = (usage.asked(usage.NEXT, rest=rest).total for rest in (False, True))
+    expected = {
+        "a function URL": (usage.read(), new),
+        "a zone's URL": (usage.read(ring=True), new),
+        "the REST API": (usage.read(rest=True), behind_rest),
+        "a private door": (usage.read(rest=True) + bytes_of, behind_rest + bytes_of),
+    }
+    told = {row[0]: row[2:4] for row in (line.strip("| ").split(" | ") for line in rows("| door |"))}
+    assert told == {door: [dollars(each * MILLION) for each in both] for door, both in expected.items()}
+    assert PAGE.index("## Which door") < PAGE.index("## Settings")
+
+
+def test_the_page_says_what_reads_cost_everywhere() -> None:
+    url, rest = (f"**{dollars(usage.read(rest=rest) * MILLION)}**" for rest in (False, True))
+    assert f"are {url} a million by function URL and {rest} by REST API" in PAGE
+    assert f"In a zone with a ring they are {dollars(usage.read(ring=True) * MILLION)}" in PAGE
+    endpoint = usage.ANSWER_BYTES * usage.ENDPOINT_BYTE
+    private, bytes_of = usage.read(rest=True) + endpoint, endpoint
+    assert (
+        f"{dollars(private * MILLION)} a million reads, of which the endpoint has {dollars(bytes_of * MILLION)}" in PAGE
+    )
+
+
+def test_the_page_says_what_a_flood_costs() -> None:
+    """Whoever leaves a door open to everybody is told before the bill is."""
+    per_second = 500
+    requests = per_second * usage.SECONDS_A_MONTH
+    wrong = [usage.flood(usage.WRONG, rest=rest, per_second=per_second) for rest in (False, True)]
+    right = [usage.month(requests, rest=rest) for rest in (False, True)]
+    assert rows("| 500 times a second |") == [
+        f"| {what} | ${url:,.0f} | ${rest:,.0f} |"
+        for what, (url, rest) in ((usage.WRONG, wrong), ("requests as clients ask them", right))
+    ]
+    wall = prices.FIREWALL + prices.FIREWALL_RULE
+    assert f"It is {dollars(wall)} a month and {dollars(usage.FIREWALL_REQUEST * MILLION)} per million requests" in PAGE
+    assert (FRESH_MS, "listed once in five seconds" in PAGE) == (5_000, True)
 
 
 def test_the_page_says_of_which_requests_a_month_is_made() -> None:
@@ -70,10 +112,10 @@ def test_the_page_says_what_is_stored() -> None:
 def test_the_page_says_what_the_gateway_and_its_log_are() -> None:
     both = (usage.asked(usage.KEPT, rest=True).total - usage.asked(usage.KEPT, rest=False).total) * MILLION
     gateway = usage.REST_REQUEST * MILLION
-    told = (
-        f"A REST API is {dollars(gateway)} per million requests by itself, and its access log {dollars(both - gateway)}"
+    assert (
+        f"the API is {dollars(gateway)} of it, and its access log, where there is one, {dollars(both - gateway)}"
+        in PAGE
     )
-    assert told in PAGE
 
 
 @pytest.mark.parametrize("operation", ["GetObject", "PutObject", "TransactWriteItems", "BatchGetItem"])

@@ -81,17 +81,20 @@ def test_whoever_is_denied_has_one(deployment: Deployment, written: Written) -> 
     assert requests(written())[-1]["principal"] == "looker"
 
 
-def test_a_read_by_id_that_is_not_logged_is_counted(start: Started, secret: str, written: Written) -> None:
-    """By a line of metrics, one for each request; whatever is refused has a line of its own, too."""
+def test_a_read_by_id_that_is_not_logged_is_counted(
+    start: Started, secret: str, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a line of metrics that many share; whatever is refused has a line of its own, too."""
     caller = Client(start(), "function_url", "deployer", secret)
     assert caller("POST", "/subjects/orders-value/versions", SCHEMA).status == 200
     written()
     for id, status in ((1, 200), (1, 200), (9, 404)):
         assert caller("GET", f"/schemas/ids/{id}").status == status
+    monkeypatch.setattr(Table, "get_many", silent)
+    assert caller("GET", "/subjects/a/versions").status == 500
     lines = written()
-    assert [line["status"] for line in requests(lines)] == [404]
-    assert sum("ReadLatency" in line for line in lines) == 3
-    assert len(lines) == 4
+    assert [line["status"] for line in requests(lines)] == [404, 500]
+    assert [len(line["ReadLatency"]) for line in lines if "ReadLatency" in line] == [4]
 
 
 def test_one_in_a_hundred_is_logged_unless_somebody_says_otherwise() -> None:

@@ -1,4 +1,4 @@
-"""What a function tells of each request: a line of the log, but of most reads by id, and a line of metrics always."""
+"""What a function tells of each request: a line of the log, but of most reads by id, and metrics always."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,14 +10,17 @@ from botocore.awsrequest import AWSResponse
 
 from sigla import observe
 from sigla.aws.clients import Calls, Clients
-from sigla.aws.telemetry import METRICS, NAMESPACE, RequestLog, RequestMetrics
+from sigla.aws.telemetry import METRICS, MOST_TOGETHER, NAMESPACE, STRANGERS_LINES, RequestLog, RequestMetrics
 from sigla.cache.counts import Counts, Farthest
+from sigla.embedded.clock import SystemClock
 from sigla.observe import Seen
+from tests.build import FixedClock
 from tests.contract.aws import make_table
 from tests.contract.engines import in_process
 
 READ = Seen("GET", "/schemas/ids/{id}", 200, 1_234_567, b"id", 12, params={"id": "7"})
 WRITE = Seen("POST", "/subjects/{subject}/versions", 200, 9_000_000, b"id", 9, params={"subject": "orders"})
+STRANGER = Seen("GET", "/subjects", 401, 1000, b"id", 51, 401)
 LOST = Seen("GET", "/schemas/ids/{id}", 404, 1000, b"id", 51, 40403, {"id": "8"})
 SERVICE = "sigla-default"
 
@@ -31,7 +34,13 @@ def written(capsys: pytest.CaptureFixture[str]) -> Written:
 
 
 def a_log(**options: Any) -> RequestLog:
-    return RequestLog(SERVICE, Calls(), release="1.0", **options)
+    return RequestLog(SERVICE, Calls(), options.pop("clock", FixedClock()), release="1.0", **options)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """Of today: CloudWatch takes no metrics of another month."""
+    return FixedClock(SystemClock().now())
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------
@@ -81,7 +90,7 @@ def test_a_failed_request_is_an_error(written: Written) -> None:
 def test_a_line_says_how_often_aws_was_called(written: Written) -> None:
     """By this request: what it cost, and where its time went."""
     calls = Calls()
-    log = RequestLog(SERVICE, calls, release="1.0")
+    log = RequestLog(SERVICE, calls, FixedClock(), release="1.0")
     for _ in range(3):
         calls(SimpleNamespace(name="GetObject"))
     log(WRITE)
@@ -160,13 +169,27 @@ def test_two_logs_draw_differently(written: Written) -> None:
     assert drawn() != drawn()
 
 
+def test_of_a_flood_of_unknown_callers_the_beginning_is_written(written: Written, clock: FixedClock) -> None:
+    """Whoever has no key must not write the bill: lines are paid by the byte. The next one says what is missing."""
+    log = a_log(clock=clock)
+    for _ in range(500):
+        log(STRANGER)
+    log(STRANGER._replace(status=403))
+    assert [line["status"] for line in written()] == [401] * STRANGERS_LINES + [403]
+    clock.sleep(60)
+    for _ in range(2):
+        log(STRANGER)
+    assert [line.get("left_out") for line in written()] == [500 - STRANGERS_LINES, None]
+
+
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_request_is_a_metric(written: Written) -> None:
+def test_every_request_is_a_metric(written: Written, clock: FixedClock) -> None:
     """CloudWatch reads it from the log; no call is made for it, and no route makes it dear."""
-    metrics = RequestMetrics(SERVICE, Calls())
+    metrics = RequestMetrics(SERVICE, Calls(), clock)
     metrics(READ)
+    clock.sleep(60)
     metrics(READ)
     cold, warm = written()
     directive = warm["_aws"]["CloudWatchMetrics"][0]
@@ -175,6 +198,59 @@ def test_every_request_is_a_metric(written: Written) -> None:
     assert (warm["service"], warm["ReadLatency"]) == (SERVICE, [1.234])
     assert set(warm) == {"_aws", "service", "ReadLatency"}
     assert cold["ColdStarts"] == [1.0]
+
+
+def test_requests_of_a_minute_share_a_line(written: Written, clock: FixedClock) -> None:
+    """The log is paid by the byte: one line for each read was a third of what the read cost."""
+    metrics = RequestMetrics(SERVICE, Calls(), clock)
+    for _ in range(25):
+        metrics(READ)
+        clock.sleep(3)
+    first, together = written()
+    assert (first["ReadLatency"], together["ReadLatency"]) == ([1.234], [1.234] * 20)
+
+
+def test_a_failure_is_told_at_once_with_all_that_waits(written: Written, clock: FixedClock) -> None:
+    """An alarm must not wait for the next request, which may never come."""
+    metrics = RequestMetrics(SERVICE, Calls(), clock)
+    metrics(READ)
+    metrics(READ)
+    metrics(LOST)
+    assert len(written()) == 1
+    metrics(WRITE._replace(status=500))
+    (told,) = written()
+    assert (len(told["ReadLatency"]), told["ClientErrors"], told["ServerErrors"]) == (2, [1], [1])
+
+
+def test_what_waited_through_a_silence_is_told_with_its_own_time(written: Written, clock: FixedClock) -> None:
+    """Or a quiet night would look like a busy morning."""
+    metrics = RequestMetrics(SERVICE, Calls(), clock)
+    metrics(READ)
+    clock.sleep(10)
+    metrics(LOST)
+    waited = clock.now()
+    clock.sleep(3600)
+    metrics(WRITE)
+    _, old, new = written()
+    assert (old["_aws"]["Timestamp"], old["ClientErrors"]) == (waited, [1])
+    assert (new["_aws"]["Timestamp"], new["WriteLatency"]) == (clock.now(), [9])
+
+
+def test_nothing_is_lost_of_a_busy_minute(written: Written, clock: FixedClock) -> None:
+    """CloudWatch reads a hundred values of a metric in a line, and no more."""
+    metrics = RequestMetrics(SERVICE, Calls(), clock)
+    for _ in range(1 + 3 * MOST_TOGETHER):
+        metrics(READ)
+    assert [len(line["ReadLatency"]) for line in written()] == [1, *[MOST_TOGETHER] * 3]
+    assert MOST_TOGETHER < 100
+
+
+def test_a_clock_that_is_set_back_stops_nothing(written: Written, clock: FixedClock) -> None:
+    metrics = RequestMetrics(SERVICE, Calls(), clock)
+    metrics(READ)
+    clock.set_by = -7_200_000
+    metrics(READ)
+    assert len(written()) == 2
 
 
 def test_there_are_few_metrics() -> None:
@@ -229,13 +305,15 @@ def nothing(clients: Clients) -> None:
     ],
 )
 def test_a_metric_tells_what_it_is_called_by(
-    clients: Clients, written: Written, seen: Seen, trouble: Any, told: dict[str, float]
+    clients: Clients, written: Written, seen: Seen, trouble: Any, told: dict[str, float], *, clock: FixedClock
 ) -> None:
     """Of this request alone, and every try counts: what succeeds when it is tried again is trouble, too."""
-    metrics = RequestMetrics(SERVICE, clients.calls)
+    metrics = RequestMetrics(SERVICE, clients.calls, clock)
     metrics(READ)  # the cold one
+    clock.sleep(60)
     trouble(clients)
     metrics(seen)
+    clock.sleep(60)
     metrics(READ)
     _, line, after = written()
     assert {name: sum(line[name]) for name in line.keys() - {"_aws", "service"}} == told

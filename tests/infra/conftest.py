@@ -29,9 +29,11 @@ ALL_ON = (
     ("front_door.logs_role", True),
     ("front_door.domain_name", "registry.example.com"),
     ("front_door.certificate_arn", "arn:aws:acm:eu-west-1:111122223333:certificate/1"),
+    ("front_door.waf_requests_per_5_minutes", 20_000),
     ("function.tracing", True),
     ("function.platform_logs", True),
     ("watch.dashboard", True),
+    ("watch.requests_per_hour", 500_000),
     ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
 )
 
@@ -61,6 +63,7 @@ PRIVATE = (
     ("front_door.private_domain", "sr.example.com"),
     ("front_door.private_certificate_arn", "arn:aws:acm:us-east-1:111122223333:certificate/2"),
     ("front_door.private_clients", "10.0.0.0/16,10.1.0.0/16"),
+    ("watch.requests_per_hour", 500_000),
     ("watch.topic_arn", "arn:aws:sns:us-east-1:111122223333:oncall"),
 )
 

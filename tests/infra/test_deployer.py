@@ -44,6 +44,7 @@ def said(policy: dict[str, Any]) -> set[str]:
 # Of API Gateway: what is asked besides the method, where something says who may come in.
 GATEWAY = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 GATEWAY |= {"CreateAccessAssociation", "RejectAccessAssociation", "UpdateDomainNamePolicy", "UpdateRestApiPolicy"}
+GATEWAY |= {"SetWebACL"}
 
 
 BOUNDED = Deployed("payments", iam_path="/teams/data/", boundary=BOUNDARY, key=KEY)

@@ -1,6 +1,7 @@
 """The ways in: paths as they were sent, refusals in the contract's envelope, and no more than was asked for."""
 
 import json
+import re
 from pathlib import Path
 
 import botocore.session
@@ -83,6 +84,28 @@ def test_the_stage_throttles_and_writes_who_asked(all_on: Template) -> None:
     line = json.loads(stage["AccessLogSetting"]["Format"])
     assert "$context.requestId" in line.values()
     assert not [value for value in line.values() if "header" in value.lower() or "authorizer" in value.lower()]
+
+
+def test_one_address_may_ask_so_often_where_a_setting_says_so(template: Template, all_on: Template) -> None:
+    """A public door is paid for by the request, whoever asks. Counted in five minutes, and blocked at the stage."""
+    assert "AWS::WAFv2::WebACL" not in kinds(template)
+    (acl,) = ids(all_on, "AWS::WAFv2::WebACL")
+    (rule,) = only(all_on, "AWS::WAFv2::WebACL")["Rules"]
+    assert rule["Action"] == {"Block": {}}
+    assert rule["Statement"]["RateBasedStatement"] == {
+        "AggregateKeyType": "IP",
+        "Limit": 20_000,
+        "EvaluationWindowSec": 300,
+    }
+    joined = only(all_on, "AWS::WAFv2::WebACLAssociation")
+    assert written(joined["WebACLArn"]) == f"<{acl}.Arn>"
+    assert re.search(r"/restapis/<\w+>/stages/<\w+>$", written(joined["ResourceArn"]))
+
+
+def test_no_firewall_keeps_what_requests_carry(all_on: Template) -> None:
+    """Its samples would have headers, and so the secrets of keys."""
+    acl = only(all_on, "AWS::WAFv2::WebACL")
+    assert not [each for each in (acl, *acl["Rules"]) if each["VisibilityConfig"]["SampledRequestsEnabled"]]
 
 
 def test_tracing_is_off_until_it_is_asked_for(template: Template, all_on: Template) -> None:

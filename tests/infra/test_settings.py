@@ -165,6 +165,7 @@ BEHIND = {
     "front_door.private_zonal": True,
     "front_door.private_endpoints": "use1-az1:vpce-0a",
 }
+GUARDED = "front_door.waf_requests_per_5_minutes guards the public REST API: it must be 0 with front_door.public=false."
 THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "use1-az1:subnet-0a"}
 
 
@@ -182,6 +183,10 @@ THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "us
         (
             CLOSED | {"front_door.function_url": True},
             NOTHING_PUBLIC,
+        ),
+        (
+            CLOSED | {"front_door.waf_requests_per_5_minutes": 1_000},
+            GUARDED,
         ),
         (
             CLOSED | {"front_door.domain_name": "r.example.com", "front_door.certificate_arn": "arn:aws:acm:…"},

@@ -10,11 +10,12 @@ import pytest
 
 from infra import prices
 from infra.parts.alarms import NAMESPACE
+from infra.usage import METRIC, QUERIES
 from sigla.aws.telemetry import METRICS
 from tests.infra.reading import Template, all_of, kinds, only, written
 
 PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
-OPERATIONS = PAGE.with_name("operations.md")
+OPERATIONS, JOBS = PAGE.with_name("operations.md"), PAGE.with_name("pipelines.md")
 
 
 def test_what_goes_wrong_rings(template: Template) -> None:
@@ -59,6 +60,21 @@ def test_alarms_and_the_dashboard_are_choices(other: Template, all_on: Template,
     assert not {"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard"} & kinds(local)
 
 
+def test_so_many_requests_in_an_hour_ring_where_a_setting_says_so(
+    template: Template, all_on: Template, private: Template
+) -> None:
+    """Each is paid for. Of every function that answers: those of zones have doors of their own."""
+
+    def counted(template: Template) -> list[str]:
+        alarms = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each["MetricName"] == "Invocations"]
+        assert {(each["Threshold"], each["Period"], each["Statistic"]) for each in alarms} <= {(500_000, 3600, "Sum")}
+        return [str(each["Dimensions"]) for each in alarms]
+
+    assert not counted(template)
+    assert len(counted(all_on)) == 1
+    assert len(counted(private)) == 2
+
+
 def widgets(template: Template) -> list[dict[str, Any]]:
     body = written(only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"])
     found: list[dict[str, Any]] = json.loads(re.sub(r"(?<!\\)<([^>]*)>", "reference", body))["widgets"]
@@ -80,7 +96,7 @@ def test_queries_ask_for_fields_that_lines_have(all_on: Template) -> None:
         re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]+) \|", OPERATIONS.read_text(), re.MULTILINE)))
     )
     queries = [each["properties"]["query"] for each in widgets(all_on) if each["type"] == "log"]
-    assert len(queries) == 5
+    assert len(queries) == QUERIES
     words = {"filter", "fields", "stats", "sort", "limit", "count", "pct", "max", "as", "by", "desc", "requests"}
     words |= {"SOURCE", "reference", "request", "failure", "p50", "p99"}
     documented |= {"error", "reason"}  # of failures, told in a sentence
@@ -92,8 +108,32 @@ def test_a_registry_that_nobody_asks_costs_less_than_three_dollars_fifty_a_month
     """One snapshot and seven alarms have a price of their own; a new priced resource fails here first."""
     counted = {item.what: item.count for item in prices.idle(template)}
     catch_ups = {"catch-ups of the journal": 4 * 730}
-    assert counted == {"snapshots of functions (SnapStart)": 1, "alarms": 7} | catch_ups
+    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 7} | catch_ups
     assert prices.total(template) <= 3.50
+
+
+def test_an_alarm_has_the_price_of_each_metric_it_looks_at(jobs: Template, template: Template) -> None:
+    """The share of bad records is made of two."""
+
+    def counted(template: Template) -> int:
+        return next(item.count for item in prices.idle(template) if item.what == "metrics in alarms")
+
+    def made(kind: str) -> int:
+        return len(all_of(jobs, kind)) - len(all_of(template, kind))
+
+    more = counted(jobs) - counted(template)
+    assert more == made("AWS::CloudWatch::Alarm") + 1
+    looked, told = more * prices.ALARM, made("AWS::Logs::MetricFilter") * METRIC
+    assert more == 3
+    assert (
+        f"three metrics, ${looked:.2f} a month, and landing counts two in its log, ${told:.2f} in a" in JOBS.read_text()
+    )
+
+
+def test_a_firewall_has_a_price_by_the_month(all_on: Template) -> None:
+    """It, and its rule."""
+    (item,) = [item for item in prices.idle(all_on) if item.what == "firewalls"]
+    assert (item.count, item.dollars) == (1, 6.0)
 
 
 def test_the_page_shows_what_is_counted(template: Template) -> None:

@@ -97,6 +97,7 @@ def test_the_application_tells_who_asked(registry: Registry) -> None:
         ("GET", "/schemas/ids/{id}/schema", 200, True),
         ("HEAD", "/schemas/ids/{id}", 200, True),
         ("GET", "/schemas/ids/{id}", 304, True),
+        ("GET", "/schemas/guids/{guid}", 200, True),
         ("GET", "/schemas/ids/{id}", 404, False),
         ("GET", "/schemas/ids/{id}", 500, False),
         ("POST", "/schemas/ids/{id}", 200, False),

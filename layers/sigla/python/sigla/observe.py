@@ -50,8 +50,8 @@ Teller = Callable[[Facts], None]
 
 _TOLD_PARAMS = ("subject", "id")
 
-BY_ID = "/schemas/ids/{id}"
-"""How the routes of reads by id begin."""
+BY_ID = ("/schemas/ids/{id}", "/schemas/guids/{guid}")
+"""How the routes of reads by id begin: records name their schema by an id or by a GUID."""
 
 
 def request(seen: Seen) -> Facts:

@@ -50,7 +50,7 @@ class Settings:
     holders_seconds: how long a function remembers who uses an id; 0: not at all.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
     hosts: names that lead to a registry which is open on loopback, besides those of loopback; separated by commas.
-    log_reads: the share of successful reads by id that a function logs; everything else it logs always.
+    log_reads: the share of successful reads by id and by GUID that a function logs; everything else it logs always.
     log_requests: one JSON line per request on standard output.
     """
 

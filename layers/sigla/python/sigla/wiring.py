@@ -166,10 +166,11 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
         aws(settings) if settings.table else _in_a_directory(settings)
     )
     service = f"sigla-{settings.registry_name}"
+    clock = SystemClock()
     log = RequestLog(
-        service, calls, release=__version__, reads=settings.log_reads, more=Farthest(counts), zone=settings.zone
+        service, calls, clock, release=__version__, reads=settings.log_reads, more=Farthest(counts), zone=settings.zone
     )
-    metrics = RequestMetrics(service, calls, is_foreign=lambda: ownership is not None and ownership.is_foreign)
+    metrics = RequestMetrics(service, calls, clock, is_foreign=lambda: ownership is not None and ownership.is_foreign)
     if ownership is not None:
         ownership.tell = log.tell
     auth = KEYS if settings.auth == AUTO else settings.auth

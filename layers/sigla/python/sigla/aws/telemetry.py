@@ -1,7 +1,8 @@
 """What a function tells of itself, by Powertools: a line per request, and metrics, which CloudWatch finds in the log.
 
 Metrics in the log (embedded metric format) cost no call; each of them costs $0.30 a month, so they are few and know no
-routes: what is missing, Logs Insights counts from the lines.
+routes: what is missing, Logs Insights counts from the lines. The log itself is paid by the byte, and a line of metrics
+for each request would cost more than the request: the values of a minute share one.
 """
 
 import logging
@@ -19,9 +20,18 @@ from sigla import observe
 from sigla.aws.clients import LOST, THROTTLED, Calls
 from sigla.aws.lifecycle import Handler
 from sigla.observe import Facts, Seen
+from sigla.ports import Clock
 from sigla.registry.ownership import EVENT
 
 NAMESPACE = "Sigla"
+
+MINUTE_MS = 60_000
+
+STRANGERS_LINES = 10
+"""Of requests that no known key came with, so many have a line in a minute of an environment: a flood has no end."""
+
+MOST_TOGETHER = 99
+"""Requests whose metrics share a line. With a hundred values of a metric Powertools writes the line itself."""
 
 # Each request is a task of its own, whose name says nothing: no field of the line.
 logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # since Python 3.12
@@ -44,8 +54,31 @@ def _logger(service: str) -> Logger:
     return Logger(service=service, logger_handler=_Stdout(), location=None, use_rfc3339=True, utc=True)
 
 
+class _Ration:
+    """So many in a minute; what is refused is counted until the next that is not."""
+
+    def __init__(self, most: int, clock: Clock) -> None:
+        self._most = most
+        self._clock = clock
+        self._since: int | None = None
+        self._spent = 0
+        self._refused = 0
+
+    def spend(self) -> int | None:
+        """How many were refused since the last one; None if this one is refused, too."""
+        now = self._clock.now()
+        if self._since is None or not 0 <= now - self._since < MINUTE_MS:
+            self._since, self._spent = now, 0
+        if self._spent == self._most:
+            self._refused += 1
+            return None
+        self._spent += 1
+        refused, self._refused = self._refused, 0
+        return refused
+
+
 class RequestLog:
-    """Writes the line of each request, but of successful reads by id only a share.
+    """Writes the line of each request, but of successful reads by id only a share, and of a flood of 401 its beginning.
 
     service: whose lines they are. calls: to AWS. reads: the share, 0 to 1. draw: yields a number below 1 that decides
     about one line; what it yields next must not be known to a copy of the process, which makes a log of its own.
@@ -56,6 +89,7 @@ class RequestLog:
         self,
         service: str,
         calls: Calls,
+        clock: Clock,
         *,
         release: str,
         reads: float = 1.0,
@@ -71,6 +105,7 @@ class RequestLog:
         self._calls = calls
         self._before = calls.count
         self._draw = draw or Random().random  # noqa: S311 - which line is left out is no secret
+        self._strangers = _Ration(STRANGERS_LINES, clock)
         self._cold = True
         self._invocation: str | None = None
 
@@ -89,7 +124,12 @@ class RequestLog:
         more = self._more()
         if observe.is_read_by_id(seen) and self._draw() >= self._reads:
             return
+        left_out = self._strangers.spend() if seen.status == 401 else 0
+        if left_out is None:
+            return
         facts = observe.request(seen) | {"calls": self._before - before, "cold": cold} | more | self._always
+        if left_out:
+            facts["left_out"] = left_out
         self._write(self._logger.error if seen.status >= 500 else self._logger.info, facts)
 
     def tell(self, facts: Facts) -> None:
@@ -142,24 +182,52 @@ FOREIGN = "ForeignData"
 class RequestMetrics:
     """Counts and times every request, also those that the log leaves out.
 
+    What comes within a minute of the last line waits for the next one, which bears the time of the first value in it.
+    A failure of ours is told at once, with all that waits; so is a request after a minute of silence. An environment
+    that ends takes along what it has not told: a minute's requests at most, none of them a failure.
+
     is_foreign: whether what is stored is known not to be this deployment's.
     """
 
-    def __init__(self, service: str, calls: Calls, *, is_foreign: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, service: str, calls: Calls, clock: Clock, *, is_foreign: Callable[[], bool] = lambda: False
+    ) -> None:
         self._is_foreign = is_foreign
         self._metrics = EphemeralMetrics(namespace=NAMESPACE, service=service)
         self._troubles = calls.troubles
         self._throttles, self._lost_races = calls.troubles[THROTTLED], calls.troubles[LOST]
         self._cold = True
+        self._clock = clock
+        self._waiting: list[Request] = []
+        self._since = self._told = -MINUTE_MS
 
     def __call__(self, seen: Seen) -> None:
         throttles, lost_races = self._troubles[THROTTLED], self._troubles[LOST]
         request = Request(seen, self._cold, throttles - self._throttles, lost_races - self._lost_races)
         self._cold, self._throttles, self._lost_races = False, throttles, lost_races
+        now = self._clock.now()
+        if self._waiting and _is_past(self._since, now):
+            self.tell()
+        if not self._waiting:
+            self._since = now
+        self._waiting.append(request)
+        urgent = seen.status >= 500 or self._is_foreign()
+        if urgent or _is_past(self._told, now) or len(self._waiting) == MOST_TOGETHER:
+            self.tell()
+            self._told = now
+
+    def tell(self) -> None:
+        """Writes what waits, in one line."""
+        waiting, self._waiting = self._waiting, []
         for metric in METRICS:
-            value = metric.value(request)
-            if value:
+            for value in filter(None, map(metric.value, waiting)):
                 self._metrics.add_metric(metric.name, metric.unit, value)
         if self._is_foreign():
             self._metrics.add_metric(FOREIGN, MetricUnit.Count, 1)
+        self._metrics.set_timestamp(self._since)
         self._metrics.flush_metrics()
+
+
+def _is_past(then: int, now: int) -> bool:
+    """Whether a minute has gone, or the clock was set back."""
+    return not 0 <= now - then < MINUTE_MS

@@ -114,6 +114,7 @@ class OwnCatalog:
         self.history = asking(catalog.history)
         self.candidates = asking(catalog.candidates)
         self.id_of = asking(catalog.id_of)
+        self.standing = asking(catalog.standing)
         self.speaker = asking(catalog.speaker)
         self.holders = asking(catalog.holders)
         self.referrers = asking(catalog.referrers)
