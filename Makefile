@@ -19,7 +19,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-down dynamodb layer synth lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-down dynamodb layer stage deploy synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -33,9 +33,8 @@ playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 	@requirements/install.sh runtime
 	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)
 
-# Three at a time on two cores: a quarter of what tests take is waiting for servers.
 test: setup ## set-up and all tests
-	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
 
@@ -49,7 +48,7 @@ imports: setup ## who may import whom
 	$(call stage,imports,$(bin)/lint-imports --no-logo)
 
 cover: setup ## the tests with branch coverage; omits aws/
-	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -q --cov --cov-report=term $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q --cov --cov-report=term $(ARGS)
 
 house: setup ## the house's own rules alone, in a second
 	@$(bin)/python -m pytest -q tests/test_house.py
@@ -84,8 +83,16 @@ dynamodb: setup ## DynamoDB's own engine on this machine (Java, Maven), until Ct
 layer: setup ## the third-party layer for Lambda, in build/; ARGS=x86_64 for that processor
 	@$(bin)/python -m infra.packages $(ARGS)
 
-synth: setup ## the CloudFormation templates, in cdk.out; ARGS="-c stage=local" changes settings
-	@$(bin)/python -m infra.app --output cdk.out $(ARGS)
+stage: setup ## the settings of a new deployment, in stages/NAME.toml; it asks; NAME=prod ARGS="-c zones=use1-az1"
+	@$(if $(filter command,$(firstword $(origin NAME))),,echo "Which stage? make stage NAME=prod" >&2; exit 2)
+	@$(bin)/python -m infra.stage $(NAME) $(ARGS)
+
+deploy: setup ## a stage to AWS, unless data would move unseen; STAGE=prod ARGS=--i-mean-it
+	@$(if $(STAGE),,echo "Which stage? make deploy STAGE=prod" >&2; exit 2)
+	@$(bin)/python -m infra.deploy $(STAGE) $(ARGS)
+
+synth: setup ## the CloudFormation templates, in cdk.out; of STAGE=prod, else an example; ARGS="-c stage=local" changes settings
+	@$(bin)/python -m infra.app --output cdk.out --otherwise $(if $(STAGE),stages/$(STAGE),infra/examples/default).toml $(ARGS)
 	@ls cdk.out/*.template.json
 
 format: setup ## rewrite the code as `make lint` wants it

@@ -1,0 +1,165 @@
+"""Deploys a stage, and never points a registry at other data unless that is said: `make deploy STAGE=prod`.
+
+python -m infra.deploy prod
+python -m infra.deploy prod --i-mean-it          also where data or URLs would move
+python -m infra.deploy prod -- --require-approval never      with options of `cdk deploy`
+
+First it compares the stage file with the outputs of the stack that is there, then CDK deploys it, and last the table
+and the bucket are given the identity, without which the functions write nothing. A plain `cdk deploy` does only what
+is in the middle: there the identity is the guard.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from infra.accounts import Account, Stack, Unreachable, here, region
+from infra.settings import InvalidSetting, Settings
+from infra.stage_files import FLAG, pairs, path_of, settings_of
+from infra.targets import Target, moved
+from sigla.cli import main as sigla
+
+CDK = "aws-cdk@2.1148.1"
+INSIST = "--i-mean-it"
+FAILED = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+"""What is left of a first deployment, or of a stack that could not be removed: nothing can be deployed onto it."""
+EMPTY = "REVIEW_IN_PROGRESS"
+"""Of a stack that is only a name yet."""
+
+
+class NotDeployed(Exception):
+    """Why not, for people. status: how the command ends."""
+
+    def __init__(self, message: str, status: int = 2) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def promised(settings: Settings) -> Collection[str]:
+    """The names of a stack's outputs. Its packages are not built for that."""
+    import aws_cdk as cdk  # noqa: PLC0415 - it starts Node.js, for which no refusal waits
+
+    from infra.app import build, context  # noqa: PLC0415 - so does this
+
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder, "package")
+        empty.mkdir()
+        (empty / "empty").touch()
+        app = cdk.App(context=context([]), outdir=str(Path(folder, "cdk.out")), analytics_reporting=False)
+        stack = build(app, settings, placed=lambda _: empty)
+        template = app.synth().get_stack_by_name(stack.stack_name).template
+        return frozenset(template["Outputs"])
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A stage on its way.
+
+    flags: settings of the command line. options: for `cdk deploy`. meant: data may move. promises: names of outputs.
+    """
+
+    name: str
+    path: Path
+    settings: Settings
+    flags: Sequence[str] = ()
+    options: Sequence[str] = ()
+    meant: bool = False
+    environ: Mapping[str, str] = field(default_factory=dict)
+    promises: Callable[[Settings], Collection[str]] = promised
+
+    def run(self, account: Account) -> Stack:
+        """The stack as it is afterwards. Raises NotDeployed, Unreachable."""
+        there = account.stack(self.settings.stack_name)
+        if there and there.status != EMPTY:
+            self.check(there)
+        self.deploy()
+        stack = account.stack(self.settings.stack_name)
+        if stack is None:
+            raise NotDeployed(f"CDK says that it is done, and there is no stack {self.settings.stack_name}.", 1)
+        self.claim(stack)
+        return stack
+
+    def check(self, there: Stack) -> None:
+        """Raises NotDeployed where the stack is in a state that nothing can be deployed onto, or data would move."""
+        stack = self.settings.stack_name
+        if there.status in FAILED:
+            raise NotDeployed(f"The stack {stack} is {there.status}: docs/deploy.md#a-first-deployment-that-failed.")
+        if there.status.endswith("_IN_PROGRESS"):
+            raise NotDeployed(f"The stack {stack} is {there.status}: wait until that is over.")
+        sentences = moved(there.outputs, Target.of(self.settings), self.promises(self.settings))
+        if sentences and not self.meant:
+            raise NotDeployed(
+                "\n".join(
+                    [
+                        f"Nothing was deployed: the stack {stack} would point elsewhere.",
+                        *(f"  {sentence}" for sentence in sentences),
+                        f"Correct {self.path}; or, if that is meant: make deploy STAGE={self.name} ARGS={INSIST}",
+                    ]
+                )
+            )
+
+    def deploy(self) -> None:
+        """Raises NotDeployed."""
+        npx = shutil.which("npx", path=self.environ.get("PATH"))
+        if not npx:
+            raise NotDeployed("CDK needs Node.js, and there is no npx on the PATH: `make setup` brings it.")
+        flags = [word for pair in (f"{FLAG}={self.path}", *self.flags) for word in ("-c", pair)]
+        command = [npx, "--yes", CDK, "deploy", self.settings.stack_name, *flags, *self.options]
+        done = subprocess.run(command, env=dict(self.environ), check=False)
+        if done.returncode:
+            raise NotDeployed(f"CDK did not deploy {self.settings.stack_name}; its reasons are above.", 1)
+
+    def claim(self, stack: Stack) -> None:
+        """Gives the table and the bucket the identity. Raises NotDeployed."""
+        given = {
+            "--bucket": stack.outputs["BucketName"],
+            "--table": stack.outputs["TableName"],
+            "--registry": self.settings.registry_name,
+            "--identity": self.settings.identity,
+        }
+        words = [word for option in given.items() for word in option]
+        if sigla(["init", *words, *([INSIST] if self.meant else [])]):
+            raise NotDeployed("The stack is deployed, and writes nothing before table and bucket have the identity.", 1)
+
+
+def told(stack: Stack) -> str:
+    """Where the registry is, on lines of their own."""
+    urls = {name: value for name, value in stack.outputs.items() if "Url" in name}
+    stored = {name: stack.outputs[name] for name in ("BucketName", "TableName")}
+    return "\n".join(f"{name}: {value}" for name, value in (urls | stored).items())
+
+
+def main() -> int:
+    """The command: 0 when it is deployed, 1 if it could not be, 2 if something has to be corrected first."""
+    parser = argparse.ArgumentParser(prog="python -m infra.deploy", description="Deploys a stage to AWS")
+    parser.add_argument("name", help="of the stage, such as prod: stages/prod.toml")
+    parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
+    parser.add_argument(INSIST, action="store_true", dest="meant", help="also where data or URLs would move")
+    parser.add_argument("options", nargs="*", metavar="-- OPTION", help="of `cdk deploy`")
+    arguments = parser.parse_args()
+    try:
+        path = path_of(arguments.name)
+        settings = settings_of({**pairs(arguments.context), FLAG: str(path)})
+        # Whatever is asked below is asked in one region: boto3 does not know every variable that CDK does.
+        os.environ["AWS_REGION"] = os.environ["AWS_DEFAULT_REGION"] = region(os.environ)
+        deployment = Deployment(
+            arguments.name, path, settings, arguments.context, arguments.options, arguments.meant, os.environ
+        )
+        print(told(deployment.run(here())))
+    except (InvalidSetting, Unreachable) as wrong:
+        print(wrong, file=sys.stderr)
+        return 2
+    except NotDeployed as reason:
+        print(reason, file=sys.stderr)
+        return reason.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Writes the first stage file of a deployment: `make stage NAME=prod`.
+
+python -m infra.stage prod -c registry_name=orders -c zones=use1-az1,use1-az2
+
+It asks what -c does not say, where somebody is there to be asked, and draws an identity. A file that is there stays.
+"""
+
+import argparse
+import json
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from infra.settings import InvalidSetting, Settings, flat
+from infra.stage_files import pairs, path_of
+
+Ask = Callable[[str], str]
+
+QUESTIONS = {
+    "registry_name": "Name of the registry; every stored name begins with it",
+    "zones": "Ids of availability zones with a URL each, as use1-az1,use1-az2; empty: none",
+    "front_door.function_url": "A function URL beside the REST API, true or false",
+    "watch.email": "Address that alarms are sent to; empty: none",
+}
+
+WORDS = {
+    "registry_name": "The metadata space: every stored name begins with it. Another name is another, empty registry.",
+    "stack_name": "The CloudFormation stack.",
+    "identity": "Which registry this is. Table and bucket bear it, too; never change it, never give it to another one.",
+    "bucket_name": "A bucket and a table that are there already, kept or restored; empty: the stack's own.",
+    "zones": "Ids of availability zones that get a URL and a ring of caches each. One that goes takes its URL along.",
+}
+"""What the file says above a setting."""
+
+HEAD = """\
+# A deployment of Sigla: `make deploy STAGE={name}` reads it. docs/deploy.md#settings has every setting.
+# It holds no secret. Keep it where your team does: without it the next deployment does not know where the data is.
+"""
+ALWAYS = ("registry_name", "stack_name", "identity", "bucket_name", "table_name", "table_stream_arn", "zones")
+"""What stands in every file, so that a reader sees where the data is."""
+
+
+def chosen(name: str, given: Mapping[str, str], ask: Ask | None) -> Settings:
+    """The settings of a new deployment: what is given, what is answered, and defaults. Raises InvalidSetting.
+
+    ask: puts a question to somebody; None: nobody is there.
+    """
+    known = flat(Settings())
+    if reserved := [each for each in ("stage", "identity") if each in given]:
+        raise InvalidSetting(f"{', '.join(reserved)}: a new file has its own.")
+    settings: dict[str, Any] = {"registry_name": name.lower(), **given}
+    for setting, question in QUESTIONS.items():
+        if ask and setting not in given and setting in known:
+            settings[setting] = _answer(setting, question, settings.get(setting, known[setting]), settings, ask)
+    return Settings.read({**settings, "identity": secrets.token_hex(16)})
+
+
+def _answer(setting: str, question: str, default: object, so_far: Mapping[str, Any], ask: Ask) -> str:
+    """One that the setting can be."""
+    shown = json.dumps(default) if isinstance(default, bool) else str(default)
+    while True:
+        answer = ask(f"{question} [{shown}]: ").strip() or shown
+        try:
+            Settings.read({**so_far, setting: answer})
+        except InvalidSetting as wrong:
+            print(wrong, file=sys.stderr)
+        else:
+            return answer
+
+
+def text(name: str, settings: Settings) -> str:
+    """A stage file that says these settings; of those with a default only what differs."""
+    values, defaults = flat(settings), flat(Settings())
+    said = {each: value for each, value in values.items() if each in ALWAYS or value != defaults[each]}
+    lines = [HEAD.format(name=name)]
+    for setting in (each for each in said if "." not in each):
+        lines += [f"\n# {WORDS[setting]}\n" if setting in WORDS else "", f"{setting} = {_toml(said[setting])}\n"]
+    for table in dict.fromkeys(each.partition(".")[0] for each in said if "." in each):
+        inside = {each.partition(".")[2]: value for each, value in said.items() if each.startswith(f"{table}.")}
+        lines += [f"\n[{table}]\n", *(f"{each} = {_toml(value)}\n" for each, value in inside.items())]
+    return "".join(lines)
+
+
+def _toml(value: str | float) -> str:
+    """Strings, numbers and booleans of JSON are TOML's; characters beyond the BMP only as themselves."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def write(path: Path, content: str) -> None:
+    """Raises InvalidSetting if a file is there: with it an identity would go."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(content)
+    except FileExistsError:
+        raise InvalidSetting(
+            f"{path} is there already, and stays as it is: it has the identity of a registry."
+        ) from None
+    except OSError as failure:
+        raise InvalidSetting(f"{path} cannot be written ({failure.strerror}).") from None
+
+
+def main() -> int:
+    """The command: 0, or 2 if the file cannot be written."""
+    parser = argparse.ArgumentParser(prog="python -m infra.stage", description="The stage file of a new deployment")
+    parser.add_argument("name", help="of the stage, such as prod")
+    parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
+    arguments = parser.parse_args()
+    try:
+        path = path_of(arguments.name)
+        if path.exists():
+            write(path, "")
+        settings = chosen(arguments.name, pairs(arguments.context), input if sys.stdin.isatty() else None)
+        write(path, text(arguments.name, settings))
+    except InvalidSetting as wrong:
+        print(wrong, file=sys.stderr)
+        return 2
+    except (EOFError, KeyboardInterrupt):
+        print("\nNothing was written.", file=sys.stderr)
+        return 130
+    print(f"{path} is written: the stack {settings.stack_name}, the registry {settings.registry_name}.")
+    print(f"Next: make deploy STAGE={arguments.name}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

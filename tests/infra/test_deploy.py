@@ -1,0 +1,215 @@
+"""`make deploy`: data moves only where a person said so, and the identity is the last step."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from infra import deploy
+from infra.accounts import Aws, Stack, Unreachable, region
+from infra.deploy import Deployment, NotDeployed
+from infra.settings import Settings
+from infra.targets import Target
+from sigla.aws.clients import Clients
+from tests.contract.aws import make_table
+from tests.contract.engines import BUCKET, REGION, in_process
+
+IDENTITY = "c" * 32
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with pytest.MonkeyPatch.context() as patched, in_process() as made:
+        patched.setenv("AWS_DEFAULT_REGION", REGION)
+        yield made
+
+
+@dataclass
+class Cloud:
+    """An account: its stacks, and those that CDK will have left."""
+
+    ran: Path
+    stacks: dict[str, Stack] = field(default_factory=dict)
+    afterwards: dict[str, Stack] = field(default_factory=dict)
+
+    def stack(self, name: str) -> Stack | None:
+        return (self.afterwards if self.ran.exists() else self.stacks).get(name)
+
+
+@dataclass(frozen=True)
+class Stage:
+    deployment: Deployment
+    cloud: Cloud
+
+    @property
+    def asked(self) -> list[str]:
+        """Words that CDK was run with."""
+        return self.cloud.ran.read_text().splitlines() if self.cloud.ran.exists() else []
+
+    def run(self, **changed: Any) -> Stack:
+        return replace(self.deployment, **changed).run(self.cloud)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, clients: Clients, request: pytest.FixtureRequest) -> Stage:
+    """One that was never deployed; its table is what CDK will have made."""
+    ran = tmp_path / "ran"
+    npx = tmp_path / "bin" / "npx"
+    npx.parent.mkdir()
+    npx.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >{ran}\n')
+    npx.chmod(0o755)
+    name = request.node.originalname.replace("_", "-")[:60]
+    settings = Settings(registry_name=name, stack_name="registry", identity=IDENTITY)
+    outputs = {name: value for name, (value, _) in Target.of(settings).outputs.items()}
+    outputs |= {"BucketName": BUCKET, "TableName": make_table(clients.dynamodb), "RestUrl": "https://registry/v1"}
+    cloud = Cloud(ran, afterwards={"registry": Stack("CREATE_COMPLETE", outputs)})
+    deployment = Deployment(
+        name="prod",
+        path=Path("stages/prod.toml"),
+        settings=settings,
+        environ={"PATH": f"{npx.parent}:/bin:/usr/bin"},
+        promises=lambda _: ("RestUrl",),
+    )
+    return Stage(deployment, cloud)
+
+
+def test_a_first_deployment_ends_with_the_identity(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
+    """Until then its functions write nothing."""
+    stack = stage.run(flags=["log_days=7"], options=["--require-approval", "never"])
+    assert stage.asked[1:] == [
+        *(deploy.CDK, "deploy", "registry", "-c", "stage_file=stages/prod.toml", "-c", "log_days=7"),
+        *("--require-approval", "never"),
+    ]
+    assert f"have the identity {IDENTITY} now." in capsys.readouterr().out
+    assert deploy.told(stack).splitlines()[0] == "RestUrl: https://registry/v1"
+    stage.cloud.stacks = stage.cloud.afterwards
+    stage.run()
+    assert f"have the identity {IDENTITY} already." in capsys.readouterr().out
+
+
+def test_nothing_is_deployed_where_data_would_move_unless_it_is_meant(stage: Stage) -> None:
+    """Both values are named, and what to type if that is meant."""
+    stage.cloud.stacks = {
+        "registry": Stack("UPDATE_COMPLETE", {**stage.cloud.afterwards["registry"].outputs, "RegistryName": "orders"})
+    }
+    with pytest.raises(NotDeployed) as refused:
+        stage.run()
+    assert str(refused.value).splitlines() == [
+        "Nothing was deployed: the stack registry would point elsewhere.",
+        f"  registry_name would change from 'orders' to '{stage.deployment.settings.registry_name}'.",
+        "Correct stages/prod.toml; or, if that is meant: make deploy STAGE=prod ARGS=--i-mean-it",
+    ]
+    assert not stage.asked
+    stage.run(meant=True)
+    assert stage.asked
+
+
+@pytest.mark.parametrize(
+    "status, sentence",
+    [
+        (
+            "ROLLBACK_COMPLETE",
+            "The stack registry is ROLLBACK_COMPLETE: docs/deploy.md#a-first-deployment-that-failed.",
+        ),
+        ("UPDATE_IN_PROGRESS", "The stack registry is UPDATE_IN_PROGRESS: wait until that is over."),
+    ],
+)
+def test_onto_what_cannot_be_deployed_nothing_is(stage: Stage, status: str, sentence: str) -> None:
+    stage.cloud.stacks = {"registry": Stack(status, {})}
+    with pytest.raises(NotDeployed) as refused:
+        stage.run(meant=True)
+    assert str(refused.value) == sentence
+
+
+def test_a_name_without_a_stack_is_a_first_deployment(stage: Stage) -> None:
+    """As CDK leaves it where a person did not approve."""
+    stage.cloud.stacks = {"registry": Stack("REVIEW_IN_PROGRESS", {})}
+    assert stage.run().status == "CREATE_COMPLETE"
+
+
+def test_what_cdk_refuses_is_not_claimed(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "bin" / "npx").write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(NotDeployed, match="CDK did not deploy registry; its reasons are above"):
+        stage.run()
+    with pytest.raises(NotDeployed, match="`make setup` brings it"):
+        stage.run(environ={"PATH": str(tmp_path)})
+
+
+THERE = f"""
+<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+<StackName>registry</StackName><CreationTime>2026-11-22T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
+<Outputs><member><OutputKey>Identity</OutputKey><OutputValue>{IDENTITY}</OutputValue></member></Outputs>
+</member></Stacks></DescribeStacksResult></DescribeStacksResponse>"""
+
+REFUSED = """
+<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>
+<Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>"""
+
+
+class CloudFormation(BaseHTTPRequestHandler):
+    """Answers as CloudFormation does for a stack that is there, one that is not, and a caller who may not ask."""
+
+    def do_POST(self) -> None:
+        asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        (name,) = asked["StackName"]
+        answers = {
+            "registry": (200, THERE),
+            "other": (400, REFUSED.format(code="ValidationError", message="Stack with id other does not exist")),
+            "secret": (403, REFUSED.format(code="AccessDenied", message="You may not\nask.")),
+        }
+        status, body = answers[name]
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def cloudformation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    with ThreadingHTTPServer(("127.0.0.1", 0), CloudFormation) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDFORMATION", f"http://127.0.0.1:{server.server_port}")
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield
+        server.shutdown()
+
+
+@pytest.mark.usefixtures("cloudformation")
+def test_the_account_tells_of_a_stack_or_says_why_not() -> None:
+    """A stack that nobody may ask for is not one that is not there."""
+    assert Aws(REGION).stack("registry") == Stack("CREATE_COMPLETE", {"Identity": IDENTITY})
+    assert Aws(REGION).stack("other") is None
+    with pytest.raises(Unreachable) as refused:
+        Aws(REGION).stack("secret")
+    assert str(refused.value).startswith("CloudFormation does not tell of the stack secret: An error occurred (AccessD")
+    assert "\n" not in str(refused.value)
+
+
+def test_the_region_that_is_asked_is_the_one_that_cdk_deploys_to(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Else another region's stack would be compared, which is not there, and anything would do."""
+    assert region({"AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "us-east-1"}) == "eu-west-1"
+    assert region({"AWS_DEFAULT_REGION": "us-east-1"}) == "us-east-1"
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    for name in [each for each in os.environ if each.endswith("_REGION")]:
+        monkeypatch.delenv(name)
+    with pytest.raises(Unreachable, match="No region"):
+        region({})
+
+
+def test_every_url_that_a_stack_promises_is_known_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its template; its packages are not built for that."""
+    promised = deploy.promised(Settings(identity=IDENTITY))
+    assert {"RestUrl", "Identity", "BucketName"} <= set(promised)
+    assert "FunctionUrl" not in promised

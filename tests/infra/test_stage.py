@@ -1,0 +1,85 @@
+"""`make stage`: the first stage file, by asking or by options; never over one that is there."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from infra import stage
+from infra.settings import InvalidSetting, flat
+from infra.stage_files import path_of, settings_of
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["infra.stage", *arguments])
+    return stage.main()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """With an identity that no other registry has."""
+    assert written(monkeypatch, "prod", "-c", "zones=use1-az1", "-c", "front_door.function_url=true") == 0
+    settings = settings_of({"stage_file": str(path_of("prod"))})
+    assert (settings.registry_name, settings.stack_name, settings.zones) == ("prod", "sigla-prod", "use1-az1")
+    assert settings.front_door.function_url
+    content = path_of("prod").read_text()
+    assert written(monkeypatch, "prod") == 2
+    assert path_of("prod").read_text() == content
+    assert "stages/prod.toml is there already, and stays as it is" in capsys.readouterr().err
+    assert written(monkeypatch, "dev") == 0
+    assert settings_of({"stage_file": str(path_of("dev"))}).identity != settings.identity
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (("../prod",), "'../prod' is no name of a stage;"),
+        (("prod", "-c", "zone=use1-az1"), "zone: no such setting;"),
+        (("prod", "-c", "zones=us-east-1a"), "zones is 'us-east-1a';"),
+        (("prod", "-c", "zones"), "zones: no setting; one is written as in"),
+        (("prod", "-c", "identity=" + "a" * 32), "identity: a new file has its own."),
+        (("My_Prod",), "registry_name is 'my_prod';"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured, arguments: tuple[str, ...], told: str
+) -> None:
+    assert written(monkeypatch, *arguments) == 2
+    assert capsys.readouterr().err.startswith(told)
+    assert not list(Path().rglob("*.toml"))
+
+
+def test_it_asks_again_what_was_answered_wrongly(capsys: Captured) -> None:
+    """And takes a default where nothing is typed."""
+    answers = iter(["Orders", "orders", "us-east-1a", "use1-az1", "", ""])
+    asked: list[str] = []
+
+    def ask(question: str) -> str:
+        asked.append(question)
+        return next(answers, "")
+
+    settings = stage.chosen("prod", {}, ask)
+    assert (settings.registry_name, settings.zones, settings.front_door.function_url) == ("orders", "use1-az1", False)
+    assert asked[0] == "Name of the registry; every stored name begins with it [prod]: "
+    assert capsys.readouterr().err.startswith("registry_name is 'Orders';")
+
+
+def test_a_stage_file_says_again_what_it_was_made_of() -> None:
+    """Quotes, backslashes and characters of other scripts included."""
+    given = {"front_door.cors": "x"}
+    with pytest.raises(InvalidSetting):
+        stage.chosen("prod", given, None)
+    settings = stage.chosen("prod", {"pipelines.land": 'a"b\\c ü 𝄞.yaml', "log_reads": "0.5", "log_days": "7"}, None)
+    said = tomllib.loads(stage.text("prod", settings))
+    assert said["pipelines"]["land"] == 'a"b\\c ü 𝄞.yaml'
+    assert (said["log_reads"], said["log_days"], said["identity"]) == (0.5, 7, flat(settings)["identity"])
