@@ -85,6 +85,7 @@ def test_a_forgotten_table_gives_no_id_away_twice(account: Account, door: str) -
         "/schemas/ids/9",
     ):
         check_refused(ask.get(target), "table", "no identity")
+    assert ask.get(f"/schemas/guids/{read.body['guid']}").body["schema"] == ORDERS["schema"]
     assert ask.get("/zones").body == []
     assert account.client(account.table, door).get("/subjects").body == ["orders"]
 

@@ -1,5 +1,7 @@
 """The function as it is deployed: its doors are closed until a key is shown."""
 
+import json
+
 import pytest
 
 from sigla import wiring
@@ -19,6 +21,19 @@ def test_the_function_is_closed_to_whoever_shows_no_key(monkeypatch: pytest.Monk
         secret = deployment.key("deployer", "admin")
         assert Client(function, door, "deployer", "wrong").get("/subjects").status == 401
         assert Client(function, door, "deployer", secret).get("/subjects").body == []
+
+
+def test_a_damaged_key_opens_nothing_and_the_log_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """401 as for any other wrong key, and no fault of ours."""
+    with deployed(monkeypatch, SIGLA_AUTH="keys") as deployment:
+        deployment.keys.put("deployer", b"{")
+        assert Client(deployment.instance(), "rest", "deployer", "secret").get("/subjects").status == 401
+        told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [(line["level"], line["key"]) for line in told if line.get("event") == "damaged-key"] == [
+            ("WARNING", "deployer")
+        ]
 
 
 def test_a_table_without_a_bucket_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:

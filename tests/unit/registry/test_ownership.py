@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from sigla.embedded.store import EmbeddedStore
 from sigla.errors import ForeignData, StoreError
 from sigla.model import LATEST, Draft, SchemaId, Search, Show, Version
 from sigla.observe import Facts
-from sigla.ports import Marks, Zone
+from sigla.ports import Bodies, Catalog, Marks, Zone, Zones
 from sigla.registry import Registry
 from sigla.registry.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones
 from tests.build import FixedClock, MemoryMark
@@ -193,7 +194,7 @@ def test_a_crowd_that_begins_at_once_looks_once(deployment: Deployment, monkeypa
     assert deployment.looks == 2
 
 
-class Zones:
+class Directory:
     """A directory with one zone in it, and what its heartbeats said."""
 
     def __init__(self) -> None:
@@ -208,7 +209,7 @@ class Zones:
 
 def test_nobody_is_sent_to_the_zones_of_another_deployment(deployment: Deployment, clock: FixedClock) -> None:
     """Ids mean something else there. Nor is a heartbeat of ours written where others look; silence is told as such."""
-    behind = Zones()
+    behind = Directory()
     zones = OwnZones(behind, deployment.ownership)
     deployment.bear(THEIRS, OURS)
     assert zones.list() == ()
@@ -223,3 +224,39 @@ def test_nobody_is_sent_to_the_zones_of_another_deployment(deployment: Deploymen
     deployment.bear(OURS, OURS)
     zones.beat(ZONE)
     assert (zones.list(), behind.beats) == ((ZONE,), [ZONE])
+
+
+class Recorder:
+    """Takes whatever it is asked or told, and remembers by which name."""
+
+    def __init__(self) -> None:
+        self.called: set[str] = set()
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        return lambda: self.called.add(name)
+
+
+@pytest.mark.parametrize(
+    "port, own, changes",
+    [
+        (Catalog, OwnCatalog, {"commit", "next_id", "raise_counter"}),
+        (Bodies, OwnBodies, {"put", "bury", "revive", "mend"}),
+        (Zones, OwnZones, {"beat"}),
+    ],
+)
+def test_whatever_a_port_promises_is_looked_after(
+    clock: FixedClock, port: type, own: Callable[[Any, Ownership], object], changes: set[str]
+) -> None:
+    """Also by an environment that has just begun: it may ask before it knows, and changes nothing before that."""
+    asked = {name for name in vars(port) if not name.startswith("_")}
+    behind = Recorder()
+    for name in asked:
+        marks = Marks(MemoryMark("table", identity=THEIRS), MemoryMark("bucket", identity=THEIRS))
+        with closing(Ownership(OURS, marks, clock, tell=lambda _: None)) as ownership:
+            ask = getattr(own(behind, ownership), name)
+            if (port, name) == (Zones, "list"):
+                assert ask() == ()
+            else:
+                with pytest.raises(ForeignData):
+                    ask()
+    assert behind.called <= asked - changes
