@@ -19,7 +19,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-down dynamodb layer stage deploy synth lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-down first-day dynamodb layer stage deploy synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -76,6 +76,9 @@ localstack: setup ## the deployed stack on this machine, without AWS and Docker;
 
 localstack-down: setup ## stop it, and forget what it held
 	@$(bin)/python -m localstack.down $(ARGS)
+
+first-day: setup ## asks a deployed registry all that emulators hide; ARGS="--stack sigla", "--url https://…" or --localstack
+	@$(bin)/python -m infra.first_day $(ARGS)
 
 dynamodb: setup ## DynamoDB's own engine on this machine (Java, Maven), until Ctrl-C
 	@$(bin)/python -m localstack.dynamodb $(ARGS)

@@ -1,6 +1,7 @@
 """Zones, as `make localstack ARGS="--zones 3"` deploys them: each with a URL and a ring of real caches."""
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -11,11 +12,14 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
+from infra.first_day import __main__ as first_day
+from infra.first_day.day import PREFIX
 from localstack.assembly import Assembly, deploy
 from localstack.server import CREDENTIALS, taken
 from tests.localstack.conftest import THREE_ZONES as ZONES
@@ -128,6 +132,24 @@ def test_each_function_runs_in_its_zone_before_a_ring_of_its_own(aws: Callable[[
     members = [member for each in told.values() for member in each["members"]]
     assert [member["failure"] for member in members] == [""] * len(members)
     assert len({member["name"] for member in members}) == len(members) == 2 * len(ZONES)
+
+
+def test_a_first_day_here_passes_and_says_what_an_emulator_hides(
+    deployed: Deployed, aws: Callable[[str], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`make first-day ARGS=--localstack`: by one door, and as far into the account as it goes; nothing stays."""
+    beat(aws)
+    command = ["--localstack", str(deployed.server.port), "--samples", "4"]
+    assert first_day.main([*command, "--door", "nowhere"]) == 2
+    assert "Doors that can be reached: rest, function, use1az1, use1az2, use1az3." in capsys.readouterr().err
+    status = first_day.main([*command, "--door", "rest"])
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert "pass  rest      a subject's name arrives as it was sent: 16 names" in said
+    assert "pass  account   GET /zones finds each zone well: use1-az1, use1-az2, use1-az3" in said
+    assert re.search(r"^pass  account   each zone runs where it was put.*use1-az3 [\d.]+ ms, then", said, re.MULTILINE)
+    assert "the bucket lets nobody delete: not asked, because LocalStack does not enforce policies" in said
+    assert deployed.door("rest").ask("GET", f"/subjects?subjectPrefix={quote(PREFIX)}&deleted=true") == (200, [])
 
 
 def test_confluents_client_goes_on_with_the_next_zone(deployed: Deployed, aws: Callable[[str], Any]) -> None:

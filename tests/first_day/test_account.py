@@ -1,0 +1,434 @@
+"""What the first day asks of the account, on answers as AWS gives them: well, and not well."""
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from botocore.response import StreamingBody
+
+from infra.first_day import account, jobs
+from infra.first_day.asking import Door, Failed, NotAsked
+from infra.first_day.day import Account, Day
+from tests.first_day.conftest import Aws, Crook, a_day, crooked
+
+EXPLICIT = (
+    "User: arn:aws:iam::1:user/me is not authorized to perform: {} with an explicit deny in a resource-based policy"
+)
+SILENT = "Access Denied"
+
+
+def ask(check: Callable[[Day, Account], str], aws: Aws) -> str:
+    return check(a_day(account=aws.account), aws.account)
+
+
+# --- the bucket ------------------------------------------------------------------------------------------------------
+
+DENIES = (
+    (account.puts_are_conditional, "put_object"),
+    (account.nothing_is_deleted, "delete_object"),
+)
+
+
+@pytest.mark.parametrize("check, method", DENIES, ids=["put", "delete"])
+def test_what_the_buckets_own_policy_refuses_is_well(aws: Aws, check: Callable[..., str], method: str) -> None:
+    """S3 says by its words which policy it was."""
+    aws.refuses("s3", method, "AccessDenied", EXPLICIT.format(method))
+    assert ask(check, aws) == ""
+
+
+@pytest.mark.parametrize("check, method", DENIES, ids=["put", "delete"])
+def test_what_the_bucket_lets_through_fails(aws: Aws, check: Callable[..., str], method: str) -> None:
+    """A body could be replaced, or go: then an id means nothing, or something else."""
+    aws.says("s3", method, {})
+    with pytest.raises(Failed, match=r"was put without If-None-Match|a delete was let through"):
+        ask(check, aws)
+
+
+@pytest.mark.parametrize("check, method", DENIES, ids=["put", "delete"])
+def test_credentials_that_may_nothing_prove_nothing(aws: Aws, check: Callable[..., str], method: str) -> None:
+    """Then the bucket's policy was never asked."""
+    aws.refuses("s3", method, "AccessDenied", SILENT)
+    with pytest.raises(NotAsked, match="perhaps not by the bucket"):
+        ask(check, aws)
+
+
+def test_a_bucket_that_answers_without_tls_fails(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it holds could be read on the way."""
+    monkeypatch.setattr(account, "_old_tls", lambda host: f"asked {host}")
+    aws.refuses("s3", "list_objects_v2", "AccessDenied", EXPLICIT.format("s3:ListBucket"))
+    assert ask(account.tls_is_new, aws) == "not without TLS, and asked sigla-bodies.s3.us-east-1.amazonaws.com"
+    aws.says("s3", "list_objects_v2", {"Contents": []})
+    with pytest.raises(Failed, match="without TLS"):
+        ask(account.tls_is_new, aws)
+
+
+# --- the table, the stack, the gateway -------------------------------------------------------------------------------
+
+
+def table(*, protected: bool, recoverable: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    backups = {"PointInTimeRecoveryStatus": "ENABLED" if recoverable else "DISABLED"}
+    return (
+        {"Table": {"DeletionProtectionEnabled": protected}},
+        {
+            "ContinuousBackupsDescription": {
+                "ContinuousBackupsStatus": "ENABLED",
+                "PointInTimeRecoveryDescription": backups,
+            }
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "protected, recoverable, said",
+    [(True, True, ""), (False, True, "no deletion protection"), (True, False, "no point-in-time recovery")],
+)
+def test_a_table_without_protection_fails(aws: Aws, protected: bool, recoverable: bool, said: str) -> None:
+    """A restored table has neither until a person says so."""
+    described, backups = table(protected=protected, recoverable=recoverable)
+    aws.says("dynamodb", "describe_table", described)
+    aws.says("dynamodb", "describe_continuous_backups", backups)
+    if not said:
+        assert ask(account.table_is_protected, aws) == ""
+        return
+    with pytest.raises(Failed, match=said):
+        ask(account.table_is_protected, aws)
+
+
+@pytest.mark.parametrize("protected", [True, False])
+def test_a_stack_that_one_command_destroys_fails(aws: Aws, protected: bool) -> None:
+    """Its URLs would be gone for good."""
+    stack = {"StackName": "sigla", "CreationTime": datetime.now(UTC), "StackStatus": "CREATE_COMPLETE"}
+    aws.says("cloudformation", "describe_stacks", {"Stacks": [stack | {"EnableTerminationProtection": protected}]})
+    if protected:
+        assert ask(account.stack_is_protected, aws) == ""
+        return
+    with pytest.raises(Failed, match="cdk destroy"):
+        ask(account.stack_is_protected, aws)
+
+
+RETRY = {"gatewayresponse.header.Retry-After": "'5'"}
+
+
+@pytest.mark.parametrize(
+    "told, said",
+    [
+        ({"statusCode": "503", "responseParameters": RETRY}, ""),
+        ({"statusCode": "502", "responseParameters": RETRY}, "would say 502"),
+        ({"statusCode": "503"}, "no Retry-After"),
+    ],
+)
+def test_a_gateway_that_would_say_something_else_than_503_fails(aws: Aws, told: Mapping[str, Any], said: str) -> None:
+    """Clients wait and come again at a 503; a 502 is an outage."""
+    aws.says("cloudformation", "list_stack_resources", resource("AWS::ApiGateway::RestApi", "abc123"))
+    expected = {"restApiId": "abc123", "responseType": "INTEGRATION_FAILURE"}
+    aws.says("apigateway", "get_gateway_response", told, expected)
+    if not said:
+        assert "a function would have to fail" in ask(account.failing_functions_are_503, aws)
+        return
+    with pytest.raises(Failed, match=said):
+        ask(account.failing_functions_are_503, aws)
+
+
+# --- functions and zones ---------------------------------------------------------------------------------------------
+
+
+def function(state: str = "Active", applies: str = "PublishedVersions", status: str = "On") -> dict[str, Any]:
+    return {"State": state, "SnapStart": {"ApplyOn": applies, "OptimizationStatus": status}}
+
+
+@pytest.mark.parametrize(
+    "second, said",
+    [
+        (function(), ""),
+        (function(state="Inactive"), "zone-function is Inactive"),
+        (function(status="Off"), "no snapshot behind ZoneFunctionUse1Az1"),
+    ],
+)
+def test_a_version_without_an_active_snapshot_fails(aws: Aws, second: Mapping[str, Any], said: str) -> None:
+    """Its next request would fail, or take seconds."""
+    aws.outputs["ZoneFunctionUse1Az1"] = "zone-function"
+    aws.says(
+        "lambda", "get_function_configuration", function(), {"FunctionName": "sigla-function", "Qualifier": "live"}
+    )
+    aws.says("lambda", "get_function_configuration", second)
+    if not said:
+        assert ask(account.snapshots_are_active, aws) == "2 of 2"
+        return
+    with pytest.raises(Failed, match=said):
+        ask(account.snapshots_are_active, aws)
+
+
+def test_without_snapshots_none_is_asked_for(aws: Aws) -> None:
+    """It is a setting."""
+    aws.says("lambda", "get_function_configuration", function(applies="None", status="Off"))
+    with pytest.raises(NotAsked, match="snap_start"):
+        ask(account.snapshots_are_active, aws)
+
+
+def told(runs_in: str | None = "use1-az1", failure: str = "", ms: float = 4.2) -> dict[str, Any]:
+    return {"zone": "use1-az1", "runs_in": runs_in, "members": [{"name": "a:6379", "ms": ms, "failure": failure}]}
+
+
+def probed(aws: Aws, *answers: object, **more: str) -> None:
+    aws.outputs["ZoneFunctionUse1Az1"] = "zone-function"
+    for answer in answers:
+        raw = json.dumps(answer).encode()
+        aws.says("lambda", "invoke", {"Payload": StreamingBody(io.BytesIO(raw), len(raw)), **more})
+
+
+def test_a_zone_tells_how_long_its_ring_takes(aws: Aws) -> None:
+    """The first answer of an environment holds the handshake and AUTH, the next only the way."""
+    probed(aws, told(ms=9.5), told(ms=0.31))
+    assert "use1-az1 9.5 ms, then 0.3 ms" in ask(account.zones_run_where_they_are_put, aws)
+
+
+@pytest.mark.parametrize(
+    "first, said",
+    [
+        (told(runs_in="use1-az6"), "use1-az1 runs in use1-az6"),
+        (told(runs_in=None), "a place that it cannot tell"),
+        (told(failure="a:6379 did not answer in time"), "use1-az1: a:6379 did not answer in time"),
+        ({"errorMessage": "no module"}, "zone-function answers"),
+    ],
+)
+def test_a_zone_that_is_elsewhere_or_without_its_ring_fails(aws: Aws, first: object, said: str) -> None:
+    """AWS implies that a function runs in its subnet's zone, and does not promise it."""
+    probed(aws, first, told())
+    with pytest.raises(Failed, match=said):
+        ask(account.zones_run_where_they_are_put, aws)
+
+
+# --- what watches ----------------------------------------------------------------------------------------------------
+
+
+def alarms(aws: Aws, *states: str, age: timedelta = timedelta(hours=1), missing: str = "notBreaching") -> None:
+    resources = [
+        {
+            "LogicalResourceId": f"Alarm{number}",
+            "PhysicalResourceId": f"alarm-{number}",
+            "ResourceType": "AWS::CloudWatch::Alarm",
+            "LastUpdatedTimestamp": datetime.now(UTC),
+            "ResourceStatus": "CREATE_COMPLETE",
+        }
+        for number, _ in enumerate(states)
+    ]
+    aws.says("cloudformation", "list_stack_resources", {"StackResourceSummaries": resources})
+    found = [
+        {
+            "AlarmName": f"alarm-{number}",
+            "StateValue": state,
+            "TreatMissingData": missing,
+            "AlarmConfigurationUpdatedTimestamp": datetime.now(UTC) - age,
+        }
+        for number, state in enumerate(states)
+    ]
+    aws.says("cloudwatch", "describe_alarms", {"MetricAlarms": found})
+
+
+def test_alarms_that_are_quiet_are_counted(aws: Aws) -> None:
+    alarms(aws, "OK", "OK")
+    assert ask(account.alarms_are_quiet, aws) == "2 alarms"
+
+
+def test_an_alarm_that_rings_fails(aws: Aws) -> None:
+    """On the first day already."""
+    alarms(aws, "OK", "ALARM")
+    with pytest.raises(Failed, match="in ALARM: alarm-1"):
+        ask(account.alarms_are_quiet, aws)
+
+
+def test_an_alarm_that_never_hears_of_its_metric_fails(aws: Aws) -> None:
+    """It is set on a metric that nobody tells: it would never ring."""
+    alarms(aws, "OK", "INSUFFICIENT_DATA")
+    with pytest.raises(Failed, match="without data for 15 minutes: alarm-1"):
+        ask(account.alarms_are_quiet, aws)
+
+
+def test_an_alarm_may_be_too_new_to_know(aws: Aws) -> None:
+    """And one that ignores missing data need never have any."""
+    alarms(aws, "OK", "INSUFFICIENT_DATA", age=timedelta(minutes=3))
+    with pytest.raises(NotAsked, match="1 of 2 alarms are too new"):
+        ask(account.alarms_are_quiet, aws)
+    alarms(aws, "OK", "INSUFFICIENT_DATA", missing="ignore")
+    assert ask(account.alarms_are_quiet, aws) == "2 alarms"
+
+
+def journal(aws: Aws, *ages: timedelta) -> tuple[Day, int]:
+    """A day that began a minute ago and has written, over a bucket with a segment of each age."""
+    aws.outputs["JournalName"] = "sigla-journal"
+    variables = {"Environment": {"Variables": {"SIGLA_REGISTRY_NAME": "payments"}}}
+    aws.says("lambda", "get_function_configuration", variables, {"FunctionName": "sigla-function"})
+    day = a_day(account=aws.account)
+    day.began, day.wrote = datetime.now(UTC) - timedelta(seconds=60), True
+    listed = [{"Key": "payments/journal/1", "LastModified": datetime.now(UTC) - age} for age in ages]
+    looks = 2 * (1 + int(account.JOURNAL_S / 5))
+    for _ in range(looks):
+        aws.says("s3", "list_objects_v2", {"Contents": listed})
+    return day, looks
+
+
+def test_a_segment_of_today_is_found(aws: Aws) -> None:
+    """So the stream, its mapping and the journal's function work together."""
+    day, _ = journal(aws, timedelta(days=1), timedelta(seconds=20))
+    assert account.journal_is_written(day, aws.account) == "a segment 40 s after the first write"
+
+
+def test_a_journal_that_stays_behind_fails(aws: Aws) -> None:
+    """Nobody would miss it before the day on which it is needed."""
+    day, _ = journal(aws, timedelta(days=1))
+    with pytest.raises(Failed, match="the log of sigla-journal says why"):
+        account.journal_is_written(day, aws.account)
+
+
+# --- jobs ------------------------------------------------------------------------------------------------------------
+
+
+def resource(type: str, physical: str) -> dict[str, Any]:
+    return {
+        "StackResourceSummaries": [
+            {
+                "LogicalResourceId": "A",
+                "PhysicalResourceId": physical,
+                "ResourceType": type,
+                "LastUpdatedTimestamp": datetime.now(UTC),
+                "ResourceStatus": "CREATE_COMPLETE",
+            }
+        ]
+    }
+
+
+SCHEDULED = {
+    "ApplicationId": "app1",
+    "ClientToken": "<aws.scheduler.execution-id>",
+    "ExecutionRoleArn": "arn:aws:iam::111122223333:role/scrub",
+    "Name": "scrub",
+    "JobDriver": {
+        "SparkSubmit": {
+            "EntryPoint": "s3://assets/entry.py",
+            "EntryPointArguments": ["scrub", "--out", "s3://lake/reports/scrub/<aws.scheduler.execution-id>"],
+        }
+    },
+}
+STARTED = {
+    "applicationId": "app1",
+    "clientToken": "first-day-0a1b2c3d",
+    "executionRoleArn": SCHEDULED["ExecutionRoleArn"],
+    "name": "scrub",
+    "jobDriver": {
+        "sparkSubmit": {
+            "entryPoint": "s3://assets/entry.py",
+            "entryPointArguments": ["scrub", "--out", "s3://lake/reports/scrub/first-day-0a1b2c3d"],
+        }
+    },
+}
+
+
+def a_run(state: str) -> dict[str, Any]:
+    now = datetime.now(UTC)
+    return {
+        "jobRun": {
+            "applicationId": "app1",
+            "jobRunId": "run1",
+            "arn": "arn:aws:emr-serverless:us-east-1:111122223333:/applications/app1/jobruns/run1",
+            "createdBy": "me-and-my-role-in-this-account",
+            "createdAt": now,
+            "updatedAt": now,
+            "executionRole": SCHEDULED["ExecutionRoleArn"],
+            "state": state,
+            "stateDetails": "out of luck",
+            "releaseLabel": "emr-spark-8.0.0",
+            "jobDriver": STARTED["jobDriver"],
+            "totalExecutionDurationSeconds": 95,
+        }
+    }
+
+
+def job(aws: Aws, *states: str, stream: str = "applications/app1/jobs/run1/SPARK_DRIVER/stdout") -> None:
+    aws.says("cloudformation", "list_stack_resources", resource("AWS::EMRServerless::Application", "app1"))
+    aws.says("cloudformation", "list_stack_resources", resource("AWS::Scheduler::Schedule", "scrub-schedule"))
+    target = {"Arn": "arn", "RoleArn": "arn", "Input": json.dumps(SCHEDULED)}
+    aws.says("scheduler", "get_schedule", {"Target": target}, {"Name": "scrub-schedule"})
+    answer = {"applicationId": "app1", "jobRunId": "run1", "arn": a_run("PENDING")["jobRun"]["arn"]}
+    aws.says("emr-serverless", "start_job_run", answer, STARTED)
+    for state in states:
+        aws.says("emr-serverless", "get_job_run", a_run(state))
+    now = datetime.now(UTC)
+    logging = {"cloudWatchLoggingConfiguration": {"enabled": True, "logGroupName": "/sigla/jobs"}}
+    application = {
+        "applicationId": "app1",
+        "arn": "arn:aws:emr-serverless:us-east-1:111122223333:/applications/app1",
+        "releaseLabel": "emr-spark-8.0.0",
+        "type": "SPARK",
+        "state": "STARTED",
+        "createdAt": now,
+        "updatedAt": now,
+        "monitoringConfiguration": logging,
+    }
+    aws.says("emr-serverless", "get_application", {"application": application})
+    for _ in range(1 + int(jobs.LOG_S / 5)):
+        aws.says("logs", "describe_log_streams", {"logStreams": [{"logStreamName": stream}]})
+
+
+def test_a_job_is_started_as_its_schedule_starts_it(aws: Aws) -> None:
+    """With a place of its own for its report, and a token that no other run has."""
+    job(aws, "PENDING", "RUNNING", "SUCCESS")
+    assert ask(jobs.one_job_runs, aws) == "95 s, and its log is in /sigla/jobs"
+
+
+def test_a_job_that_fails_is_told_with_its_reason(aws: Aws) -> None:
+    job(aws, "RUNNING", "FAILED")
+    with pytest.raises(Failed, match="run1 is FAILED: out of luck"):
+        ask(jobs.one_job_runs, aws)
+
+
+def test_a_job_without_a_log_fails(aws: Aws) -> None:
+    """What landing counts is counted from its lines: no log, no alarm."""
+    job(aws, "SUCCESS", stream="applications/app1/jobs/another/SPARK_DRIVER/stdout")
+    with pytest.raises(Failed, match="has written nothing into /sigla/jobs"):
+        ask(jobs.one_job_runs, aws)
+
+
+# --- credentials -----------------------------------------------------------------------------------------------------
+
+
+def test_what_the_credentials_may_not_ask_is_no_failure_of_the_stack(aws: Aws) -> None:
+    """It says so, and which permission is missing."""
+    aws.refuses("dynamodb", "describe_table", "AccessDeniedException", "may not dynamodb:DescribeTable")
+    with pytest.raises(NotAsked, match="may not dynamodb:DescribeTable"):
+        ask(account.table_is_protected, aws)
+    aws.refuses("dynamodb", "describe_table", "ResourceNotFoundException", "there is no table")
+    with pytest.raises(Failed, match="ResourceNotFoundException"):
+        ask(account.table_is_protected, aws)
+
+
+# --- the directory ---------------------------------------------------------------------------------------------------
+
+WELL = {"id": "use1-az1", "name": "us-east-1a", "url": "https://a/", "healthy": True, "checked": 1}
+
+
+@pytest.mark.parametrize(
+    "zones, said",
+    [
+        ([WELL], ""),
+        ([], "the stack has 1 zones, and GET /zones tells"),
+        ([WELL | {"healthy": False, "reason": "its function fails"}], "its function fails"),
+        ([WELL | {"reason": "it runs in use1-az6"}], "use1-az1: it runs in use1-az6"),
+    ],
+)
+def test_a_directory_that_does_not_find_each_zone_well_fails(
+    registry: Door, aws: Aws, zones: list[dict[str, Any]], said: str
+) -> None:
+    """Clients make their list of URLs of it."""
+    aws.outputs |= {"ZoneFunctionUse1Az1": "zone-function", "HeartbeatName": "heartbeat"}
+    directory = Crook(answer=lambda _, told: replace(told, line="200", body=json.dumps(zones).encode()))
+    with crooked(registry, directory) as door:
+        day = a_day(door, account=aws.account)
+        if not said:
+            assert account.zones_are_told(day, aws.account) == "use1-az1"
+            return
+        with pytest.raises(Failed, match=said):
+            account.zones_are_told(day, aws.account)
