@@ -11,6 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.first_day.asking import Failed, NotAsked
 from infra.first_day.day import Account, Day
+from sigla import keys
 
 PROBE: Final = "first-day/probe-{}"
 """A key of the bucket that no registry has: no registry's name contains a slash."""
@@ -121,6 +122,27 @@ def table_is_protected(_: Day, account: Account) -> str:
     if told["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] != "ENABLED":
         raise Failed(f"{name} has no point-in-time recovery")
     return ""
+
+
+def identity_is_borne(_: Day, account: Account) -> str:
+    """Where one of them bears another, functions write nothing; where there is none, nothing protects from a mix-up."""
+    told = environment(account)
+    registry, identity = told["SIGLA_REGISTRY_NAME"], told.get("SIGLA_IDENTITY", "")
+    if not identity:
+        raise Failed("the functions were given no identity")
+    pk, key = keys.identity_pk(registry), keys.identity_object(registry)
+    row = call(
+        account.client("dynamodb").get_item,
+        TableName=account.outputs["TableName"],
+        Key={"pk": {"S": pk}, "sk": {"S": keys.IDENTITY}},
+        ConsistentRead=True,
+    )
+    borne = {"table": row.get("Item", {}).get("identity", {}).get("S", "")}
+    found = call(account.client("s3").get_object, Bucket=account.outputs["BucketName"], Key=key)
+    borne["bucket"] = json.loads(found["Body"].read())["identity"]
+    if wrong := [f"the {store} bears {mark or 'none'}" for store, mark in borne.items() if mark != identity]:
+        raise Failed(f"{' and '.join(wrong)}, and not {identity}")
+    return identity
 
 
 def stack_is_protected(_: Day, account: Account) -> str:

@@ -70,7 +70,7 @@ def of_localstack(port: int) -> Place:
     (stack,) = (each["StackName"] for each in stacks if "RestApiId" in _outputs(each))
     account = _account(stack, client, emulated=True)
     rest = f"{server.endpoint}/_aws/execute-api/{account.outputs['RestApiId']}/{account.outputs['RestStage']}"
-    return _behind(account, rest, f"admin:{secret.read_text()}")
+    return _behind(account, rest, f"admin:{secret.read_text()}", rest_api=replace(REST_API, renames=False))
 
 
 def of_urls(urls: Sequence[str], key: str) -> Place:
@@ -117,9 +117,9 @@ def _outputs(described: Mapping[str, Any]) -> dict[str, str]:
     return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}
 
 
-def _behind(account: Account, rest: str, key: str) -> Place:
+def _behind(account: Account, rest: str, key: str, *, rest_api: Kind = REST_API) -> Place:
     """All doors that the outputs tell of. rest: empty where nothing is public."""
-    doors = [Door("rest", rest, REST_API, key)] if rest else []
+    doors = [Door("rest", rest, rest_api, key)] if rest else []
     unreached = []
     for output, value in account.outputs.items():
         url = value.rstrip("/")

@@ -98,6 +98,35 @@ def test_a_table_without_protection_fails(aws: Aws, protected: bool, recoverable
         ask(account.table_is_protected, aws)
 
 
+OURS, ANOTHER = "0" * 31 + "1", "0" * 31 + "2"
+
+
+@pytest.mark.parametrize(
+    "given, row, mark, said",
+    [
+        (OURS, OURS, OURS, ""),
+        ("", OURS, OURS, "given no identity"),
+        (OURS, "", OURS, "the table bears none, and not"),
+        (OURS, OURS, ANOTHER, f"the bucket bears {ANOTHER}, and not {OURS}"),
+    ],
+)
+def test_a_table_or_a_bucket_of_another_deployment_fails(aws: Aws, given: str, row: str, mark: str, said: str) -> None:
+    """Its functions write nothing, or would write into another registry's."""
+    variables = {"SIGLA_REGISTRY_NAME": "payments", "SIGLA_IDENTITY": given}
+    aws.says("lambda", "get_function_configuration", {"Environment": {"Variables": variables}})
+    item = {"Item": {"identity": {"S": row}}} if row else {}
+    asked = {"pk": {"S": "payments"}, "sk": {"S": "IDENTITY"}}
+    aws.says("dynamodb", "get_item", item, {"TableName": "sigla-catalog", "Key": asked, "ConsistentRead": True})
+    raw = json.dumps({"identity": mark}).encode()
+    where = {"Bucket": "sigla-bodies", "Key": "payments/identity.json"}
+    aws.says("s3", "get_object", {"Body": StreamingBody(io.BytesIO(raw), len(raw))}, where)
+    if not said:
+        assert ask(account.identity_is_borne, aws) == OURS
+        return
+    with pytest.raises(Failed, match=said):
+        ask(account.identity_is_borne, aws)
+
+
 @pytest.mark.parametrize("protected", [True, False])
 def test_a_stack_that_one_command_destroys_fails(aws: Aws, protected: bool) -> None:
     """Its URLs would be gone for good."""
