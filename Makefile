@@ -77,8 +77,8 @@ localstack: setup ## the deployed stack on this machine, without AWS and Docker;
 localstack-down: setup ## stop it, and forget what it held
 	@$(bin)/python -m localstack.down $(ARGS)
 
-first-day: setup ## asks a deployed registry all that emulators hide; ARGS="--stack sigla", "--url https://…" or --localstack
-	@$(bin)/python -m infra.first_day $(ARGS)
+first-day: setup ## asks a deployed registry all that emulators hide; STAGE=prod, or ARGS="--url https://…", or ARGS=--localstack
+	@$(bin)/python -m infra.first_day $(if $(STAGE),--stage $(STAGE)) $(ARGS)
 
 dynamodb: setup ## DynamoDB's own engine on this machine (Java, Maven), until Ctrl-C
 	@$(bin)/python -m localstack.dynamodb $(ARGS)

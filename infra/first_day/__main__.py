@@ -87,13 +87,18 @@ def _place(options: argparse.Namespace) -> Place:
     key = places.key_of(options.user)
     if options.url:
         return places.of_urls(options.url, key)
+    if options.stage:
+        return places.of_a_stage(options.stage, key)
     return places.of_a_stack(options.stack, key)
 
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make first-day", description="Asks a deployed registry all that it promises")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--stack", metavar="NAME", help="of CloudFormation, in the account of your credentials")
+    where.add_argument(
+        "--stage", metavar="NAME", help="the stack of stages/NAME.toml, in the account of your credentials"
+    )
+    where.add_argument("--stack", metavar="NAME", help="a stack there by its name")
     where.add_argument(
         "--url", action="append", metavar="URL", help="a URL of the registry; again for each further one"
     )

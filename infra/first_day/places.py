@@ -13,6 +13,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.first_day.asking import FUNCTION_URL, REST_API, SERVER, Door, Failed, Kind
 from infra.first_day.day import Account
+from infra.settings import InvalidSetting
+from infra.stage_files import FLAG, path_of, settings_of
 from localstack.server import CREDENTIALS, Server
 
 REACHED_WITHIN_S: Final = 3.0
@@ -42,11 +44,27 @@ class Place:
         return replace(self, doors=tuple(door for door in self.doors if not names or door.name in names))
 
 
+def of_a_stage(name: str, key: str) -> Place:
+    """The stack of stages/NAME.toml. Raises Misuse, also where the stack is not that of the file."""
+    try:
+        settings = settings_of({FLAG: str(path_of(name))})
+    except InvalidSetting as wrong:
+        raise Misuse(str(wrong)) from None
+    place = of_a_stack(settings.stack_name, key)
+    borne = place.account.outputs.get("Identity") if place.account else None
+    if borne != settings.identity:
+        raise Misuse(
+            f"The stack {settings.stack_name} bears the identity {borne or '(none)'}, and not the stage file's."
+        )
+    return place
+
+
 def of_a_stack(stack: str, key: str) -> Place:
     """In the account and region of the environment's credentials. Raises Misuse."""
-    session = boto3.Session()
+    # CDK asks for the first of these first, and boto3 does not know it.
+    session = boto3.Session(region_name=os.environ.get("AWS_REGION") or None)
     if not session.region_name:
-        raise Misuse("Say in which region the stack is: AWS_DEFAULT_REGION.")
+        raise Misuse("No region: set AWS_REGION, or one for the profile.")
     account = _account(stack, session.client, emulated=False)
     return _behind(account, account.outputs.get("RestUrl", ""), key)
 

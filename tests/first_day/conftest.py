@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cache
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -205,3 +206,18 @@ def aws(clients: Callable[[str], Any]) -> Iterator[Aws]:
     account = Aws(clients)
     yield account
     account.close()
+
+
+def resource(type: str, physical: str) -> dict[str, Any]:
+    """A stack of one resource, as `list_stack_resources` tells it."""
+    return {
+        "StackResourceSummaries": [
+            {
+                "LogicalResourceId": "A",
+                "PhysicalResourceId": physical,
+                "ResourceType": type,
+                "LastUpdatedTimestamp": datetime.now(UTC),
+                "ResourceStatus": "CREATE_COMPLETE",
+            }
+        ]
+    }

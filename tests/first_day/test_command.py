@@ -98,6 +98,7 @@ def test_a_key_for_its_own_context_is_enough(registry: Door, limited: str, capsy
         (["--url", "registry:8081"], "Invalid URL 'registry:8081': expected https://HOST or http://HOST:PORT"),
         (["--url", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
         (["--url", "http://127.0.0.1:1", "--user", "admin"], "Invalid key: expected its name and its secret"),
+        (["--stage", "nowhere"], "There is no stage file stages/nowhere.toml: `make stage NAME=nowhere` writes one."),
         (["--localstack", "1"], "make localstack brings one up"),
     ],
 )
