@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from infra.accounts import Unreachable, region
 from infra.first_day.asking import FUNCTION_URL, REST_API, SERVER, Door, Failed, Kind
 from infra.first_day.day import Account
 from infra.settings import InvalidSetting
@@ -61,10 +62,10 @@ def of_a_stage(name: str, key: str) -> Place:
 
 def of_a_stack(stack: str, key: str) -> Place:
     """In the account and region of the environment's credentials. Raises Misuse."""
-    # CDK asks for the first of these first, and boto3 does not know it.
-    session = boto3.Session(region_name=os.environ.get("AWS_REGION") or None)
-    if not session.region_name:
-        raise Misuse("No region: set AWS_REGION, or one for the profile.")
+    try:
+        session = boto3.Session(region_name=region(os.environ))
+    except Unreachable as unknown:
+        raise Misuse(str(unknown)) from None
     account = _account(stack, session.client, emulated=False)
     return _behind(account, account.outputs.get("RestUrl", ""), key)
 
