@@ -1,12 +1,12 @@
 """What CloudFormation must be allowed to deploy a stack: an IAM policy made from the types that our templates have.
 
-python -m infra.deployer [STACK_NAME] > deploy-policy.json
-python -m infra.deployer --zones [STACK_NAME] > zones-policy.json
-python -m infra.deployer --pipelines [STACK_NAME] > pipelines-policy.json
-python -m infra.deployer --key ARN [STACK_NAME] > key-policy.json
+python -m infra.deployer --stage-file stages/NAME.toml > deploy-policy.json
+python -m infra.deployer --stage-file stages/NAME.toml --zones > zones-policy.json
+python -m infra.deployer --stage-file stages/NAME.toml --pipelines > pipelines-policy.json
+python -m infra.deployer --stage-file stages/NAME.toml --key > key-policy.json
 
 The first is for every stack; the others, beside it, for one with zones, with jobs, or with `platform.key_arn`: a
-managed policy has a length. `--permissions-boundary` and `--iam-path` are those of the settings.
+managed policy has a length. `python -m infra.deployer STACK_NAME` is for a stack without settings of `platform`.
 
 The bucket and the table are made and changed by it, and never removed: who deploys cannot lose them. Who may make roles
 may give them anything, unless a permissions boundary binds all of them.
@@ -20,6 +20,8 @@ from typing import Any
 
 from infra import key_policy as keys
 from infra.deployer_statements import AROUND, Deployed, around_jobs, between
+from infra.settings import InvalidSetting
+from infra.stage_files import FLAG, settings_of
 
 _LOGS_ROLE = ("AttachRolePolicy", "DetachRolePolicy")
 _BOUNDED = ("CreateRole", "DeleteRolePolicy", "PutRolePermissionsBoundary", "PutRolePolicy", *_LOGS_ROLE)
@@ -289,20 +291,29 @@ DOCUMENTS = {"": policy, "zones": zones_policy, "pipelines": pipelines_policy, "
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m infra.deployer")
-    parser.add_argument("stack", nargs="?", default="sigla", help="the stack's name")
-    parser.add_argument("--iam-path", default="/", metavar="PATH", help="platform.iam_path of its settings")
-    parser.add_argument(
-        "--permissions-boundary", default="", metavar="ARN", help="platform.permissions_boundary of its settings"
-    )
+    """Prints a document; 2 if there is no such stage file, or it has no key."""
+    parser = argparse.ArgumentParser(prog="python -m infra.deployer", description="What CloudFormation must be allowed")
+    stack = parser.add_mutually_exclusive_group()
+    stack.add_argument("stack", nargs="?", default="sigla", help="its name")
+    stack.add_argument("--stage-file", metavar="PATH", help="its settings: name, boundary, path and key are theirs")
     besides = parser.add_mutually_exclusive_group()
-    for each in ("zones", "pipelines"):
-        besides.add_argument(f"--{each}", action="store_true", help=f"what its {each} need besides")
-    besides.add_argument("--key", default="", metavar="ARN", help="what platform.key_arn of its settings needs besides")
+    for each in filter(None, DOCUMENTS):
+        besides.add_argument(
+            f"--{each}",
+            action="store_const",
+            const=each,
+            dest="document",
+            default="",
+            help=f"what its {each} {'needs' if each == 'key' else 'need'} besides",
+        )
     asked = parser.parse_args()
-    of = Deployed(asked.stack, iam_path=asked.iam_path, boundary=asked.permissions_boundary, key=asked.key)
-    besides_it = next((each for each in DOCUMENTS if each and getattr(asked, each)), "")
-    print(json.dumps(DOCUMENTS[besides_it](of), indent=2))
+    try:
+        of = Deployed.by(settings_of({FLAG: asked.stage_file})) if asked.stage_file else Deployed(asked.stack)
+    except InvalidSetting as wrong:
+        parser.error(str(wrong))
+    if asked.document == "key" and not of.key:
+        parser.error("There is no key: name a stage file that has platform.key_arn.")
+    print(json.dumps(DOCUMENTS[asked.document](of), indent=2))
 
 
 if __name__ == "__main__":

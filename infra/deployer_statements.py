@@ -1,7 +1,9 @@
 """Statements of the deployer's policies that are of no one type: what brings things of several services together."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
+
+from infra.settings import Settings
 
 _INTERFACES = ("CreateNetworkInterface", "DeleteNetworkInterface")
 
@@ -14,6 +16,11 @@ class Deployed:
     iam_path: str = "/"
     boundary: str = ""
     key: str = ""
+
+    @classmethod
+    def by(cls, settings: Settings) -> Self:
+        chosen = settings.platform
+        return cls(settings.stack_name, chosen.iam_path, chosen.permissions_boundary, chosen.key_arn)
 
     @property
     def roles(self) -> str:

@@ -3,7 +3,7 @@
 python -m infra.key_policy ACCOUNT REGION >key-policy.json
 
 What functions and jobs may do with the key is a grant of theirs (infra/service.py, infra/pipelines.py); who deploys
-needs `python -m infra.deployer --key ARN`. The key is the account's, never the stack's: what it encrypts outlives every
+needs `python -m infra.deployer --key`. The key is the account's, never the stack's: what it encrypts outlives every
 stack.
 """
 

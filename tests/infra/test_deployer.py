@@ -207,9 +207,27 @@ def test_who_deploys_gives_the_key_to_services_and_changes_nothing_of_it() -> No
 @pytest.mark.parametrize("besides", deployer.DOCUMENTS)
 def test_the_command_prints_it(besides: str) -> None:
     """As `aws iam create-policy` takes it."""
-    of = replace(BOUNDED, key=KEY if besides == "key" else "")
-    words = {"": [], "key": ["--key", KEY]}.get(besides, [f"--{besides}"])
-    words += ["--permissions-boundary", BOUNDARY, "--iam-path", "/teams/data/", "payments"]
-    command = [sys.executable, "-m", "infra.deployer", *words]
+    words = [f"--{besides}"] if besides else []
+    command = [sys.executable, "-m", "infra.deployer", *words, "--stage-file", "infra/examples/everything.toml"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert json.loads(printed) == deployer.DOCUMENTS[besides](of)
+    assert json.loads(printed) == deployer.DOCUMENTS[besides](replace(BOUNDED, stack="payments-registry"))
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--stage-file", "stages/nowhere.toml"], "There is no stage file stages/nowhere.toml"),
+        (["--key", "sigla"], "There is no key: name a stage file that has platform.key_arn."),
+    ],
+)
+def test_a_policy_that_cannot_be_is_refused_in_a_sentence(words: list[str], told: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "infra.deployer", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_stack_without_rules_of_its_own_needs_its_name_alone() -> None:
+    printed = subprocess.run(
+        [sys.executable, "-m", "infra.deployer", "payments"], capture_output=True, text=True, check=True
+    ).stdout
+    assert json.loads(printed) == deployer.policy(Deployed("payments"))
