@@ -1,9 +1,9 @@
 """The account and region that a deployment goes to: what CloudFormation says of a stack there."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import boto3
 from botocore.config import Config
@@ -12,6 +12,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 REGIONS = ("AWS_REGION", "AMAZON_REGION", "AWS_DEFAULT_REGION")
 """Variables of the region in the order in which CDK asks them; boto3 knows the last one alone."""
 
+DESCRIPTION = "Sigla, a schema registry: "
+"""What the description of every stack of ours begins with; the registry's name follows."""
+DELETED = "DELETE_COMPLETE"
+
 
 class Unreachable(Exception):
     """Why the account does not answer, in a sentence."""
@@ -19,10 +23,15 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """One that is there. status: as CloudFormation has it."""
+    """One that is there, or was. status: as CloudFormation has it."""
 
     status: str
     outputs: Mapping[str, str]
+    name: str = ""
+
+    @property
+    def is_deleted(self) -> bool:
+        return self.status == DELETED
 
 
 class Account(Protocol):
@@ -30,6 +39,9 @@ class Account(Protocol):
 
     def stack(self, name: str) -> Stack | None:
         """None where there is no such stack. Raises Unreachable."""
+
+    def with_identity(self, identity: str) -> Sequence[Stack]:
+        """Those that are there, whatever they are called, and the one that was deleted last. Raises Unreachable."""
 
 
 def region(environ: Mapping[str, str]) -> str:
@@ -47,18 +59,45 @@ class Aws:
     region: str
 
     def stack(self, name: str) -> Stack | None:
+        found = self._asked(f"the stack {name}", lambda client: client.describe_stacks(StackName=name)["Stacks"])
+        return next(map(_stack, found), None)
+
+    def with_identity(self, identity: str) -> Sequence[Stack]:
+        there = self._asked("its stacks", lambda client: _pages(client, "describe_stacks", "Stacks"))
+        gone = self._asked("stacks that are gone", lambda client: _pages(client, "list_stacks", "StackSummaries"))
+        ours = [each for each in gone if each.get("TemplateDescription", "").startswith(DESCRIPTION)]
+        ours = [each for each in ours if each["StackStatus"] == DELETED]
+        for each in sorted(ours, key=lambda each: each["DeletionTime"], reverse=True):
+            # By its id alone: CloudFormation remembers for 90 days what it deleted.
+            deleted = self.stack(each["StackId"])
+            if deleted and deleted.outputs.get("Identity") == identity:
+                return [*_bearing(identity, there), deleted]
+        return _bearing(identity, there)
+
+    def _asked(self, what: str, ask: Callable[[Any], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+        """Nothing where CloudFormation says that there is none. Raises Unreachable."""
         try:
             config = Config(connect_timeout=10, retries={"total_max_attempts": 3})
-            client = boto3.client("cloudformation", region_name=self.region, config=config)
-            (found,) = client.describe_stacks(StackName=name)["Stacks"]
+            return ask(boto3.client("cloudformation", region_name=self.region, config=config))
         except ClientError as refused:
             if "does not exist" in refused.response["Error"]["Message"]:
-                return None
-            raise Unreachable(f"CloudFormation does not tell of the stack {name}: {_sentence(refused)}") from None
+                return []
+            raise Unreachable(f"CloudFormation does not tell of {what}: {_sentence(refused)}") from None
         except BotoCoreError as failure:
-            raise Unreachable(f"CloudFormation does not tell of the stack {name}: {_sentence(failure)}") from None
-        outputs = {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
-        return Stack(found["StackStatus"], outputs)
+            raise Unreachable(f"CloudFormation does not tell of {what}: {_sentence(failure)}") from None
+
+
+def _pages(client: Any, method: str, name: str) -> list[dict[str, Any]]:
+    return [each for page in client.get_paginator(method).paginate() for each in page[name]]
+
+
+def _stack(told: Mapping[str, Any]) -> Stack:
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in told.get("Outputs", [])}
+    return Stack(told["StackStatus"], outputs, told["StackName"])
+
+
+def _bearing(identity: str, found: Iterable[Mapping[str, Any]]) -> list[Stack]:
+    return [stack for stack in map(_stack, found) if stack.outputs.get("Identity") == identity]
 
 
 def _sentence(failure: Exception) -> str:

@@ -17,6 +17,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 
 from infra import packages
+from infra.accounts import DESCRIPTION
 from infra.heartbeat import Heartbeat
 from infra.journal import Journal
 from infra.parts import checklist, platform
@@ -56,7 +57,7 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
     stack = cdk.Stack(
         app,
         settings.stack_name,
-        description=f"Sigla, a schema registry: {settings.registry_name}",
+        description=f"{DESCRIPTION}{settings.registry_name}",
         env=environment,
         synthesizer=cdk.DefaultStackSynthesizer(qualifier=settings.qualifier or None),
         termination_protection=not settings.local,

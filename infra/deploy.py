@@ -22,7 +22,7 @@ from pathlib import Path
 from infra.accounts import Account, Stack, Unreachable, here, region
 from infra.settings import InvalidSetting, Settings
 from infra.stage_files import FLAG, pairs, path_of, settings_of
-from infra.targets import Target, moved
+from infra.targets import Target, elsewhere, moved
 from sigla.cli import main as sigla
 
 CDK = "aws-cdk@2.1148.1"
@@ -78,6 +78,8 @@ class Deployment:
         there = account.stack(self.settings.stack_name)
         if there and there.status != EMPTY:
             self.check(there)
+        else:
+            self.insist(elsewhere(account.with_identity(self.settings.identity), Target.of(self.settings)))
         self.deploy()
         stack = account.stack(self.settings.stack_name)
         if stack is None:
@@ -92,12 +94,15 @@ class Deployment:
             raise NotDeployed(f"The stack {stack} is {there.status}: docs/deploy.md#a-first-deployment-that-failed.")
         if there.status.endswith("_IN_PROGRESS"):
             raise NotDeployed(f"The stack {stack} is {there.status}: wait until that is over.")
-        sentences = moved(there.outputs, Target.of(self.settings), self.promises(self.settings))
+        self.insist(moved(there.outputs, Target.of(self.settings), self.promises(self.settings)))
+
+    def insist(self, sentences: Sequence[str]) -> None:
+        """Raises NotDeployed where there is something to be said, and nobody has said that it is meant."""
         if sentences and not self.meant:
             raise NotDeployed(
                 "\n".join(
                     [
-                        f"Nothing was deployed: the stack {stack} would point elsewhere.",
+                        f"Nothing was deployed: the stack {self.settings.stack_name} would point elsewhere.",
                         *(f"  {sentence}" for sentence in sentences),
                         f"Correct {self.path}; or, if that is meant: make deploy STAGE={self.name} ARGS={INSIST}",
                     ]

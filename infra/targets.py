@@ -4,10 +4,11 @@ CloudFormation updates a stack in place, in a minute and without an error, to an
 zones. So a stack tells what it was deployed with as outputs, and `make deploy` compares them with the stage file first.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from infra.accounts import Stack
 from infra.choices.rules import listed
 from infra.settings import Settings
 
@@ -65,6 +66,26 @@ def moved(outputs: Mapping[str, str], target: Target, promised: Collection[str] 
         *_fewer(listed(outputs.get("Zones", "")), target.zones),
         *([] if promised is None else _gone(outputs, promised)),
     ]
+
+
+def elsewhere(bearing: Iterable[Stack], target: Target) -> list[str]:
+    """What a stack that is not there yet would leave behind, a sentence each: a name that changed, or forgotten data.
+
+    bearing: stacks that have the target's identity, or had it.
+    """
+    return [sentence for stack in bearing for sentence in _left(stack, target)]
+
+
+def _left(stack: Stack, target: Target) -> Iterator[str]:
+    if not stack.is_deleted:
+        yield f"The stack {stack.name} has this identity and stays; {target.stack} would begin beside it, empty."
+        return
+    bucket, table = stack.outputs.get("BucketName", ""), stack.outputs.get("TableName", "")
+    if (bucket, table) != (target.bucket, target.table):
+        yield (
+            f"The stack {stack.name} was deleted, and what it stored was kept: bucket_name was {bucket!r}, "
+            f"table_name {table!r}."
+        )
 
 
 def _changed(name: str, old: str, new: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
 
 IDENTITY = "c" * 32
+STREAM = "arn:aws:dynamodb:eu-west-1:111122223333:table/catalog/stream/2026-11-21T00:00:00.000"
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,9 @@ class Cloud:
 
     def stack(self, name: str) -> Stack | None:
         return (self.afterwards if self.ran.exists() else self.stacks).get(name)
+
+    def with_identity(self, identity: str) -> list[Stack]:
+        return [stack for stack in self.stacks.values() if stack.outputs.get("Identity") == identity]
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,30 @@ def test_nothing_is_deployed_where_data_would_move_unless_it_is_meant(stage: Sta
     assert stage.asked
 
 
+def test_a_registry_that_is_renamed_does_not_begin_anew_unseen(stage: Stage) -> None:
+    """Its stack is called by its name: another name is another stack, empty, for clients that trust its ids."""
+    old = Stack("UPDATE_COMPLETE", stage.cloud.afterwards["registry"].outputs, "sigla-orders")
+    stage.cloud.stacks = {"sigla-orders": old}
+    with pytest.raises(NotDeployed) as refused:
+        stage.run()
+    sentence = "  The stack sigla-orders has this identity and stays; registry would begin beside it, empty."
+    assert sentence in str(refused.value).splitlines()
+    assert not stage.asked
+    stage.run(meant=True)
+    assert stage.asked
+
+
+def test_a_stack_that_was_destroyed_comes_back_with_its_data_or_not_unseen(stage: Stage) -> None:
+    """What it stored was kept: a new stack without it would count ids from 1 again, perhaps behind the same name."""
+    outputs = {**stage.cloud.afterwards["registry"].outputs, "BucketName": "kept", "TableName": "catalog"}
+    stage.cloud.stacks = {"deleted": Stack("DELETE_COMPLETE", outputs, "registry")}
+    with pytest.raises(NotDeployed, match="what it stored was kept: bucket_name was 'kept', table_name 'catalog'"):
+        stage.run()
+    named = replace(stage.deployment.settings, bucket_name="kept", table_name="catalog", table_stream_arn=STREAM)
+    stage.run(settings=named)
+    assert stage.asked
+
+
 @pytest.mark.parametrize(
     "status, sentence",
     [
@@ -147,6 +175,17 @@ THERE = f"""
 <Outputs><member><OutputKey>Identity</OutputKey><OutputValue>{IDENTITY}</OutputValue></member></Outputs>
 </member></Stacks></DescribeStacksResult></DescribeStacksResponse>"""
 
+_LISTED = """<member><StackId>arn:{}</StackId><StackName>registry</StackName><StackStatus>{}</StackStatus>
+<CreationTime>2026-11-20T00:00:00Z</CreationTime><DeletionTime>2026-11-2{}T00:00:00Z</DeletionTime>
+<TemplateDescription>{}</TemplateDescription></member>"""
+LISTED = f"""
+<ListStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><ListStacksResult><StackSummaries>
+{_LISTED.format("older", "DELETE_COMPLETE", 2, "Sigla, a schema registry: orders")}
+{_LISTED.format("old", "DELETE_COMPLETE", 1, "Sigla, a schema registry: orders")}
+{_LISTED.format("unknown", "DELETE_COMPLETE", 3, "something else")}
+{_LISTED.format("unknown", "CREATE_COMPLETE", 3, "Sigla, a schema registry: orders")}
+</StackSummaries></ListStacksResult></ListStacksResponse>"""
+
 REFUSED = """
 <ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>
 <Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>"""
@@ -157,8 +196,12 @@ class CloudFormation(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        (name,) = asked["StackName"]
+        (name,) = asked.get("StackName", asked["Action"])
         answers = {
+            "DescribeStacks": (200, THERE),
+            "ListStacks": (200, LISTED),
+            "arn:old": (200, THERE.replace("CREATE", "DELETE")),
+            "arn:older": (200, THERE.replace(IDENTITY, "d" * 32)),
             "registry": (200, THERE),
             "other": (400, REFUSED.format(code="ValidationError", message="Stack with id other does not exist")),
             "secret": (403, REFUSED.format(code="AccessDenied", message="You may not\nask.")),
@@ -187,12 +230,23 @@ def cloudformation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("cloudformation")
 def test_the_account_tells_of_a_stack_or_says_why_not() -> None:
     """A stack that nobody may ask for is not one that is not there."""
-    assert Aws(REGION).stack("registry") == Stack("CREATE_COMPLETE", {"Identity": IDENTITY})
+    assert Aws(REGION).stack("registry") == Stack("CREATE_COMPLETE", {"Identity": IDENTITY}, "registry")
     assert Aws(REGION).stack("other") is None
     with pytest.raises(Unreachable) as refused:
         Aws(REGION).stack("secret")
     assert str(refused.value).startswith("CloudFormation does not tell of the stack secret: An error occurred (AccessD")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("cloudformation")
+def test_the_account_tells_who_has_an_identity_and_who_had_it_last() -> None:
+    """CloudFormation remembers for 90 days what it deleted, by the stack's id."""
+    bearing = Aws(REGION).with_identity(IDENTITY)
+    assert [(stack.name, stack.status) for stack in bearing] == [
+        ("registry", "CREATE_COMPLETE"),
+        ("registry", "DELETE_COMPLETE"),
+    ]
+    assert Aws(REGION).with_identity("e" * 32) == []
 
 
 def test_the_region_that_is_asked_is_the_one_that_cdk_deploys_to(
