@@ -54,11 +54,19 @@ def test_all_that_is_stored_is_encrypted_by_the_one_key(platform: Template) -> N
     assert jobs["ManagedPersistenceMonitoringConfiguration"] == {"Enabled": False}
 
 
-def test_whatever_could_have_a_key_has_it_or_has_nothing_to_encrypt(platform: Template) -> None:
+def test_whatever_could_have_a_key_has_it_or_has_nothing_to_encrypt(every_template: list[Template]) -> None:
     """A queue or a store that is added later is not forgotten: CloudFormation's schemas tell what takes a key."""
-    takes = {kind for kind in kinds(platform) if "kms" in json.dumps(schema_of(kind)["properties"]).lower()}
-    nested = {kind for kind in kinds(platform) if '"kms' in json.dumps(schema_of(kind).get("definitions", {})).lower()}
+    every_kind = set().union(*map(kinds, every_template))
+    takes = {kind for kind in every_kind if "kms" in json.dumps(schema_of(kind)["properties"]).lower()}
+    nested = {kind for kind in every_kind if '"kms' in json.dumps(schema_of(kind).get("definitions", {})).lower()}
     assert takes | nested <= PLACES.keys() | NOTHING_TO_ENCRYPT.keys()
+
+
+def test_with_everything_at_once_nothing_is_left_without_the_key(examples: dict[str, Template]) -> None:
+    """Of a stack whose bucket and table are there already, too."""
+    everything = examples["everything"]
+    for kind in PLACES.keys() & kinds(everything):
+        assert {written(PLACES[kind](each)) for each in all_of(everything, kind)} == {KEY}, kind
 
 
 def test_without_a_key_nothing_speaks_of_one(template: Template, zones: Template) -> None:
@@ -116,13 +124,15 @@ def test_every_role_has_the_boundary_and_the_path(platform: Template, template: 
     assert not [each for each in all_of(template, "AWS::IAM::Role") if {"PermissionsBoundary", "Path"} & each.keys()]
 
 
-def test_everything_that_can_have_tags_has_them(platform: Template, template: Template) -> None:
+def test_everything_that_can_have_tags_has_them(
+    platform: Template, template: Template, examples: dict[str, Template]
+) -> None:
     """Costs are told apart by tags, and what has none is asked about."""
     wanted = {("team", "data"), ("cost-centre", "42")}
-    for name, resource in platform["Resources"].items():
+    for name, resource in {**platform["Resources"], **examples["everything"]["Resources"]}.items():
         taggable = "Tags" in schema_of(resource["Type"])["properties"]
         tags = resource.get("Properties", {}).get("Tags", [])
-        pairs = set(tags.items()) if isinstance(tags, dict) else {(tag["Key"], tag["Value"]) for tag in tags}
+        pairs = set(tags.items()) if isinstance(tags, dict) else {(tag["Key"], written(tag["Value"])) for tag in tags}
         assert not taggable or wanted <= pairs, f"{name}: {resource['Type']}"
     assert not [bucket for bucket in all_of(template, "AWS::S3::Bucket") if "Tags" in bucket]
 
