@@ -2,11 +2,14 @@
 
 import json
 import re
+import tomllib
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from infra.settings import Settings
 from sigla.aws.heartbeat import Asked
 from tests.infra.conftest import DOORS, Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, mentioned, of, only, written
@@ -96,12 +99,12 @@ def test_private_doors_write_their_logs_without_a_public_one(private_only: Templ
 
 def test_the_dashboard_shows_the_zones_where_they_are_all_there_is(private_only: Template) -> None:
     body = written(only(private_only, "AWS::CloudWatch::Dashboard")["DashboardBody"])
-    for zone, part in ZONES.items():
+    for part in ZONES.values():
         (function,) = ids_in(private_only, part, "AWS::Lambda::Function")
         (log,) = ids_in(private_only, f"{part}Service", "AWS::Logs::LogGroup")
         assert f"<{function}>" in body
         assert f"<{log}>" in body
-        assert f"sigla-{zone}" in body  # the REST API's name
+        assert of(private_only, part, "AWS::ApiGateway::RestApi")["Name"] in body
 
 
 def test_the_directory_is_all_private(private_only: Template) -> None:
@@ -263,3 +266,18 @@ def test_whatever_is_allowed_can_be_deployed(synthesise: Synthesise, openness: s
     assert ("AWS::EC2::VPC" in kinds(template)) == (network == "ours")
     assert ("AWS::EC2::Subnet" in kinds(template)) == (network != "subnets")
     assert ("AWS::Route53::HostedZone" in kinds(template)) == (way_in == "names")
+
+
+def test_the_pages_stage_for_a_shared_network_can_be_deployed() -> None:
+    """A reader copies it, and changes the ids."""
+    page = (Path(__file__).parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"has in its file:\n\n```toml\n(.+?)```", page, re.DOTALL)
+    given = tomllib.loads(shown)
+    flat = {
+        f"{section}.{name}" if isinstance(values, dict) else section: value
+        for section, values in given.items()
+        for name, value in (values.items() if isinstance(values, dict) else [("", values)])
+    }
+    settings = Settings.read(flat)
+    assert not settings.public_doors
+    assert settings.network.subnet_ids.keys() == settings.front_door.endpoint_ids.keys() == set(settings.zone_ids)
