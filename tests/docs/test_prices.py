@@ -12,7 +12,8 @@ from tests.infra.conftest import Synthesise, Template, synthesise, template
 
 __all__ = ["Synthesise", "synthesise", "template"]
 
-PAGE = (Path(__file__).parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
+PAGES = Path(__file__).parents[2] / "docs"
+PAGE = (PAGES / "deploy.md").read_text(encoding="utf-8")
 
 
 def rows(head: str) -> list[str]:
@@ -66,6 +67,8 @@ def test_the_first_page_says_which_door_costs_what() -> None:
 def test_the_page_says_what_reads_cost_everywhere() -> None:
     url, rest = (f"**{dollars(usage.read(rest=rest) * MILLION)}**" for rest in (False, True))
     assert f"are {url} a million by function URL and {rest} by REST API" in PAGE
+    first = PAGES.parent / "README.md"
+    assert f"{url} by a function URL and {rest} by a REST API".replace("*", "") in first.read_text(encoding="utf-8")
     assert f"In a zone with a ring they are {dollars(usage.read(ring=True) * MILLION)}" in PAGE
     endpoint = usage.ANSWER_BYTES * usage.ENDPOINT_BYTE
     private, bytes_of = usage.read(rest=True) + endpoint, endpoint
