@@ -271,6 +271,23 @@ _TOGETHER: Together = (
         "network.subnets are in AWS: leave it empty where stage is local.",
     ),
     (
+        lambda given: (
+            not given.function.reserved_concurrency
+            or given.front_door.burst <= given.function.reserved_concurrency
+        ),
+        "front_door.burst must not be more than function.reserved_concurrency, unless that is 0: clients would be told "
+        "503 where 429 is meant.",
+    ),
+    (
+        lambda given: (
+            not given.function.reserved_concurrency
+            or given.front_door.requests_per_second
+            <= given.function.reserved_concurrency * function.REQUESTS_PER_SECOND
+        ),
+        "front_door.requests_per_second must not be more than ten times function.reserved_concurrency, unless that is "
+        "0: an environment takes ten requests a second.",
+    ),
+    (
         lambda given: not given.local or not given.pipelines.enabled,
         "pipelines.enabled needs EMR Serverless, which LocalStack has not: leave it off where stage is local.",
     ),

@@ -12,7 +12,8 @@ class FrontDoor:
 
     public: a REST API that the internet reaches; false: nothing is public, and private doors alone lead in.
     function_url: a URL of the function itself beside the REST API: cheaper, without the gateway's throttling.
-    requests_per_second, burst: what the REST API lets through, all clients together; more is a 429.
+    requests_per_second, burst: what the REST API lets through, all clients together, and how many of them at once;
+        more is a 429.
     waf_requests_per_5_minutes: how often one address may ask the REST API, by a rule of AWS WAF, which has a price by
         the month and by the request; 0: as often as it likes.
     access_logs: a line in CloudWatch Logs for each request to the REST API, those that the gateway refuses included.
@@ -32,7 +33,7 @@ class FrontDoor:
     public: bool = True
     function_url: bool = False
     requests_per_second: int = 500
-    burst: int = 1_000
+    burst: int = 500
     waf_requests_per_5_minutes: int = 0
     access_logs: bool = False
     logs_role: bool = False

@@ -79,7 +79,7 @@ def test_the_stage_throttles_and_writes_who_asked(all_on: Template) -> None:
     """Limits for all clients together; facts about requests, never what they carry."""
     stage = only(all_on, "AWS::ApiGateway::Stage")
     (limits,) = stage["MethodSettings"]
-    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (500, 1_000)
+    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (500, 500)
     assert limits["DataTraceEnabled"] is limits["MetricsEnabled"] is False
     line = json.loads(stage["AccessLogSetting"]["Format"])
     assert "$context.requestId" in line.values()

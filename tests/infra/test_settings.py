@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from infra.choices.front_door import FrontDoor
+from infra.choices.function import REQUESTS_PER_SECOND, Function
 from infra.choices.network import Network
 from infra.choices.rules import BUCKET_EXPECTED, TABLE_EXPECTED
 from infra.settings import InvalidSetting, Settings, flat
@@ -109,6 +110,34 @@ def test_a_domain_needs_its_certificate() -> None:
     """And says so before CloudFormation would, minutes later."""
     with pytest.raises(InvalidSetting, match="go together"):
         Settings.read({"front_door.domain_name": "registry.example.com"})
+
+
+def test_a_crowd_is_told_429_and_not_503() -> None:
+    """The gateway refuses what the function has no room for: what Lambda itself refuses, a REST API tells as 503."""
+    assert Settings().front_door.burst == 500
+    assert Settings(front_door=FrontDoor(burst=50), function=Function(reserved_concurrency=50))
+    with pytest.raises(InvalidSetting, match=r"^front_door\.burst must not be more than function\.reserved_concurrency"):
+        Settings(front_door=FrontDoor(burst=51), function=Function(reserved_concurrency=50))
+    with pytest.raises(InvalidSetting, match=r"^front_door\.requests_per_second must not be more than ten times"):
+        Settings(
+            front_door=FrontDoor(burst=50, requests_per_second=501), function=Function(reserved_concurrency=50)
+        )
+
+
+def test_the_page_says_what_a_rolling_restart_asks() -> None:
+    """1,000 clients of 50 schemas each, by the defaults of the settings."""
+    page, door = PAGE.read_text(encoding="utf-8"), FrontDoor()
+    asked = 1_000 * 50
+    a_second = door.requests_per_second
+    for sentence in (
+        f"ask {asked:,} times",
+        f"| spread over ten minutes | {asked / 600:.0f} |",
+        f"| ten a second, for {asked // a_second} seconds | {a_second} |",
+        f"{door.burst} are let through, then {a_second} a second: {(asked - door.burst) // a_second} seconds",
+        f"{a_second} requests a second keep {a_second // REQUESTS_PER_SECOND} environments or more, "
+        f"{door.burst} at once take {door.burst}",
+    ):
+        assert sentence in page
 
 
 @pytest.mark.parametrize("zones", ["", "use1-az1", " use1-az1, use1-az6 ", "apne1-az4,apne1-az15", "usgw1-az1"])
