@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from aws_cdk import Annotations, Aws, Duration, RemovalPolicy
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -19,6 +21,9 @@ from infra.storage import Storage
 
 # Longer than a write that keeps losing races tries (20 s), shorter than API Gateway waits (29 s).
 TIMEOUT = Duration.seconds(28)
+
+PROBE = {"sigla": "probe"}
+"""The event that asks a function how it is, which reads and writes nothing: `sigla.aws.probe.ASKED`."""
 
 
 class Grants:
@@ -192,6 +197,21 @@ class Service(Construct):
         # CDK reminds everybody that a snapshot is of a published version; here is one.
         Annotations.of(self.function).acknowledge_warning("@aws-cdk/aws-lambda:snapStartRequirePublish")
         self.alias = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
+        if not place and not settings.local:  # those of zones are asked by the heartbeat, each minute
+            self.ask_each_day()
+
+    def ask_each_day(self) -> None:
+        """Keeps the version awake: the next invocation of one that slept for 14 days fails.
+
+        Source: AWS Lambda Developer Guide, "Troubleshooting SnapStart errors".
+        """
+        events.Rule(
+            self,
+            "Awake",
+            description="Keeps the registry's function awake while nobody asks it anything",
+            schedule=events.Schedule.rate(Duration.days(1)),
+            targets=[targets.LambdaFunction(self.alias, event=events.RuleTargetInput.from_object(PROBE))],
+        )
 
 
 def _put(made: Made, place: Place) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import botocore.session
 
-from sigla import errors
 from sigla.settings import Settings
 from sigla.web import refusals
 from tests.infra.reading import Template, all_of, ids, kinds, of, only, written
@@ -32,18 +31,42 @@ def test_bodies_pass_as_text_and_are_compressed(template: Template) -> None:
     assert api["MinimumCompressionSize"] == 0
 
 
+# What can befall an API without authorizer, API keys and validators, on which every path and method is there.
+POSSIBLE = {"ACCESS_DENIED", "API_CONFIGURATION_ERROR", "INTEGRATION_FAILURE", "INTEGRATION_TIMEOUT"}
+POSSIBLE |= {"MISSING_AUTHENTICATION_TOKEN", "REQUEST_TOO_LARGE", "THROTTLED", "WAF_FILTERED"}
+
+
 def test_whatever_the_gateway_answers_itself_is_in_the_contracts_envelope(every_template: list[Template]) -> None:
-    """A client that parses `error_code` must not fall over a 429. The types are those that AWS's own model lists."""
+    """A client that parses `error_code` must not fall over a 429. The types are those that AWS's own model lists.
+
+    Each is one more call of an interface that takes few a second: those that cannot occur are left to the defaults.
+    """
     model = botocore.session.get_session().get_service_model("apigateway")
     known = set(model.shape_for("GatewayResponseType").enum)
+    assert known >= POSSIBLE
     for template in every_template:
         given = {each["ResponseType"]: each for each in all_of(template, "AWS::ApiGateway::GatewayResponse")}
-        assert given.keys() == known
+        defaults = {"DEFAULT_4XX", "DEFAULT_5XX"}
+        assert defaults < given.keys() <= POSSIBLE | defaults
         for each in given.values():
             body = json.loads(each["ResponseTemplates"]["application/json"])
             assert body.keys() == {"error_code", "message"}
             assert body["message"]
             assert str(body["error_code"]) == each.get("StatusCode", str(body["error_code"]))
+
+
+def test_who_finds_no_function_is_told_when_to_come_again(template: Template) -> None:
+    """Lambda has no room, or wakes a version that slept: in a moment it is well, and clients try again."""
+    given = {each["ResponseType"]: each for each in all_of(template, "AWS::ApiGateway::GatewayResponse")}
+    told = {
+        name: (each["StatusCode"], each["ResponseParameters"])
+        for name, each in given.items()
+        if "ResponseParameters" in each
+    }
+    assert told == {
+        "INTEGRATION_FAILURE": ("503", {"gatewayresponse.header.Retry-After": "'5'"}),
+        "THROTTLED": ("429", {"gatewayresponse.header.Retry-After": "'1'"}),
+    }
 
 
 def test_the_defaults_give_no_status(template: Template) -> None:
@@ -60,9 +83,7 @@ def test_what_the_registry_refuses_too_is_said_in_its_words(template: Template) 
     same = {
         "DEFAULT_5XX": refusals.Unexpected(),
         "REQUEST_TOO_LARGE": refusals.BodyTooLarge(limit=limit),
-        "RESOURCE_NOT_FOUND": refusals.NoSuchPath(),
-        "UNAUTHORIZED": errors.Unauthorized(),
-        "UNSUPPORTED_MEDIA_TYPE": refusals.UnsupportedMediaType(),
+        "MISSING_AUTHENTICATION_TOKEN": refusals.NoSuchPath(),
     }
     assert {kind: said[kind] for kind in same} == {
         kind: {"error_code": refusal.code, "message": refusal.message} for kind, refusal in same.items()

@@ -72,7 +72,7 @@ def test_a_batch_that_cannot_be_written_holds_up_nobody_for_ever(template: Templ
 
 def test_it_catches_up_every_quarter_of_an_hour(template: Template) -> None:
     """Whatever the stream did not bring: the alarm is an hour away."""
-    rule = only(template, "AWS::Events::Rule")
+    rule = of(template, "Journal", "AWS::Events::Rule")
     assert (rule["ScheduleExpression"], rule["State"]) == ("rate(15 minutes)", "ENABLED")
     (target,) = rule["Targets"]
     assert written(target["Arn"]).startswith("<JournalFunction")

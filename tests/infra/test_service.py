@@ -1,8 +1,11 @@
 """What the registry's function is, what it is told, and that front doors call it as they must."""
 
+import json
+
 import pytest
 
 from infra import packages
+from sigla.aws.probe import ASKED
 from sigla.settings import PREFIX, described
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, ids, kinds, of, only, written
@@ -50,6 +53,29 @@ def test_front_doors_call_the_published_version(without_zones: list[Template]) -
         assert {written(each["FunctionName"]) for each in doors} == {f"<{alias}>"}
         for method in all_of(template, "AWS::ApiGateway::Method"):
             assert f"<{alias}>" in written(method["Integration"]["Uri"])
+
+
+def asked_by_clocks(template: Template) -> dict[str, int]:
+    """How often a day each alias is asked how it is: by a rule of its own, or by the heartbeat that a rule wakes."""
+    times = {"rate(1 day)": 1, "rate(1 minute)": 1_440}
+    asked: dict[str, int] = {}
+    for rule in all_of(template, "AWS::Events::Rule"):
+        for target in rule.get("Targets", []):
+            event = json.loads(written(target.get("Input", "{}")))
+            if event == ASKED:
+                asked[written(target["Arn"])] = times[rule["ScheduleExpression"]]
+            elif "zone" in event:
+                asked[event["zone"]["function"]] = times[rule["ScheduleExpression"]]
+    return asked
+
+
+def test_no_version_sleeps_in(template: Template, zones: Template) -> None:
+    """One that nobody invokes for 14 days is put away: the first request after it fails. A zone's is asked anyway."""
+    for each, count in ((template, 1), (zones, 4)):
+        asked = asked_by_clocks(each)
+        assert asked.keys() == {f"<{alias}>" for alias in ids(each, "AWS::Lambda::Alias")}
+        assert len(asked) == count
+        assert sorted(asked.values()) == [1, *[1_440] * (count - 1)]
 
 
 def test_logs_end(every_template: list[Template]) -> None:

@@ -107,8 +107,8 @@ def test_queries_ask_for_fields_that_lines_have(all_on: Template) -> None:
 def test_a_registry_that_nobody_asks_costs_less_than_three_dollars_fifty_a_month(template: Template) -> None:
     """One snapshot and seven alarms have a price of their own; a new priced resource fails here first."""
     counted = {item.what: item.count for item in prices.idle(template)}
-    catch_ups = {"catch-ups of the journal": 4 * 730}
-    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 7} | catch_ups
+    clocks = {"catch-ups of the journal": 4 * 730, "probes of the registry": 30}
+    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 7} | clocks
     assert prices.total(template) <= 3.50
 
 
