@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,8 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
         if zone.private:
             private = f"The registry in {each}, with its ring, for clients in its network"
             outputs[f"ZonePrivateUrl{name}"] = (zone.private.url, private)
+    for before, door in pairwise(each.private for each in made if each.private):
+        door.follow(before)
     return made
 
 

@@ -115,20 +115,26 @@ class PrivateDoor(Construct):
             policy=self.by_the_endpoint(),
             security_policy="TLS_1_2",
         )
-        apigateway.CfnBasePathMappingV2(
+        mapping = apigateway.CfnBasePathMappingV2(
             self,
             "Mapping",
             domain_name_arn=domain.attr_domain_name_arn,
             rest_api_id=self.api.rest_api_id,
             stage=self.api.deployment_stage.stage_name,
         )
-        apigateway.CfnDomainNameAccessAssociation(
+        access = apigateway.CfnDomainNameAccessAssociation(
             self,
             "Access",
             domain_name_arn=domain.attr_domain_name_arn,
             access_association_source=self.endpoint_id,
             access_association_source_type="VPCE",
         )
+        self.begins, self.ends = (self.api.node.find_child("Resource"), domain), (mapping, access)
+
+    def follow(self, other: "PrivateDoor") -> None:
+        """Is made when the other one is: API Gateway takes a new API, and a new name, only every so many seconds."""
+        for mine in self.begins:
+            mine.node.add_dependency(*other.ends)
 
     def find_it(self, name: str, network: Network, endpoint: ec2.CfnVPCEndpoint) -> None:
         """The name's record. Of the endpoint's own names the first is that of all its zones, of which it has one."""

@@ -1,7 +1,8 @@
 """The caches of a zone: nodes that know nothing of each other. Who keeps which schema is decided by who asks.
 
 Each member is a group of one node, so that its address is known when the stack is deployed and never moves: nobody has
-to discover it, and all instances of a zone see the same ring.
+to discover it, and all instances of a zone see the same ring. Members are made one after the other: while one joins,
+the group of users that all of them have is busy, and refuses the next.
 """
 
 from collections.abc import Mapping
@@ -123,6 +124,7 @@ class Ring(Construct):
         choice, local = self.settings.ring, self.settings.local
         user = None if local else self.user()
         secured = PLAIN if user is None else SECURED | {"user_group_ids": [self.users(user).ref]}
+        before: elasticache.CfnReplicationGroup | None = None
         for number in range(1, choice.members + 1):
             member = elasticache.CfnReplicationGroup(
                 self,
@@ -140,6 +142,9 @@ class Ring(Construct):
                 **place,
                 **secured,
             )
+            if before:
+                member.add_dependency(before)
+            before = member
             where = f"{member.attr_primary_end_point_address}:{member.attr_primary_end_point_port}"
             self.acknowledged(member)
             if user is None:
@@ -167,12 +172,16 @@ class Ring(Construct):
         return elasticache.CfnUserGroup(self, "Users", engine=VALKEY, user_group_id=user.user_id, user_ids=[user.ref])
 
     def memcached(self, guards: list[str], place: dict[str, Any]) -> None:
-        """They have neither users nor passwords: whoever the guard lets through is believed."""
+        """They have neither users nor passwords: whoever the guard lets through is believed.
+
+        Another type of node is another member: of one that is there ElastiCache cannot change it.
+        """
         choice, local = self.settings.ring, self.settings.local
+        kind = choice.node_type.title().replace(".", "")
         for number in range(1, choice.members + 1):
             member = elasticache.CfnCacheCluster(
                 self,
-                f"Member{number}",
+                f"Member{number}{kind}",
                 engine=MEMCACHED,
                 engine_version=self.engine.version,
                 cache_node_type=choice.node_type,

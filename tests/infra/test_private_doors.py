@@ -1,8 +1,11 @@
 """The door for clients in a zone's network: by one endpoint in the zone, and under a name of its own."""
 
 import json
+from itertools import pairwise
 
+from infra.parts.zone import titled
 from sigla.aws.heartbeat import Asked
+from tests.infra.conftest import PRIVATE, Synthesise
 from tests.infra.reading import Template, all_in, ids_in, kinds, mentioned, of, only, written
 
 ZONE = "ZoneUse1Az2"
@@ -97,3 +100,19 @@ def test_the_directory_tells_the_private_url(private: Template) -> None:
     assert Asked.of(json.loads(written(target["Input"]))).url == "https://use1-az2.sr.example.com"
     assert private["Outputs"]["ZonePrivateUrlUse1Az2"]["Value"] == "https://use1-az2.sr.example.com"
     assert "ZoneUrlUse1Az2" in private["Outputs"]
+
+
+def test_doors_are_made_one_after_the_other(synthesise: Synthesise) -> None:
+    """API Gateway takes a new API, and a new name, only every so many seconds: of several at once it refuses some."""
+    chosen = dict(PRIVATE) | {"zones": "use1-az1,use1-az2,use1-az4", "ring.kind": "none"}
+    template = synthesise(*chosen.items())
+    doors = [f"Zone{titled(zone)}Private" for zone in chosen["zones"].split(",")]
+    for before, door in pairwise(doors):
+        ends = {
+            name
+            for kind in ("BasePathMappingV2", "DomainNameAccessAssociation")
+            for name in ids_in(template, before, f"AWS::ApiGateway::{kind}")
+        }
+        for kind in ("RestApi", "DomainNameV2"):
+            (begins,) = ids_in(template, door, f"AWS::ApiGateway::{kind}")
+            assert ends <= set(template["Resources"][begins]["DependsOn"])

@@ -10,7 +10,7 @@ from infra.settings import InvalidSetting, Settings
 from sigla.cache.members.addresses import read
 from tests.caches import USERS
 from tests.infra.conftest import Synthesise
-from tests.infra.reading import Template, all_in, all_of, ids_in, kinds, mentioned, of, written
+from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, kinds, mentioned, of, written
 
 ZONE = "ZoneUse1Az1"
 MEMBER = {VALKEY: "AWS::ElastiCache::ReplicationGroup", MEMCACHED: "AWS::ElastiCache::CacheCluster"}
@@ -62,6 +62,22 @@ def test_a_member_knows_one_user_who_has_no_password(zones: Template) -> None:
         assert users["Engine"] == user["Engine"] == "valkey"
         (group,) = ids_in(zones, part, "AWS::ElastiCache::UserGroup")
         assert [each["UserGroupIds"] for each in all_in(zones, part, MEMBER[VALKEY])] == [[{"Ref": group}]] * 2
+
+
+def test_members_are_made_one_after_the_other(zones: Template) -> None:
+    """While one joins, the group of users that all of them have is busy, and refuses the next."""
+    first, second = ids_in(zones, ZONE, MEMBER[VALKEY])
+    waits = {name: as_list(zones["Resources"][name].get("DependsOn", [])) for name in (first, second)}
+    assert waits == {first: [], second: [first]}
+
+
+def test_memcached_of_another_type_is_another_member(private: Template, synthesise: Synthesise) -> None:
+    """ElastiCache does not change the type of one that is there: CloudFormation has to make a new one first."""
+    larger = synthesise(
+        ("zones", "use1-az2"), ("ring.kind", "memcached"), ("ring.node_type", "cache.t4g.small")
+    )
+    assert len(ids(larger, MEMBER[MEMCACHED])) == 2
+    assert not set(ids(larger, MEMBER[MEMCACHED])) & set(ids(private, MEMBER[MEMCACHED]))
 
 
 def test_only_the_zones_function_reaches_its_ring(zones: Template) -> None:
