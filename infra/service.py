@@ -227,9 +227,10 @@ def _put(made: Made, place: Place) -> None:
 
 
 def stored(settings: Settings, storage: Storage) -> dict[str, str]:
-    """What every function is told: where its registry is kept, and whose table and bucket have to be."""
+    """What every function is told: where its registry is kept, whose that has to be, and which stack it is of."""
     kept = {
         "SIGLA_REGISTRY_NAME": settings.registry_name,
+        "SIGLA_STACK": settings.stack_name,
         "SIGLA_TABLE": storage.table.table_name,
         "SIGLA_BUCKET": storage.bucket.bucket_name,
     }

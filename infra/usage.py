@@ -79,9 +79,9 @@ MEMORY_GB = 0.5
 """Of every function."""
 OVERHEAD = 26
 """Bytes that CloudWatch Logs adds to a line."""
-REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE = 400, 360, 140, 640
+REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE = 400, 360, 140, 680
 """Bytes at most, of subjects with names of 40."""
-METRICS_LINE, METRICS_VALUE = 320, 8
+METRICS_LINE, METRICS_VALUE = 360, 8
 """Bytes at most: of a line that tells of reads and of writes, and of each value in it."""
 TOGETHER, STRANGERS_LINES = 99, 10
 """Requests whose metrics share a line, at most, and lines of 401 in a minute, of one environment."""

@@ -18,6 +18,23 @@ NAMESPACE = "Sigla"
 """Of what our functions tell of themselves."""
 
 
+def own_metric(
+    settings: Settings, name: str, statistic: str = "Sum", *, label: str | None = None, **dimensions: str
+) -> cloudwatch.Metric:
+    """One that our functions tell of. dimensions: further ones, besides those that all of them have.
+
+    The registry's name alone would be that of every stage: what lives in one stack must not hide what died in another.
+    """
+    return cloudwatch.Metric(
+        namespace=NAMESPACE,
+        metric_name=name,
+        dimensions_map={"service": f"sigla-{settings.registry_name}", "stack": settings.stack_name, **dimensions},
+        statistic=statistic,
+        period=PERIOD,
+        label=label,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Watched:
     """threshold: at this value and above it rings. periods: of PERIOD, so many in a row. meaning: what to think.

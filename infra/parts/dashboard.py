@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.parts.alarms import NAMESPACE, PERIOD
+from infra.parts.alarms import PERIOD, own_metric
 from infra.settings import Settings
 
 WIDTH = 24
@@ -67,7 +67,7 @@ class Dashboard(Construct):
         watched: Sequence[tuple[str, cloudwatch.IMetric]],
     ) -> None:
         super().__init__(scope, name)
-        self.service = f"sigla-{settings.registry_name}"
+        self.settings = settings
         board = cloudwatch.Dashboard(self, "Board")
         asked, times, names = [], [], []
         for function, stage, log_group in doors:
@@ -88,14 +88,7 @@ class Dashboard(Construct):
 
     def metric(self, name: str, statistic: str) -> cloudwatch.Metric:
         """One of the function's own."""
-        return cloudwatch.Metric(
-            namespace=NAMESPACE,
-            metric_name=name,
-            dimensions_map={"service": self.service},
-            statistic=statistic,
-            label=f"{name} {statistic}",
-            period=PERIOD,
-        )
+        return own_metric(self.settings, name, statistic, label=f"{name} {statistic}")
 
 
 def _graph(title: str, in_a_row: int, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:

@@ -16,7 +16,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IDependable
 
 from infra.heartbeat import Heartbeat
-from infra.parts.alarms import NAMESPACE, PERIOD, Watched, of_a_function, of_a_url, set_alarms
+from infra.parts.alarms import Watched, of_a_function, of_a_url, own_metric, set_alarms
 from infra.parts.functions import Functions
 from infra.parts.network import Network, Subnet, security_group
 from infra.parts.private_door import HTTPS, PrivateDoor
@@ -224,13 +224,7 @@ class Zone(Construct):
 
     def told(self, name: str) -> cloudwatch.Metric:
         """A metric of the heartbeat's."""
-        return cloudwatch.Metric(
-            namespace=NAMESPACE,
-            metric_name=name,
-            dimensions_map={"service": f"sigla-{self.settings.registry_name}", "zone": self.zone},
-            statistic="Sum",
-            period=PERIOD,
-        )
+        return own_metric(self.settings, name, zone=self.zone)
 
 
 def _nothing_but(service: str, arns: list[str]) -> iam.PolicyDocument:

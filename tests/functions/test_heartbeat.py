@@ -31,7 +31,7 @@ def a_zone(id: str) -> dict[str, dict[str, str]]:
 def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
     """A registry in a table and a bucket that asks for keys."""
     monkeypatch.delenv("SIGLA_ZONE", raising=False)
-    with deployed(monkeypatch, SIGLA_AUTH="auto") as made:
+    with deployed(monkeypatch, SIGLA_AUTH="auto", SIGLA_STACK="prod") as made:
         yield made
 
 
@@ -102,13 +102,14 @@ def test_what_the_heartbeat_finds_every_door_tells(
 def test_each_heartbeat_is_one_line(
     deployment: Deployment, heartbeat: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """For CloudWatch, which finds its metrics in it, and for people."""
+    """For CloudWatch, which finds its metrics in it, those of this stack, and for people."""
     capsys.readouterr()
     heartbeat("use1-az1", **{"use1-az1": invoked(deployment.instance(SIGLA_ZONE="use1-az1"))})
     (line,) = capsys.readouterr().out.splitlines()
     told = json.loads(line)
-    assert (told["service"], told["zone"], told["ZoneHealthy"], told["event"]) == (
+    assert (told["service"], told["stack"], told["zone"], told["ZoneHealthy"], told["event"]) == (
         "sigla-default",
+        "prod",
         "use1-az1",
         [1.0],
         "heartbeat",

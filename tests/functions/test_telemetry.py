@@ -253,6 +253,19 @@ def test_a_clock_that_is_set_back_stops_nothing(written: Written, clock: FixedCl
     assert len(written()) == 2
 
 
+def test_metrics_of_two_stacks_are_others(written: Written, clock: FixedClock) -> None:
+    """Both may serve a registry of one name: what lives in one must not hide what died in the other."""
+    for stack in ("dev", "prod"):
+        metrics = RequestMetrics(SERVICE, Calls(), clock, stack=stack)
+        metrics(READ)
+        metrics(WRITE._replace(status=500))
+        lines = written()
+        assert len(lines) == 2
+        for line in lines:
+            assert sorted(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"][0]) == ["service", "stack"]
+            assert (line["service"], line["stack"]) == (SERVICE, stack)
+
+
 def test_there_are_few_metrics() -> None:
     """Each costs $0.30 a month and dimension; a test against the eleventh."""
     assert len({metric.name for metric in METRICS}) == len(METRICS) <= 10

@@ -38,6 +38,8 @@ __all__ = ["loop"]
 
 SUBJECT = "payments.invoices.invoice-received-value"
 VERSIONS = f"/subjects/{SUBJECT}/versions"
+STACK = "sigla-payments"
+LOGGED = {"SIGLA_AUTH": "keys", "SIGLA_LOG_REQUESTS": "true", "SIGLA_LOG_READS": "1"}
 SCHEDULED = {"source": "aws.events"}
 
 
@@ -53,7 +55,7 @@ def a_schema(fields: int) -> str:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[dict[str, list[str]]]:
     """The lines of each of the requests that have a price, sent in environments that know their key."""
-    with deployed(monkeypatch, SIGLA_AUTH="keys", SIGLA_LOG_REQUESTS="true", SIGLA_LOG_READS="1") as deployment:
+    with deployed(monkeypatch, SIGLA_STACK=STACK, **LOGGED) as deployment:
         secret = deployment.key("billing-producer", "admin")
         warm, other, third = (Client(deployment.instance(), "rest", "billing-producer", secret) for _ in range(3))
         lines: dict[str, list[str]] = {}
@@ -233,7 +235,7 @@ def test_a_heartbeat_asks_aws_as_often_as_it_is_priced(
     with lambda_api({ALIAS: answer}) as endpoint:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", endpoint)
         zones = AwsZones(stores.dynamodb, stores.table, SystemClock(), registry=stores.registry)
-        heartbeat = Heartbeat(stores.clients.functions, zones, SystemClock(), service="sigla-default")
+        heartbeat = Heartbeat(stores.clients.functions, zones, SystemClock(), service="sigla-default", stack=STACK)
         with metered(stores.clients, tuple(writing)) as meter:
             heartbeat(event)
     assert [("Invoke",)] * len(asked) == [asking]

@@ -12,6 +12,7 @@ from infra import prices
 from infra.parts.alarms import NAMESPACE
 from infra.usage import METRIC, QUERIES
 from sigla.aws.telemetry import METRICS
+from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, kinds, only, written
 
 PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
@@ -66,13 +67,42 @@ def test_so_many_requests_in_an_hour_ring_where_a_setting_says_so(
     """Each is paid for. Of every function that answers: those of zones have doors of their own."""
 
     def counted(template: Template) -> list[str]:
-        alarms = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each["MetricName"] == "Invocations"]
+        alarms = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each.get("MetricName") == "Invocations"]
         assert {(each["Threshold"], each["Period"], each["Statistic"]) for each in alarms} <= {(500_000, 3600, "Sum")}
         return [str(each["Dimensions"]) for each in alarms]
 
     assert not counted(template)
     assert len(counted(all_on)) == 1
     assert len(counted(private)) == 2
+
+
+def watched(template: Template, stack: str) -> set[tuple[str, ...]]:
+    """The metrics that alarms read. What CloudFormation names begins with the stack's name."""
+    read = [each for alarm in all_of(template, "AWS::CloudWatch::Alarm") for each in metrics_of(alarm)]
+    return {
+        (
+            each["Namespace"],
+            each["MetricName"],
+            *sorted(f"{one['Name']}={written(one['Value']).replace('<', f'<{stack}-')}" for one in each["Dimensions"]),
+        )
+        for each in read
+    }
+
+
+def metrics_of(alarm: dict[str, Any]) -> list[dict[str, Any]]:
+    """One, or those that an expression is made of; metrics of a log's lines have no dimensions."""
+    several = [each["MetricStat"]["Metric"] for each in alarm.get("Metrics", []) if "MetricStat" in each]
+    return [{"Dimensions": []} | each for each in several or [alarm]]
+
+
+def test_alarms_of_two_stacks_share_no_metric(
+    synthesise: Synthesise, zones: Template, all_on: Template, jobs: Template
+) -> None:
+    """Both may serve a registry of one name: what lives in one would hide what died in the other."""
+    other = watched(synthesise(("stack_name", "dev"), ("zones", "use1-az1")), "dev")
+    assert other
+    for template in (zones, all_on, jobs):
+        assert not other & watched(template, "sigla")
 
 
 def widgets(template: Template) -> list[dict[str, Any]]:
@@ -86,8 +116,8 @@ def test_the_dashboard_shows_every_metric_of_the_function(all_on: Template) -> N
     graphs = [each["properties"].get("metrics", []) for each in widgets(all_on)]
     shown = {metric[1] for graph in graphs for metric in graph if metric[0] == NAMESPACE}
     assert shown == {metric.name for metric in METRICS}
-    dimensions = {tuple(metric[2:4]) for graph in graphs for metric in graph if metric[0] == NAMESPACE}
-    assert dimensions == {("service", "sigla-default")}
+    dimensions = {tuple(metric[2:6]) for graph in graphs for metric in graph if metric[0] == NAMESPACE}
+    assert dimensions == {("service", "sigla-default", "stack", "sigla")}
 
 
 def test_queries_ask_for_fields_that_lines_have(all_on: Template) -> None:

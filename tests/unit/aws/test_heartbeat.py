@@ -73,7 +73,9 @@ def examine(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     def examined(function: Function) -> Told:
         zones = EmbeddedZones()
         with lambda_api({ARN: function}) as endpoint, clients(endpoint, monkeypatch) as aws:
-            Heartbeat(aws.functions, zones, FixedClock(), service="sigla-default")({"zone": ZONE}, None)
+            Heartbeat(aws.functions, zones, FixedClock(), service="sigla-default", stack="prod")(
+                {"zone": ZONE}, None
+            )
         (zone,) = zones.list()
         (line,) = capsys.readouterr().out.splitlines()
         return Told(zone, json.loads(line))
@@ -93,10 +95,11 @@ def test_a_zone_that_is_well_is_told_so(examine: Examine) -> None:
     assert told.zone == Zone("use1-az1", "us-east-1a", "https://a.example", healthy=True, checked=NOW)
     assert told.metrics == {"ZoneHealthy": 1}
     (directive,) = told.line["_aws"]["CloudWatchMetrics"]
-    assert (directive["Namespace"], sorted(directive["Dimensions"][0])) == ("Sigla", ["service", "zone"])
+    assert (directive["Namespace"], sorted(directive["Dimensions"][0])) == ("Sigla", ["service", "stack", "zone"])
     facts = {name: told.line[name] for name in told.line.keys() - {"_aws", "ZoneHealthy"}}
     assert facts == {
         "service": "sigla-default",
+        "stack": "prod",
         "zone": "use1-az1",
         "event": "heartbeat",
         "healthy": True,

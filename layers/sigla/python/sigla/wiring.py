@@ -170,7 +170,13 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     log = RequestLog(
         service, calls, clock, release=__version__, reads=settings.log_reads, more=Farthest(counts), zone=settings.zone
     )
-    metrics = RequestMetrics(service, calls, clock, is_foreign=lambda: ownership is not None and ownership.is_foreign)
+    metrics = RequestMetrics(
+        service,
+        calls,
+        clock,
+        stack=settings.stack,
+        is_foreign=lambda: ownership is not None and ownership.is_foreign,
+    )
     if ownership is not None:
         ownership.tell = log.tell
     auth = KEYS if settings.auth == AUTO else settings.auth
@@ -224,7 +230,8 @@ def heartbeat_handler() -> "Renewed":
         if settings.identity:
             objects = opened.enter_context(closing(Objects(clients.s3, settings.bucket, clock=clock)))
             zones = OwnZones(zones, opened.enter_context(closing(owning(settings, clients, objects, clock))))
-        return Heartbeat(clients.functions, zones, clock, service=f"sigla-{settings.registry_name}")
+        service = f"sigla-{settings.registry_name}"
+        return Heartbeat(clients.functions, zones, clock, service=service, stack=settings.stack)
 
     return Renewed(build)
 

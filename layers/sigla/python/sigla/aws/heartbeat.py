@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import orjson
-from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sigla.aws.probe import ASKED
-from sigla.aws.telemetry import NAMESPACE
+from sigla.aws.telemetry import own_metrics
 from sigla.ports import Clock, Pulse, Zone, Zones
 
 Event = Mapping[str, Any]
@@ -92,13 +92,13 @@ def _flaws(asked: Asked, answer: Answer) -> Iterator[str]:
 
 
 class Heartbeat:
-    """What Lambda calls. functions: a client of Lambda. service: whose metrics they are."""
+    """What Lambda calls. functions: a client of Lambda. service, stack: whose metrics they are."""
 
-    def __init__(self, functions: Any, zones: Zones, clock: Clock, *, service: str) -> None:
+    def __init__(self, functions: Any, zones: Zones, clock: Clock, *, service: str, stack: str = "") -> None:
         self._functions = functions
         self._zones = zones
         self._clock = clock
-        self._service = service
+        self._service, self._stack = service, stack
 
     def __call__(self, event: Event, _: Any = None) -> dict[str, Any]:
         """What is told. Raises ValueError for an event that is none of ours, StoreError where the table is silent."""
@@ -130,7 +130,7 @@ class Heartbeat:
 
     def _tell(self, zone: str, verdict: Verdict, told: dict[str, Any]) -> None:
         """One line, which is the metrics, too."""
-        metrics = EphemeralMetrics(namespace=NAMESPACE, service=self._service)
+        metrics = own_metrics(self._service, self._stack)
         metrics.add_dimension("zone", zone)
         metrics.add_metric("ZoneHealthy", MetricUnit.Count, verdict.healthy)
         for name, count in TROUBLES.items():

@@ -33,6 +33,16 @@ STRANGERS_LINES = 10
 MOST_TOGETHER = 99
 """Requests whose metrics share a line. With a hundred values of a metric Powertools writes the line itself."""
 
+def own_metrics(service: str, stack: str) -> EphemeralMetrics:
+    """Takes what a function tells of itself, under the dimensions `service` and, where there is one, `stack`.
+
+    Two stacks may serve registries of one name: without the second, the live one would hide the dead one.
+    """
+    return EphemeralMetrics(
+        namespace=NAMESPACE, service=service, default_dimensions={"stack": stack} if stack else {}
+    )
+
+
 # Each request is a task of its own, whose name says nothing: no field of the line.
 logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # since Python 3.12
 
@@ -173,7 +183,7 @@ METRICS = (
     Metric("Throttles", MetricUnit.Count, lambda one: one.throttles),
     Metric("LostRaces", MetricUnit.Count, lambda one: one.lost_races),
 )
-"""All of them, with one dimension: the service."""
+"""All of them, with the same dimensions: the service and the stack."""
 
 FOREIGN = "ForeignData"
 """One more, told of each request while what is stored bears another identity, or none: paid for then alone."""
@@ -186,14 +196,20 @@ class RequestMetrics:
     A failure of ours is told at once, with all that waits; so is a request after a minute of silence. An environment
     that ends takes along what it has not told: a minute's requests at most, none of them a failure.
 
-    is_foreign: whether what is stored is known not to be this deployment's.
+    stack: of which the function is a part. is_foreign: whether what is stored is known not to be this deployment's.
     """
 
     def __init__(
-        self, service: str, calls: Calls, clock: Clock, *, is_foreign: Callable[[], bool] = lambda: False
+        self,
+        service: str,
+        calls: Calls,
+        clock: Clock,
+        *,
+        stack: str = "",
+        is_foreign: Callable[[], bool] = lambda: False,
     ) -> None:
         self._is_foreign = is_foreign
-        self._metrics = EphemeralMetrics(namespace=NAMESPACE, service=service)
+        self._metrics = own_metrics(service, stack)
         self._troubles = calls.troubles
         self._throttles, self._lost_races = calls.troubles[THROTTLED], calls.troubles[LOST]
         self._cold = True
