@@ -224,7 +224,7 @@ def shown(fleet: Fleet, found: Figures) -> Iterator[tuple[str, str]]:
     yield "  bytes in, per second", f"{found.bytes_in / fleet.minutes / 60:,.0f}"
     yield "schemas in the ring of a zone, in the long run", f"{entries:,.0f}"
     yield "  bytes of them in each member", f"{entries * (mean + OVERHEAD) / fleet.members:,.0f}"
-    yield "bytes from one zone to another, by rings", "0"
+    yield "bytes billed from one zone to another, by rings", "0"
     yield "a month: reads from S3 without a ring", f"{reads_month:,.0f} (${reads_month * S3['GetObject']:,.2f})"
     yield "a month: reads from S3 with it", f"{gets_month:,.0f} (${gets_month * S3['GetObject']:,.2f})"
     yield "a month: the ring's members", f"${ring:,.2f}"

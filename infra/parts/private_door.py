@@ -1,8 +1,11 @@
 """A zone's own door for clients in its network: an endpoint in the zone, a REST API that only it reaches, and a name.
 
 A client finds the name in the private hosted zone, and comes by the endpoint's address in its own zone to API Gateway:
-no byte crosses a zone or the internet on the way. Source: Amazon API Gateway Developer Guide, "Custom domain names for
-private APIs". By an endpoint that was there already, the name is the one that API Gateway gives the two together.
+without a NAT gateway, without the internet, and without a transfer between zones that is billed. Behind the endpoint
+API Gateway and Lambda are services of the region: through which zones their bytes go, AWS does not promise. Source:
+Amazon API Gateway Developer Guide, "Custom domain names for private APIs".
+
+By an endpoint that was there already, the name is the one that API Gateway gives the two together.
 """
 
 from aws_cdk import Aws, Fn

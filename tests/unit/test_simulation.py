@@ -108,7 +108,7 @@ def test_the_fleet_is_told_as_a_table_and_as_an_object(capsys: pytest.CaptureFix
     rows = capsys.readouterr().out.splitlines()
     assert scale.main([*small, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["bytes from one zone to another, by rings"] == "0"
+    assert told["bytes billed from one zone to another, by rings"] == "0"
     assert len(told) == len(rows)
 
 
