@@ -25,6 +25,7 @@ from infra.parts import checklist, platform
 from infra.parts.front_door import STAGE, GatewayLogs, RestApi
 from infra.parts.functions import Functions, Placed
 from infra.parts.network import Network
+from infra.parts.recipients import Recipients
 from infra.parts.watch import Door, Watch
 from infra.parts.zone import Zone, titled
 from infra.pipelines import Pipelines
@@ -44,6 +45,7 @@ class Base:
     storage: Storage
     functions: Functions
     gateway: GatewayLogs
+    recipients: Recipients
 
 
 def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) -> cdk.Stack:
@@ -66,7 +68,9 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
     platform.apply_to(stack, settings)
     storage = Storage(stack, "Storage", settings=settings)
     functions = Functions(stack, "Functions", settings=settings, placed=placed)
-    base = Base(settings, storage, functions, GatewayLogs(stack, "GatewayLogs", settings=settings))
+    gateway = GatewayLogs(stack, "GatewayLogs", settings=settings)
+    recipients = Recipients(stack, "Recipients", settings=settings)
+    base = Base(settings, storage, functions, gateway, recipients)
     outputs = Target.of(settings).outputs | {
         "BucketName": (storage.bucket.bucket_name, "Schema bodies and the journal"),
         "TableName": (storage.table.table_name, "Ids, versions, settings"),
@@ -81,12 +85,12 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
             settings=settings,
             public=public,
             private=[Door(each.service, each.private.api) for each in zones if each.private],
-            journal=journal.function,
-            aside=journal.aside,
+            journal=journal,
+            recipients=recipients,
         )
         outputs["JournalName"] = (journal.function.function_name, "What writes the journal to the bucket")
     if settings.pipelines.enabled:
-        Pipelines(stack, "Jobs", settings=settings, storage=storage, placed=placed)
+        Pipelines(stack, "Jobs", settings=settings, storage=storage, recipients=recipients, placed=placed)
     for name, (value, description) in outputs.items():
         cdk.CfnOutput(stack, name, value=value, description=description)
     checklist.check(app)
@@ -137,6 +141,7 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
             network=network,
             heartbeat=heartbeat,
             account=base.gateway.account,
+            recipients=base.recipients,
         )
         made.append(zone)
         name = titled(each)

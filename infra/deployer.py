@@ -121,6 +121,10 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("CreateRole", "DeleteRole", "UpdateRole", "UpdateAssumeRolePolicy", "TagRole", "UntagRole", *_LOGS_ROLE),
     ),
     "AWS::Lambda::Alias": ("lambda", ("CreateAlias", "UpdateAlias", "DeleteAlias")),
+    "AWS::Lambda::EventInvokeConfig": (
+        "lambda",
+        ("PutFunctionEventInvokeConfig", "UpdateFunctionEventInvokeConfig", "DeleteFunctionEventInvokeConfig"),
+    ),
     "AWS::Lambda::EventSourceMapping": (
         "lambda",
         ("CreateEventSourceMapping", "UpdateEventSourceMapping", "DeleteEventSourceMapping", *_TAGS),
@@ -158,6 +162,9 @@ ACTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "AWS::S3::BucketPolicy": ("s3", ("PutBucketPolicy",)),
     "AWS::Scheduler::Schedule": ("scheduler", ("CreateSchedule", "UpdateSchedule", "DeleteSchedule")),
+    "AWS::SNS::Subscription": ("sns", ("Subscribe",)),  # and what is done to one that is there: below
+    "AWS::SNS::Topic": ("sns", ("CreateTopic", "DeleteTopic", "SetTopicAttributes", *_TAGS)),
+    "AWS::SNS::TopicPolicy": ("sns", ("SetTopicAttributes",)),
     "AWS::SQS::Queue": ("sqs", ("CreateQueue", "DeleteQueue", "SetQueueAttributes", "TagQueue", "UntagQueue")),
     "AWS::SQS::QueuePolicy": ("sqs", ("SetQueueAttributes",)),
     "AWS::WAFv2::WebACL": ("wafv2", ("CreateWebACL", "UpdateWebACL", "DeleteWebACL", *_TAGS)),
@@ -185,6 +192,7 @@ READS = {
     ),
     "s3": ("GetBucket*", "Get*Configuration", "ListTagsForResource"),
     "scheduler": ("GetSchedule",),
+    "sns": ("GetTopicAttributes", "GetDataProtectionPolicy", "ListSubscriptionsByTopic", "ListTagsForResource"),
     "sqs": ("GetQueue*", "ListQueueTags"),
     "wafv2": ("GetWebACL*", "ListTagsForResource"),
 }
@@ -213,6 +221,7 @@ PLACES = {
     "route53": ("arn:*:route53:::*",),
     "s3": ("arn:*:s3:::{bucket}-*",),
     "scheduler": ("arn:*:scheduler:*:*:schedule/default/{stack}-*",),
+    "sns": ("arn:*:sns:*:*:{stack}-*",),
     "sqs": ("arn:*:sqs:*:*:{stack}-*",),
     # What it stands before is named by its own service.
     "wafv2": ("arn:*:wafv2:*:*:regional/webacl/*", "arn:*:apigateway:*::/restapis/*"),

@@ -57,6 +57,12 @@ def between(of: Deployed) -> list[dict[str, Any]]:
             "Resource": "*",
         },
         {
+            "Sid": "SubscriptionsAreOfNoTopic",
+            "Effect": "Allow",
+            "Action": ["sns:GetSubscriptionAttributes", "sns:SetSubscriptionAttributes", "sns:Unsubscribe"],
+            "Resource": "*",
+        },
+        {
             "Sid": "DomainsNeedTheGatewaysOwnRole",
             "Effect": "Allow",
             "Action": "iam:CreateServiceLinkedRole",

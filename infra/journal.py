@@ -42,7 +42,7 @@ class Journal(Construct):
     ) -> None:
         super().__init__(scope, name)
         # Which records Lambda gave up.
-        given_up = notes(self, "GivenUp") if settings.journal.stream else None
+        self.given_up = notes(self, "GivenUp") if settings.journal.stream else None
         made = functions.make(
             self,
             "journal",
@@ -50,11 +50,11 @@ class Journal(Construct):
             memory_mb=MEMORY_MB,
             timeout=TIMEOUT,
             environment=stored(settings, storage),
-            grants=partial(Grants(settings, storage).of_the_journal, given_up=given_up),
+            grants=partial(Grants(settings, storage).of_the_journal, given_up=self.given_up),
         )
         self.function, self.log_group = made.function, made.log_group
-        if given_up:
-            self.follow(storage, settings.registry_name, given_up)
+        if self.given_up:
+            self.follow(storage, settings.registry_name, self.given_up)
         self.aside = self.log_group.add_metric_filter(
             "Aside",
             # Of one that is never met, nothing is sent and nothing paid.

@@ -32,6 +32,7 @@ from infra.parts.checklist import acknowledge
 from infra.parts.functions import allow, use_of_the_key
 from infra.parts.logs import log_group
 from infra.parts.notes import notes
+from infra.parts.recipients import Recipients
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -74,7 +75,7 @@ JOBS: Final = (
 
 
 class Pipelines(Construct):
-    """placed: where packages lie, built if need be. storage: the registry's."""
+    """placed: where packages lie, built if need be. storage: the registry's. recipients: of what its alarms say."""
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class Pipelines(Construct):
         *,
         settings: Settings,
         storage: Storage,
+        recipients: Recipients,
         placed: Callable[[Package], Path] = built,
     ) -> None:
         super().__init__(scope, name)
@@ -108,7 +110,7 @@ class Pipelines(Construct):
             if job.name != "land" or self.land:
                 self._job(job)
         if settings.watch.alarms:
-            set_alarms(self, self._watched(), settings=settings, about=f"the jobs of {settings.registry_name}")
+            set_alarms(self, self._watched(), recipients=recipients, about=f"the jobs of {settings.registry_name}")
 
     # --- what runs ---------------------------------------------------------------------------------------------------
 

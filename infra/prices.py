@@ -61,6 +61,7 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::IAM::Policy",
         "AWS::IAM::Role",
         "AWS::Lambda::Alias",
+        "AWS::Lambda::EventInvokeConfig",
         "AWS::Lambda::EventSourceMapping",  # what Lambda reads of a table's stream is not charged
         "AWS::Lambda::Function",
         "AWS::Lambda::LayerVersion",
@@ -71,6 +72,9 @@ FREE_WHILE_IDLE = frozenset(
         "AWS::Route53::RecordSet",
         "AWS::S3::Bucket",
         "AWS::S3::BucketPolicy",
+        "AWS::SNS::Subscription",  # of a mail; a thousand a month are free, then two cents for a thousand
+        "AWS::SNS::Topic",
+        "AWS::SNS::TopicPolicy",
         "AWS::SQS::Queue",
         "AWS::SQS::QueuePolicy",
         "AWS::WAFv2::WebACLAssociation",

@@ -272,11 +272,9 @@ _TOGETHER: Together = (
     ),
     (
         lambda given: (
-            not given.function.reserved_concurrency
-            or given.front_door.burst <= given.function.reserved_concurrency
+            not given.function.reserved_concurrency or given.front_door.burst <= given.function.reserved_concurrency
         ),
-        "front_door.burst must not be more than function.reserved_concurrency, unless that is 0: clients would be told "
-        "503 where 429 is meant.",
+        "front_door.burst must be at most function.reserved_concurrency, unless that is 0: more is 503, and not 429.",
     ),
     (
         lambda given: (
@@ -284,8 +282,7 @@ _TOGETHER: Together = (
             or given.front_door.requests_per_second
             <= given.function.reserved_concurrency * function.REQUESTS_PER_SECOND
         ),
-        "front_door.requests_per_second must not be more than ten times function.reserved_concurrency, unless that is "
-        "0: an environment takes ten requests a second.",
+        "front_door.requests_per_second must be at most ten times function.reserved_concurrency, unless that is 0.",
     ),
     (
         lambda given: not given.local or not given.pipelines.enabled,

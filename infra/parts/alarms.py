@@ -1,18 +1,25 @@
-"""Alarms, each with the sentence that a person reads at night."""
+"""Alarms, each with the sentence that a person reads: at night those that page, in the morning the others.
+
+A page is for what clients feel and what goes on: a share of the answers, or several of the last minutes. What happened
+once is a note; somebody looks at it, and nobody has to get up.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from aws_cdk import Duration
+from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from infra.parts.recipients import Recipients
 from infra.settings import Settings
 
-PERIOD = Duration.minutes(5)
+MINUTE, PERIOD = Duration.minutes(1), Duration.minutes(5)
+
+FAILING = 0.05
+"""The share of answers of 5xx that pages."""
 
 NAMESPACE = "Sigla"
 """Of what our functions tell of themselves."""
@@ -37,9 +44,10 @@ def own_metric(
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """threshold: at this value and above it rings. periods: of PERIOD, so many in a row. meaning: what to think.
+    """threshold: at this value and above it rings. periods: of the metric, so many reach it of the last `out_of`.
 
-    below: it rings below the threshold instead, and where nothing is measured.
+    meaning: what to think. page: it cannot wait until the morning.
+    below: it rings below the threshold instead, and is told as well when nothing is measured any more.
     """
 
     name: str
@@ -48,6 +56,8 @@ class Watched:
     periods: int
     meaning: str
     below: bool = False
+    page: bool = False
+    out_of: int = 0
 
 
 def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Iterator[Watched]:
@@ -63,8 +73,10 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
         "Throttles",
         function.metric_throttles(period=PERIOD),
         1,
-        1,
-        "more requests at once than function.reserved_concurrency, or the account, lets through.",
+        3,
+        "again and again more requests come at once than function.reserved_concurrency, or the account, lets through.",
+        page=True,
+        out_of=5,
     )
 
     if requests_per_hour:
@@ -78,19 +90,44 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
 
 
 def of_a_url(function: lambda_.Alias) -> Watched:
-    return Watched(
-        "UrlServerErrors",
-        function.metric("Url5xxCount", period=PERIOD, statistic="Sum"),
-        1,
-        1,
-        "clients of the function URL were answered 5xx; the function's log has the failures.",
+    share = cloudwatch.MathExpression(
+        expression="IF(requests > 0, failures / requests, 0)",
+        using_metrics={
+            "failures": function.metric("Url5xxCount", period=MINUTE, statistic="Sum"),
+            "requests": function.metric("UrlRequestCount", period=MINUTE, statistic="Sum"),
+        },
+        period=MINUTE,
+        label="the share of answers of 5xx",
+    )
+    meaning = "of the answers of the function URL one in twenty is 5xx; the function's log has the failures."
+    return Watched("UrlServerErrors", share, FAILING, 3, meaning, page=True, out_of=5)
+
+
+def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Settings) -> Iterator[Watched]:
+    """name: what the names of its alarms begin with. about: what it is called in a sentence."""
+    yield Watched(
+        f"{name}ServerErrors",
+        # Of each request it is 0 or 1, so that the mean is the share.
+        stage.metric_server_error(period=MINUTE, statistic="Average"),
+        FAILING,
+        3,
+        f"of the answers of {about} one in twenty is 5xx; the function's log has the failures.",
+        page=True,
+        out_of=5,
+    )
+    yield Watched(
+        f"{name}Latency",
+        stage.metric_latency(period=PERIOD, statistic="p99"),
+        settings.watch.p99_ms,
+        3,
+        f"one request in a hundred to {about} takes longer than watch.p99_ms.",
+        page=True,
+        out_of=5,
     )
 
 
-def set_alarms(scope: Construct, watched: Iterable[Watched], *, settings: Settings, about: str) -> None:
-    """An alarm for each, sent where settings say. about: what they all speak of."""
-    arn = settings.watch.topic_arn
-    tell = actions.SnsAction(sns.Topic.from_topic_arn(scope, "Topic", arn)) if arn else None
+def set_alarms(scope: Construct, watched: Iterable[Watched], *, recipients: Recipients, about: str) -> None:
+    """An alarm for each. about: what they all speak of."""
     for each in watched:
         alarm = cloudwatch.Alarm(
             scope,
@@ -98,14 +135,24 @@ def set_alarms(scope: Construct, watched: Iterable[Watched], *, settings: Settin
             metric=each.metric,
             threshold=each.threshold,
             comparison_operator=_BELOW if each.below else _REACHED,
-            evaluation_periods=each.periods,
+            datapoints_to_alarm=each.periods,
+            evaluation_periods=each.out_of or each.periods,
+            # Of less than a thousand requests the 99th percentile is the slowest or the next to it.
+            evaluate_low_sample_count_percentile="ignore" if _percentile(each.metric) else None,
             alarm_description=f"Sigla, {about}: {each.meaning}",
-            # Where nobody asked, nothing is wrong; where something should be told each minute, silence is.
-            treat_missing_data=_MISSING.BREACHING if each.below else _MISSING.NOT_BREACHING,
+            # Where nobody asked, nothing is wrong. What should be told each minute and is not has no data: that is
+            # told, too, once there was some, so that what is new does not begin with an alarm.
+            treat_missing_data=_MISSING.MISSING if each.below else _MISSING.NOT_BREACHING,
         )
-        if tell:
-            alarm.add_alarm_action(tell)
-            alarm.add_ok_action(tell)
+        for action in recipients.pages if each.page else recipients.notes:
+            alarm.add_alarm_action(action)
+            alarm.add_ok_action(action)
+            if each.below:
+                alarm.add_insufficient_data_action(action)
+
+
+def _percentile(metric: cloudwatch.IMetric) -> bool:
+    return isinstance(metric, cloudwatch.Metric) and metric.statistic.startswith("p")
 
 
 _REACHED = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD

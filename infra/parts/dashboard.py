@@ -16,6 +16,8 @@ from infra.settings import Settings
 
 WIDTH = 24
 """Of a row, in CloudWatch's columns."""
+IN_A_ROW = 4
+"""Small graphs, of what has an alarm."""
 
 LATENCIES = ("ReadLatency", "WriteLatency")
 COUNTS = ("ClientErrors", "Denied", "ServerErrors", "ColdStarts", "Throttles", "LostRaces")
@@ -81,7 +83,9 @@ class Dashboard(Construct):
             board.add_widgets(
                 _graph("Milliseconds of reads and writes", 2, latencies), _graph("Of requests", 2, counts)
             )
-        board.add_widgets(*(_graph(title, len(watched), [metric]) for title, metric in watched))
+        for begin in range(0, len(watched), IN_A_ROW):
+            row = watched[begin : begin + IN_A_ROW]
+            board.add_widgets(*(_graph(title, IN_A_ROW, [metric]) for title, metric in row))
         for title, lines in QUERIES.items():
             query = cloudwatch.LogQueryWidget(title=title, width=WIDTH, log_group_names=names, query_lines=list(lines))
             board.add_widgets(query)

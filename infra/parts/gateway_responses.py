@@ -13,7 +13,7 @@ from aws_cdk import aws_apigateway as apigateway
 
 @dataclass(frozen=True, slots=True)
 class GatewayResponse:
-    """type: API Gateway's. number, message: `error_code` and `message`. headers: further ones, fixed values in quotes."""
+    """type: API Gateway's. number, message: `error_code` and `message`. headers: more of them, in quotes."""
 
     type: str
     status: int | None

@@ -143,7 +143,7 @@ class Ring(Construct):
                 **secured,
             )
             if before:
-                member.add_dependency(before)
+                member.node.add_dependency(before)
             before = member
             where = f"{member.attr_primary_end_point_address}:{member.attr_primary_end_point_port}"
             self.acknowledged(member)

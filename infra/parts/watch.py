@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.parts.alarms import PERIOD, Watched, of_a_function, of_a_url, set_alarms
+from infra.journal import Journal
+from infra.parts.alarms import PERIOD, Watched, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from infra.parts.dashboard import Dashboard
+from infra.parts.recipients import Recipients
 from infra.service import Service
 from infra.settings import Settings
 
@@ -41,16 +42,17 @@ class Watch(Construct):
         settings: Settings,
         public: Door | None,
         private: Sequence[Door],
-        journal: lambda_.IFunction,
-        aside: cloudwatch.IMetric,
+        journal: Journal,
+        recipients: Recipients,
     ) -> None:
         super().__init__(scope, name)
         watched = [
             *(_of_the_door(settings, public.service.alias, public.api.deployment_stage) if public else ()),
-            *_of_the_journal(settings, journal, aside),
+            *_of_all_doors(settings),
+            *_of_the_journal(journal),
         ]
         if settings.watch.alarms:
-            set_alarms(self, watched, settings=settings, about=f"the registry {settings.registry_name}")
+            set_alarms(self, watched, recipients=recipients, about=f"the registry {settings.registry_name}")
         if settings.watch.dashboard:
             Dashboard(
                 self,
@@ -67,44 +69,52 @@ class Watch(Construct):
 def _of_the_door(settings: Settings, function: lambda_.Alias, stage: apigateway.Stage) -> Iterator[Watched]:
     """A row for each alarm."""
     yield from of_a_function(function, requests_per_hour=settings.watch.requests_per_hour)
-    yield Watched(
-        "RestServerErrors",
-        stage.metric_server_error(period=PERIOD),
-        1,
-        1,
-        "clients of the REST API were answered 5xx; the function's log has the failures.",
-    )
-    yield Watched(
-        "RestLatency",
-        stage.metric_latency(period=PERIOD, statistic="p99"),
-        settings.watch.p99_ms,
-        3,
-        "one request in a hundred to the REST API takes longer than watch.p99_ms.",
-    )
+    yield from of_an_api(stage, "Rest", "the REST API", settings=settings)
     if settings.front_door.function_url:
         yield of_a_url(function)
 
 
-def _of_the_journal(settings: Settings, journal: lambda_.IFunction, aside: cloudwatch.IMetric) -> Iterator[Watched]:
-    """A row for each alarm."""
+def _of_all_doors(settings: Settings) -> Iterator[Watched]:
+    """What the functions count themselves, those of zones included."""
+    if settings.metrics:
+        yield Watched(
+            "ServerErrors",
+            own_metric(settings, "ServerErrors"),
+            1,
+            1,
+            "a client was answered 5xx, by whichever door; the function's log has the failure.",
+        )
+
+
+def _of_the_journal(journal: Journal) -> Iterator[Watched]:
+    """A row for each alarm. The table keeps what it has to tell for 35 days."""
     yield Watched(
         "JournalErrors",
-        journal.metric_errors(period=PERIOD),
+        journal.function.metric_errors(period=PERIOD),
         1,
         3,
         "the journal's function fails again and again; its log says where. The table keeps its rows for 35 days.",
     )
-    if settings.journal.stream:
+    if journal.given_up:
         yield Watched(
             "JournalLag",
-            journal.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
+            journal.function.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
             LAG.to_milliseconds(),
             1,
             "the journal in the bucket is an hour behind the table.",
+            page=True,
+        )
+        yield Watched(
+            "JournalGivenUp",
+            journal.given_up.metric_approximate_number_of_messages_visible(period=PERIOD, statistic="Maximum"),
+            1,
+            1,
+            "the stream's records were given up after six hours; the queue says which, and a look at the rows finds "
+            "them. It rings until the queue is empty.",
         )
     yield Watched(
         "JournalAside",
-        aside,
+        journal.aside,
         1,
         1,
         "the journal's function met rows that it cannot read and left them aside; its log names them.",

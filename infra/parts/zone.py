@@ -6,7 +6,7 @@ else stays the same to the letter. Where instances of a function run is decided 
 
 from collections.abc import Iterator
 
-from aws_cdk import Aws, CfnTag, Duration
+from aws_cdk import Aws, CfnTag
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_events as events
@@ -15,17 +15,17 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IDependable
 
-from infra.heartbeat import Heartbeat
-from infra.parts.alarms import Watched, of_a_function, of_a_url, own_metric, set_alarms
+from infra.heartbeat import BEAT, Heartbeat
+from infra.parts.alarms import Watched, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from infra.parts.functions import Functions
 from infra.parts.network import Network, Subnet, security_group
 from infra.parts.private_door import HTTPS, PrivateDoor
+from infra.parts.recipients import Recipients
 from infra.parts.ring import Ring
 from infra.service import Place, Service
 from infra.settings import Settings
 from infra.storage import Storage
 
-BEAT = Duration.minutes(1)
 ANYWHERE = "0.0.0.0/0"
 
 
@@ -48,6 +48,7 @@ class Zone(Construct):
         network: Network,
         heartbeat: Heartbeat,
         account: IDependable | None,
+        recipients: Recipients,
     ) -> None:
         super().__init__(scope, f"Zone{titled(zone)}")
         self.settings, self.zone, self.network = settings, zone, network
@@ -85,7 +86,7 @@ class Zone(Construct):
         self.ask_each_minute(heartbeat)
         if settings.watch.alarms and not settings.local:
             set_alarms(
-                self, self.watched(), settings=settings, about=f"the registry {settings.registry_name} in {zone}"
+                self, self.watched(), recipients=recipients, about=f"the registry {settings.registry_name} in {zone}"
             )
 
     def new_subnet(self) -> Subnet:
@@ -200,8 +201,9 @@ class Zone(Construct):
             self.told("ZoneHealthy"),
             1,
             1,
-            "not one heartbeat in five minutes found it well; GET /zones says why.",
+            "not one heartbeat in five minutes found it well, or none came at all; GET /zones says why.",
             below=True,
+            page=True,
         )
         yield Watched(
             "Misplaced",
@@ -217,10 +219,15 @@ class Zone(Construct):
                 1,
                 3,
                 "a member of its ring does not answer; what it kept is read from S3.",
+                out_of=5,
             )
         yield from of_a_function(alias, requests_per_hour=self.settings.watch.requests_per_hour)
         if self.url:
             yield of_a_url(alias)
+        if self.private:
+            yield from of_an_api(
+                self.private.api.deployment_stage, "Private", "its private door", settings=self.settings
+            )
 
     def told(self, name: str) -> cloudwatch.Metric:
         """A metric of the heartbeat's."""

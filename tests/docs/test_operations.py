@@ -29,6 +29,7 @@ def first_cells(head: str) -> set[str]:
 def lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[list[dict[str, Any]]]:
     """Of a function that keeps nothing: a registration and a refusal."""
     monkeypatch.setenv("SIGLA_AUTH", "none")
+    monkeypatch.setenv("SIGLA_STACK", "prod")
     for name in ("SIGLA_TABLE", "SIGLA_BUCKET", "SIGLA_DATA", "SIGLA_LOG_REQUESTS"):
         monkeypatch.delenv(name, raising=False)
     handler: Any = wiring.lambda_handler()
@@ -51,8 +52,9 @@ def test_every_metric_of_the_function_is_documented(lines: list[dict[str, Any]])
     """And found by CloudWatch under that name."""
     assert first_cells("| metric |") == {metric.name for metric in METRICS}
     (directive,) = next(line for line in lines if "_aws" in line)["_aws"]["CloudWatchMetrics"]
-    assert (directive["Namespace"], directive["Dimensions"]) == (NAMESPACE, [["service"]])
-    assert f"In the namespace `{NAMESPACE}`, with one dimension, `service`" in PAGE
+    assert (directive["Namespace"], directive["Dimensions"]) == (NAMESPACE, [["stack", "service"]])
+    assert f"In the namespace `{NAMESPACE}`, with two dimensions: `service`" in PAGE
+    assert "and `stack`, the name of the CloudFormation stack" in PAGE
 
 
 def test_every_field_of_the_journals_line_is_documented() -> None:

@@ -39,10 +39,10 @@ def test_the_page_shows_what_a_million_requests_cost() -> None:
 
 
 def test_the_page_shows_what_months_cost(template: Template) -> None:
-    """Idle and all: a function URL has an alarm of its own."""
+    """Idle and all: a function URL has an alarm of its own, on the share of two counts."""
     idle = prices.total(template)
     expected = [
-        f"| {requests:,} | {dollars(idle + prices.ALARM + usage.month(requests, rest=False))} "
+        f"| {requests:,} | {dollars(idle + 2 * prices.ALARM + usage.month(requests, rest=False))} "
         f"| {dollars(idle + usage.month(requests, rest=True))} | {dollars(usage.looked_at(requests))} |"
         for requests in usage.MONTHS
     ]

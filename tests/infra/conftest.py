@@ -35,6 +35,7 @@ ALL_ON = (
     ("watch.dashboard", True),
     ("watch.requests_per_hour", 500_000),
     ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
+    ("watch.notes_topic_arn", "arn:aws:sns:eu-west-1:111122223333:notes"),
 )
 
 
@@ -65,6 +66,7 @@ PRIVATE = (
     ("front_door.private_clients", "10.0.0.0/16,10.1.0.0/16"),
     ("watch.requests_per_hour", 500_000),
     ("watch.topic_arn", "arn:aws:sns:us-east-1:111122223333:oncall"),
+    ("watch.email", "sre@example.com"),
 )
 
 
@@ -219,7 +221,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Te
         ("pipelines.audit_schedule", "cron(0 5 ? * MON *)"),
         ("pipelines.subnets", "subnet-0123abcd, subnet-4567abcd"),
         ("pipelines.security_groups", "sg-89ab0123"),
-        ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
+        ("watch.notes_topic_arn", "arn:aws:sns:eu-west-1:111122223333:notes"),
     )
 
 

@@ -73,9 +73,7 @@ def test_members_are_made_one_after_the_other(zones: Template) -> None:
 
 def test_memcached_of_another_type_is_another_member(private: Template, synthesise: Synthesise) -> None:
     """ElastiCache does not change the type of one that is there: CloudFormation has to make a new one first."""
-    larger = synthesise(
-        ("zones", "use1-az2"), ("ring.kind", "memcached"), ("ring.node_type", "cache.t4g.small")
-    )
+    larger = synthesise(("zones", "use1-az2"), ("ring.kind", "memcached"), ("ring.node_type", "cache.t4g.small"))
     assert len(ids(larger, MEMBER[MEMCACHED])) == 2
     assert not set(ids(larger, MEMBER[MEMCACHED])) & set(ids(private, MEMBER[MEMCACHED]))
 

@@ -87,6 +87,8 @@ def test_what_the_command_line_gives_as_text_is_read_as_what_it_is() -> None:
         ("function.memory_mb", 100, "function.memory_mb is 100; it must be 256 to 10240."),
         ("front_door.burst", 0, "front_door.burst is 0; it must be 1 to 5000."),
         ("watch.topic_arn", "oncall", "watch.topic_arn is 'oncall'; it must be an ARN, or empty."),
+        ("watch.notes_topic_arn", "notes", "watch.notes_topic_arn is 'notes'; it must be an ARN, or empty."),
+        ("watch.email", "a@b c@d", "watch.email is 'a@b c@d'; it must be one address, or empty."),
         ("ring.kind", "redis", "ring.kind is 'redis'; it must be valkey, memcached or none."),
         ("ring.members", 0, "ring.members is 0; it must be 1 to 10."),
         ("ring.node_type", "t4g", "ring.node_type is 't4g'; it must be a type of ElastiCache's nodes."),
@@ -115,13 +117,12 @@ def test_a_domain_needs_its_certificate() -> None:
 def test_a_crowd_is_told_429_and_not_503() -> None:
     """The gateway refuses what the function has no room for: what Lambda itself refuses, a REST API tells as 503."""
     assert Settings().front_door.burst == 500
-    assert Settings(front_door=FrontDoor(burst=50), function=Function(reserved_concurrency=50))
-    with pytest.raises(InvalidSetting, match=r"^front_door\.burst must not be more than function\.reserved_concurrency"):
+    fits = Settings(front_door=FrontDoor(burst=50), function=Function(reserved_concurrency=50))
+    assert fits.front_door.burst == fits.function.reserved_concurrency
+    with pytest.raises(InvalidSetting, match=r"^front_door\.burst must be at most function\.reserved_concurrency"):
         Settings(front_door=FrontDoor(burst=51), function=Function(reserved_concurrency=50))
-    with pytest.raises(InvalidSetting, match=r"^front_door\.requests_per_second must not be more than ten times"):
-        Settings(
-            front_door=FrontDoor(burst=50, requests_per_second=501), function=Function(reserved_concurrency=50)
-        )
+    with pytest.raises(InvalidSetting, match=r"^front_door\.requests_per_second must be at most ten times"):
+        Settings(front_door=FrontDoor(burst=50, requests_per_second=501), function=Function(reserved_concurrency=50))
 
 
 def test_the_page_says_what_a_rolling_restart_asks() -> None:
@@ -134,8 +135,10 @@ def test_the_page_says_what_a_rolling_restart_asks() -> None:
         f"| spread over ten minutes | {asked / 600:.0f} |",
         f"| ten a second, for {asked // a_second} seconds | {a_second} |",
         f"{door.burst} are let through, then {a_second} a second: {(asked - door.burst) // a_second} seconds",
-        f"{a_second} requests a second keep {a_second // REQUESTS_PER_SECOND} environments or more, "
-        f"{door.burst} at once take {door.burst}",
+        (
+            f"{a_second} requests a second keep {a_second // REQUESTS_PER_SECOND} environments or more, "
+            f"{door.burst} at once take {door.burst}"
+        ),
     ):
         assert sentence in page
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +12,133 @@ from infra.parts.alarms import NAMESPACE
 from infra.usage import METRIC, QUERIES
 from sigla.aws.telemetry import METRICS
 from tests.infra.conftest import Synthesise
-from tests.infra.reading import Template, all_of, kinds, only, written
+from tests.infra.reading import Template, all_of, ids, ids_in, kinds, only, written
 
 PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
 OPERATIONS, JOBS = PAGE.with_name("operations.md"), PAGE.with_name("pipelines.md")
 
 
+def called(template: Template, part: str) -> dict[str, dict[str, Any]]:
+    """The alarms of a part of the stack, by the names that they have in it."""
+    return {
+        re.sub(r"[0-9A-F]{8}$", "", name.removeprefix(part)): template["Resources"][name]["Properties"]
+        for name in ids_in(template, part, "AWS::CloudWatch::Alarm")
+    }
+
+
+def rings_after(alarm: dict[str, Any]) -> tuple[int, int]:
+    """So many periods, of how many."""
+    return alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"]
+
+
 def test_what_goes_wrong_rings(template: Template) -> None:
     """Errors, throttles, refusals that are our fault, slowness, a journal that lags; and silence is no alarm."""
-    alarms = all_of(template, "AWS::CloudWatch::Alarm")
-    assert Counter(each["MetricName"] for each in alarms) == Counter(
-        ["Errors", "Throttles", "5XXError", "Latency", "Errors", "IteratorAge", "journal_aside"]
-    )
-    assert {each["TreatMissingData"] for each in alarms} == {"notBreaching"}
-    assert {each.get("ExtendedStatistic") for each in alarms if each["MetricName"] == "Latency"} == {"p99"}
-    assert all(re.fullmatch(r"Sigla, the registry default: .+\.", each["AlarmDescription"]) for each in alarms)
+    alarms = called(template, "Watch")
+    assert {name: each["MetricName"] for name, each in alarms.items()} == {
+        "Errors": "Errors",
+        "Throttles": "Throttles",
+        "ServerErrors": "ServerErrors",
+        "RestServerErrors": "5XXError",
+        "RestLatency": "Latency",
+        "JournalErrors": "Errors",
+        "JournalLag": "IteratorAge",
+        "JournalGivenUp": "ApproximateNumberOfMessagesVisible",
+        "JournalAside": "journal_aside",
+    }
+    assert {each["TreatMissingData"] for each in alarms.values()} == {"notBreaching"}
+    assert all(re.fullmatch(r"Sigla, the registry default: .+\.", each["AlarmDescription"]) for each in alarms.values())
+
+
+def test_a_page_is_for_a_share_of_the_answers_or_for_what_goes_on(all_on: Template, private: Template) -> None:
+    """A single failure must not wake anybody; a share of them, three times of five, has to."""
+    both = called(all_on, "Watch") | called(private, "ZoneUse1Az2")
+    for name in ("RestServerErrors", "PrivateServerErrors"):
+        share = both[name]
+        assert (share["MetricName"], share["Statistic"], share["Threshold"], share["Period"]) == (
+            "5XXError",
+            "Average",
+            0.05,
+            60,
+        )
+    (ratio,) = [each["Expression"] for each in both["UrlServerErrors"]["Metrics"] if "Expression" in each]
+    assert ratio == "IF(requests > 0, failures / requests, 0)"
+    assert both["UrlServerErrors"]["Threshold"] == 0.05
+    for name in ("RestLatency", "PrivateLatency"):
+        slow = both[name]
+        # Of a handful of requests the slowest is no percentile.
+        assert (slow["ExtendedStatistic"], slow["EvaluateLowSampleCountPercentile"]) == ("p99", "ignore")
+    for name in ("RestServerErrors", "UrlServerErrors", "PrivateServerErrors", "RestLatency", "Throttles"):
+        assert rings_after(both[name]) == (3, 5)
+
+
+PAGES = {"RestServerErrors", "UrlServerErrors", "RestLatency", "Throttles", "JournalLag"}
+ONCALL, NOTES = (f"arn:aws:sns:eu-west-1:111122223333:{name}" for name in ("oncall", "notes"))
+
+
+def test_pages_and_notes_go_to_two_topics(template: Template, all_on: Template) -> None:
+    """Whoever is woken by notes will sleep through pages. And it is said when all is well again."""
+    assert not [each for each in all_of(template, "AWS::CloudWatch::Alarm") if "AlarmActions" in each]
+    for name, each in called(all_on, "Watch").items():
+        assert each["AlarmActions"] == each["OKActions"] == [ONCALL if name in PAGES else NOTES]
+
+
+def test_neither_goes_where_the_other_goes(jobs: Template) -> None:
+    """Without a topic for pages they are not sent to who reads in the morning, nor notes to who has to get up."""
+    alarms = {name: each for part in ("Watch", "Jobs") for name, each in called(jobs, part).items()}
+    assert {name for name, each in alarms.items() if "AlarmActions" not in each} == PAGES - {"UrlServerErrors"}
+    assert {action for each in alarms.values() for action in each.get("AlarmActions", [])} == {NOTES}
+
+
+def test_an_address_gets_all_by_a_topic_of_our_own(private: Template) -> None:
+    """For those who have no on-call service. By TLS alone, and from alarms of this account alone."""
+    (topic,) = ids(private, "AWS::SNS::Topic")
+    assert only(private, "AWS::SNS::Subscription") == {
+        "Protocol": "email",
+        "Endpoint": "sre@example.com",
+        "TopicArn": {"Ref": topic},
+    }
+    for each in all_of(private, "AWS::CloudWatch::Alarm"):
+        assert {"Ref": topic} in each["AlarmActions"]
+        assert each["AlarmActions"] == each["OKActions"]
+    statements = only(private, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+    (allowed,) = [each for each in statements if each["Effect"] == "Allow"]
+    assert (allowed["Action"], allowed["Principal"]) == ("sns:Publish", {"Service": "cloudwatch.amazonaws.com"})
+    assert allowed["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+    assert [each["Condition"] for each in statements if each["Effect"] == "Deny"] == [
+        {"Bool": {"aws:SecureTransport": "false"}}
+    ]
+
+
+def test_what_the_journal_gave_up_rings_until_somebody_has_looked(template: Template) -> None:
+    """A queue that nobody looks into is a bin."""
+    alarm = called(template, "Watch")["JournalGivenUp"]
+    assert (alarm["Statistic"], alarm["Threshold"], alarm["Period"]) == ("Maximum", 1, 300)
+    assert written(alarm["Dimensions"][0]["Value"]).startswith("<JournalGivenUp")
+
+
+def test_failures_by_whichever_door_are_counted_once(zones: Template, other: Template) -> None:
+    """By the function itself, those in zones included: they are one registry. Without metrics nobody counts."""
+    counted = [each for each in all_of(zones, "AWS::CloudWatch::Alarm") if each.get("MetricName") == "ServerErrors"]
+    assert [{one["Name"]: one["Value"] for one in each["Dimensions"]} for each in counted] == [
+        {"service": "sigla-default", "stack": "sigla"}
+    ]
+    assert "AWS::CloudWatch::Alarm" not in kinds(other)
+
+
+def test_every_alarm_is_documented_as_what_it_is(all_on: Template, private: Template) -> None:
+    """By its name, which a person sees first, and whether it pages."""
+    page = OPERATIONS.read_text(encoding="utf-8").partition("### Alarms\n")[2].partition("\n### ")[0]
+    for part, template in (("Watch", all_on), ("ZoneUse1Az2", private)):
+        for name, each in called(template, part).items():
+            shown = name if part == "Watch" else f"…{name}"
+            (row,) = [line for line in page.splitlines() if line.startswith("|") and f"`{shown}`" in line]
+            pages = "oncall" in str(each.get("AlarmActions", []))
+            assert row.split(" | ")[1].strip("| ") == ("page" if pages else "note"), name
 
 
 def test_a_journal_that_is_an_hour_behind_rings(template: Template) -> None:
     """In milliseconds, as Lambda measures the age of what it hands over."""
-    (lag,) = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each["MetricName"] == "IteratorAge"]
+    lag = called(template, "Watch")["JournalLag"]
     assert (lag["Threshold"], lag["Statistic"], lag["EvaluationPeriods"]) == (3_600_000, "Maximum", 1)
     assert written(lag["Dimensions"][0]["Value"]).startswith("<JournalFunction")
 
@@ -42,17 +148,8 @@ def test_rows_that_the_journal_cannot_read_ring(template: Template) -> None:
     (counted,) = only(template, "AWS::Logs::MetricFilter")["MetricTransformations"]
     assert (counted["MetricName"], counted["MetricValue"]) == ("journal_aside", "$.aside")
     assert only(template, "AWS::Logs::MetricFilter")["FilterPattern"] == "{ $.aside > 0 }"
-    (rings,) = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each["MetricName"] == "journal_aside"]
+    rings = called(template, "Watch")["JournalAside"]
     assert rings["Namespace"] == counted["MetricNamespace"] == "Sigla/sigla"
-
-
-def test_alarms_are_sent_where_a_setting_says(template: Template, all_on: Template) -> None:
-    """And it is said when all is well again."""
-    assert not [each for each in all_of(template, "AWS::CloudWatch::Alarm") if "AlarmActions" in each]
-    alarms = all_of(all_on, "AWS::CloudWatch::Alarm")
-    assert "Url5xxCount" in {each["MetricName"] for each in alarms}
-    for each in alarms:
-        assert each["AlarmActions"] == each["OKActions"] == ["arn:aws:sns:eu-west-1:111122223333:oncall"]
 
 
 def test_alarms_and_the_dashboard_are_choices(other: Template, all_on: Template, local: Template) -> None:
@@ -77,7 +174,7 @@ def test_so_many_requests_in_an_hour_ring_where_a_setting_says_so(
 
 
 def watched(template: Template, stack: str) -> set[tuple[str, ...]]:
-    """The metrics that alarms read. What CloudFormation names begins with the stack's name."""
+    """The metrics in alarms. What CloudFormation names begins with the stack's name."""
     read = [each for alarm in all_of(template, "AWS::CloudWatch::Alarm") for each in metrics_of(alarm)]
     return {
         (
@@ -135,10 +232,10 @@ def test_queries_ask_for_fields_that_lines_have(all_on: Template) -> None:
 
 
 def test_a_registry_that_nobody_asks_costs_less_than_three_dollars_fifty_a_month(template: Template) -> None:
-    """One snapshot and seven alarms have a price of their own; a new priced resource fails here first."""
+    """One snapshot and nine alarms have a price of their own; a new priced resource fails here first."""
     counted = {item.what: item.count for item in prices.idle(template)}
     clocks = {"catch-ups of the journal": 4 * 730, "probes of the registry": 30}
-    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 7} | clocks
+    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 9} | clocks
     assert prices.total(template) <= 3.50
 
 
@@ -188,6 +285,13 @@ def test_what_nobody_has_priced_is_not_taken_for_free(
     unknown = {"Unknown": {"Type": kind, "Properties": properties}}
     with pytest.raises(ValueError, match=named):
         prices.total({"Resources": template["Resources"] | unknown})
+
+
+def test_an_alarm_costs_what_the_metrics_that_it_reads_cost(template: Template, all_on: Template) -> None:
+    """CloudWatch takes ten cents for each metric of an expression: a share of two counts is two."""
+    counted = {item.what: item.count for item in prices.idle(all_on)}
+    alarms = len(all_of(all_on, "AWS::CloudWatch::Alarm"))
+    assert counted["metrics in alarms"] == alarms + 1
 
 
 def test_every_setting_has_a_price(every_template: list[Template]) -> None:

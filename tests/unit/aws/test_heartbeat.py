@@ -73,9 +73,7 @@ def examine(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     def examined(function: Function) -> Told:
         zones = EmbeddedZones()
         with lambda_api({ARN: function}) as endpoint, clients(endpoint, monkeypatch) as aws:
-            Heartbeat(aws.functions, zones, FixedClock(), service="sigla-default", stack="prod")(
-                {"zone": ZONE}, None
-            )
+            Heartbeat(aws.functions, zones, FixedClock(), service="sigla-default", stack="prod")({"zone": ZONE}, None)
         (zone,) = zones.list()
         (line,) = capsys.readouterr().out.splitlines()
         return Told(zone, json.loads(line))

@@ -38,9 +38,8 @@ def own_metrics(service: str, stack: str) -> EphemeralMetrics:
 
     Two stacks may serve registries of one name: without the second, the live one would hide the dead one.
     """
-    return EphemeralMetrics(
-        namespace=NAMESPACE, service=service, default_dimensions={"stack": stack} if stack else {}
-    )
+    return EphemeralMetrics(namespace=NAMESPACE, service=service, default_dimensions={"stack": stack} if stack else {})
+
 
 
 # Each request is a task of its own, whose name says nothing: no field of the line.
