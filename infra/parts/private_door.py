@@ -14,7 +14,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_route53 as route53
-from constructs import Construct, IDependable
+from constructs import Construct, IConstruct, IDependable
 
 from infra.choices.rules import listed
 from infra.parts.front_door import STAGE, rest_api
@@ -61,6 +61,9 @@ class PrivateDoor(Construct):
             ),
             policy=self.by_the_endpoint(),
         )
+        # What is made first of it, and what last.
+        self.begins: list[IConstruct] = [self.api.node.find_child("Resource")]
+        self.ends: list[IConstruct] = [self.api.deployment_stage]
         if endpoint:
             name = f"{zone}.{settings.front_door.private_domain}"
             self.url = f"https://{name}"
@@ -132,7 +135,8 @@ class PrivateDoor(Construct):
             access_association_source=self.endpoint_id,
             access_association_source_type="VPCE",
         )
-        self.begins, self.ends = (self.api.node.find_child("Resource"), domain), (mapping, access)
+        self.begins.append(domain)
+        self.ends += [mapping, access]
 
     def follow(self, other: "PrivateDoor") -> None:
         """Is made when the other one is: API Gateway takes a new API, and a new name, only every so many seconds."""

@@ -84,6 +84,16 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
             1,
             "a client was answered 5xx, by whichever door; the function's log has the failure.",
         )
+    if settings.metrics and settings.identity:
+        yield Watched(
+            "ForeignData",
+            own_metric(settings, "ForeignData"),
+            1,
+            1,
+            "the table or the bucket is another deployment's, or nobody's: nothing is written. The function's log says "
+            "which.",
+            page=True,
+        )
 
 
 def _of_the_journal(journal: Journal) -> Iterator[Watched]:

@@ -24,6 +24,7 @@ EXAMPLES = ("default", "zones-valkey", "zones-memcached", "private", "everything
 
 # Everything that costs or opens something, at once.
 ALL_ON = (
+    ("identity", "0123456789abcdef0123456789abcdef"),
     ("front_door.function_url", True),
     ("front_door.access_logs", True),
     ("front_door.logs_role", True),

@@ -10,7 +10,7 @@ import pytest
 from infra import prices
 from infra.parts.alarms import NAMESPACE
 from infra.usage import METRIC, QUERIES
-from sigla.aws.telemetry import METRICS
+from sigla.aws.telemetry import FOREIGN, METRICS
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, only, written
 
@@ -71,7 +71,7 @@ def test_a_page_is_for_a_share_of_the_answers_or_for_what_goes_on(all_on: Templa
         assert rings_after(both[name]) == (3, 5)
 
 
-PAGES = {"RestServerErrors", "UrlServerErrors", "RestLatency", "Throttles", "JournalLag"}
+PAGES = {"RestServerErrors", "UrlServerErrors", "RestLatency", "Throttles", "JournalLag", "ForeignData"}
 ONCALL, NOTES = (f"arn:aws:sns:eu-west-1:111122223333:{name}" for name in ("oncall", "notes"))
 
 
@@ -85,7 +85,7 @@ def test_pages_and_notes_go_to_two_topics(template: Template, all_on: Template) 
 def test_neither_goes_where_the_other_goes(jobs: Template) -> None:
     """Without a topic for pages they are not sent to who reads in the morning, nor notes to who has to get up."""
     alarms = {name: each for part in ("Watch", "Jobs") for name, each in called(jobs, part).items()}
-    assert {name for name, each in alarms.items() if "AlarmActions" not in each} == PAGES - {"UrlServerErrors"}
+    assert {name for name, each in alarms.items() if "AlarmActions" not in each} == PAGES - {"UrlServerErrors", "ForeignData"}
     assert {action for each in alarms.values() for action in each.get("AlarmActions", [])} == {NOTES}
 
 
@@ -123,6 +123,14 @@ def test_failures_by_whichever_door_are_counted_once(zones: Template, other: Tem
         {"service": "sigla-default", "stack": "sigla"}
     ]
     assert "AWS::CloudWatch::Alarm" not in kinds(other)
+
+
+def test_data_of_another_deployment_page(all_on: Template, template: Template) -> None:
+    """Nothing is written from the first request on. Who has no identity compares nothing."""
+    (rings,) = [each for each in all_of(all_on, "AWS::CloudWatch::Alarm") if each.get("MetricName") == FOREIGN]
+    assert (rings["Namespace"], rings["Statistic"], rings["Threshold"]) == (NAMESPACE, "Sum", 1)
+    assert rings["AlarmActions"] == [ONCALL]
+    assert "ForeignData" not in called(template, "Watch")
 
 
 def test_every_alarm_is_documented_as_what_it_is(all_on: Template, private: Template) -> None:
@@ -164,7 +172,8 @@ def test_so_many_requests_in_an_hour_ring_where_a_setting_says_so(
     """Each is paid for. Of every function that answers: those of zones have doors of their own."""
 
     def counted(template: Template) -> list[str]:
-        alarms = [each for each in all_of(template, "AWS::CloudWatch::Alarm") if each.get("MetricName") == "Invocations"]
+        found = all_of(template, "AWS::CloudWatch::Alarm")
+        alarms = [each for each in found if each.get("MetricName") == "Invocations"]
         assert {(each["Threshold"], each["Period"], each["Statistic"]) for each in alarms} <= {(500_000, 3600, "Sum")}
         return [str(each["Dimensions"]) for each in alarms]
 
@@ -212,7 +221,7 @@ def test_the_dashboard_shows_every_metric_of_the_function(all_on: Template) -> N
     """What has a price by the month is looked at."""
     graphs = [each["properties"].get("metrics", []) for each in widgets(all_on)]
     shown = {metric[1] for graph in graphs for metric in graph if metric[0] == NAMESPACE}
-    assert shown == {metric.name for metric in METRICS}
+    assert shown == {FOREIGN, *(metric.name for metric in METRICS)}
     dimensions = {tuple(metric[2:6]) for graph in graphs for metric in graph if metric[0] == NAMESPACE}
     assert dimensions == {("service", "sigla-default", "stack", "sigla")}
 

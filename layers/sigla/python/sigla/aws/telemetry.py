@@ -33,13 +33,13 @@ STRANGERS_LINES = 10
 MOST_TOGETHER = 99
 """Requests whose metrics share a line. With a hundred values of a metric Powertools writes the line itself."""
 
+
 def own_metrics(service: str, stack: str) -> EphemeralMetrics:
     """Takes what a function tells of itself, under the dimensions `service` and, where there is one, `stack`.
 
     Two stacks may serve registries of one name: without the second, the live one would hide the dead one.
     """
     return EphemeralMetrics(namespace=NAMESPACE, service=service, default_dimensions={"stack": stack} if stack else {})
-
 
 
 # Each request is a task of its own, whose name says nothing: no field of the line.
