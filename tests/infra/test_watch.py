@@ -85,7 +85,10 @@ def test_pages_and_notes_go_to_two_topics(template: Template, all_on: Template) 
 def test_neither_goes_where_the_other_goes(jobs: Template) -> None:
     """Without a topic for pages they are not sent to who reads in the morning, nor notes to who has to get up."""
     alarms = {name: each for part in ("Watch", "Jobs") for name, each in called(jobs, part).items()}
-    assert {name for name, each in alarms.items() if "AlarmActions" not in each} == PAGES - {"UrlServerErrors", "ForeignData"}
+    assert {name for name, each in alarms.items() if "AlarmActions" not in each} == PAGES - {
+        "UrlServerErrors",
+        "ForeignData",
+    }
     assert {action for each in alarms.values() for action in each.get("AlarmActions", [])} == {NOTES}
 
 
@@ -120,7 +123,7 @@ def test_failures_by_whichever_door_are_counted_once(zones: Template, other: Tem
     """By the function itself, those in zones included: they are one registry. Without metrics nobody counts."""
     counted = [each for each in all_of(zones, "AWS::CloudWatch::Alarm") if each.get("MetricName") == "ServerErrors"]
     assert [{one["Name"]: one["Value"] for one in each["Dimensions"]} for each in counted] == [
-        {"service": "sigla-default", "stack": "sigla"}
+        {"service": "sigla-default", "stack": "sigla-default"}
     ]
     assert "AWS::CloudWatch::Alarm" not in kinds(other)
 
@@ -157,7 +160,7 @@ def test_rows_that_the_journal_cannot_read_ring(template: Template) -> None:
     assert (counted["MetricName"], counted["MetricValue"]) == ("journal_aside", "$.aside")
     assert only(template, "AWS::Logs::MetricFilter")["FilterPattern"] == "{ $.aside > 0 }"
     rings = called(template, "Watch")["JournalAside"]
-    assert rings["Namespace"] == counted["MetricNamespace"] == "Sigla/sigla"
+    assert rings["Namespace"] == counted["MetricNamespace"] == "Sigla/sigla-default"
 
 
 def test_alarms_and_the_dashboard_are_choices(other: Template, all_on: Template, local: Template) -> None:
@@ -223,7 +226,7 @@ def test_the_dashboard_shows_every_metric_of_the_function(all_on: Template) -> N
     shown = {metric[1] for graph in graphs for metric in graph if metric[0] == NAMESPACE}
     assert shown == {FOREIGN, *(metric.name for metric in METRICS)}
     dimensions = {tuple(metric[2:6]) for graph in graphs for metric in graph if metric[0] == NAMESPACE}
-    assert dimensions == {("service", "sigla-default", "stack", "sigla")}
+    assert dimensions == {("service", "sigla-default", "stack", "sigla-default")}
 
 
 def test_queries_ask_for_fields_that_lines_have(all_on: Template) -> None:

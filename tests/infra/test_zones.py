@@ -214,7 +214,7 @@ def test_alarms_of_zones_are_about_what_the_heartbeat_tells(zones: Template) -> 
     assert {each["MetricName"] for each in told} == {"ZoneHealthy", *TROUBLES}
     for each in told:
         dimensions = {one["Name"]: one["Value"] for one in each["Dimensions"]}
-        assert dimensions == {"service": "sigla-default", "stack": "sigla", "zone": "use1-az1"}
+        assert dimensions == {"service": "sigla-default", "stack": "sigla-default", "zone": "use1-az1"}
 
 
 def test_on_localstack_a_zone_is_what_localstack_has(local_zones: Template) -> None:
