@@ -192,7 +192,7 @@ READS = {
     ),
     "s3": ("GetBucket*", "Get*Configuration", "ListTagsForResource"),
     "scheduler": ("GetSchedule",),
-    "sns": ("GetTopicAttributes", "GetDataProtectionPolicy", "ListSubscriptionsByTopic", "ListTagsForResource"),
+    "sns": ("Get*", "List*"),
     "sqs": ("GetQueue*", "ListQueueTags"),
     "wafv2": ("GetWebACL*", "ListTagsForResource"),
 }

@@ -59,7 +59,7 @@ def between(of: Deployed) -> list[dict[str, Any]]:
         {
             "Sid": "SubscriptionsAreOfNoTopic",
             "Effect": "Allow",
-            "Action": ["sns:GetSubscriptionAttributes", "sns:SetSubscriptionAttributes", "sns:Unsubscribe"],
+            "Action": ["sns:*SubscriptionAttributes", "sns:Unsubscribe"],
             "Resource": "*",
         },
         {
