@@ -51,15 +51,9 @@ def between(of: Deployed) -> list[dict[str, Any]]:
             "Condition": {"ArnLikeIfExists": {"lambda:FunctionArn": functions}},
         },
         {
-            "Sid": "AlarmsAreLookedForByName",
+            "Sid": "AlarmsAndSubscriptions",  # are looked for, and changed, as of no place
             "Effect": "Allow",
-            "Action": "cloudwatch:DescribeAlarms",
-            "Resource": "*",
-        },
-        {
-            "Sid": "SubscriptionsAreOfNoTopic",
-            "Effect": "Allow",
-            "Action": ["sns:*SubscriptionAttributes", "sns:Unsubscribe"],
+            "Action": ["cloudwatch:DescribeAlarms", "sns:*SubscriptionAttributes", "sns:Unsubscribe"],
             "Resource": "*",
         },
         {
