@@ -53,7 +53,7 @@ def test_a_member_knows_one_user_who_has_no_password(zones: Template) -> None:
 
     It may do what tests of members do with a Valkey that lets them do no more (tests/caches.py).
     """
-    for part, name in ((ZONE, "sigla-use1-az1"), ("ZoneUse1Az4", "sigla-use1-az4")):
+    for part, name in ((ZONE, "sigla-default-use1-az1"), ("ZoneUse1Az4", "sigla-default-use1-az4")):
         user, users = of(zones, part, "AWS::ElastiCache::User"), of(zones, part, "AWS::ElastiCache::UserGroup")
         assert user["UserId"] == user["UserName"] == name
         assert user["AuthenticationMode"] == {"Type": "iam"}
