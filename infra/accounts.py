@@ -65,8 +65,7 @@ class Aws:
     def with_identity(self, identity: str) -> Sequence[Stack]:
         there = self._asked("its stacks", lambda client: _pages(client, "describe_stacks", "Stacks"))
         gone = self._asked("stacks that are gone", lambda client: _pages(client, "list_stacks", "StackSummaries"))
-        ours = [each for each in gone if each.get("TemplateDescription", "").startswith(DESCRIPTION)]
-        ours = [each for each in ours if each["StackStatus"] == DELETED]
+        ours = [each for each in gone if each["StackStatus"] == DELETED and _may_be_ours(each)]
         for each in sorted(ours, key=lambda each: each["DeletionTime"], reverse=True):
             # By its id alone: CloudFormation remembers for 90 days what it deleted.
             deleted = self.stack(each["StackId"])
@@ -89,6 +88,11 @@ class Aws:
 
 def _pages(client: Any, method: str, name: str) -> list[dict[str, Any]]:
     return [each for page in client.get_paginator(method).paginate() for each in page[name]]
+
+
+def _may_be_ours(told: Mapping[str, Any]) -> bool:
+    description, name = str(told.get("TemplateDescription", "")), str(told["StackName"])
+    return description.startswith(DESCRIPTION) or name.startswith("sigla")
 
 
 def _stack(told: Mapping[str, Any]) -> Stack:
