@@ -102,7 +102,7 @@ def test_lines_are_no_longer_than_they_are_priced(told: dict[str, list[str]]) ->
 def test_metrics_take_no_more_of_the_log_than_they_are_priced(capsys: pytest.CaptureFixture[str]) -> None:
     """By the minute and environment a line, with a value for each request; reads and writes in it."""
     clock = FixedClock(SystemClock().now())
-    metrics = RequestMetrics("sigla-default", Calls(), clock)
+    metrics = RequestMetrics("sigla-default", Calls(), clock, stack=STACK)
     read = Seen("GET", "/schemas/ids/{id}", 200, 4_567_890, b"id", 12)
     metrics(read)
     capsys.readouterr()
