@@ -129,8 +129,11 @@ class Deployment:
             "--identity": self.settings.identity,
         }
         words = [word for option in given.items() for word in option]
-        if sigla(["init", *words, *([INSIST] if self.meant else [])]):
-            raise NotDeployed("The stack is deployed, and writes nothing before table and bucket have the identity.", 1)
+        if sigla(["init", *words]):
+            claiming = f"sigla init {' '.join(words)}"
+            raise NotDeployed(
+                f"The stack is deployed, and writes nothing before its data has the identity: {claiming}", 1
+            )
 
 
 def told(stack: Stack) -> str:

@@ -262,6 +262,17 @@ def test_the_region_that_is_asked_is_the_one_that_cdk_deploys_to(
         region({})
 
 
+def test_meaning_to_move_is_not_meaning_to_take_what_is_anothers(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table that bears another deployment's identity is taken by an act of its own."""
+    stage.run()
+    other = replace(stage.deployment.settings, identity="d" * 32)
+    with pytest.raises(NotDeployed, match=r"has the identity: sigla init --bucket .* --identity d{32}$"):
+        stage.run(settings=other, meant=True)
+    assert "belongs to another deployment" in capsys.readouterr().err
+
+
 def test_every_url_that_a_stack_promises_is_known_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """By its template; its packages are not built for that."""
     promised = deploy.promised(Settings(identity=IDENTITY))

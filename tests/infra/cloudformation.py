@@ -1,0 +1,64 @@
+"""CloudFormation, as far as it is asked for a stack: over HTTP, for boto3 in this process and in others."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.parse import parse_qs
+
+Answer = tuple[int, str]
+"""The status and the body."""
+
+XMLNS = 'xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"'
+
+
+def _none(action: str) -> Answer:
+    """A list without any stack."""
+    return (
+        200,
+        f"<{action}Response {XMLNS}><{action}Result><Stacks/><StackSummaries/></{action}Result></{action}Response>",
+    )
+
+
+def described(name: str, outputs: Mapping[str, str]) -> Answer:
+    told = "".join(
+        f"<member><OutputKey>{key}</OutputKey><OutputValue>{value}</OutputValue></member>"
+        for key, value in outputs.items()
+    )
+    stack = (
+        f"<StackName>{name}</StackName><CreationTime>2026-11-22T00:00:00Z</CreationTime>"
+        f"<StackStatus>CREATE_COMPLETE</StackStatus><Outputs>{told}</Outputs>"
+    )
+    result = f"<DescribeStacksResult><Stacks><member>{stack}</member></Stacks></DescribeStacksResult>"
+    return 200, f"<DescribeStacksResponse {XMLNS}>{result}</DescribeStacksResponse>"
+
+
+def refused(code: str, message: str) -> Answer:
+    error = f"<Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>"
+    return 400, f"<ErrorResponse {XMLNS}>{error}</ErrorResponse>"
+
+
+def missing(name: str) -> Answer:
+    return refused("ValidationError", f"Stack with id {name} does not exist")
+
+
+@contextmanager
+def answering(answer: Callable[[str], Answer]) -> Iterator[str]:
+    """Its endpoint. answer: what it says of a stack's name."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            status, body = answer(asked["StackName"][0]) if "StackName" in asked else _none(asked["Action"][0])
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
