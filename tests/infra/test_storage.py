@@ -1,7 +1,13 @@
 """What must never be lost is not lost by the template either."""
 
+from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
+import pytest
+
+from infra.settings import Settings
+from tests.infra.conftest import FLAGS
 from tests.infra.reading import Template, all_of, kinds, only
 
 
@@ -19,6 +25,16 @@ def kept(template: Template) -> dict[str, set[str]]:
         if each.get("DeletionPolicy") in ("Retain", "RetainExceptOnCreate"):
             found.setdefault(each["Type"], set()).add(name)
     return found
+
+
+@pytest.mark.parametrize("stage, protected", [("aws", True), ("local", False)])
+def test_a_stack_is_not_deleted_by_one_wrong_command(tmp_path: Path, stage: str, protected: bool) -> None:
+    """Its data would stay, and its URLs would not: AWS gives none of them out again. On LocalStack nothing is lost."""
+    from infra.app import build
+
+    (tmp_path / "empty").mkdir()
+    app = cdk.App(outdir=str(tmp_path / "cdk.out"), context=FLAGS)
+    assert build(app, Settings(stage=stage), placed=lambda _: tmp_path / "empty").termination_protection is protected
 
 
 def test_nothing_else_stays_but_logs_and_the_accounts_own_role(template: Template, all_on: Template) -> None:
