@@ -27,8 +27,16 @@ from sigla.cli import main as sigla
 
 CDK = "aws-cdk@2.1148.1"
 INSIST = "--i-mean-it"
-FAILED = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
-"""What is left of a first deployment, or of a stack that could not be removed: nothing can be deployed onto it."""
+FAILED = {
+    "ROLLBACK_COMPLETE": "a-first-deployment-that-failed",
+    "ROLLBACK_FAILED": "a-first-deployment-that-failed",
+    "CREATE_FAILED": "a-first-deployment-that-failed",
+    "DELETE_FAILED": "when-it-does-not-deploy",
+    "UPDATE_ROLLBACK_FAILED": "when-it-does-not-deploy",
+}
+"""States of a stack that nothing can be deployed onto, and where docs/deploy.md says what to do."""
+DECIDED = ("-c", "--context", "--profile", "-a", "--app", "-o", "--output")
+"""Options of CDK that would deploy something else than what was compared."""
 EMPTY = "REVIEW_IN_PROGRESS"
 """Of a stack that is only a name yet."""
 
@@ -91,7 +99,7 @@ class Deployment:
         """Raises NotDeployed where the stack is in a state that nothing can be deployed onto, or data would move."""
         stack = self.settings.stack_name
         if there.status in FAILED:
-            raise NotDeployed(f"The stack {stack} is {there.status}: docs/deploy.md#a-first-deployment-that-failed.")
+            raise NotDeployed(f"The stack {stack} is {there.status}: docs/deploy.md#{FAILED[there.status]}.")
         if there.status.endswith("_IN_PROGRESS"):
             raise NotDeployed(f"The stack {stack} is {there.status}: wait until that is over.")
         self.insist(moved(there.outputs, Target.of(self.settings), self.promises(self.settings)))
@@ -151,6 +159,11 @@ def main() -> int:
     parser.add_argument(INSIST, action="store_true", dest="meant", help="also where data or URLs would move")
     parser.add_argument("options", nargs="*", metavar="-- OPTION", help="of `cdk deploy`")
     arguments = parser.parse_args()
+    if other := [word for word in arguments.options if word.partition("=")[0] in DECIDED]:
+        parser.error(
+            f"{', '.join(other)}: what is compared must be what CDK deploys. Give settings by -c before --, and the "
+            "account by AWS_PROFILE."
+        )
     try:
         path = path_of(arguments.name)
         settings = settings_of({**pairs(arguments.context), FLAG: str(path)})

@@ -95,7 +95,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def merged(of_file: Mapping[str, Any], flags: Mapping[str, Any], path: Path) -> Settings:
     """The settings of a stage file with those of a command line over them. Raises InvalidSetting."""
-    local = of_file.get("stage") == LOCAL
+    local = of_file.get("stage") == flags.get("stage", LOCAL) == LOCAL
     if kept := [name for name in FILE_ONLY if name in flags and not local]:
         raise InvalidSetting(
             f"{', '.join(kept)}: only the stage file says where the data is; correct {path}, and leave out -c."

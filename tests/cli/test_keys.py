@@ -152,6 +152,14 @@ def test_keys_belong_to_the_registry_of_the_settings(data: str, monkeypatch: pyt
     assert EmbeddedKeys(Path(data)).get("orders") is None
 
 
+def test_keys_belong_to_the_registry_that_is_named(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leaked key must be found in the registry that it opens, whatever the environment says."""
+    monkeypatch.setenv(f"{PREFIX}REGISTRY_NAME", "other")
+    assert main(["keys", "create", "orders", "--data", data, "--registry", "prod"]) == 0
+    assert EmbeddedKeys(Path(data), registry="prod").get("orders")
+    assert main(["keys", "revoke", "orders", "--data", data, "--registry", "prod"]) == 0
+
+
 def test_a_key_for_a_registry_in_aws_is_made_in_its_bucket(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     """With the credentials of who may write there: the first key needs no other."""
     with in_process() as clients:

@@ -124,9 +124,17 @@ def test_an_id_that_no_body_means_is_not_called_unknown(deployment: Deployment) 
 
 def test_a_bucket_that_bears_nothing_is_believed_and_not_written_to(deployment: Deployment) -> None:
     """So a registry from before there were identities is read on until a person has claimed it."""
-    deployment.bear(OURS, "")
+    deployment.bear("", "")
     assert deployment.registry.schema_by_id(SchemaId(1)).schema.text == ONE
     assert refused(WRITES[0], deployment.registry).kind == "bucket"
+
+
+def test_a_bucket_without_an_identity_is_not_read_beside_a_table_that_is_ours(deployment: Deployment) -> None:
+    """Both are claimed together, so this one is a wrong bucket: under our ids it has other schemas."""
+    deployment.bear(OURS, "")
+    refused(READS[0], deployment.registry)
+    foreign = refused(lambda registry: registry.schema_by_id(SchemaId(1)), deployment.registry)
+    assert (foreign.kind, foreign.found) == ("bucket", "")
 
 
 def test_a_foreign_bucket_is_not_believed(deployment: Deployment) -> None:

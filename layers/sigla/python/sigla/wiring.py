@@ -258,9 +258,12 @@ def _in_a_directory(settings: Settings) -> Iterator[Opened]:
 
 
 @contextmanager
-def keys(data: Path, bucket: str = "") -> Iterator[tuple[Keys, Clock]]:
-    """Where keys are kept, in the bucket if one is named, and what dates them. Raises InvalidSetting, ImportError."""
-    settings = Settings.read(os.environ)
+def keys(data: Path, bucket: str = "", registry: str = "") -> Iterator[tuple[Keys, Clock]]:
+    """Where keys are kept, in the bucket if one is named, and what dates them.
+
+    registry: whose; empty for that of the settings. Raises InvalidSetting, ImportError.
+    """
+    settings = Settings.read({**os.environ, **({"SIGLA_REGISTRY_NAME": registry} if registry else {})})
     if not bucket:
         yield _keys(settings, data), SystemClock()
         return

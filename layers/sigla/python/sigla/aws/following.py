@@ -138,7 +138,8 @@ class Follower:
 
     def _kind(self, key: Mapping[str, Any]) -> str:
         """The letter of a partition; empty for another registry's."""
-        registry, kind, *_ = key["pk"]["S"].split("#")
+        registry, _, rest = key["pk"]["S"].partition("#")
+        kind = rest.partition("#")[0]
         return kind if registry == keys.component(self._tools.places.registry) else ""
 
     def _tell_rows(self, rows: Sequence[Item], work: Work, *, again: bool = False) -> bool:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sigla.cache.memory import Memory
 from sigla.cache.single_flight import SingleFlight
-from sigla.errors import StoreError
+from sigla.errors import ForeignData, StoreError
 from sigla.model import Body, BodyKey, Guid, SchemaId
 from sigla.ports import Bodies
 
@@ -91,6 +91,8 @@ class Tiers:
         since = self._memory.changes
         try:
             read = self._flight.get_many(keys, self._behind.get_many)
+        except ForeignData:
+            raise
         except StoreError:
             known = [body for key in keys if (body := self._memory.spared(key))]
             if len(known) == len(keys):

@@ -61,6 +61,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
             "--data", type=place.path, default=Path("data"), metavar="DIR", help="where data lives (./data)"
         )
         where.add_argument("--bucket", type=place.given, metavar="NAME", help="the bucket of a registry in AWS")
+        action.add_argument(
+            "--registry", type=place.given, metavar="NAME", help="which one (SIGLA_REGISTRY_NAME, or default)"
+        )
         action.add_argument("--json", action="store_true", help="tell it as JSON")
 
 
@@ -125,7 +128,7 @@ def revoke(args: argparse.Namespace) -> int:
 def _kept_in(args: argparse.Namespace) -> Iterator[tuple[Keys, Clock]]:
     from sigla import wiring
 
-    with place.explained(_place(args)), wiring.keys(args.data, args.bucket or "") as kept:
+    with place.explained(_place(args)), wiring.keys(args.data, args.bucket or "", args.registry or "") as kept:
         yield kept
 
 

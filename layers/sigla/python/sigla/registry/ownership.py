@@ -71,17 +71,20 @@ class Ownership:
         return asked
 
     def reading(self, read: Callable[P, T]) -> Callable[P, T]:
-        """The same question to the bodies, likewise; but these need not bear any identity."""
+        """The same question to the bodies, likewise; but these need not bear any identity, as those of old releases.
+
+        Beside a table that is known to be ours they must: then it is the bucket that is a wrong one.
+        """
 
         def asked(*args: P.args, **kwargs: P.kwargs) -> T:
             if self._bodies.is_ours:
                 return read(*args, **kwargs)
             look = self._bodies.begin()
-            look.check(wait=False, bare=True)
+            look.check(wait=False, bare=not self._catalog.is_ours)
             try:
                 return read(*args, **kwargs)
             finally:
-                look.check(bare=True)
+                look.check(bare=not self._catalog.is_ours)
 
         return asked
 
