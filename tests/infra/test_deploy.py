@@ -1,6 +1,7 @@
 """`make deploy`: data moves only where a person said so, and the identity is the last step."""
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -145,6 +146,7 @@ def test_a_stack_that_was_destroyed_comes_back_with_its_data_or_not_unseen(stage
             "ROLLBACK_COMPLETE",
             "The stack registry is ROLLBACK_COMPLETE: docs/deploy.md#a-first-deployment-that-failed.",
         ),
+        ("DELETE_FAILED", "The stack registry is DELETE_FAILED: docs/deploy.md#when-it-does-not-deploy."),
         ("UPDATE_IN_PROGRESS", "The stack registry is UPDATE_IN_PROGRESS: wait until that is over."),
     ],
 )
@@ -153,6 +155,18 @@ def test_onto_what_cannot_be_deployed_nothing_is(stage: Stage, status: str, sent
     with pytest.raises(NotDeployed) as refused:
         stage.run(meant=True)
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("option", ["--profile", "-c", "--app=other", "--output"])
+def test_an_option_that_would_deploy_something_else_is_refused(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was compared is what is deployed: the same account, the same settings."""
+    monkeypatch.setattr(sys, "argv", ["infra.deploy", "prod", "--", option, "x"])
+    with pytest.raises(SystemExit) as ended:
+        deploy.main()
+    assert ended.value.code == 2
+    assert "what is compared must be what CDK deploys" in capsys.readouterr().err
 
 
 def test_a_name_without_a_stack_is_a_first_deployment(stage: Stage) -> None:

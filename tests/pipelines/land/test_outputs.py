@@ -38,11 +38,12 @@ def read(lake: Path, file: DataFile) -> list[int]:
 
 @contextmanager
 def few_files() -> Iterator[None]:
-    """A process that may open a few more files than it has."""
+    """A process that may open sixteen more files than it has."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    free = os.open(os.devnull, os.O_RDONLY)
-    os.close(free)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 16, before[1]))
+    free = [os.open(os.devnull, os.O_RDONLY) for _ in range(16)]
+    for each in free:
+        os.close(each)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(free) + 1, before[1]))
     try:
         yield
     finally:

@@ -1,14 +1,17 @@
 """Memory in front of a store keeps the store's promises."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from sigla.cache.memory import Memory
+from sigla.cache.ring import Ring
+from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.embedded.store import EmbeddedStore
-from sigla.errors import BodyMissing, Taken
-from sigla.model import BodyKey, SchemaId
-from tests.build import a_body, a_guid, tiers_before
+from sigla.errors import BodyMissing, ForeignData, StoreError, Taken
+from sigla.model import Body, BodyKey, SchemaId
+from tests.build import FixedClock, a_body, a_guid, tiers_before
 
 ONE, TWO = BodyKey(".", SchemaId(1)), BodyKey(".", SchemaId(2))
 
@@ -93,3 +96,25 @@ def test_what_a_group_replaces_is_read_anew_after_it(tiers: Tiers, store: Embedd
         assert tiers.get(ONE).gone
     assert tiers.get(ONE).gone
     assert tiers.get(ONE) is tiers.get(ONE)
+
+
+def test_what_a_silent_store_had_is_told_on_and_what_another_ones_had_is_not(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bucket that turns out to be another deployment's has other schemas under our ids."""
+    clock, trouble = FixedClock(), [StoreError("it is silent"), ForeignData("bucket", "bodies", "", "a" * 32)]
+
+    def troubled(_: Sequence[BodyKey]) -> list[Body]:
+        raise trouble[0]
+
+    memory = Memory(2**24, clock, presence_ms=60_000)
+    tiers = Tiers(memory, SingleFlight(Ring({}, clock), clock), store.bodies)
+    tiers.put(ONE, a_body("a"))
+    assert tiers.get(ONE).schema.text == "a"
+    monkeypatch.setattr(store.bodies, "get_many", troubled)
+    clock.sleep(60)
+    assert tiers.get(ONE).schema.text == "a"
+    clock.sleep(10)
+    trouble.reverse()
+    with pytest.raises(ForeignData):
+        tiers.get(ONE)
