@@ -20,6 +20,7 @@ from functools import partial
 from time import thread_time
 from typing import Any, Final
 
+from benchmarks.checks import ANY_FIELDS, STRICT
 from benchmarks.harness import Goal, Line, Lines, main
 from sigla.effort import Effort, Limits
 from sigla.errors import CheckAbandoned, Malformed
@@ -203,7 +204,7 @@ class Watch:
 
 def functions(language: Language, old: Parsed, new: Parsed) -> dict[str, Callable[[], Any]]:
     return {
-        "validate": lambda: language.validate(new, False),  # noqa: FBT003 - a plain function
+        "validate": lambda: language.validate(new, ANY_FIELDS),
         "normalise": lambda: language.normalise(new),
         "equivalent": lambda: language.equivalent(new, old),
         "digest": lambda: language.digest(new),
@@ -223,7 +224,7 @@ def measured(watch: Watch, language: Language, shape: str, size: int) -> dict[st
     parsed: list[Any] = []
     for version in "ab":
         offered = text(shape, size, version)
-        seconds, result = watch.timed(partial(language.parse, offered, (), True))  # noqa: FBT003 - as above
+        seconds, result = watch.timed(partial(language.parse, offered, (), STRICT))
         found["parse"] = seconds, watch.longest, told(result)
         parsed.append(result)
     if isinstance(parsed[0], Parsed) and isinstance(parsed[1], Parsed):
@@ -288,10 +289,10 @@ def check(messages: int) -> Line:
     old, new = (
         "".join(f"message M{number} {{optional int32 {field} = 1;}}\n" for number in range(messages)) for field in "ab"
     )
-    writer = language.parse(old, (), True)  # noqa: FBT003 - a plain function
+    writer = language.parse(old, (), STRICT)
 
     def checked() -> Any:
-        return language.compare(language.parse(new, (), True), writer)  # noqa: FBT003 - as above
+        return language.compare(language.parse(new, (), STRICT), writer)
 
     seconds = min(Watch().timed(checked)[0] for _ in range(ATTEMPTS))
     return Line(f"PROTOBUF: read and compare {messages:,} messages", seconds, "s", None, "", WITHIN)

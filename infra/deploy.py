@@ -53,7 +53,7 @@ def promised(settings: Settings) -> Collection[str]:
     """The names of a stack's outputs. Its packages are not built for that."""
     import aws_cdk as cdk  # noqa: PLC0415 - it starts Node.js, for which no refusal waits
 
-    from infra.app import build, context  # noqa: PLC0415 - so does this
+    from infra.app import build, context  # noqa: PLC0415 - it imports aws_cdk, as above
 
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder, "package")

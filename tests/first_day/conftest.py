@@ -103,7 +103,7 @@ class _Crooked(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(told.body)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = handle_any  # noqa: N815 - the library's names
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = handle_any  # noqa: N815 - http.server looks for these names
 
     def log_message(self, *_: object) -> None:
         """Not here."""

@@ -12,7 +12,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from tests.infra.cloudformation import answering, described, missing
-from tests.test_docs import Running, running  # noqa: F401 - a fixture
+from tests.protocol.clients.server import Server, serving
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "deploy.md"
@@ -75,6 +75,13 @@ def clone(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def registry() -> Iterator[Server]:
+    """What stands where the deployed one would."""
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
 def account() -> Iterator[dict[str, str]]:
     """Variables of an account that has the bucket and the table which a deployment makes."""
     stores = ThreadedMotoServer(port=0, verbose=False)
@@ -98,15 +105,11 @@ def account() -> Iterator[dict[str, str]]:
     stores.stop()
 
 
-def test_the_first_deployment_is_what_the_page_says(
-    clone: Path,
-    account: dict[str, str],
-    running: Running,  # noqa: F811 - the fixture
-) -> None:
+def test_the_first_deployment_is_what_the_page_says(clone: Path, account: dict[str, str], registry: Server) -> None:
     """A stranger types it once, in order, and has a registry with a key; it fits on a screen."""
     lines = section("First deployment")
     assert len(lines) <= 40
-    outputs = {"BucketName": BUCKET, "TableName": TABLE, "RestUrl": running.url}
+    outputs = {"BucketName": BUCKET, "TableName": TABLE, "RestUrl": registry.url}
     deployed = clone / "deployed"
     ours = ("AWS_", "SIGLA_", "VENV", "MAKE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}

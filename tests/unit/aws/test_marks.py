@@ -67,13 +67,14 @@ def test_a_write_whose_answer_was_lost_is_found_by_the_next_look(
     faults.plan = lambda _: None
 
 
-def test_what_somebody_put_in_its_place_is_no_identity(clients: Clients, marks: dict[str, Mark]) -> None:
+def test_what_somebody_put_in_its_place_is_no_identity(
+    clients: Clients, marks: dict[str, Mark], request: pytest.FixtureRequest
+) -> None:
     """Nor is it none: a store that says nothing clear is not given away."""
     bucket = marks["bucket"]
     assert bucket.write(OURS, "")
-    registry = bucket._object.removesuffix("/identity.json")  # type: ignore[attr-defined]  # of this adapter
     for content in (b"", b"[]", b'{"identity":', b"{}"):
-        clients.s3.put_object(Bucket=BUCKET, Key=keys.identity_object(registry), Body=content)
+        clients.s3.put_object(Bucket=BUCKET, Key=keys.identity_object(request.node.name), Body=content)
         with pytest.raises(StoreError, match="holds no identity"):
             bucket.read()
 
