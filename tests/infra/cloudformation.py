@@ -20,22 +20,22 @@ def _none(action: str) -> Answer:
     )
 
 
-def described(name: str, outputs: Mapping[str, str]) -> Answer:
+def described(name: str, outputs: Mapping[str, str], status: str = "CREATE_COMPLETE") -> Answer:
     told = "".join(
         f"<member><OutputKey>{key}</OutputKey><OutputValue>{value}</OutputValue></member>"
         for key, value in outputs.items()
     )
     stack = (
         f"<StackName>{name}</StackName><CreationTime>2026-11-22T00:00:00Z</CreationTime>"
-        f"<StackStatus>CREATE_COMPLETE</StackStatus><Outputs>{told}</Outputs>"
+        f"<StackStatus>{status}</StackStatus><Outputs>{told}</Outputs>"
     )
     result = f"<DescribeStacksResult><Stacks><member>{stack}</member></Stacks></DescribeStacksResult>"
     return 200, f"<DescribeStacksResponse {XMLNS}>{result}</DescribeStacksResponse>"
 
 
-def refused(code: str, message: str) -> Answer:
+def refused(code: str, message: str, status: int = 400) -> Answer:
     error = f"<Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>"
-    return 400, f"<ErrorResponse {XMLNS}>{error}</ErrorResponse>"
+    return status, f"<ErrorResponse {XMLNS}>{error}</ErrorResponse>"
 
 
 def missing(name: str) -> Answer:
@@ -43,13 +43,13 @@ def missing(name: str) -> Answer:
 
 
 @contextmanager
-def answering(answer: Callable[[str], Answer]) -> Iterator[str]:
-    """Its endpoint. answer: what it says of a stack's name."""
+def answering(answer: Callable[[str], Answer], listed: Callable[[str], Answer] = _none) -> Iterator[str]:
+    """Its endpoint. answer: what it says of a stack's name. listed: to an action that names no stack."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            status, body = answer(asked["StackName"][0]) if "StackName" in asked else _none(asked["Action"][0])
+            status, body = answer(asked["StackName"][0]) if "StackName" in asked else listed(asked["Action"][0])
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -4,11 +4,8 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
-from urllib.parse import parse_qs
 
 import pytest
 
@@ -20,6 +17,7 @@ from infra.targets import Target
 from sigla.aws.clients import Clients
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
+from tests.infra.cloudformation import XMLNS, answering, described, missing, refused
 
 IDENTITY = "c" * 32
 STREAM = "arn:aws:dynamodb:eu-west-1:111122223333:table/catalog/stream/2026-11-21T00:00:00.000"
@@ -183,62 +181,36 @@ def test_what_cdk_refuses_is_not_claimed(stage: Stage, tmp_path: Path) -> None:
         stage.run(environ={"PATH": str(tmp_path)})
 
 
-THERE = f"""
-<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
-<StackName>registry</StackName><CreationTime>2026-11-22T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
-<Outputs><member><OutputKey>Identity</OutputKey><OutputValue>{IDENTITY}</OutputValue></member></Outputs>
-</member></Stacks></DescribeStacksResult></DescribeStacksResponse>"""
-
 _LISTED = """<member><StackId>arn:{}</StackId><StackName>registry</StackName><StackStatus>{}</StackStatus>
 <CreationTime>2026-11-20T00:00:00Z</CreationTime><DeletionTime>2026-11-2{}T00:00:00Z</DeletionTime>
 <TemplateDescription>{}</TemplateDescription></member>"""
 LISTED = f"""
-<ListStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><ListStacksResult><StackSummaries>
+<ListStacksResponse {XMLNS}><ListStacksResult><StackSummaries>
 {_LISTED.format("older", "DELETE_COMPLETE", 2, "Sigla, a schema registry: orders")}
 {_LISTED.format("old", "DELETE_COMPLETE", 1, "Sigla, a schema registry: orders")}
 {_LISTED.format("unknown", "DELETE_COMPLETE", 3, "something else")}
 {_LISTED.format("unknown", "CREATE_COMPLETE", 3, "Sigla, a schema registry: orders")}
 </StackSummaries></ListStacksResult></ListStacksResponse>"""
 
-REFUSED = """
-<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>
-<Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>"""
-
-
-class CloudFormation(BaseHTTPRequestHandler):
-    """Answers as CloudFormation does for a stack that is there, one that is not, and a caller who may not ask."""
-
-    def do_POST(self) -> None:
-        asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        (name,) = asked.get("StackName", asked["Action"])
-        answers = {
-            "DescribeStacks": (200, THERE),
-            "ListStacks": (200, LISTED),
-            "arn:old": (200, THERE.replace("CREATE", "DELETE")),
-            "arn:older": (200, THERE.replace(IDENTITY, "d" * 32)),
-            "registry": (200, THERE),
-            "other": (400, REFUSED.format(code="ValidationError", message="Stack with id other does not exist")),
-            "secret": (403, REFUSED.format(code="AccessDenied", message="You may not\nask.")),
-        }
-        status, body = answers[name]
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nobody reads it."""
+THERE = described("registry", {"Identity": IDENTITY})
+OF_STACKS = {
+    "registry": THERE,
+    "arn:old": described("registry", {"Identity": IDENTITY}, "DELETE_COMPLETE"),
+    "arn:older": described("registry", {"Identity": "d" * 32}),
+    "other": missing("other"),
+    "secret": refused("AccessDenied", "You may not\nask.", 403),
+}
+OF_ACTIONS = {"DescribeStacks": THERE, "ListStacks": (200, LISTED)}
 
 
 @pytest.fixture
 def cloudformation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """It knows a stack that is there, one that is not, one that a caller may not ask for, and deleted ones."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "x")
-    with ThreadingHTTPServer(("127.0.0.1", 0), CloudFormation) as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDFORMATION", f"http://127.0.0.1:{server.server_port}")
-        Thread(target=server.serve_forever, daemon=True).start()
+    with answering(OF_STACKS.__getitem__, OF_ACTIONS.__getitem__) as endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDFORMATION", endpoint)
         yield
-        server.shutdown()
 
 
 @pytest.mark.usefixtures("cloudformation")
@@ -246,10 +218,12 @@ def test_the_account_tells_of_a_stack_or_says_why_not() -> None:
     """A stack that nobody may ask for is not one that is not there."""
     assert Aws(REGION).stack("registry") == Stack("CREATE_COMPLETE", {"Identity": IDENTITY}, "registry")
     assert Aws(REGION).stack("other") is None
-    with pytest.raises(Unreachable) as refused:
+    with pytest.raises(Unreachable) as forbidden:
         Aws(REGION).stack("secret")
-    assert str(refused.value).startswith("CloudFormation does not tell of the stack secret: An error occurred (AccessD")
-    assert "\n" not in str(refused.value)
+    assert str(forbidden.value).startswith(
+        "CloudFormation does not tell of the stack secret: An error occurred (AccessD"
+    )
+    assert "\n" not in str(forbidden.value)
 
 
 @pytest.mark.usefixtures("cloudformation")

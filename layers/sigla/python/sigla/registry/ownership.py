@@ -2,7 +2,8 @@
 
 Each deployment has an identity, and its table and its bucket bear it, by a person's act (`claiming`). A catalog that
 bears another one, or none, is neither believed nor written to: ids are told by their bodies alone, as where it is
-silent. Bodies are told unless they bear another one: what stands there under an id is of other records.
+silent. Bodies are told unless they bear another one, or none beside a catalog that is known to be ours: what stands
+there under an id is of other records.
 
 Asked beside the first question, and never again once it is so; else again after a while, so that a person can cure it.
 """
