@@ -4,18 +4,21 @@ Each shape is legal near the limits, and hard on something: wide, deep, many nam
 alternatives. Every function of the language is timed on a text and on one half as long. Beside the ratio stands the
 longest time between two pulses, at which a request could have been given up.
 
-A shape that misses a goal is measured again, twice at most, and the least of each figure counts: what disturbs a
-measurement only ever adds to it. Before each the garbage is collected, and what is left is not looked at again.
+The half one is timed before the whole one and after it, for a processor that others share is not equally fast from one
+second to the next. A shape that misses a goal is measured again, six times at most; then the ratio in the middle of its
+attempts counts, and the least of the times without a pulse, to which a disturbance only ever adds.
 
-Python's garbage collector is counted apart: a full collection falls into the whole text or into the half one, and would
-be most of either figure. Its longest one stands at the end: so long may a heap full of such schemas hold others.
+Python's garbage collector rests meanwhile and is counted apart: a full collection falls into the whole text or into the
+half one, and would be most of either figure. The longest one beside two such schemas stands at the end: so long may a
+heap full of them hold others.
 
 It may mislead: one text is one shape, and processor time still depends on caches.
 """
 
 import gc
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from time import thread_time
 from typing import Any, Final
@@ -37,7 +40,7 @@ SHORT: Final = 0.1
 """Seconds below which a ratio says nothing."""
 NOTEWORTHY: Final = 0.02
 """Seconds without a pulse that are told."""
-ATTEMPTS: Final = 3
+ATTEMPTS: Final = 7
 CHECKED: Final = 30_000
 """Messages of the check that has a goal of its own."""
 WITHIN: Final = Goal(1.0, "s")
@@ -166,19 +169,13 @@ class Watch:
     def __init__(self) -> None:
         self.last = thread_time()
         self.longest = 0.0
-        self.collecting = 0.0
         self.longest_collection = 0.0
-        self._collects_since = 0.0
 
-    def collector(self, phase: str, _: dict[str, int]) -> None:
-        """As `gc.callbacks` want it. What the garbage collector takes is counted apart."""
-        if phase == "start":
-            self._collects_since = thread_time()
-            return
-        took = thread_time() - self._collects_since
-        self.collecting += took
-        self.last += took
-        self.longest_collection = max(self.longest_collection, took)
+    def collect(self) -> None:
+        """A full collection of garbage, with all that the caller holds."""
+        begun = thread_time()
+        gc.collect()
+        self.longest_collection = max(self.longest_collection, thread_time() - begun)
 
     def __call__(self) -> float:
         now = thread_time()
@@ -186,10 +183,9 @@ class Watch:
         self.last = now
         return now
 
-    def timed(self, work: Callable[[], Any]) -> tuple[float, Any]:
-        """Seconds of the processor, and what came of it; what is refused or abandoned took its time, too."""
-        self.last, self.longest, self.collecting = thread_time(), 0.0, 0.0
-        gc.callbacks.append(self.collector)
+    def timed(self, work: Callable[[], Any]) -> tuple[float, float, Any]:
+        """Seconds of the processor, the longest without a pulse, and the result; what is refused took its time, too."""
+        self.last, self.longest = thread_time(), 0.0
         begun = thread_time()
         try:
             with Effort(UNLIMITED, self, lambda: 0.0).turn():
@@ -197,9 +193,7 @@ class Watch:
         except (Malformed, CheckAbandoned) as refusal:
             result = refusal
         self()
-        seconds = thread_time() - begun - self.collecting
-        gc.callbacks.remove(self.collector)
-        return seconds, result
+        return thread_time() - begun, self.longest, result
 
 
 def functions(language: Language, old: Parsed, new: Parsed) -> dict[str, Callable[[], Any]]:
@@ -216,22 +210,46 @@ def functions(language: Language, old: Parsed, new: Parsed) -> dict[str, Callabl
     }
 
 
-def measured(watch: Watch, language: Language, shape: str, size: int) -> dict[str, tuple[float, float, str]]:
-    """By function: seconds, the longest time without a pulse, and why it was refused."""
-    gc.collect()
-    gc.freeze()
-    found: dict[str, tuple[float, float, str]] = {}
-    parsed: list[Any] = []
-    for version in "ab":
-        offered = text(shape, size, version)
-        seconds, result = watch.timed(partial(language.parse, offered, (), STRICT))
-        found["parse"] = seconds, watch.longest, told(result)
-        parsed.append(result)
-    if isinstance(parsed[0], Parsed) and isinstance(parsed[1], Parsed):
-        for name, work in functions(language, *parsed).items():
-            seconds, result = watch.timed(work)
-            found[name] = seconds, watch.longest, told(result)
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One function on the whole text, and on one half as long before it and after it.
+
+    whole, half: seconds of the processor, half is the mean of the two. gap: the longest time without a pulse, in
+    seconds. refused: why, empty if it was not.
+    """
+
+    whole: float
+    half: float
+    gap: float
+    refused: str
+
+    @property
+    def ratio(self) -> float:
+        return self.whole / self.half
+
+
+def measured(watch: Watch, language: Language, shape: str, size: int) -> dict[str, Measured]:
+    """By function. The texts are read anew each time: what was computed once is remembered."""
+    sizes = size // 2, size, size // 2
+    offered = {version: [text(shape, each, version) for each in sizes] for version in "ab"}
+    parsed: dict[str, list[Any]] = {}
+    found: dict[str, Measured] = {}
+    gc.disable()
+    for version, texts in offered.items():
+        found["parse"], parsed[version] = timed(watch, [partial(language.parse, each, (), STRICT) for each in texts])
+    if all(isinstance(each, Parsed) for version in parsed.values() for each in version):
+        sides = [functions(language, *pair) for pair in zip(parsed["a"], parsed["b"], strict=True)]
+        for name in sides[0]:
+            found[name], _ = timed(watch, [side[name] for side in sides])
+    watch.collect()
+    gc.enable()
     return found
+
+
+def timed(watch: Watch, works: Sequence[Callable[[], Any]]) -> tuple[Measured, list[Any]]:
+    """The same work on half, whole and half a text, and what came of each."""
+    (before, _, _), (whole, gap, reason), (after, _, _) = runs = [watch.timed(work) for work in works]
+    return Measured(whole, (before + after) / 2, gap, told(reason)), [result for *_, result in runs]
 
 
 def told(result: Any) -> str:
@@ -248,37 +266,23 @@ def lines(*, quick: bool = False) -> Lines:
     yield check(100 if quick else CHECKED)
 
 
-Measured = dict[str, tuple[float, float, str]]
-
-
 def growth(watch: Watch, name: str, what: str, shape: str, size: int) -> Lines:
-    """The lines of one shape. Each attempt reads the texts anew: what was computed once is remembered."""
-    sizes = size // 2, size
-    best: list[Measured] = [{}, {}]
+    """The lines of one shape: each function's ratio is the one in the middle of all attempts, its gap the least."""
+    attempts: list[dict[str, Measured]] = []
     shown: list[Line] = []
-    for _ in range(ATTEMPTS):
-        best = [
-            least(known, measured(watch, LANGUAGES[name], shape, each)) for known, each in zip(best, sizes, strict=True)
-        ]
-        shown = list(compared(f"{name}, {what}", *best))
-        if all(line.holds for line in shown):
-            break
+    while len(attempts) < ATTEMPTS and not (shown and all(line.holds for line in shown)):
+        attempts.append(measured(watch, LANGUAGES[name], shape, size))
+        shown = list(compared(f"{name}, {what}", attempts))
     yield from shown
 
 
-def least(known: Measured, again: Measured) -> Measured:
-    return {
-        function: (min(seconds, before[0]), min(gap, before[1]), refused)
-        for function, (seconds, gap, refused) in again.items()
-        for before in [known.get(function, (seconds, gap))]
-    }
-
-
-def compared(title: str, half: Measured, whole: Measured) -> Iterator[Line]:
-    for function, (seconds, gap, refused) in whole.items():
-        about = f"{title}: {function}" + (f" ({refused})" if refused else "")
-        if seconds > SHORT and function in half and not refused:
-            yield Line(about, seconds, "s", max(half[function][0], 1e-6), "half the text", RATIO)
+def compared(title: str, attempts: Sequence[Mapping[str, Measured]]) -> Iterator[Line]:
+    for function in attempts[0]:
+        tried = sorted((each[function] for each in attempts), key=lambda one: one.ratio)
+        middle, gap = tried[(len(tried) - 1) // 2], min(each.gap for each in tried)
+        about = f"{title}: {function}" + (f" ({middle.refused})" if middle.refused else "")
+        if middle.whole > SHORT and not middle.refused:
+            yield Line(about, middle.whole, "s", middle.half, "half the text", RATIO)
         if gap > NOTEWORTHY:
             yield Line(f"{about}, the longest without a pulse", gap, "s", None, "", GAP)
 
