@@ -20,16 +20,17 @@ STRICT: Final = "STRICT"
 class Budget:
     """The steps that are left, shared by all comparisons that it is handed to.
 
-    looked: how many were left when the clock was looked at last, see `effort`.
+    looked: how many were left when the clock was looked at last, see `effort`. next_look: below so many it is again.
     """
 
     left: int = MAX_STEPS
     looked: int = MAX_STEPS
+    next_look: int = MAX_STEPS - effort.STEPS_PER_LOOK
 
     def spend(self, steps: int) -> None:
         """Raises CheckAbandoned once nothing is left, effort.Interrupted where the work is to end."""
         self.left -= steps
-        if self.looked - self.left >= effort.STEPS_PER_LOOK or self.left < 0:
+        if self.left < self.next_look:  # the one comparison that each step of every check pays
             self._look()
 
     def _look(self) -> None:
@@ -37,6 +38,7 @@ class Budget:
             raise abandoned(f"the schemas need more than {MAX_STEPS} steps to be compared")
         effort.pulse(self.looked - self.left)
         self.looked = self.left
+        self.next_look = max(0, self.left - effort.STEPS_PER_LOOK)
 
 
 def abandoned(reason: str) -> CheckAbandoned:
