@@ -174,7 +174,8 @@ def test_keys_of_any_body_are_keys(member: Member) -> None:
     """Whatever a context and a registry are called."""
     contexts = (".", ".a b\r\nc", "." + "é" * 250)
     bodies = [BodyKey(context, SchemaId(7)) for context in contexts]
-    names = [keys.ring_key(registry, body) for registry in ("default", "ä" * 60) for body in bodies]
+    spaces = [keys.ring_namespace(registry, bucket="bodies") for registry in ("default", "ä" * 60)]
+    names = [keys.ring_key(space, body) for space in spaces for body in bodies]
     for name in names:
         member.put(name, name.encode(), lasts_ms=LONG)
     assert [stands(member, name) for name in names] == [name.encode() for name in names]

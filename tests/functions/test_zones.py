@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+import botocore.session
 import pytest
 
 from sigla.aws.lifecycle import Renewed
@@ -12,6 +13,8 @@ from sigla.aws.objects import Objects, Stored
 from sigla.embedded.cache_servers import CacheServer
 from sigla.settings import InvalidSetting, Settings
 from tests.caches import a_cache
+from tests.contract.aws import make_table
+from tests.contract.engines import REGION
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.test_read_your_writes import sees_at_once
 from tests.functions.test_registry import loop
@@ -93,6 +96,19 @@ def test_what_is_deleted_for_good_is_gone_at_once_in_its_zone(zones: Zones) -> N
     assert deleting("DELETE", "/subjects/s0?permanent=true").status == 200
     assert zones.client(A).get("/schemas/ids/1").body["error_code"] == 40403
     assert deleting.get("/schemas/ids/1").body["error_code"] == 40403
+
+
+@pytest.mark.parametrize("other", [{"SIGLA_BUCKET": "wrong"}, {"SIGLA_BUCKET": "wrong", "SIGLA_IDENTITY": "a" * 32}])
+def test_a_ring_tells_nothing_of_the_bucket_that_the_stack_had_before(zones: Zones, other: dict[str, str]) -> None:
+    """It outlives a mistake by an hour: readers would decode with a wrong schema under the right id, and not notice."""
+    session = botocore.session.get_session()
+    session.create_client("s3", region_name=REGION).create_bucket(Bucket="wrong")
+    elsewhere = make_table(session.create_client("dynamodb", region_name=REGION))
+    another = Client(zones.deployment.instance(SIGLA_BUCKET="wrong", SIGLA_TABLE=elsewhere))
+    assert another("POST", "/subjects/s0/versions", {"schema": '"string"'}).body["id"] == 1
+    registered(zones.client(A), 1)
+    assert zones.client(A, **other).get("/schemas/ids/1").body["schema"] == '"string"'
+    read(zones.client(A), 1)
 
 
 def test_a_dead_ring_fails_no_request(zones: Zones) -> None:

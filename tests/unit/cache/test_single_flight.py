@@ -193,7 +193,7 @@ def test_registries_that_share_a_ring_do_not_meet(zone: Zone) -> None:
     """Ids are of a registry and a context."""
     zone.read(1)
     other = Behind({key(1): a_body("another's")})
-    flight = SingleFlight(Ring(zone.members, zone.clock), zone.clock, registry="other")
+    flight = SingleFlight(Ring(zone.members, zone.clock), zone.clock, namespace="other")
     assert flight.get_many([key(1)], other.get_many)[0].schema.text == "another's"
 
 

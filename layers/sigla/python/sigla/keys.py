@@ -156,9 +156,19 @@ _LONGEST_RING_KEY = 250
 """Memcached's limit."""
 
 
-def ring_key(registry: str, key: BodyKey) -> str:
+def ring_namespace(registry: str, *, bucket: str = "", identity: str = "") -> str:
+    """What the keys of one deployment's bodies begin with.
+
+    A ring outlives a deployment. So what was put there while the stack had another bucket, or before it was another
+    deployment's, stands under keys that nobody asks for any more.
+    """
+    whose = blake2b(f"{bucket}/{identity}".encode(), digest_size=8).hexdigest()
+    return f"{file_component(registry)}@{whose}"
+
+
+def ring_key(namespace: str, key: BodyKey) -> str:
     """Letters, digits and a few signs, as a file's name; of a longer one the digest, in which there is no slash."""
-    name = body_file(registry, key)
+    name = f"{namespace}/{context_file(key.context)}/{key.id:010}"
     return name if len(name) <= _LONGEST_RING_KEY else blake2b(name.encode(), digest_size=32).hexdigest()
 
 

@@ -6,6 +6,7 @@ from errno import errorcode
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from sigla import keys
 from sigla.auth.api_keys import Keys
 from sigla.cache.counts import Counts
 from sigla.cache.memory import Memory
@@ -288,7 +289,8 @@ def _ring(settings: Settings, clients: "Clients", clock: Clock) -> Ring:
 
 
 def _flight(settings: Settings, ring: Ring, clock: Clock) -> SingleFlight:
-    return SingleFlight(ring, clock, registry=settings.registry_name, presence_ms=1000 * settings.ring_seconds)
+    whose = keys.ring_namespace(settings.registry_name, bucket=settings.bucket, identity=settings.identity)
+    return SingleFlight(ring, clock, namespace=whose, presence_ms=1000 * settings.ring_seconds)
 
 
 def _options(settings: Settings) -> Options:

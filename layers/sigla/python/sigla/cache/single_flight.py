@@ -144,7 +144,8 @@ def _pauses(draw: Callable[[], float]) -> Iterator[float]:
 class SingleFlight:
     """Reads bodies through a ring; one without members only passes on. Any thread may use it.
 
-    presence_ms: how long a body stands in the ring; so long may one that was deleted for good in another zone be told.
+    namespace: `keys.ring_namespace` of whose bodies are read. presence_ms: how long a body stands in the ring; so long
+    may one that was deleted for good in another zone be told.
     """
 
     def __init__(
@@ -152,14 +153,14 @@ class SingleFlight:
         ring: Ring,
         clock: Clock,
         *,
-        registry: str = "default",
+        namespace: str = "default",
         presence_ms: int = 3_600_000,
         draw: Callable[[], float] | None = None,
         counts: Counts | None = None,
     ) -> None:
         self._ring = ring
         self._clock = clock
-        self._registry = registry
+        self._namespace = namespace
         self._presence_ms = presence_ms
         self._draw = draw or Random().random  # noqa: S311 - how long somebody waits is no secret
         self.counts = counts or Counts()
@@ -169,7 +170,7 @@ class SingleFlight:
         if not self._ring:
             self.counts.behind += len(wanted)
             return list(behind(wanted))
-        named = {keys.ring_key(self._registry, key): key for key in wanted}
+        named = {keys.ring_key(self._namespace, key): key for key in wanted}
         read: dict[str, Body] = {}
 
         def load(names: Sequence[str]) -> dict[str, bytes]:
@@ -186,7 +187,7 @@ class SingleFlight:
     def close(self, wanted: Collection[BodyKey]) -> None:
         """These bodies changed: what the ring has of them is not told any more, nor what others read before."""
         for key in wanted:
-            self._ring.put(keys.ring_key(self._registry, key), CLOSED, lasts_ms=CLOSED_MS)
+            self._ring.put(keys.ring_key(self._namespace, key), CLOSED, lasts_ms=CLOSED_MS)
 
     def _believed(self, key: BodyKey, content: bytes, behind: Behind) -> Body:
         """What the ring had, if it is the body of its key. If not, the key is closed, and the next one fills it anew.
