@@ -70,6 +70,7 @@ TRIPS: Mapping[str, Trips] = {
     "look a schema up": Trips((*ASK, *ASK), read=5),
     "list the versions of a subject": Trips((*ASK, *HISTORY), read=5),
     "read a config": Trips(ASK, read=4),
+    "read a config, and whose it is": Trips(((BATCH, *LOOK),), read=5),
     # Registering; bodies of older versions and of references are read once by each instance.
     "register a known schema": Trips((*ASK, *BODY), read=5),
     "register a known schema again": Trips(ASK, read=5),
@@ -87,6 +88,7 @@ TRIPS: Mapping[str, Trips] = {
     "check a schema against the latest version": Trips((*ASK, *BODY), read=4),
     # Lists.
     "list subjects": Trips((*SHARDS, *SHARDS), read=32),
+    "list subjects, and whose it is": Trips(((*SHARDS[0], *LOOK), *SHARDS), read=33),
     "list subjects by a prefix": Trips(SHARDS, read=16),
     "list schemas by a prefix": Trips((*SHARDS, *HISTORY, *BODY), read=17),
     "list who uses an id": Trips((*COLD, (LIST,), (GET,), *HOLDERS), read=4),

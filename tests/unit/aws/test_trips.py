@@ -136,6 +136,7 @@ CASES: dict[str, Case] = {
     "look a schema up": Case(lambda registry: registry.lookup(A, Draft(ONE)), KNOWN),
     "list the versions of a subject": Case(lambda registry: registry.versions(A, page=ALL), KNOWN),
     "read a config": Case(lambda registry: registry.config(A, default_to_global=True)),
+    "read a config, and whose it is": Case(lambda registry: registry.config(A, default_to_global=True), looking=True),
     "register a known schema": Case(ORDERS, KNOWN),
     "register a known schema again": Case(ORDERS, KNOWN, (ORDERS,)),
     "register a known schema, spelled otherwise": Case(register("a", f" {ONE}"), KNOWN),
@@ -151,6 +152,7 @@ CASES: dict[str, Case] = {
     "register a schema that another subject has": Case(register("b", ONE), KNOWN),
     "check a schema against the latest version": Case(lambda registry: registry.check(A, Draft(TWO)), KNOWN),
     "list subjects": Case(subjects(), KNOWN),
+    "list subjects, and whose it is": Case(subjects(), KNOWN, looking=True),
     "list subjects by a prefix": Case(subjects("a"), KNOWN),
     "list schemas by a prefix": Case(lambda registry: registry.schemas(Search(name_prefix="a"), page=ALL), KNOWN),
     "list who uses an id": Case(

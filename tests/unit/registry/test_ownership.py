@@ -61,17 +61,20 @@ WRITES: list[Callable[[Registry], object]] = [
     lambda registry: registry.delete_version(s("orders"), Version(1)),
     lambda registry: registry.change_mode(s("orders"), "READONLY"),
 ]
-READS: list[Callable[[Registry], object]] = [
+OF_THE_CATALOG: list[Callable[[Registry], object]] = [
     lambda registry: registry.subjects(Search(), show=Show.ACTIVE, page=ALL),
     lambda registry: registry.versions(s("orders"), page=ALL),
-    lambda registry: registry.version(s("orders"), LATEST),
-    lambda registry: registry.version(s("nobody"), LATEST),
-    lambda registry: registry.lookup(s("orders"), Draft(ONE)),
-    lambda registry: registry.check(s("orders"), Draft(TWO)),
     lambda registry: registry.config(s("orders"), default_to_global=True),
     lambda registry: registry.contexts(page=ALL),
+    lambda registry: registry.lookup(s("orders"), Draft(ONE)),
+]
+"""Reads for which no body is wanted."""
+OF_BOTH: list[Callable[[Registry], object]] = [
+    lambda registry: registry.version(s("orders"), LATEST),
+    lambda registry: registry.check(s("orders"), Draft(TWO)),
     lambda registry: registry.schemas(Search(), page=ALL),
 ]
+READS = [*OF_THE_CATALOG, *OF_BOTH, lambda registry: registry.version(s("nobody"), LATEST)]
 
 
 def refused(act: Callable[[Registry], object], registry: Registry) -> ForeignData:
@@ -126,22 +129,54 @@ def test_a_bucket_that_bears_nothing_is_believed_and_not_written_to(deployment: 
     """So a registry from before there were identities is read on until a person has claimed it."""
     deployment.bear("", "")
     assert deployment.registry.schema_by_id(SchemaId(1)).schema.text == ONE
-    assert refused(WRITES[0], deployment.registry).kind == "bucket"
+    assert refused(WRITES[0], deployment.registry).kind == "table"
 
 
 def test_a_bucket_without_an_identity_is_not_read_beside_a_table_that_is_ours(deployment: Deployment) -> None:
     """Both are claimed together, so this one is a wrong bucket: under our ids it has other schemas."""
     deployment.bear(OURS, "")
-    refused(READS[0], deployment.registry)
-    foreign = refused(lambda registry: registry.schema_by_id(SchemaId(1)), deployment.registry)
-    assert (foreign.kind, foreign.found) == ("bucket", "")
+    OF_THE_CATALOG[0](deployment.registry)
+    for act in (lambda registry: registry.schema_by_id(SchemaId(1)), *OF_BOTH, *WRITES):
+        foreign = refused(act, deployment.registry)
+        assert (foreign.kind, foreign.found) == ("bucket", "")
 
 
 def test_a_foreign_bucket_is_not_believed(deployment: Deployment) -> None:
     """What it has under an id is what another registry's records mean."""
     deployment.bear(OURS, THEIRS)
-    for act in (lambda registry: registry.schema_by_id(SchemaId(1)), *READS, *WRITES):
+    for act in (lambda registry: registry.schema_by_id(SchemaId(1)), *OF_BOTH, *WRITES):
         assert refused(act, deployment.registry).kind == "bucket"
+
+
+@pytest.mark.parametrize("borne", ["", THEIRS], ids=["none", "another"])
+@pytest.mark.parametrize("act", OF_THE_CATALOG)
+def test_what_the_catalog_alone_tells_needs_no_bucket(
+    deployment: Deployment, act: Callable[[Registry], object], borne: str
+) -> None:
+    """The table is ours, so what it lists is true; and the alarm rings all the same, before somebody writes."""
+    deployment.bear(OURS, borne)
+    assert act(deployment.registry)
+    deployment.ownership.close()
+    assert deployment.ownership.is_foreign
+
+
+@pytest.mark.parametrize("act", OF_THE_CATALOG)
+def test_no_list_waits_for_a_bucket(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, act: Callable[[Registry], object]
+) -> None:
+    """In an environment that has just begun, and S3 takes its time or says nothing: DynamoDB answers by itself."""
+    ready = threading.Event()
+
+    def wait() -> str:
+        ready.wait(10)
+        raise StoreError("S3 did not answer")
+
+    monkeypatch.setattr(deployment.bucket, "read", wait)
+    try:
+        assert act(deployment.registry)
+        assert not ready.is_set()
+    finally:
+        ready.set()
 
 
 def test_a_person_cures_it_without_a_deployment(deployment: Deployment, clock: FixedClock) -> None:
@@ -162,6 +197,17 @@ def test_a_person_cures_it_without_a_deployment(deployment: Deployment, clock: F
     WRITES[0](deployment.registry)
     assert not deployment.ownership.is_foreign
     assert deployment.table.looks == 3
+
+
+@pytest.mark.parametrize("moved_ms", [AGAIN_MS, -AGAIN_MS], ids=["frozen", "set back"])
+def test_an_environment_that_was_frozen_looks_again(deployment: Deployment, clock: FixedClock, moved_ms: int) -> None:
+    """Of a process that was stopped for an hour one clock has not moved: whoever claimed meanwhile need not wait."""
+    deployment.bear("", OURS)
+    refused(WRITES[0], deployment.registry)
+    deployment.bear(OURS, OURS)
+    clock.set_by = moved_ms
+    WRITES[0](deployment.registry)
+    assert not deployment.ownership.is_foreign
 
 
 def test_silence_is_not_taken_for_another_identity(deployment: Deployment) -> None:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from sigla.auth.api_keys import NAME, ApiKey, DamagedKey, Keys, read, verifier_of
 from sigla.auth.permissions import Principal
 from sigla.errors import StoreError
-from sigla.ports import Clock
+from sigla.ports import Clock, Moment
 
 Authenticator = Callable[[bytes | None], Principal | None]
 """From the Authorization header, None if there is none, to whose it is; None for nobody's. Raises StoreError."""
@@ -39,17 +39,6 @@ LONGEST_HEADER = 1024
 
 NOBODYS = verifier_of("")
 """What the secret of an unknown key is compared with, so that it takes as long as for a known one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """By both clocks: one can be set back, the other may stand still while a machine sleeps."""
-
-    now: int
-    elapsed: int
-
-    def is_younger(self, ms: int, clock: Clock) -> bool:
-        return 0 <= clock.now() - self.now < ms and clock.elapsed() - self.elapsed < ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +98,7 @@ class BasicKeys:
         except StoreError:
             if before is None:
                 raise
-            accepted: Accepted | None = Accepted(before.principal, self._moment(), PATIENCE_MS)
+            accepted: Accepted | None = Accepted(before.principal, Moment.of(self._clock), PATIENCE_MS)
         else:
             accepted = _accepted(found, secret)
         self._accepted.pop(header, None)
@@ -123,7 +112,7 @@ class BasicKeys:
         found = self._found.get(name)
         if found is not None and found.since.is_younger(self._fresh_ms, self._clock):
             return found
-        since = self._moment()
+        since = Moment.of(self._clock)
         if not NAME.fullmatch(name) or self._is_unknown(name):
             return Found(None, since)
         record = self._keys.get(name)
@@ -157,9 +146,6 @@ class BasicKeys:
             with suppress(StoreError):
                 self._names = self._keys.names(), since
         return self._names is not None and name in self._names[0]
-
-    def _moment(self) -> Moment:
-        return Moment(self._clock.now(), self._clock.elapsed())
 
 
 def _accepted(found: Found, secret: str) -> Accepted | None:

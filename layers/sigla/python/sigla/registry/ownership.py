@@ -6,18 +6,20 @@ silent. Bodies are told unless they bear another one, or none beside a catalog t
 there under an id is of other records.
 
 Asked beside the first question, and never again once it is so; else again after a while, so that a person can cure it.
+Both stores are looked at then; what only the catalog tells waits for the catalog's look alone.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final, ParamSpec, TypeVar
 
 from sigla import observe
 from sigla.errors import ForeignData
 from sigla.observe import Teller
-from sigla.ports import Bodies, Catalog, Clock, Mark, Marks, Zone, Zones
+from sigla.ports import Bodies, Catalog, Clock, Mark, Marks, Moment, Zone, Zones
 
 AGAIN_MS: Final = 30_000
 """For so long a store that is not ours is not looked at again."""
@@ -54,22 +56,31 @@ class Ownership:
     def asking(self, ask: Callable[P, T]) -> Callable[P, T]:
         """The same question to the catalog, asked beside the look: no answer is heard before that.
 
-        Raises ForeignData, and then without asking where it is known already.
+        The bodies are looked at as well, and not waited for. So their silence keeps nobody from the lists, and an alarm
+        rings before somebody writes. Raises ForeignData, and then without asking where it is known already.
         """
 
         def asked(*args: P.args, **kwargs: P.kwargs) -> T:
             if self._is_ours:
                 return ask(*args, **kwargs)
-            looks = self._bodies.begin(), self._catalog.begin()
-            for look in looks:
-                look.check(wait=False)
+            self._bodies.begin()
+            look = self._catalog.begin()
+            look.check(wait=False)
             try:
                 return ask(*args, **kwargs)
             finally:
-                for look in looks:
-                    look.check()
+                look.check()
 
         return asked
+
+    def listing(self, ask: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
+        """The same for a list, which asks nothing before its first item is wanted: that is fetched beside the look."""
+
+        def begun(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+            items = ask(*args, **kwargs)
+            return chain(list(islice(items, 1)), items)
+
+        return self.asking(begun)
 
     def reading(self, read: Callable[P, T]) -> Callable[P, T]:
         """The same question to the bodies, likewise; but these need not bear any identity, as those of old releases.
@@ -113,7 +124,7 @@ class OwnCatalog:
     """A `ports.Catalog` in front of a `Catalog`: what it tells and takes is of this deployment, or it is refused."""
 
     def __init__(self, catalog: Catalog, ownership: Ownership) -> None:
-        asking, doing = ownership.asking, ownership.doing
+        asking, listing, doing = ownership.asking, ownership.listing, ownership.doing
         self.snapshot = asking(catalog.snapshot)
         self.history = asking(catalog.history)
         self.candidates = asking(catalog.candidates)
@@ -121,10 +132,10 @@ class OwnCatalog:
         self.standing = asking(catalog.standing)
         self.speaker = asking(catalog.speaker)
         self.holders = asking(catalog.holders)
-        self.referrers = asking(catalog.referrers)
-        self.subjects = asking(catalog.subjects)
-        self.versions = asking(catalog.versions)
-        self.settings = asking(catalog.settings)
+        self.referrers = listing(catalog.referrers)
+        self.subjects = listing(catalog.subjects)
+        self.versions = listing(catalog.versions)
+        self.settings = listing(catalog.settings)
         self.contexts = asking(catalog.contexts)
         self.contexts_of = asking(catalog.contexts_of)
         self.max_id = asking(catalog.max_id)
@@ -203,7 +214,7 @@ class _Looked:
         self._told = told
         self._lock = threading.Lock()
         self._last: _Look | None = None
-        self._until = 0
+        self._since = Moment.of(clock)
 
     @property
     def is_foreign(self) -> bool:
@@ -222,11 +233,11 @@ class _Looked:
     def _is_over(self, found: "Future[str]") -> bool:
         if not found.done() or self.is_ours:
             return False
-        return found.exception() is not None or self._clock.elapsed() >= self._until
+        return found.exception() is not None or not self._since.is_younger(AGAIN_MS, self._clock)
 
     def _find(self) -> str:
         found = self._mark.read()
-        self._until = self._clock.elapsed() + AGAIN_MS
+        self._since = Moment.of(self._clock)
         self.is_ours = found == self._identity
         if not self.is_ours:
             self._told(ForeignData(self._mark.kind, self._mark.name, found, self._identity))
