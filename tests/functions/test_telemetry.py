@@ -10,7 +10,7 @@ from botocore.awsrequest import AWSResponse
 
 from sigla import observe
 from sigla.aws.clients import Calls, Clients
-from sigla.aws.telemetry import METRICS, MOST_TOGETHER, NAMESPACE, STRANGERS_LINES, RequestLog, RequestMetrics
+from sigla.aws.telemetry import FOREIGN, METRICS, MOST_TOGETHER, NAMESPACE, STRANGERS_LINES, RequestLog, RequestMetrics
 from sigla.cache.counts import Counts, Farthest
 from sigla.embedded.clock import SystemClock
 from sigla.observe import Seen
@@ -210,16 +210,38 @@ def test_requests_of_a_minute_share_a_line(written: Written, clock: FixedClock) 
     assert (first["ReadLatency"], together["ReadLatency"]) == ([1.234], [1.234] * 20)
 
 
-def test_a_failure_is_told_at_once_with_all_that_waits(written: Written, clock: FixedClock) -> None:
-    """An alarm must not wait for the next request, which may never come."""
+def test_a_failure_is_told_at_once_and_with_its_own_time(written: Written, clock: FixedClock) -> None:
+    """An alarm must not wait for the next request, which may never come; nor look for it in another minute."""
     metrics = RequestMetrics(SERVICE, Calls(), clock)
     metrics(READ)
     metrics(READ)
     metrics(LOST)
     assert len(written()) == 1
+    waited = clock.now()
+    clock.sleep(50)
     metrics(WRITE._replace(status=500))
-    (told,) = written()
-    assert (len(told["ReadLatency"]), told["ClientErrors"], told["ServerErrors"]) == (2, [1], [1])
+    waiting, failed = written()
+    assert (waiting["_aws"]["Timestamp"], len(waiting["ReadLatency"]), waiting["ClientErrors"]) == (waited, 2, [1])
+    assert (failed["_aws"]["Timestamp"], failed["WriteLatency"], failed["ServerErrors"]) == (clock.now(), [9], [1])
+    assert "ServerErrors" not in waiting
+    clock.sleep(1)
+    metrics(WRITE._replace(status=500))
+    assert len(written()) == 1
+
+
+def test_data_of_another_deployment_is_told_with_its_own_time(written: Written, clock: FixedClock) -> None:
+    """And of no request from before it was found."""
+    found = False
+    metrics = RequestMetrics(SERVICE, Calls(), clock, is_foreign=lambda: found)
+    metrics(READ)
+    metrics(READ)
+    written()
+    clock.sleep(50)
+    found = True
+    metrics(READ)
+    before, told = written()
+    assert FOREIGN not in before
+    assert (told["_aws"]["Timestamp"], told[FOREIGN]) == (clock.now(), [1])
 
 
 def test_what_waited_through_a_silence_is_told_with_its_own_time(written: Written, clock: FixedClock) -> None:

@@ -150,16 +150,22 @@ class RequestLog:
 
 
 class Request(NamedTuple):
-    """What metrics are made of. throttles, lost_races: during this request."""
+    """What metrics are made of. throttles, lost_races: during this request. foreign: whether the data are another's."""
 
     seen: Seen
     cold: bool
     throttles: int
     lost_races: int
+    foreign: bool
 
     @property
     def reads(self) -> bool:
         return self.seen.method in ("GET", "HEAD", "OPTIONS")
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether an alarm has to hear of it at once."""
+        return self.seen.status >= 500 or self.foreign
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +193,16 @@ METRICS = (
 FOREIGN = "ForeignData"
 """One more, told of each request while what is stored bears another identity, or none: paid for then alone."""
 
+_ALL = (*METRICS, Metric(FOREIGN, MetricUnit.Count, lambda one: one.foreign))
+
 
 class RequestMetrics:
     """Counts and times every request, also those that the log leaves out.
 
     What comes within a minute of the last line waits for the next one, which bears the time of the first value in it.
-    A failure of ours is told at once, with all that waits; so is a request after a minute of silence. An environment
-    that ends takes along what it has not told: a minute's requests at most, none of them a failure.
+    A failure of ours is told at once and by itself, so that it has its own time, after all that waits; a request after
+    a minute of silence is told at once, too. An environment that ends takes along what it has not told: a minute's
+    requests at most, none of them a failure.
 
     stack: of which the function is a part. is_foreign: whether what is stored is known not to be this deployment's.
     """
@@ -218,27 +227,26 @@ class RequestMetrics:
 
     def __call__(self, seen: Seen) -> None:
         throttles, lost_races = self._troubles[THROTTLED], self._troubles[LOST]
-        request = Request(seen, self._cold, throttles - self._throttles, lost_races - self._lost_races)
+        request = Request(
+            seen, self._cold, throttles - self._throttles, lost_races - self._lost_races, self._is_foreign()
+        )
         self._cold, self._throttles, self._lost_races = False, throttles, lost_races
         now = self._clock.now()
-        if self._waiting and _is_past(self._since, now):
+        if self._waiting and (request.is_urgent or _is_past(self._since, now)):
             self.tell()
         if not self._waiting:
             self._since = now
         self._waiting.append(request)
-        urgent = seen.status >= 500 or self._is_foreign()
-        if urgent or _is_past(self._told, now) or len(self._waiting) == MOST_TOGETHER:
+        if request.is_urgent or _is_past(self._told, now) or len(self._waiting) == MOST_TOGETHER:
             self.tell()
             self._told = now
 
     def tell(self) -> None:
         """Writes what waits, in one line."""
         waiting, self._waiting = self._waiting, []
-        for metric in METRICS:
+        for metric in _ALL:
             for value in filter(None, map(metric.value, waiting)):
                 self._metrics.add_metric(metric.name, metric.unit, value)
-        if self._is_foreign():
-            self._metrics.add_metric(FOREIGN, MetricUnit.Count, 1)
         self._metrics.set_timestamp(self._since)
         self._metrics.flush_metrics()
 
