@@ -35,6 +35,7 @@ class Grants:
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
         self.registry, self.bucket, self.table = settings.registry_name, storage.bucket, storage.table
+        self.mark = f"{self.registry}/identity.json"
         self.key = use_of_the_key(settings)
 
     def of_the_registry(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
@@ -56,14 +57,16 @@ class Grants:
         return [*self.of_the_registry(log), *self.network(), *connecting]
 
     def of_the_heartbeat(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
-        """It writes the directory of zones.
+        """It writes the directory of zones. Of the bucket it has to know whether it bears an identity, or none.
 
         That it may ask a zone's function is said by that function: zones come and go without a change of this role.
         """
         bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"{self.registry}#z"]}}
+        named = {"StringEqualsIfExists": {"s3:prefix": [self.mark]}}
         return [
             allow("Zones", "dynamodb:UpdateItem", on=[self.table.table_arn], when=bound),
             *self.identity(),
+            allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
             *self.key,
             self.told(log),
         ]
@@ -90,10 +93,9 @@ class Grants:
     def identity(self) -> list[iam.PolicyStatement]:
         """Whose table and bucket are. Only a person may write it: the row's partition is none of those of `rows`."""
         bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [self.registry]}}
-        mark = self.bucket.arn_for_objects(f"{self.registry}/identity.json")
         return [
             allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=bound),
-            allow("Mark", "s3:GetObject", on=[mark]),
+            allow("Mark", "s3:GetObject", on=[self.bucket.arn_for_objects(self.mark)]),
         ]
 
     def stream(self, given_up: sqs.IQueue) -> list[iam.PolicyStatement]:

@@ -70,8 +70,7 @@ ALLOWED = {
         ("dynamodb:UpdateItem", "table"),
         ("dynamodb:BatchGetItem", "table"),
         ("s3:GetObject", "bucket/default/identity.json"),
-        ("logs:CreateLogStream", "log"),
-        ("logs:PutLogEvents", "log"),
+        *FOUND_AND_TOLD,
     },
 }
 # What it takes for Lambda to put a function into a network, and for the function to know its ring.
@@ -150,6 +149,24 @@ def test_the_heartbeat_writes_the_directory_of_zones_and_no_other_row(zones: Tem
     """Whatever a zone's function answers, it cannot be made to change what is registered."""
     (rows,) = [each for each in statements(zones, "Heartbeat") if each["Action"] == "dynamodb:UpdateItem"]
     assert rows["Condition"] == {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.zones_pk("default")]}}
+
+
+@pytest.mark.parametrize("part", [*KEEPERS, "Heartbeat"])
+def test_a_function_can_tell_a_bucket_without_an_identity_from_one_that_is_silent(zones: Template, part: str) -> None:
+    """Without leave to list, S3 answers 403 where an object is missing, and a read names no prefix.
+
+    Source: Amazon S3 API Reference, GetObject, "Permissions".
+    """
+    (given,) = [each for each in statements(zones, part) if each["Action"] == "s3:ListBucket"]
+    ((operator, condition),) = given["Condition"].items()
+    assert (written(given["Resource"]).endswith(".Arn>"), operator.endswith("IfExists")) == (True, True)
+    assert condition.keys() == {"s3:prefix"}
+
+
+def test_the_heartbeat_lists_nothing_but_the_identity(zones: Template) -> None:
+    """No name of a schema is any business of it."""
+    (given,) = [each for each in statements(zones, "Heartbeat") if each["Action"] == "s3:ListBucket"]
+    assert given["Condition"] == {"StringEqualsIfExists": {"s3:prefix": [keys.identity_object("default")]}}
 
 
 def test_lambda_makes_network_interfaces_and_the_code_in_it_does_not(zones: Template) -> None:
