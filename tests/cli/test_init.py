@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sigla import keys
 from sigla.aws.clients import Clients
 from sigla.cli import main
 from sigla.embedded.store import EmbeddedStore
@@ -109,6 +110,16 @@ def test_a_registry_of_an_earlier_release_is_claimed_as_it_stands(
     assert init(account.place(table)) == 0
     assert main(["scrub", *account.place(table)]) == 0
     assert capsys.readouterr().out.endswith("Bodies, catalog and journal say the same.\n")
+
+
+def test_a_table_of_a_moment_before_its_identity_is_claimed_again(account: Account, dump: str) -> None:
+    """One that was restored, or a claim that was cut off: what it has is in the bucket, and nobody has to insist."""
+    table = account.table()
+    assert main(["import", dump, *account.place(table)]) == 0
+    assert init(account.place(table)) == 0
+    mark = {"pk": {"S": keys.identity_pk(account.registry)}, "sk": {"S": keys.IDENTITY}}
+    account.clients.dynamodb.delete_item(TableName=table, Key=mark)
+    assert init(account.place(table)) == 0
 
 
 def test_a_table_and_a_bucket_of_two_deployments_are_not_written_to(

@@ -19,9 +19,10 @@ and changes nothing. `make deploy` and `make localstack` do it for you.
 """
 
 EPILOG = f"""\
-0: both bear it. 1: AWS does not answer. 2: they bear another one, or one of them seems to be new and the other not, and
-nothing was written; {INSIST} writes it all the same. Think first: what is in them must be this registry's, or every id
-that is given out from now on may mean two things. A table that was restored from a backup brings its identity along.
+0: both bear it. 1: AWS does not answer: say it again. 2: they bear another one, or do not seem to belong together (one
+of them is new, or under an id of the table the bucket has another schema), and nothing was written; {INSIST} writes it
+all the same. Think first: what is in them must be this registry's, or every id that is given out from now on may mean
+two things. A table that was restored from a backup brings its identity along.
 """
 
 

@@ -1,14 +1,24 @@
 """How a table and a bucket come to bear an identity: by a person's act, `sigla init`, and never by a function's.
 
 What bears none is not given one as a matter of course. A new table beside an old bucket looks like one that was just
-made, and would count ids from 1 again: so both have to be new, or both have to be in use and bear none, as those of
-releases that knew no identities.
+made, and would count ids from 1 again. So both have to be new, or both have to be in use, and then what the table says
+of its ids has to be what stands under them in the bucket.
+
+The bucket is written first: if the act is cut off before the table, ids are read on, and to say it again is enough.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Final
 
+from sigla.errors import BodyLost
+from sigla.model import BodyKey, Row, Search, Subject
 from sigla.ports import Mark, Marks
 from sigla.registry.holdings import Holdings
+
+LOOKED_AT: Final = 16
+"""Subjects of which the newest version is compared with its body."""
 
 Found = tuple[Mark, str]
 """A mark, and what it bears."""
@@ -27,7 +37,7 @@ def claim(held: Holdings, identity: str, *, meant: bool = False) -> bool:
 
     Raises NotClaimed, InTheWay. meant: also where they bear another one, or do not seem to belong together.
     """
-    found = [(mark, mark.read()) for mark in held.marks or ()]
+    found = [(mark, mark.read()) for mark in (held.marks.bodies, held.marks.catalog)] if held.marks else []
     if not meant and (doubt := _doubt(held, found, identity)):
         raise NotClaimed(doubt)
     wrong = [(mark, seen) for mark, seen in found if seen != identity]
@@ -51,16 +61,46 @@ def _doubt(held: Holdings, found: Sequence[Found], identity: str) -> str:
     bare = [mark for mark, seen in found if not seen]
     if others:
         return f"{_borne(others)}, and not {identity}: what is there belongs to another deployment."
-    if len(bare) == 1 and not held.is_empty:
+    apart = _apart(held) if bare else ""
+    if apart and len(bare) == 1:
         (old,) = (each for each in found if each[1])
-        return (
-            f"{_borne([old])} already, and the {bare[0].kind} {bare[0].name} has none: it may be a new one, or another "
-            "registry's."
-        )
-    if len(bare) == len(found) and held.has_lost_its_catalog:
-        return "There are bodies, and the catalog knows nothing of this registry: it may be a new one, or another's."
-    if len(bare) == len(found) and held.has_lost_its_bodies:
+        return f"{_borne([old])} already, and the {bare[0].kind} {bare[0].name} has none. {apart}"
+    return apart
+
+
+def _apart(held: Holdings) -> str:
+    """Why catalog and bodies do not seem to be of one registry, in a sentence; empty if they do."""
+    bodies = list(islice(held.inventory.bodies(), LOOKED_AT))
+    newest = held.catalog.versions(Search(context=None), deleted=True, latest_only=True)
+    versions = list(islice(newest, LOOKED_AT))
+    if not bodies and not versions:
+        return ""
+    if not bodies:
         return "There are versions, and not one body of theirs: the bodies may be elsewhere."
+    if versions:
+        return _contradicting(held, versions)
+    if held.has_lost_its_catalog:
+        return "There are bodies, and the catalog knows nothing of this registry: it may be a new one, or another's."
+    if not held.inventory.buried(bodies):
+        return "There are bodies, and the catalog never had a version of theirs: it may be another registry's."
+    return ""
+
+
+def _contradicting(held: Holdings, versions: Sequence[tuple[Subject, Row]]) -> str:
+    """Why the bodies of these versions are not theirs. One that was lost says nothing, if another one is there."""
+    alike = 0
+    for subject, row in versions:
+        with suppress(BodyLost):
+            if held.bodies.get(BodyKey(subject.context, row.id)).guid != row.guid:
+                return (
+                    f"Version {row.version} of {subject} has id {row.id}, and the body of that id is another schema: "
+                    "they are of different registries."
+                )
+            alike += 1
+    if not alike:
+        return (
+            "There are bodies, and none of the newest versions has its own among them: they may be another registry's."
+        )
     return ""
 
 

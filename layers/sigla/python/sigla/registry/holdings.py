@@ -66,25 +66,9 @@ class Holdings:
     marks: Marks | None = None
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing was registered here yet, as far as anything tells."""
-        return self._first_body is None and not self._has_versions
-
-    @property
     def has_lost_its_catalog(self) -> bool:
         """Whether there are bodies beside a catalog that knows nothing: each was given its id by one that did."""
-        body = self._first_body
-        return body is not None and not self.catalog.max_id(body.context) and not self._has_versions
-
-    @property
-    def has_lost_its_bodies(self) -> bool:
-        """Whether there are versions and not one body: each was put before its version."""
-        return self._first_body is None and self._has_versions
-
-    @property
-    def _first_body(self) -> BodyKey | None:
-        return next(self.inventory.bodies(), None)
-
-    @property
-    def _has_versions(self) -> bool:
-        return next(self.catalog.versions(Search(context=None), deleted=True, latest_only=True), None) is not None
+        body = next(self.inventory.bodies(), None)
+        if body is None or self.catalog.max_id(body.context):
+            return False
+        return next(self.catalog.versions(Search(context=None), deleted=True, latest_only=True), None) is None
