@@ -19,7 +19,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-down first-day dynamodb layer stage deploy synth lock format clean
+.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -34,7 +34,7 @@ playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)
 
 # Three at a time on two cores: a quarter of what tests take is waiting for servers.
-test: setup ## set-up and all tests
+test: setup ## set-up and all tests that need neither LocalStack nor Spark's clusters
 	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
@@ -74,6 +74,11 @@ pipeline-demo: setup ## a million records landed on this machine, without AWS an
 
 localstack: setup ## the deployed stack on this machine, without AWS and Docker; again: new code; ARGS="--zones 3": with zones
 	@$(bin)/python -m localstack.up $(ARGS)
+
+localstack-test: setup ## the deployed stack, tested on LocalStack: every door, zones, what is told of them
+	-@$(bin)/python -m localstack.installation
+	$(call stage,stack,$(bin)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+		-m "localstack and not soak" tests/localstack tests/contract $(ARGS))
 
 localstack-down: setup ## stop it, and forget what it held
 	@$(bin)/python -m localstack.down $(ARGS)

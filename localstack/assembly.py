@@ -20,7 +20,7 @@ BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 """The parameter that bootstrapping would have left; the template asks for it."""
 
 CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM")
-PATIENCE = {"Delay": 1, "MaxAttempts": 300}
+PATIENCE = {"Delay": 0.2, "MaxAttempts": 1_500}
 """In seconds, and times."""
 
 
@@ -196,13 +196,17 @@ def _swap(
         each["LogicalResourceId"]: each["PhysicalResourceId"]
         for each in cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
     }
+    given = []
     for name, function in _of_type(template, "AWS::Lambda::Function"):
         key = function["Properties"]["Code"]["S3Key"]
         code = lambda_.update_function_code(FunctionName=physical[name], S3Bucket=places[key], S3Key=key, Publish=True)
-        waiter = lambda_.get_waiter("published_version_active")
-        waiter.wait(FunctionName=physical[name], Qualifier=code["Version"], WaiterConfig={"Delay": 1})
-        for alias in lambda_.list_aliases(FunctionName=physical[name])["Aliases"]:
-            lambda_.update_alias(FunctionName=physical[name], Name=alias["Name"], FunctionVersion=code["Version"])
+        given.append((physical[name], code["Version"]))
+    # All of them become active side by side, and only then is each waited for.
+    waiter = lambda_.get_waiter("published_version_active")
+    for name, version in given:
+        waiter.wait(FunctionName=name, Qualifier=version, WaiterConfig=PATIENCE)
+        for alias in lambda_.list_aliases(FunctionName=name)["Aliases"]:
+            lambda_.update_alias(FunctionName=name, Name=alias["Name"], FunctionVersion=version)
 
 
 def outline(template: Mapping[str, Any]) -> str:

@@ -73,6 +73,7 @@ def python_files(*rooms: str) -> list[Path]:
     return [path for path in files if not rooms or path.relative_to(ROOT).parts[0] in rooms]
 
 
+@cache
 def product() -> dict[str, Path]:
     """The modules of sigla by their path inside it: {"rules/guid.py": …}."""
     return {path.relative_to(SIGLA).as_posix(): path for path in python_files("layers") if path.is_relative_to(SIGLA)}
@@ -278,8 +279,9 @@ def test_every_refusal_has_a_number_that_tells_its_status() -> None:
 
 def test_refusals_with_one_number_are_one_family() -> None:
     """A client that knows a number knows what happened; two strangers under one number would lie to it."""
-    for number in {kind.code for kind in refusals()}:
-        family = [kind for kind in refusals() if kind.code == number]
+    kinds = refusals()
+    for number in {kind.code for kind in kinds}:
+        family = [kind for kind in kinds if kind.code == number]
         roots = [kind for kind in family if not any(parent in family for parent in kind.__mro__[1:])]
         shared = set.intersection(*(set(kind.__mro__) for kind in roots)) - set(errors.Refusal.__mro__)
         assert len(roots) == 1 or shared, f"{number} is used by {[kind.__name__ for kind in roots]}"

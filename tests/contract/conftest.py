@@ -83,7 +83,9 @@ ADAPTERS: dict[str, Callable[[Path, pytest.FixtureRequest], Iterator[Stores]]] =
 }
 
 
-@pytest.fixture(params=ADAPTERS)
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.localstack if name == "aws-localstack" else ()) for name in ADAPTERS]
+)
 def stores(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
     if request.path.name not in OF_LISTS:
         of_two_parts(monkeypatch)

@@ -5,8 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from sigla import keys
 from tests.localstack.conftest import Deployed
+
+pytestmark = pytest.mark.localstack
 
 
 def fixed(name: str) -> dict[str, str]:

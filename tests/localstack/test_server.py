@@ -29,6 +29,8 @@ from tests.localstack.conftest import gone, running_as
 from tests.servers import two_free_ports
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.localstack
+
 ROOT = Path(__file__).parents[2]
 
 

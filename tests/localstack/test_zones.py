@@ -25,6 +25,8 @@ from localstack.server import CREDENTIALS, taken
 from tests.localstack.conftest import THREE_ZONES as ZONES
 from tests.localstack.conftest import Deployed, command, gone, running_as
 
+pytestmark = pytest.mark.localstack
+
 
 def fixed(name: str) -> dict[str, str]:
     """A schema that nobody else has."""
