@@ -1,6 +1,6 @@
 """A schema that uses everything, what protoc makes of schemas, and how descriptors are compared."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -212,3 +212,46 @@ def with_their_options(proto: Proto) -> Any:
     """The same, read with all extensions of EVERYTHING known, so that options have names and an order."""
     kind = a_class(a_pool(a_document(FILES)), "google.protobuf.FileDescriptorProto")
     return kind.FromString(proto.SerializeToString())
+
+
+def meant(folder: Path, paths: Sequence[str]) -> dict[str, str]:
+    """What protoc makes of these files in a folder, as text, with everything sorted whose order we may change."""
+    out = folder / "out"
+    theirs = Path(grpc_tools.__file__).parent / "_proto"
+    assert protoc.main(["protoc", f"-I{folder}", f"-I{theirs}", "--include_imports", f"-o{out}", *paths]) == 0, paths
+    files = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes()).file
+    pool = DescriptorPool()
+    for file in files:
+        pool.Add(file)
+    # Of this pool's own classes, because they know the options that the files declare.
+    kind = a_class(pool, "google.protobuf.FileDescriptorProto")
+    own = {file.name: kind.FromString(file.SerializeToString()) for file in files if file.name in paths}
+    for proto in own.values():
+        in_order(proto)
+    return {path: str(proto) for path, proto in own.items()}
+
+
+def in_order(message: Any) -> None:
+    """Sorts what canonical text or a normal form may bring into another order."""
+    if message.DESCRIPTOR.name == "DescriptorProto":
+        names = [oneof.name for oneof in message.oneof_decl]
+        message.oneof_decl.sort(key=by_name)
+        order = {name: index for index, name in enumerate(sorted(names))}
+        for field in message.field:
+            if field.HasField("oneof_index"):
+                field.oneof_index = order[names[field.oneof_index]]
+    for field, value in message.ListFields():
+        if field.is_repeated and field.message_type:
+            for item in value:
+                in_order(item)
+            value.sort(key=lambda item: item.SerializeToString(deterministic=True))
+        elif field.is_repeated and field.name in {"dependency", "reserved_name", "public_dependency"}:
+            value[:] = [] if field.name == "public_dependency" else sorted(value)
+        elif field.message_type:
+            in_order(value)
+            if field.name == "options" and not value.ListFields():
+                message.ClearField("options")  # braces of an rpc with nothing between
+
+
+def by_name(declared: Any) -> str:
+    return str(declared.name)

@@ -41,12 +41,12 @@ def retagged(add: tuple[Tagged, ...] = (), remove: tuple[Tagged, ...] = (), sche
 
 
 def test_tags_are_found_in_document_order() -> None:
-    """A place inside a field is called by the field and the record in it, without namespaces."""
+    """A place inside a field is called by the field and the record in it, both records with their namespaces."""
     schema = json.loads(AVRO.retag(new(ORDER), (on("Order.to.Address.zip", "Z"), on_record("Order", "TOP")), ()))
     assert AVRO.tagged(new(schema)) == (
-        on_record("Order", "TOP"),
-        on("Order.to", "PII", "a b"),
-        on("Order.to.Address.zip", "Z"),
+        on_record("org.example.Order", "TOP"),
+        on("org.example.Order.to", "PII", "a b"),
+        on("org.example.Order.to.org.example.Address.zip", "Z"),
     )
 
 

@@ -104,6 +104,9 @@ def test_other_roots_are_read_but_do_not_load(root_: Any) -> None:
         ({"minimum": True}, []),
         ({"allOf": {}}, []),
         ({"properties": {"a": "string"}}, []),
+        ({"properties": []}, []),
+        ({"patternProperties": []}, []),
+        ({"properties": None}, []),
         ({"additionalProperties": "no"}, []),
         ({"$ref": 1}, []),
     ],
@@ -160,9 +163,9 @@ def test_a_reference_stands_alone_in_classic_drafts_only() -> None:
     assert [member.kind for member in in_combined(schema, MODERN).members] == ["reference", "object"]
 
 
-def test_only_a_tuple_can_be_closed_by_additional_items() -> None:
-    """JL-5."""
-    assert in_array({"additionalItems": False}).additional
+def test_additional_items_close_what_has_no_schema_for_all_items() -> None:
+    """JL-5: without a tuple as well."""
+    assert not in_array({"additionalItems": False}).additional
     assert in_array({"items": {}, "additionalItems": False}).additional
     assert not in_array({"additionalItems": False, "items": [{}]}).additional
 

@@ -130,6 +130,17 @@ def test_metaschemas_are_built_in(number: str, draft: str) -> None:
     assert target(both, draft=draft).kind == "combined"
 
 
+@pytest.mark.parametrize("draft", [CLASSIC, MODERN])
+def test_slashes_at_the_end_of_a_pointer_may_say_nothing(draft: str) -> None:
+    """Many write `#/` for the whole document; where a member has no name, it is meant (JR-10)."""
+    assert isinstance(target(refers("#/"), draft=draft), Object)
+    assert isinstance(target(refers("#/definitions/A/", definitions={"A": TEXT}), draft=draft), String)
+    nameless = {"definitions": {"A": {"type": "object", "": TEXT}}}
+    assert isinstance(target(refers("#/definitions/A/", **nameless), draft=draft), String)
+    with pytest.raises(Malformed):
+        target(refers("#/definitions/B/", **nameless), draft=draft)
+
+
 def test_an_unused_reference_may_be_anything() -> None:
     """JR-18."""
     schema = LANGUAGE.parse("{}", [Resolved("b.json", "{")], True)

@@ -3,11 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import Any
 
-import grpc_tools
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from grpc_tools import protoc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +12,7 @@ from sigla.languages.protobuf import canonical, normalise, parse
 from sigla.languages.protobuf.tree import Document, File
 from tests.unit.languages import protobuf_drawn
 from tests.unit.languages.protobuf_drawn import META, source
+from tests.unit.languages.protobuf_files import meant
 
 FILES = protobuf_drawn.files()
 RANDOM = st.randoms(use_true_random=False)
@@ -73,42 +70,7 @@ def test_protoc_understands_all_forms_of_a_file_alike(tmp_path: Path, file: File
 def compiled(text: str, folder: Path) -> str:
     """The descriptor that protoc makes of a text, as text, with everything sorted whose order we may change."""
     (folder / "a.proto").write_text(text, encoding="utf-8")
-    out = folder / "out"
-    include = Path(grpc_tools.__file__).parent / "_proto"
-    assert protoc.main(["protoc", f"-I{folder}", f"-I{include}", "--include_imports", f"-o{out}", "a.proto"]) == 0, text
-    descriptors = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
-    pool = descriptor_pool.DescriptorPool()
-    for descriptor in descriptors.file:
-        pool.Add(descriptor)
-    # Of this pool's own classes, because they know the options that the file declares.
-    own = message_factory.GetMessageClass(pool.FindMessageTypeByName("google.protobuf.FileDescriptorProto"))
-    file = own.FromString(descriptors.file[-1].SerializeToString())
-    in_order(file)
-    return str(file)
-
-
-def in_order(message: Any) -> None:
-    """Sorts what canonical text or a normal form may bring into another order."""
-    if message.DESCRIPTOR.name == "DescriptorProto":
-        names = [oneof.name for oneof in message.oneof_decl]
-        message.oneof_decl.sort(key=by_name)
-        order = {name: index for index, name in enumerate(sorted(names))}
-        for field in message.field:
-            if field.HasField("oneof_index"):
-                field.oneof_index = order[names[field.oneof_index]]
-    for field, value in message.ListFields():
-        if field.is_repeated and field.message_type:
-            for item in value:
-                in_order(item)
-            value.sort(key=lambda item: item.SerializeToString(deterministic=True))
-        elif field.is_repeated and field.name in {"dependency", "reserved_name", "public_dependency"}:
-            value[:] = [] if field.name == "public_dependency" else sorted(value)
-        elif field.message_type:
-            in_order(value)
-
-
-def by_name(declared: Any) -> str:
-    return str(declared.name)
+    return meant(folder, ["a.proto"])["a.proto"]
 
 
 @FEW

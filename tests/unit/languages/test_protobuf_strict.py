@@ -23,6 +23,8 @@ ACCEPTED = {
     "PP-25": PROTO3 + "message M { reserved 1 to 5; int32 a = 3; }",
     "PP-26": PROTO3 + 'message M { reserved "a"; int32 a = 3; }',
     "PP-27": PROTO3 + "enum E { A = 1; }",
+    "an enum in a map that does not begin with 0": "enum E { A = 1; } message M { map<string, E> a = 1; }",
+    "PP-27 in a map": PROTO3 + "enum E { A = 1; } message M { map<string, E> a = 1; }",
     "PP-29": PROTO3 + "enum E { A = 0; B = 0; }",
     "PP-31": PROTO3 + "enum E { Z = 0; A = -1; }",
     "PP-32": PROTO3 + "message M { int32 a = 1 [default = 4]; }",

@@ -11,7 +11,7 @@ from sigla.languages.protobuf.tokens import integer, place, quoted, tokens, unqu
     "text, expected",
     [
         ("", [""]),
-        (" \t\r\n", [""]),
+        (" \t\r\n\v\f", [""]),
         ("a.b = -1;", ["a.b", "=", "-1", ";", ""]),
         ("// a // b\nc//", ["c", ""]),
         ("/* a * / b **/c/**/d", ["c", "d", ""]),

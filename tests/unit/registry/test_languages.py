@@ -171,6 +171,16 @@ def test_tags_become_part_of_the_text(
     assert "PII" not in registry.tag(s("a"), "2", TagRequest(remove=(item,))).schema.text
 
 
+def test_a_json_schema_means_nothing_in_a_protobuf_file(registry: Registry) -> None:
+    """A `$ref` that leads there is refused by name; a reference that nothing uses is let be (JR-18)."""
+    register(registry, "trip", TRIP, **PROTOBUF)
+    uses = (OfferedReference("trip.proto", "trip", 1),)
+    for draft in ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"):
+        with pytest.raises(InvalidSchema, match=r"The reference 'trip\.proto' is no JSON Schema"):
+            register(registry, "a", f'{{"$schema":"{draft}","$ref":"trip.proto"}}', references=uses, **JSON)
+        register(registry, draft, f'{{"$schema":"{draft}","title":"T"}}', references=uses, **JSON)
+
+
 def test_one_text_of_two_languages_is_two_schemas_that_share_a_hash(registry: Registry) -> None:
     """An id means one thing: the second language is refused in the same context (HQ-1, REG-12)."""
     both = '{"type":"string","x":1}'

@@ -305,6 +305,23 @@ def test_a_version_in_other_forms(registry: Registry) -> None:
         assert registry.schema_by_id(SchemaId(3), subject=s(":.c:"), find_tags=wanted).tags == found
 
 
+def test_a_lookup_compares_what_references_are_called_and_what_they_declare(registry: Registry) -> None:
+    """Called otherwise they are another list, and a copy that says something else is another schema (EQ-1, EQ-2).
+
+    Beside the reference that it contradicts such a copy is no schema at all (NM-9).
+    """
+    register(registry, "base", BASE)
+    register(registry, "using", USING, "base")
+    other = INLINE.replace('"int"', '"long"')
+    assert lookup(registry, "using", INLINE, "base").version == lookup(registry, "using", INLINE).version == 1
+    with pytest.raises(SchemaNotFound):
+        lookup(registry, "using", USING, references=(refer("base", name="Other"),))
+    with pytest.raises(SchemaNotFound):
+        lookup(registry, "using", other)
+    with pytest.raises(InvalidSchema, match="Can't redefine: Base"):
+        lookup(registry, "using", other, "base")
+
+
 def test_a_version_is_found_by_its_metadata(registry: Registry) -> None:
     """The highest one that has all the pairs; without pairs the first that has metadata at all."""
     register(registry, "a", ONE, metadata=said(k="v", x="1"))

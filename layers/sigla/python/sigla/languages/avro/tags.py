@@ -1,8 +1,9 @@
 """Inline tags: the property `confluent:tags` of records and their fields.
 
-A place is called by the names that lead to it, `Order.to.Address.zip`: a record inside a field by both names, each
-record with or without its namespace, the whole with or without a dot in front. Places are those the text itself
-spells out; what comes from a reference belongs to the schema that was referenced.
+A place is called by the names that lead to it, `org.example.Order.to.org.example.Address.zip`: a record inside a field
+by both names, each record with its namespace. Where a place is looked for, namespaces may be left out, and the whole
+may begin with a dot. Places are those the text itself spells out; what comes from a reference belongs to the schema
+that was referenced.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,12 +22,17 @@ Way: TypeAlias = tuple[Node, ...]
 
 
 def tagged(document: Document) -> tuple[Tagged, ...]:
-    """Every entity with inline tags, in document order; paths without namespaces."""
+    """Every entity with inline tags, in document order."""
     return tuple(Tagged(entity(way), tags) for way in places(document) if (tags := tags_of(way[-1].props)))
 
 
 def entity(way: Way) -> Entity:
-    return Entity(".".join(node.name for node in way), kind_of(way[-1]))
+    return Entity(".".join(names_of(node)[-1] for node in way), kind_of(way[-1]))
+
+
+def names_of(node: Node) -> tuple[str, ...]:
+    """What a path may call it, in full last."""
+    return (node.name, node.full) if isinstance(node, Record) else (node.name,)
 
 
 def kind_of(node: Node) -> str:
@@ -64,7 +70,7 @@ def leads(way: Way, path: str) -> bool:
     effort.pulse(1)
     rests = {f".{path}"}
     for node in way:
-        names = (node.name, node.full) if isinstance(node, Record) else (node.name,)
+        names = names_of(node)
         rests = {rest[len(name) + 1 :] for rest in rests for name in names if f"{rest}.".startswith(f".{name}.")}
         if not rests:
             return False

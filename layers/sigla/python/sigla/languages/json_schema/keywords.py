@@ -162,10 +162,10 @@ def items(node: Array, _keyword: str, value: Json, load: Load) -> None:
 
 
 def additional_items(node: Array, _keyword: str, value: Json, load: Load) -> None:
-    """`false` closes a tuple, and nothing else (JL-5)."""
+    """Beside a schema for all items a boolean says nothing (JL-5)."""
     if not isinstance(value, bool):
         node.additional_schema = load(value)
-    elif node.positions is not None:
+    elif node.items is None:
         node.additional = value
 
 
@@ -260,7 +260,7 @@ def _quiet_array(keyword: str, value: Json) -> bool:
 
 def _quiet_object(keyword: str, value: Json) -> bool:
     """JN-9."""
-    return keyword in {"properties", "patternProperties"} and not value
+    return keyword in {"properties", "patternProperties"} and value == {}
 
 
 _CLASSIC_ITEMS: Final[Mapping[str, Fill]] = {

@@ -99,7 +99,10 @@ class Resources:
 
     def document(self, name: str) -> Place:
         if name not in self.documents:
-            self.documents[name] = text.read(self.texts[name])
+            try:
+                self.documents[name] = text.read(self.texts[name])
+            except Malformed as malformed:
+                raise Malformed(f"The reference '{name}' is no JSON Schema: {malformed.reason}") from None
         document = self.documents[name]
         address = joined(self.entered(self.home, self.home.document).base, name)
         return document, Home(document, name, address)
@@ -115,11 +118,14 @@ class Resources:
         if not fragment:
             return value, home
         if fragment.startswith("/"):
-            return self.pointed(value, home, fragment)
+            return self.pointed(value, home, fragment) or self.pointed(value, home, fragment.rstrip("/"))
         return self.names(home).get(f"#{fragment}")
 
     def pointed(self, value: Json, home: Home, pointer: str) -> Place | None:
-        """What a JSON Pointer (RFC 6901) leads to. `/$defs` may also stand for `/definitions` (JR-8)."""
+        """What a JSON Pointer (RFC 6901) leads to. `/$defs` may also stand for `/definitions` (JR-8).
+
+        Many write `#/` for the whole document: slashes at the end count if there is a member without a name.
+        """
         for raw in pointer.split("/")[1:]:
             home = self.entered(home, value)
             step = raw.replace("~1", "/").replace("~0", "~")

@@ -27,34 +27,38 @@ class Assignments(Cursor):
 
     def assignment(self) -> Option:
         extension = self.met("(")
-        name = self.word("the name of an option")
+        name = self.path("the name of an option")
+        parts = ""
         if extension:
             self.expect(")")
-        path = self.path()
+        elif name[-1] == ".":  # features.(pb.go).x
+            name, parts = name[:-1], "."
+        path = self.parts(parts)
         self.expect("=")
         return Option(name, self.value(), extension=extension, path=path)
 
-    def path(self) -> str:
-        """What follows the first part of an option's name."""
-        parts = ""
-        while self.tokens[self.at][:1] == ".":
-            parts += self.word("a name")
-            if parts.endswith("."):
-                parts += self.parenthesised("(", ")") if self.tokens[self.at] == "(" else self.word("a name")
+    def parts(self, parts: str) -> str:
+        """What follows the first part of an option's name, after the dot that was met with it."""
+        while parts[-1:] == "." or self.tokens[self.at][:1] == ".":
+            in_parentheses = parts[-1:] == "." and self.tokens[self.at] == "("
+            parts += self.parenthesised("(", ")") if in_parentheses else self.path("a name")
         return parts
 
     def parenthesised(self, opening: str, closing: str) -> str:
         self.expect(opening)
-        name = self.word("the name of an extension")
+        name = self.path("the name of an extension")
         if opening == "[":
             while self.met("/"):  # the type in an Any: [type.googleapis.com/p.M]
-                name += f"/{self.word('the name of a type')}"
+                name += f"/{self.path('the name of a type')}"
         self.expect(closing)
         return f"{opening}{name}{closing}"
 
     def value(self) -> Value:
         effort.pulse(2)
         token = self.tokens[self.at]
+        if token == "-":  # noqa: S105 - no password
+            self.at += 1
+            return Word(f"-{self.word('a number')}")
         if token[:1] in WORD_STARTS:
             self.at += 1
             return Word(token)

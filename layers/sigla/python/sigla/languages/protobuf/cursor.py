@@ -51,6 +51,19 @@ class Cursor:
         self.at += 1
         return token
 
+    def path(self, what: str) -> str:
+        """A name of several parts; blanks, line breaks and comments are free around each dot of it."""
+        token = self.word(what)
+        return self.continued(token) if token[-1] == "." or self.tokens[self.at][:1] == "." else token
+
+    def continued(self, path: str) -> str:
+        """The path with what stands behind it, or behind its last dot: `a.b`, ` .c`, `. `, `d`."""
+        while self.tokens[self.at][:1] == "." or (path[-1] == "." and self.tokens[self.at][:1] in WORD_STARTS):
+            path += self.word("a name")
+            if len(path) > MAX_WORD:
+                raise too_long()
+        return path
+
     def name(self, what: str) -> str:
         """A name of one part. Those of types may be odd, as long as they cannot be taken for two."""
         if "." in self.tokens[self.at]:
@@ -58,7 +71,11 @@ class Cursor:
         return self.word(what)
 
     def integer(self) -> int:
-        number = integer(self.tokens[self.at])
+        if self.tokens[self.at] == "-":
+            self.at += 1
+            number = integer(f"-{self.tokens[self.at]}")
+        else:
+            number = integer(self.tokens[self.at])
         if number is None:
             raise self.wrong("a whole number of 32 bits")
         self.at += 1

@@ -32,6 +32,7 @@ from sigla.languages.protobuf.tree import (
     added,
 )
 
+BYTE_ORDER_MARK: Final = "\ufeff"
 LABELS: Final = frozenset(("required", "optional", "repeated"))
 SYNTAXES: Final = frozenset(("proto2", "proto3"))
 LETTERS: Final = WORD_STARTS - DIGITS - {".", "-"}
@@ -54,9 +55,12 @@ Fields: TypeAlias = Message | Extend | Oneof
 
 
 def read(text: str) -> File:
-    """The file of a text. Raises Malformed with the reason, and the line and column it was found at."""
+    """The file of a text. Raises Malformed with the reason, and the line and column it was found at.
+
+    A byte order mark before the text says nothing, as to protoc.
+    """
     try:
-        return Reader(text).file()
+        return Reader(text.removeprefix(BYTE_ORDER_MARK)).file()
     except RecursionError:
         raise too_deep() from None
 
@@ -115,7 +119,7 @@ class Reader(Assignments):
 
     def package(self, file: File) -> None:
         """Of several the last one counts (PP-46)."""
-        file.package = self.word("the name of a package")
+        file.package = self.path("the name of a package")
         if len(file.package) > MAX_NAME:
             raise too_long()
         if file.package.count(".") >= MAX_DEPTH:
@@ -184,11 +188,11 @@ class Reader(Assignments):
             self.at = at + 5
             around.fields = added(around.fields, Field(label, words[0], words[1], int(words[3])))
             return
-        type_: str | MapType = self.word("a type")
+        type_: str | MapType = self.path("a type")
         if type_ == "group":
             around.groups = added(around.groups, self.group(label))
             return
-        if type_ == "map":
+        if type_ == "map" and self.tokens[self.at] == "<":
             type_ = self.map()
         name = self.member("the name of a field")
         self.expect("=")
@@ -213,7 +217,7 @@ class Reader(Assignments):
             self.at -= 1
             raise self.wrong("an integer, bool or string type for the keys of a map")
         self.expect(",")
-        value = self.word("the type of a map's values")
+        value = self.path("the type of a map's values")
         self.expect(">")
         return MapType(key, value)
 
@@ -240,7 +244,7 @@ class Reader(Assignments):
 
     def extend(self, around: File | Message) -> None:
         effort.pulse(2)
-        extend = Extend(self.word("the type to extend"))
+        extend = Extend(self.path("the type to extend"))
         self.expect("{")
         while not self.met("}"):
             if not self.met(";"):
@@ -327,7 +331,7 @@ class Reader(Assignments):
     def message_type(self) -> tuple[bool, str]:
         self.expect("(")
         streams = self.met("stream")
-        type_ = self.word("a type")
+        type_ = self.path("a type")
         self.expect(")")
         return streams, type_
 
@@ -346,6 +350,7 @@ def is_plain(type_: str, name: str, equals: str, tag: str, end: str) -> bool:
         and len(tag) < USUAL
         and type_ not in {"map", "group"}
         and type_[0] in WORD_STARTS
+        and type_[-1] != "."
         and name[0] in LETTERS
         and "." not in name
         and len(name) < MAX_WORD > len(type_)

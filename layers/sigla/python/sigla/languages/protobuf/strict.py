@@ -52,6 +52,8 @@ def _relax(message: "pb.DescriptorProto") -> None:
     for field in (*message.field, *message.extension):
         _relax_field(field)
     _renumber(message)
+    # The message that a map is on the wire: pools, not the reference, ask that an enum in it begins with 0.
+    message.options.ClearField("map_entry")
     used = {field.oneof_index for field in message.field if field.HasField("oneof_index")}
     # Synthetic oneofs are the last ones, so no index changes.
     while message.oneof_decl and len(message.oneof_decl) - 1 not in used:

@@ -15,7 +15,7 @@ from sigla.languages.protobuf.limits import MAX_TOKENS, too_large
 # releases of Python 3.11 get those wrong.)
 TOKEN: Final = re.compile(
     r"""
-    [ \t\r\n]*+
+    [ \t\r\n\v\f]*+
     (?:
         //[^\n]*+ | /\*.*?\*/
       | (
