@@ -12,6 +12,7 @@ from sigla.aws.inventory import AwsInventory
 from sigla.aws.marks import BucketMark, TableMark
 from sigla.aws.objects import Objects
 from sigla.errors import StoreError
+from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
 from sigla.ports import Marks
 from sigla.registry import Registry
 from sigla.registry.claiming import InTheWay, NotClaimed, claim
@@ -19,7 +20,7 @@ from sigla.registry.holdings import Holdings
 from tests.attack.aws import failing, faults_of
 from tests.attack.ports import At, Between, Call, Recorder, client
 from tests.attack.stories import ONE, register
-from tests.build import FixedClock
+from tests.build import FixedClock, a_body
 from tests.contract.aws import Account, AwsStores, of_two_parts
 from tests.contract.engines import BUCKET
 from tests.unit.aws.faults import Fault, Killed
@@ -91,6 +92,24 @@ def test_cut_off_anywhere_it_is_finished_by_saying_it_again(stores: AwsStores) -
                 claim(held, OURS)
             assert borne(stores) == (OURS, OURS), (call.name, fault)
             forget(stores)
+
+
+def test_what_does_not_belong_together_is_not_claimed_because_a_call_failed(
+    engine: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A body that could not be read is none that agrees; and once AWS answers, the sentence is the true one."""
+    of_two_parts(monkeypatch)
+    with engine.stores() as stores:
+        register("orders", ONE)(Registry(stores.catalog, stores.bodies, FixedClock()))
+        stores.bodies.mend(BodyKey(DEFAULT_CONTEXT, SchemaId(1)), a_body('"string"'))
+        recorder = Recorder()
+        with person(stores, recorder) as held, pytest.raises(NotClaimed, match="the body of that id is another schema"):
+            claim(held, OURS)
+        for number, call in enumerate(recorder.calls):
+            for fault in faults_of(call):
+                with suppress(NotClaimed):
+                    interrupted(stores, number, fault)
+        assert borne(stores) == ("", "")
 
 
 WRITES = ("s3.put_object", "dynamodb.update_item")
