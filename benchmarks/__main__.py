@@ -16,6 +16,7 @@ NAMES = (
     "warm_get",
     "body_check",
     "serve_cpu",
+    "client_calls",
     "register",
     "register_on_aws",
     "cold_start",

@@ -27,11 +27,16 @@ def starlette(size: int) -> Starlette:
         await request.body()
         return Response(answer, 422, media_type=MEDIA)
 
+    async def answered(request: Request) -> Response:
+        await request.body()
+        return Response(answer, media_type=MEDIA)
+
     return Starlette(
         routes=[
             Route("/subjects", told),
             Route("/schemas/ids/{id}", told),
             Route("/subjects/{subject}/versions", taken, methods=["POST"]),
+            Route("/compatibility/subjects/{subject}/versions/{version}", answered, methods=["POST"]),
         ]
     )
 

@@ -29,6 +29,7 @@ NAMES = (
     "import_time",
     "warm_get",
     "serve_cpu",
+    "client_calls",
     "register",
     "cold_start",
     "start_up",

@@ -19,7 +19,10 @@ def test_a_registry_is_read_while_it_runs(tmp_path: Path) -> None:
         with reading(Address(data=str(tmp_path))) as read:
             assert [row.version for row in read.catalog.history(ORDERS)] == [1]
             assert read.bodies.get(BodyKey(".", SchemaId(1))).subject == ORDERS
+            newest = read.catalog.snapshot(ORDERS).head.newest
+            assert newest is not None
             registry.delete_subject(ORDERS)
+            assert read.catalog.snapshot(ORDERS).head.newest is None
             assert [row.deleted for row in read.catalog.history(ORDERS)] == [True]
             speaker = read.catalog.speaker(BodyKey(".", SchemaId(1)))
             assert speaker

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from sigla.errors import SchemaNamedNotFound
-from sigla.model import Body, BodyKey, Guid, Holder, Version
+from sigla.model import Body, BodyKey, Guid, Holder, SchemaId, Subject, Version
 from sigla.web.call import Call
 from sigla.web.rendered import Rendered
 from tests.build import a_schema, a_subject
@@ -23,12 +23,18 @@ class Meanings:
     def __init__(self) -> None:
         self.known: dict[int, tuple[Body, Holder]] = {}
         self.asked = 0
+        self.leads_to: dict[str, str] = {}
 
     def meaning(self, key: BodyKey) -> tuple[Body, Holder]:
         self.asked += 1
         if key.id not in self.known:
             raise SchemaNamedNotFound(key=key.id)
         return self.known[key.id]
+
+    def meaning_in(self, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]:
+        """Of a subject that is another name for things of a context, as long as it is that."""
+        key = BodyKey(self.leads_to.get(subject.name, subject.context), schema_id)
+        return key, *self.meaning(key)
 
 
 @pytest.fixture
@@ -50,6 +56,25 @@ def test_an_answer_is_made_once(meanings: Meanings) -> None:
     assert answers.by_id(meanings, ".", 1) is first
     assert meanings.asked == asked + 1
     assert first.etag
+
+
+def test_an_answer_for_a_subject_is_made_once(meanings: Meanings) -> None:
+    """Deserializers say for which subject they ask; each has the answer that is told to it."""
+    answers = rendered()
+    first = answers.by_id_in(meanings, a_subject("a"), SchemaId(1))
+    asked = meanings.asked
+    assert answers.by_id_in(meanings, a_subject("a"), SchemaId(1)) is first
+    assert meanings.asked == asked + 1
+    assert answers.by_id_in(meanings, a_subject("b"), SchemaId(1)) is not first
+    assert answers.by_id(meanings, ".", 1) is not first
+
+
+def test_an_answer_for_a_subject_follows_where_the_subject_leads(meanings: Meanings) -> None:
+    """An alias that was set since says what an id means from now on."""
+    answers = rendered()
+    before = answers.by_id_in(meanings, a_subject("a"), SchemaId(1))
+    meanings.leads_to["a"] = ".elsewhere"
+    assert answers.by_id_in(meanings, a_subject("a"), SchemaId(1)) is not before
 
 
 def test_an_answer_follows_what_the_registry_knows(meanings: Meanings) -> None:

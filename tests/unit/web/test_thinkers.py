@@ -303,7 +303,7 @@ def test_a_client_that_leaves_is_noticed_while_its_check_waits(registry: Registr
             return await thinkers(Task(computing, asked.effort))
 
         application = app.build(registry, workers=Workers(compute, compute, thinkers))
-        messages = [{"type": "http.request", "body": b"{}", "more_body": False}]
+        messages = [{"type": "http.request", "body": json.dumps(record("R")).encode(), "more_body": False}]
         sent: list[Any] = []
 
         async def receive() -> Any:

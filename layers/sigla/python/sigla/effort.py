@@ -104,7 +104,8 @@ class Effort:
     def turn(self, seconds: float | None = None, share: Share | None = None) -> Iterator[None]:
         """What this thread computes inside is for this request: its pulses may raise.
 
-        seconds: of this turn; beyond them TurnOver. Whoever sets them can undo all that was written. share: is held.
+        seconds: of this turn; beyond them TurnOver. Whoever sets them can undo all that was written. In a turn of none
+        there is time for what is at hand, and for less than a look. share: is held.
         """
         began = self._turn_began = self._computed()
         self._turn_ends = None if seconds is None else began + seconds
@@ -138,7 +139,8 @@ class Effort:
 
     @contextmanager
     def rest(self) -> Iterator[None]:
-        """Others may compute while this thread sleeps."""
+        """Others may compute while this thread sleeps. Raises as `look` does: who has no time does not sleep either."""
+        self.look()
         if self._share is None:
             yield
             return

@@ -4,6 +4,7 @@ What an id means needs no catalog. So a read by id waits `PATIENCE_S` for it at 
 """
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -65,7 +66,7 @@ class Speakers:
         self._clock = clock
         self._remembered_ms = remembered_ms
         self._pool = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="speakers")
-        self._answers: dict[Question, Answer] = {}
+        self._answers: OrderedDict[Question, Answer] = OrderedDict()
         self._silent_until = 0
         self._changes = 0
         self._lock = threading.Lock()
@@ -170,15 +171,16 @@ class Speakers:
             known = self._answers.pop(question, None)
             holder = known.holder if known is not None and known.holder == found else found
             if len(self._answers) >= REMEMBERED:
-                del self._answers[next(iter(self._answers))]
+                self._answers.popitem(last=False)
             self._answers[question] = Answer(holder, asked_at + self._remembered_ms)
             return holder
 
     def _forget(self, touched: Callable[[BodyKey, Holder], bool]) -> None:
         with self._lock:
             self._changes += 1
-            kept = {each: known for each, known in self._answers.items() if not touched(each[0], known.holder)}
-            self._answers = kept
+            self._answers = OrderedDict(
+                (each, known) for each, known in self._answers.items() if not touched(each[0], known.holder)
+            )
 
 
 def _give_up(what: str, failure: StoreError | None, missing: BodyMissing | None = None) -> NoReturn:

@@ -9,7 +9,8 @@ import orjson
 
 from sigla import journal
 from sigla.changes import Change, Head
-from sigla.embedded import changes, lists, rows
+from sigla.embedded import changes, lists, recalled, rows
+from sigla.embedded.recalled import Recalled
 from sigla.embedded.speakers import HOLDER, Speakers, holder
 from sigla.embedded.unit import Unit
 from sigla.errors import IdsExhausted
@@ -40,10 +41,15 @@ class EmbeddedCatalog:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._speakers = Speakers(unit)
+        self._recalled = Recalled(unit)
 
     # --- one subject -------------------------------------------------------------------------------------------------
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        question = ("snapshot", subject, *wanted, guess)
+        return self._recalled.answer(question, lambda: self._snapshot(subject, wanted, guess), recalled.weight)
+
+    def _snapshot(self, subject: Subject, wanted: Sequence[VersionKey], guess: Guid | None) -> Snapshot:
         with self._view() as db:
             heads = {each: rows.head(db, each) for each in (subject, *(key.subject for key in wanted))}
             found = {key: _wanted(db, key, heads[key.subject]) for key in wanted}
@@ -74,7 +80,7 @@ class EmbeddedCatalog:
     # --- one id ------------------------------------------------------------------------------------------------------
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
-        return rows.id_of(self._unit.connection, context, guid)
+        return self._recalled.answer(("id of", context, guid), lambda: rows.id_of(self._unit.connection, context, guid))
 
     def standing(self, guid: Guid) -> SchemaId | None:
         return self.id_of(DEFAULT_CONTEXT, guid)
@@ -83,6 +89,10 @@ class EmbeddedCatalog:
         """Of an id alone the same object as long as nothing changed and the answer is remembered."""
         if by is None:
             return self._speakers.of(key)
+        weight = recalled.LEAST_WEIGHT + recalled.length(by.name, by.context, by.sent)
+        return self._recalled.answer(("speaker", key, by), lambda: self._speaker(key, by), lambda _: weight)
+
+    def _speaker(self, key: BodyKey, by: Subject) -> Holder | None:
         own = rows.chain(self._unit.connection, by).own.config
         if own is not None and own.alias:
             return None

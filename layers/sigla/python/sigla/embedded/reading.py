@@ -47,6 +47,7 @@ class _Committed(Unit):
         self._database = database
         self._owner = None
         self._staged = {}
+        self._state = None  # nobody tells of commits
         self.flushed = []
 
     def group(self) -> NoReturn:

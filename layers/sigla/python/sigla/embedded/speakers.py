@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from collections import OrderedDict
 
 from sigla.embedded import rows
 from sigla.embedded.unit import Unit
@@ -27,7 +28,7 @@ class Speakers:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
-        self._known: dict[BodyKey, Holder] = {}
+        self._known: OrderedDict[BodyKey, Holder] = OrderedDict()
         self._changes = 0
         self._lock = threading.Lock()
         unit.flushed.append(self._forget)
@@ -45,7 +46,7 @@ class Speakers:
             # An answer from before a commit must not be remembered after it.
             if found and seen == self._changes:
                 if len(self._known) >= REMEMBERED:
-                    del self._known[next(iter(self._known))]
+                    self._known.popitem(last=False)
                 return self._known.setdefault(key, found)
         return found
 

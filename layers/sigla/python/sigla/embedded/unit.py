@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sigla import effort
 from sigla.embedded.database import Database
 from sigla.embedded.directory import Directory
 from sigla.embedded.links import Disk, Links, recover
@@ -47,6 +48,9 @@ class Unit:
         """Ids whose holders this group changed, or tried to."""
         self.flushed: list[Callable[[set[BodyKey], set[BodyKey]], None]] = []
         """Told after each flush: the touched ids, and the ids whose body was replaced."""
+        self._state: int | None = 0
+        self._changes = 0
+        """What the writer had changed when this group began, as SQLite counts it."""
         (self._number,) = database.writer.execute("SELECT flushed FROM state").fetchone()
         recover(directory, disk, self._number)
 
@@ -54,6 +58,14 @@ class Unit:
     def inside(self) -> bool:
         """Whether this thread is in a group."""
         return self._owner == threading.get_ident()
+
+    @property
+    def state(self) -> int | None:
+        """The number of what is committed: as long as it stays, every question has the answer that it had.
+
+        None inside a group, which may have changed something, and while a commit is under way.
+        """
+        return None if self.inside else self._state
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -87,6 +99,7 @@ class Unit:
         if self.inside:
             yield
             return
+        effort.pulse()  # nobody writes who has only a glance
         with self._lock:
             self._begin()
             try:
@@ -121,6 +134,7 @@ class Unit:
             raise StoreError(self.broken)
         self._database.writer.execute("BEGIN IMMEDIATE")
         self._owner = threading.get_ident()
+        self._changes = self._database.writer.total_changes
         self._staged, self._undo, self.touched = {}, [], set()
 
     def _note(self, failure: BaseException) -> None:
@@ -181,6 +195,17 @@ class Unit:
             self.broken = f"The directory of bodies could not be put right ({failure}); open the store again."
 
     def _commit(self, connection: sqlite3.Connection) -> None:
+        if connection.total_changes == self._changes:
+            self._end(connection)
+            return
+        # Readers see the commit before this thread hears of it: in between nobody may remember what he is told.
+        state, self._state = self._state or 0, None
+        try:
+            self._end(connection)
+        finally:
+            self._state = state + 1
+
+    def _end(self, connection: sqlite3.Connection) -> None:
         try:
             connection.execute("COMMIT")
         except StoreError as failure:

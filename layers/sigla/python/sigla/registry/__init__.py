@@ -20,6 +20,7 @@ class Registry(Stores):
     tag = _tags.tag
 
     meaning = _lookup.meaning
+    meaning_in = _lookup.meaning_in
     schema_by_id = _lookup.schema_by_id
     holders_of = _lookup.holders_of
     subjects_of = _lookup.subjects_of

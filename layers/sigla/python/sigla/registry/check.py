@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
+from sigla import effort
 from sigla.errors import VersionNotFound
 from sigla.languages.language import STRICT
 from sigla.model import LATEST, BodyKey, Draft, Row, Subject, Version
 from sigla.registry import parsing
-from sigla.registry.parsing import Offered
+from sigla.registry.parsed import Offered
 from sigla.registry.stores import Stores, View
 from sigla.rules import compatibility
 from sigla.rules.compatibility import Earlier
+
+STEPS_OF_A_VERSION = 50
 
 
 def check(
@@ -65,6 +68,7 @@ def _active(stores: Stores, view: View) -> Iterator[Row]:
     if view.head.newest is None:
         return
     yield view.head.newest
+    effort.pulse(STEPS_OF_A_VERSION * view.head.highest)
     for row in reversed(stores.catalog.history(view.subject)):
         if not row.deleted and row.version < view.head.newest.version:
             yield row

@@ -7,7 +7,7 @@ from sigla.errors import Conflict, EmptySchema, InvalidSchema, Malformed
 from sigla.model import BodyKey, Config, Draft, Guid, OfferedReference, Record, Schema, Tagged, Version
 from sigla.registry import match, parsing
 from sigla.registry.match import Match
-from sigla.registry.parsing import Offered
+from sigla.registry.parsed import Offered
 from sigla.registry.stores import Stores, View
 from sigla.rules.guid import guid_of
 from sigla.rules.merge import VERSION_STAMP, stamped

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID
 
+from sigla import effort
 from sigla.errors import (
     BodyLost,
     Denied,
@@ -36,6 +37,8 @@ from sigla.registry.rendering import rendered, with_qualified_references, with_t
 from sigla.registry.stores import Stores, View
 from sigla.rules import names
 
+STEPS_OF_A_NAMESAKE = 200
+
 
 def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
     """What an id means and who speaks for it. Raises SchemaNamedNotFound where nobody does, whatever the bodies say.
@@ -49,6 +52,15 @@ def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
         return stores.bodies.get(key), speaker
     except BodyLost as lost:
         raise lost.held_by(speaker.subject, speaker.version) from lost.__cause__
+
+
+def meaning_in(stores: Stores, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]:
+    """As `meaning`, where the subject says in which context, and for whom (ID-RES). With the key that it is under."""
+    found = _interpret(stores, schema_id, subject)
+    if found is None:
+        raise SchemaNamedNotFound(key=schema_id)
+    key, holder = found
+    return key, _body(stores, key, holder), holder
 
 
 def _body(stores: Stores, key: BodyKey, holder: Holder) -> Body:
@@ -72,11 +84,8 @@ def schema_by_id(
 
     The one asked for, else the smallest; of it the version written last.
     """
-    found = _interpret(stores, schema_id, subject)
-    if found is None:
-        raise SchemaNamedNotFound(key=schema_id)
-    key, holder = found
-    record = record_of(key, _body(stores, key, holder), holder)
+    key, body, holder = meaning_in(stores, schema_id, subject or Subject(DEFAULT_CONTEXT, ""))
+    record = record_of(key, body, holder)
     if with_max_id:
         _check_catalogued(holder)
         record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
@@ -348,7 +357,7 @@ def _shaped(
 def namesakes(stores: Stores, view: View) -> Iterator[Subject]:
     """The subjects of the same name in other contexts, for an unqualified one (VER-8)."""
     if view.subject.in_default_context:
-        for context in stores.catalog.contexts_of(view.subject.name):
+        for context in effort.paced(stores.catalog.contexts_of(view.subject.name), STEPS_OF_A_NAMESAKE):
             yield Subject(context, view.subject.name)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sigla.model import BodyKey, Config, Metadata, Record, Row, RuleSet, Schema, SchemaId, Subject
 from sigla.registry import parsing
-from sigla.registry.parsing import Offered
+from sigla.registry.parsed import Offered
 from sigla.registry.stores import Stores, View
 from sigla.rules.merge import merge_metadata, merge_rule_sets, stamp_of, unstamped
 

@@ -2,25 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple
 
+from sigla import effort
 from sigla.errors import EmptySchema, InvalidSchema, InvalidSchemaType, Malformed, SchemaTooLarge
 from sigla.keys import utf16
 from sigla.languages import LANGUAGES
 from sigla.languages.language import Language
-from sigla.model import (
-    Body,
-    BodyKey,
-    Guid,
-    Metadata,
-    OfferedReference,
-    Parsed,
-    Reference,
-    Resolved,
-    RuleSet,
-    Schema,
-    Target,
-)
+from sigla.model import Body, BodyKey, OfferedReference, Parsed, Reference, Resolved, Schema, Target
+from sigla.registry.parsed import Offer, Offered
 from sigla.registry.stores import Stores, View, is_complete, target_of
 from sigla.rules import references
 from sigla.rules.guid import guid_of
@@ -30,30 +20,6 @@ LOGICAL = "logical"
 """A schema as a table definition, in the reference an optional feature."""
 
 MOST_REFERENCED_SUBJECTS = references.MOST_SUBJECTS
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A draft's schema, understood.
-
-    targets: what each of `schema.references` resolved to. guid: of the schema.
-    """
-
-    schema: Schema
-    parsed: Parsed
-    targets: tuple[Target, ...]
-    guid: Guid
-
-    @property
-    def language(self) -> Language:
-        return LANGUAGES[self.schema.type]
-
-    def described(self, metadata: Metadata | None, rule_set: RuleSet | None) -> "Offered":
-        """The same schema with this metadata and these rules."""
-        if metadata == self.schema.metadata and rule_set == self.schema.rule_set:
-            return self
-        schema = replace(self.schema, metadata=metadata, rule_set=rule_set)
-        return replace(self, schema=schema, guid=guid_of(schema))
 
 
 def language_of(schema_type: str) -> Language:
@@ -85,7 +51,7 @@ def understand(
 
     Raises InvalidSchema, InvalidSchemaType, EmptySchema, SchemaTooLarge.
     """
-    language = language_of(schema_type)
+    language_of(schema_type)
     if text is None or is_blank(text):
         raise EmptySchema
     if len(text) > stores.options.schema_bytes or len(text.encode("utf-8", "replace")) > stores.options.schema_bytes:
@@ -96,32 +62,49 @@ def understand(
             resolved = list(dict.fromkeys(sorted(resolved, key=_normal_order)))
         refs, targets = tuple(ref for ref, _ in resolved), tuple(target for _, target in resolved)
         _check_fan_out(targets)
-        parsed = language.parse(text, _texts(stores, refs, targets), strict)
-    if view.mode not in IMPORTING_MODES:
+        texts = tuple(_texts(stores, refs, targets))
+    validated = None if view.mode in IMPORTING_MODES else bool(view.config.validate_fields)
+    offer = Offer(text, schema_type, refs, targets, texts, strict, normalize, validated)
+    understood = stores.offered.get(offer)
+    if understood is None:
+        understood = _understand(view, offer)
+        read = len(text) + sum(len(each.text) for each in texts)
+        stores.offered.keep(offer, understood, read + len(understood.schema.text))
+    return understood
+
+
+def _understand(view: View, offer: Offer) -> Offered:
+    effort.pulse()  # who has only a glance for this leaves it to others
+    language = language_of(offer.type)
+    with explained(offer.type):
+        parsed = language.parse(offer.text, offer.texts, offer.strict)
+    if offer.validated is not None:
         _validate(view, parsed)
-    if normalize:
-        with explained(schema_type):
+    if offer.normalize:
+        with explained(offer.type):
             parsed = language.normalise(parsed)
-    schema = Schema(schema_type, parsed.canonical, refs)
-    return Offered(schema, parsed, targets, guid_of(schema))
+    schema = Schema(offer.type, parsed.canonical, offer.references)
+    return Offered(schema, parsed, offer.targets, guid_of(schema))
 
 
 def stored(stores: Stores, key: BodyKey, body: Body | None = None) -> Parsed:
     """A stored schema, parsed leniently: what broke today's rules takes part all the same. Raises InvalidSchema."""
     parsed = stores.parsed.get(key)
     if parsed is None:
+        effort.pulse()
         body = body or stores.bodies.get(key)
         language = language_of(body.schema.type)
         with explained(body.schema.type):
             texts = _texts(stores, body.schema.references, body.targets)
             parsed = language.parse(body.schema.text, texts, False)  # noqa: FBT003 - leniently; a plain function
-        stores.parsed.keep(key, parsed)
+        stores.parsed.keep(key, parsed, len(parsed.canonical))
     return parsed
 
 
 def render(parsed: Parsed, form: str) -> str:
     """The text in another form, whose name is matched without regard to case. Raises InvalidSchema."""
     check_form(form)
+    effort.pulse()
     with explained(parsed.language):
         return language_of(parsed.language).render(parsed, form.lower())
 

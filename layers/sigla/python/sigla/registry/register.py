@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from sigla import effort
 from sigla.changes import Head, Registered
 from sigla.errors import IdTaken, Incompatible, InvalidSchema, Taken
 from sigla.model import (
@@ -21,7 +22,7 @@ from sigla.model import (
 from sigla.registry import drafts, lost, match, numbering, parsing
 from sigla.registry.check import messages
 from sigla.registry.committing import commit, nonce, until_committed
-from sigla.registry.parsing import Offered
+from sigla.registry.parsed import Offered
 from sigla.registry.rendering import rendered
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
@@ -82,6 +83,7 @@ class _Registration:
                 if existing.id is not None and existing.guid == offered.guid:
                     lost.standing(self.stores, BodyKey(view.subject.context, existing.id), offered)
                 return existing, offered
+        effort.pulse()  # what is not there yet is not found at a glance
         draft = drafts.with_tags(self.stores, view, draft)
         check_registrable(view.subject, view.mode, with_id=drafts.brings_id(draft))
         if refusal is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Record, Reference, Subject, Tagged
 from sigla.registry import parsing
-from sigla.registry.parsing import Offered
+from sigla.registry.parsed import Offered
 from sigla.registry.stores import Stores
 
 ANY_TAG = "*"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from sigla.changes import Head
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
-from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Row, SchemaId, Subject, Version
+from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Parsed, Row, SchemaId, Subject, Version
 from sigla.ports import Bodies, Catalog, Clock, Snapshot, VersionKey, Zones
-from sigla.registry.parsed import ParsedSchemas
+from sigla.registry.parsed import Offer, Offered, Understood
 from sigla.rules import names
 from sigla.rules.settings import effective_config, effective_mode
 
@@ -63,7 +63,10 @@ class Stores:
     bodies: Bodies
     clock: Clock
     options: Options = field(default_factory=Options)
-    parsed: ParsedSchemas = field(default_factory=ParsedSchemas)
+    parsed: Understood[BodyKey, Parsed] = field(default_factory=Understood)
+    """Stored schemas, by what they are stored under."""
+    offered: Understood[Offer, Offered] = field(default_factory=Understood)
+    """Texts that were offered, by all that was offered with them."""
     directory: Zones | None = None
     furthest: int | None = None
 

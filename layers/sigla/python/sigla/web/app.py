@@ -262,7 +262,7 @@ class Table:
             with effort.turn():
                 return job()
         task = Task(job, effort, call.asker, len(exchange.body))
-        return await self._workers(self._workers.of(route), task, receive)
+        return await self._workers(route, task, receive)
 
     async def _keep_waiting(self, sent: Mapping[bytes, bytes]) -> None:
         """Whoever guesses secrets; who sends none has only forgotten it."""

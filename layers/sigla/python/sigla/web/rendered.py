@@ -9,7 +9,7 @@ from collections import OrderedDict
 from hashlib import blake2b
 from typing import Protocol
 
-from sigla.model import Body, BodyKey, Holder
+from sigla.model import Body, BodyKey, Holder, SchemaId, Subject
 from sigla.registry.lookup import record_of
 from sigla.web.answer import Answer, told
 from sigla.web.wire import answers
@@ -19,18 +19,28 @@ class Meanings(Protocol):
     """A registry, as far as it is asked here."""
 
     def meaning(self, key: BodyKey) -> tuple[Body, Holder]: ...
+    def meaning_in(self, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]: ...
+
+
+Question = tuple[str, int] | tuple[str, str, int]
+"""A context, or a subject with its context, and an id."""
 
 
 class Kept:
-    """An answer and what it was made of."""
+    """An answer, the question that it was given to, and what it was made of."""
 
-    __slots__ = ("answer", "body", "key", "speaker")
+    __slots__ = ("answer", "body", "key", "question", "speaker")
 
-    def __init__(self, key: BodyKey, body: Body, speaker: Holder, answer: Answer) -> None:
+    def __init__(self, question: Question, key: BodyKey, body: Body, speaker: Holder) -> None:
+        self.question = question
         self.key = key
         self.body = body
         self.speaker = speaker
-        self.answer = answer
+        self.answer = told(answers.by_id(record_of(key, body, speaker)))
+        self.answer.etag = etag(self.answer.body)
+
+    def is_of(self, body: Body, speaker: Holder) -> bool:
+        return self.body is body and (self.speaker is speaker or self.speaker == speaker)
 
 
 class Rendered:
@@ -39,43 +49,47 @@ class Rendered:
     def __init__(self, *, most: int = 16 * 2**20) -> None:
         self._most = most
         self._size = 0
-        self._kept: OrderedDict[tuple[str, int], Kept] = OrderedDict()
+        self._kept: OrderedDict[Question, Kept] = OrderedDict()
         self._lock = threading.Lock()
 
     def by_id(self, registry: Meanings, context: str, number: int) -> Answer:
         """What an id means, with its ETag. Raises what `Registry.meaning` raises."""
-        kept = self._kept.get((context, number))
+        question = (context, number)
+        kept = self._kept.get(question)
         key = kept.key if kept else BodyKey(context, number)  # type: ignore[arg-type] # a number asked for is an id by trial
         body, speaker = registry.meaning(key)
-        if kept and kept.body is body and (kept.speaker is speaker or kept.speaker == speaker):
-            self._use(kept)
-            return kept.answer
-        answer = told(answers.by_id(record_of(key, body, speaker)))
-        answer.etag = etag(answer.body)
-        self._keep(Kept(key, body, speaker, answer))
-        return answer
+        if kept and kept.is_of(body, speaker):
+            return self._used(kept)
+        return self._keep(Kept(question, key, body, speaker))
 
-    def _use(self, kept: Kept) -> None:
-        with self._lock:
-            if self._kept.get(_name(kept)) is kept:
-                self._kept.move_to_end(_name(kept))
+    def by_id_in(self, registry: Meanings, subject: Subject, number: SchemaId) -> Answer:
+        """As `by_id`, for whoever says a subject as well. Raises what `Registry.meaning_in` raises."""
+        question = (subject.context, subject.name, number)
+        key, body, speaker = registry.meaning_in(number, subject)
+        kept = self._kept.get(question)
+        if kept and kept.key == key and kept.is_of(body, speaker):
+            return self._used(kept)
+        return self._keep(Kept(question, key, body, speaker))
 
-    def _keep(self, kept: Kept) -> None:
+    def _used(self, kept: Kept) -> Answer:
         with self._lock:
-            standing = self._kept.pop(_name(kept), None)
+            if self._kept.get(kept.question) is kept:
+                self._kept.move_to_end(kept.question)
+        return kept.answer
+
+    def _keep(self, kept: Kept) -> Answer:
+        with self._lock:
+            standing = self._kept.pop(kept.question, None)
             self._size += _weight(kept) - (_weight(standing) if standing else 0)
-            self._kept[_name(kept)] = kept
+            self._kept[kept.question] = kept
             while self._size > self._most:
                 self._size -= _weight(self._kept.popitem(last=False)[1])
-
-
-def _name(kept: Kept) -> tuple[str, int]:
-    return kept.key.context, kept.key.id
+        return kept.answer
 
 
 def _weight(kept: Kept) -> int:
     """Bytes, with the gzip form that may join them and what an entry costs besides."""
-    return 2 * len(kept.answer.body) + 1024
+    return 2 * len(kept.answer.body) + 4 * len(kept.question[-2]) + 1024
 
 
 def etag(body: bytes) -> bytes:

@@ -1,12 +1,14 @@
 """Who does a request's work: the loop itself, the thread that writes, one that reads, or those that think.
 
-The loop answers what is quick whatever was registered: what an id means, one version, settings. What makes a language
-read a schema, and what may list everything, goes to a thread; each job computes there for a short turn. A job that
-needs longer begins again with the thinkers, where it disturbs nobody.
+The loop answers what is quick whatever was registered: what an id means, one version, settings. A schema that is
+offered has a glance there: if it was understood before, and nothing is to be written, the answer is at hand. What makes
+a language read a schema, and what may list everything, goes to a thread; each job computes there for a short turn. A
+job that needs longer begins again with the thinkers, where it disturbs nobody.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, thread_time
 from typing import Final
@@ -16,7 +18,7 @@ from starlette.types import Receive
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Effort, Limits, TurnOver
 from sigla.web.answer import Answer
-from sigla.web.routes import Route
+from sigla.web.routes import DRAFT, Route
 from sigla.web.thinkers import Thinkers
 from sigla.web.worker import Task
 
@@ -25,6 +27,10 @@ Work = Callable[[Task], Awaitable[Answer]]
 
 WATCHED_AFTER_S: Final = 0.05
 """A request that takes longer is watched: its work ends if its client leaves."""
+
+
+GLANCED_BYTES: Final = 64 * 2**10
+"""A longer body is not even read on the loop."""
 
 
 def effort_of(limits: Limits) -> Effort:
@@ -45,8 +51,14 @@ class Workers:
         """Who does the work of a request that is not answered at once."""
         return self.read if route.method == "GET" or route.access in (READ, OPEN) else self.write
 
-    async def __call__(self, work: Work, task: Task, receive: Receive) -> Answer:
+    async def __call__(self, route: Route, task: Task, receive: Receive) -> Answer:
         """The job's answer. Raises what the job raises, effort.OutOfTime and effort.Unwanted."""
+        if not self.every_read and route.body is not None and route.body.shape == DRAFT and task.size <= GLANCED_BYTES:
+            with suppress(TurnOver), task.effort.turn(0):
+                return task.job()
+        return await self._elsewhere(self.of(route), task, receive)
+
+    async def _elsewhere(self, work: Work, task: Task, receive: Receive) -> Answer:
         leaving: list[asyncio.Task[None]] = []
         loop = asyncio.get_running_loop()
         timer = loop.call_later(

@@ -15,7 +15,9 @@ def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
     if not exchange.query:
         return exchange.rendered.by_id(registry, DEFAULT_CONTEXT, exchange.id)
     scope = exchange.id_scope
-    if (scope is None or not scope.name) and not _shapes(exchange):
+    if not _shapes(exchange):
+        if scope is not None and scope.name:
+            return exchange.rendered.by_id_in(registry, scope, exchange.id)
         return exchange.rendered.by_id(registry, DEFAULT_CONTEXT if scope is None else scope.context, exchange.id)
     record = registry.schema_by_id(
         exchange.id,

@@ -1,0 +1,85 @@
+"""What the catalog was asked and answered, until something is committed: then all of it is forgotten.
+
+One number decides (`Unit.state`), so that nobody has to know which answer rests on what.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import NamedTuple, TypeVar
+
+from sigla.embedded.unit import Unit
+from sigla.model import Chain, Config, Row
+from sigla.ports import Snapshot
+
+MOST_BYTES = 16 * 2**20
+LEAST_WEIGHT = 1_500
+"""Bytes of a question with a short answer, its place in the table included."""
+
+Answer = TypeVar("Answer")
+
+
+class _Kept(NamedTuple):
+    state: int
+    answer: object
+    weight: int
+
+
+class Recalled:
+    """At most `most` bytes, by the estimate of `weight`: what was remembered first goes first. For any thread."""
+
+    def __init__(self, unit: Unit, *, most: int = MOST_BYTES) -> None:
+        self._unit = unit
+        self._room = most
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def answer(
+        self, question: Hashable, ask: Callable[[], Answer], weight: Callable[[Answer], int] = lambda _: LEAST_WEIGHT
+    ) -> Answer:
+        """What `ask` yields, or yielded to the same question since the last commit."""
+        state = self._unit.state
+        if state is None:
+            return ask()
+        kept = self._kept.get(question)
+        if kept is not None and kept.state == state:
+            return kept.answer  # type: ignore[return-value]  # of the same question
+        found = ask()
+        self._keep(question, _Kept(state, found, weight(found)))
+        return found
+
+    def _keep(self, question: Hashable, kept: _Kept) -> None:
+        with self._lock:
+            standing = self._kept.pop(question, None)
+            self._room += (standing.weight if standing else 0) - kept.weight
+            self._kept[question] = kept
+            while self._room < 0:
+                self._room += self._kept.popitem(last=False)[1].weight
+
+
+def weight(snapshot: Snapshot) -> int:
+    """About how many bytes a snapshot takes, with the question that it answers."""
+    rows = [*snapshot.rows.values(), *(head.newest for head in snapshot.heads.values() if head.newest)]
+    names = sum(300 + length(subject.name, subject.context, subject.sent) for subject in snapshot.heads)
+    return LEAST_WEIGHT + names + sum(map(_row_weight, rows)) + _chain_weight(snapshot.chain)
+
+
+def _row_weight(row: Row) -> int:
+    return 500 + sum(200 + length(reference.name, reference.subject) for reference in row.references)
+
+
+def _chain_weight(chain: Chain) -> int:
+    entries = (chain.own, chain.context, chain.default, chain.registry_wide)
+    return sum(_config_weight(entry.config) for entry in entries if entry.config)
+
+
+def _config_weight(config: Config) -> int:
+    """Metadata and rules are weighed by their spelling; most configs have none."""
+    described = (config.default_metadata, config.override_metadata, config.default_rule_set, config.override_rule_set)
+    texts = length(config.alias, config.alias_for_deks, config.group)
+    return 500 + texts + sum(4 * len(repr(each)) for each in described if each is not None)
+
+
+def length(*texts: str | None) -> int:
+    """Bytes that texts take at most."""
+    return sum(4 * len(text) for text in texts if text)
