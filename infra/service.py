@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import aws_cdk as cdk
 from aws_cdk import Annotations, Aws, Duration, RemovalPolicy
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -15,6 +16,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.parts.checklist import acknowledge
+from infra.parts.fingerprint import fingerprint
 from infra.parts.functions import Functions, Made, allow, deny, use_of_the_key
 from infra.settings import Settings
 from infra.storage import Storage
@@ -153,6 +155,7 @@ class Place:
     """Where a zone's function runs and what it finds there.
 
     subnet, security_group: their ids. ring: addresses of the members, as SIGLA_RING has them. members: ARNs to connect.
+    parts: all that these come from: what AWS replaces of it has another id or another address afterwards.
     """
 
     zone: str
@@ -160,6 +163,7 @@ class Place:
     security_group: str
     ring: Sequence[str]
     members: Sequence[str]
+    parts: Sequence[cdk.CfnResource]
 
 
 class Service(Construct):
@@ -257,6 +261,7 @@ def _of_the_place(settings: Settings, place: Place) -> dict[str, str]:
         "SIGLA_ZONE": place.zone,
         "SIGLA_RING": ",".join(place.ring),
         "SIGLA_RING_SECONDS": str(settings.ring.presence_seconds),
+        "ZONE_MADE_OF": fingerprint(place.parts),
     }
 
 

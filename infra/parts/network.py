@@ -14,13 +14,14 @@ from infra.settings import Settings
 class Network(Construct):
     """What zones share, and no more: each brings its subnet, its routes and its endpoints.
 
-    vpc_id: of our own VPC, or of the one that settings name. names: the id of the private hosted zone in which each
-    zone has a record, where private doors have names of ours.
+    vpc: our own, or None. vpc_id: of it, or of the one that settings name. names: the id of the private hosted zone in
+    which each zone has a record, where private doors have names of ours.
     """
 
     def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
         super().__init__(scope, name)
-        self.vpc_id = settings.network.vpc_id or self.new_vpc(settings).ref
+        self.vpc = None if settings.network.vpc_id else self.new_vpc(settings)
+        self.vpc_id = self.vpc.ref if self.vpc else settings.network.vpc_id
         named = settings.private_doors and settings.front_door.private_domain
         self.names = self.new_names(settings).ref if named else ""
 
@@ -50,12 +51,13 @@ class Subnet:
     """The one of a zone.
 
     zone_name: of its zone in this account, as us-east-1a, and addresses: its CIDR; both empty of a subnet that was
-    there already, of which a template knows the id alone.
+    there already, of which a template knows the id alone. made: our own, or None.
     """
 
     id: str
     zone_name: str = ""
     addresses: str = ""
+    made: ec2.CfnSubnet | None = None
 
 
 def security_group(

@@ -6,7 +6,7 @@ else stays the same to the letter. Where instances of a function run is decided 
 
 from collections.abc import Iterator
 
-from aws_cdk import Aws, CfnTag
+from aws_cdk import Aws, CfnResource, CfnTag
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_events as events
@@ -64,7 +64,9 @@ class Zone(Construct):
             settings=settings,
             storage=storage,
             functions=functions,
-            place=Place(zone, self.subnet.id, guard.attr_group_id, self.ring.addresses, self.ring.arns),
+            place=Place(
+                zone, self.subnet.id, guard.attr_group_id, self.ring.addresses, self.ring.arns, self.parts(guard)
+            ),
         )
         self.service.function.node.add_dependency(*ways_out)
         alias = self.service.alias
@@ -101,7 +103,7 @@ class Zone(Construct):
             map_public_ip_on_launch=False,
             tags=[CfnTag(key="Name", value=f"{self.settings.stack_name}-{self.zone}")],
         )
-        return Subnet(made.ref, made.attr_availability_zone, addresses)
+        return Subnet(made.ref, made.attr_availability_zone, addresses, made)
 
     def ways_out(self, storage: Storage) -> list[Construct]:
         """To the registry's bucket and table, and nowhere else: a route table of its own, with gateways of its own.
@@ -161,6 +163,11 @@ class Zone(Construct):
                 destination_security_group_id=self.ring.guard.attr_group_id,
                 description="To the ring",
             )
+
+    def parts(self, guard: ec2.CfnSecurityGroup) -> list[CfnResource]:
+        """All that decides where the function is, and what is in its ring."""
+        ring = [each for each in self.ring.node.find_all() if CfnResource.is_cfn_resource(each)]
+        return [*filter(None, (self.network.vpc, self.subnet.made)), guard, *ring]
 
     def ask_each_minute(self, heartbeat: Heartbeat) -> None:
         """Its clock, and its leave for the heartbeat to ask. One that comes late is of no use, and not repeated."""

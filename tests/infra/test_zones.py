@@ -119,7 +119,7 @@ def test_a_zones_function_is_the_same_code_and_knows_where_it_is(zones: Template
         variables = function["Environment"]["Variables"]
         assert told.items() <= variables.items()
         more = {name: value for name, value in variables.items() if name not in told}
-        assert set(more) == {"SIGLA_ZONE", "SIGLA_RING", "SIGLA_RING_SECONDS"}
+        assert set(more) == {"SIGLA_ZONE", "SIGLA_RING", "SIGLA_RING_SECONDS", "ZONE_MADE_OF"}
         assert more["SIGLA_ZONE"] == zone
         assert more["SIGLA_RING_SECONDS"] == "3600"
 
