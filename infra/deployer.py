@@ -197,12 +197,12 @@ READS = {
     "wafv2": ("GetWebACL*", "ListTagsForResource"),
 }
 
-# What CloudFormation names after the stack, and what has no name that could be known before.
+# What CloudFormation names after the stack (`Deployed.patterns`), and what has no name that could be known before.
 PLACES = {
     # Of what is private an ARN has the account.
     "apigateway": ("arn:*:apigateway:*:*:/*",),
-    "cloudwatch": ("arn:*:cloudwatch:*:*:alarm:{stack}-*", "arn:*:cloudwatch::*:dashboard/*"),
-    "dynamodb": ("arn:*:dynamodb:*:*:table/{stack}-*",),
+    "cloudwatch": ("arn:*:cloudwatch:*:*:alarm:{names255}", "arn:*:cloudwatch::*:dashboard/*"),
+    "dynamodb": ("arn:*:dynamodb:*:*:table/{names255}",),
     "ec2": tuple(
         f"arn:*:ec2:*:*:{kind}/*"
         for kind in ("vpc", "subnet", "route-table", "security-group*", "vpc-endpoint", "network-interface")
@@ -210,19 +210,19 @@ PLACES = {
     "elasticache": ("arn:*:elasticache:*:*:*",),
     # One that is not made yet has no ARN, and afterwards it has a number.
     "emr-serverless": ("*",),
-    "events": ("arn:*:events:*:*:rule/{stack}-*",),
-    "iam": ("arn:*:iam::*:role{path}{stack}-*",),
+    "events": ("arn:*:events:*:*:rule/{names64}",),
+    "iam": ("{roles}",),
     "lambda": (
-        "arn:*:lambda:*:*:function:{stack}-*",
+        "{functions}",
         "arn:*:lambda:*:*:layer:*",
         "arn:*:lambda:*:*:event-source-mapping:*",
     ),
     "logs": ("arn:*:logs:*:*:log-group:*",),
     "route53": ("arn:*:route53:::*",),
-    "s3": ("arn:*:s3:::{bucket}-*",),
-    "scheduler": ("arn:*:scheduler:*:*:schedule/default/{stack}-*",),
-    "sns": ("arn:*:sns:*:*:{stack}-*",),
-    "sqs": ("arn:*:sqs:*:*:{stack}-*",),
+    "s3": ("arn:*:s3:::{buckets}",),
+    "scheduler": ("arn:*:scheduler:*:*:schedule/default/{names64}",),
+    "sns": ("arn:*:sns:*:*:{names256}",),
+    "sqs": ("arn:*:sqs:*:*:{names80}",),
     # What it stands before is named by its own service.
     "wafv2": ("arn:*:wafv2:*:*:regional/webacl/*", "arn:*:apigateway:*::/restapis/*"),
 }
@@ -234,7 +234,7 @@ OF_JOBS = ("emr-serverless", "scheduler")
 
 
 def policy(of: Deployed) -> dict[str, Any]:
-    """The document. CloudFormation writes names of buckets in small letters."""
+    """The document."""
     services = [service for service in PLACES if service not in OF_ZONES + OF_JOBS]
     statements = [_of(service, of) for service in services]
     return _document([part for each in statements for part in _bounded(each, of)] + between(of))
@@ -277,8 +277,7 @@ def _of(service: str, of: Deployed) -> dict[str, Any]:
     """What is done to things of one service."""
     changes = (actions for its, actions in ACTIONS.values() if its == service)
     wanted = sorted({f"{service}:{action}" for actions in (*changes, READS[service]) for action in actions})
-    names = {"stack": of.stack, "bucket": of.stack.lower(), "path": of.iam_path}
-    places = [each.format_map(names) for each in PLACES[service]]
+    places = [each.format_map(of.patterns) for each in PLACES[service]]
     return {"Sid": service.title().replace("-", ""), "Effect": "Allow", "Action": wanted, "Resource": places}
 
 

@@ -7,6 +7,12 @@ from infra.settings import Settings
 
 _INTERFACES = ("CreateNetworkInterface", "DeleteNetworkInterface")
 
+LENGTHS = (64, 80, 255, 256)
+"""How long names of a kind are at most: of roles, functions and rules; of queues; of tables and alarms; of topics."""
+_OF_BUCKETS = 63
+_OF_THEIR_OWN = 16
+"""Letters of a name that are neither the stack's nor the resource's: dashes, and 12 or 13 at random."""
+
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
@@ -22,9 +28,30 @@ class Deployed:
         chosen = settings.platform
         return cls(settings.stack_name, chosen.iam_path, chosen.permissions_boundary, chosen.key_arn)
 
+    def names(self, most: int) -> str:
+        """A pattern for names that CloudFormation gives: `STACK-RESOURCE-RANDOM`, of `most` letters at most.
+
+        Of what is longer, stack and resource have half each, and the rest is cut off; two dashes become one. So the
+        pattern of a long stack's name is also one for other stacks that begin alike. Source: the open source of
+        CloudFormation's handlers (cloudformation-cli-java-plugin, `IdentifierUtils`).
+        """
+        begun = self.stack.partition("--")[0]
+        kept = (most - _OF_THEIR_OWN) // 2
+        return f"{begun[:kept]}*" if len(begun) > kept else f"{begun.rstrip('-')}-*"
+
     @property
     def roles(self) -> str:
-        return f"arn:*:iam::*:role{self.iam_path}{self.stack}-*"
+        return f"arn:*:iam::*:role{self.iam_path}{self.names(64)}"
+
+    @property
+    def functions(self) -> str:
+        return f"arn:*:lambda:*:*:function:{self.names(64)}"
+
+    @property
+    def patterns(self) -> dict[str, str]:
+        """What stands for itself in the places of a policy. CloudFormation writes names of buckets in small letters."""
+        named = {f"names{most}": self.names(most) for most in LENGTHS}
+        return {**named, "buckets": self.names(_OF_BUCKETS).lower(), "roles": self.roles, "functions": self.functions}
 
 
 def _passing(name: str, of: Deployed, *services: str) -> dict[str, Any]:
@@ -40,7 +67,6 @@ def _passing(name: str, of: Deployed, *services: str) -> dict[str, Any]:
 
 def between(of: Deployed) -> list[dict[str, Any]]:
     """What brings things of several services together."""
-    functions = f"arn:*:lambda:*:*:function:{of.stack}-*"
     return [
         _passing("RolesForFunctionsAndTheGateway", of, "lambda.amazonaws.com", "apigateway.amazonaws.com"),
         {
@@ -48,7 +74,7 @@ def between(of: Deployed) -> list[dict[str, Any]]:
             "Effect": "Allow",
             "Action": ["lambda:CreateEventSourceMapping", "lambda:GetEventSourceMapping"],
             "Resource": "*",
-            "Condition": {"ArnLikeIfExists": {"lambda:FunctionArn": functions}},
+            "Condition": {"ArnLikeIfExists": {"lambda:FunctionArn": of.functions}},
         },
         {
             "Sid": "AlarmsAndSubscriptions",  # are looked for, and changed, as of no place

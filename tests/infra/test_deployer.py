@@ -1,6 +1,7 @@
 """What deploying needs: an IAM policy with something for everything in the templates, and nothing that loses data."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,11 +12,13 @@ from typing import Any
 
 import botocore.session
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from infra import deployer, key_policy
 from infra.deployer_statements import Deployed
 from tests.infra.conftest import BOUNDARY, KEY
-from tests.infra.reading import Template, as_list, kinds
+from tests.infra.reading import Template, as_list, ids, kinds
 
 LONGEST = 6_144
 """Characters of a managed policy, white space left out."""
@@ -73,9 +76,72 @@ def test_there_is_something_for_every_type_in_a_template(every_template: list[Te
 def test_what_a_type_needs_is_allowed_on_what_the_stack_makes(kind: str) -> None:
     """Names begin with the stack's, or are nobody's to know."""
     service, actions = deployer.ACTIONS[kind]
-    places = [place.format(stack="payments", bucket="payments", path="/") for place in deployer.PLACES[service]]
+    places = [place.format_map(Deployed("payments").patterns) for place in deployer.PLACES[service]]
     policy = policies("payments")
     assert all(allows(policy, f"{service}:{action}", place + "x") for action in actions for place in places)
+
+
+# How long a name is at most that CloudFormation gives, and the ARN around it.
+NAMED: dict[str, tuple[int, str]] = {
+    "AWS::CloudWatch::Alarm": (255, "arn:aws:cloudwatch:eu-west-1:111122223333:alarm:{}"),
+    "AWS::DynamoDB::Table": (255, "arn:aws:dynamodb:eu-west-1:111122223333:table/{}"),
+    "AWS::Events::Rule": (64, "arn:aws:events:eu-west-1:111122223333:rule/{}"),
+    "AWS::IAM::Role": (64, "arn:aws:iam::111122223333:role/{}"),
+    "AWS::Lambda::Function": (64, "arn:aws:lambda:eu-west-1:111122223333:function:{}"),
+    "AWS::S3::Bucket": (63, "arn:aws:s3:::{}"),
+    "AWS::Scheduler::Schedule": (64, "arn:aws:scheduler:eu-west-1:111122223333:schedule/default/{}"),
+    "AWS::SNS::Topic": (256, "arn:aws:sns:eu-west-1:111122223333:{}"),
+    "AWS::SQS::Queue": (80, "arn:aws:sqs:eu-west-1:111122223333:{}"),
+}
+stack_names = st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,127}", fullmatch=True)
+
+
+def given_name(stack: str, resource: str, most: int, kept: int) -> str:
+    """As CloudFormation makes it: two halves of what is left, of which one takes what the other does not need."""
+    stack = re.sub("-{2,}", "-", stack)
+    free = most - kept
+    of_stack = max(free // 2, free - len(resource))
+    begun = stack[:of_stack]
+    return f"{begun}-{resource[: free - len(begun)]}-{'X1' * 6}"
+
+
+@pytest.fixture(scope="module")
+def named(every_template: list[Template]) -> list[tuple[str, str]]:
+    """What is named by CloudFormation: types and logical ids."""
+    found = {(kind, name) for template in every_template for kind in NAMED for name in ids(template, kind)}
+    assert {kind for kind, _ in found} == NAMED.keys()
+    return list({(kind, len(name)): (kind, name) for kind, name in sorted(found)}.values())  # one of each length
+
+
+@settings(max_examples=30, deadline=None)
+@given(stack=stack_names, letters=st.integers(14, 16))
+@example(stack="sigla-" + "a" * 63, letters=14)
+@example(stack="x" * 128, letters=16)
+@example(stack="sigla-a--b-", letters=14)
+def test_names_that_cloudformation_cuts_off_are_allowed_as_well(
+    named: list[tuple[str, str]], stack: str, letters: int
+) -> None:
+    """A role of a stack with a long name could else not be made, which is found out by the first deployment."""
+    allowed = {service: patterns(stack, service) for service, _ in deployer.ACTIONS.values()}
+    for kind, resource in named:
+        most, arn = NAMED[kind]
+        name = given_name(stack, resource, most, letters)
+        assert len(name) <= most
+        found = arn.format(name.lower() if kind == "AWS::S3::Bucket" else name)
+        assert any(fnmatchcase(found, pattern) for pattern in allowed[deployer.ACTIONS[kind][0]]), found
+
+
+def patterns(stack: str, service: str) -> list[str]:
+    return [place.format_map(Deployed(stack).patterns) for place in deployer.PLACES[service]]
+
+
+@pytest.mark.parametrize("stack, another", [("sigla", "siglax"), ("sigla-orders", "sigla-orders2"), ("a-", "ab")])
+def test_names_of_another_stack_are_not_allowed(stack: str, another: str) -> None:
+    """As long as the names are not so long that they are cut off."""
+    for kind, (most, arn) in NAMED.items():
+        service, _ = deployer.ACTIONS[kind]
+        found = arn.format(given_name(another, "Resource", most, 14).lower())
+        assert not any(fnmatchcase(found, pattern) for pattern in patterns(stack, service))
 
 
 def test_who_deploys_can_lose_neither_the_bucket_nor_the_table() -> None:
