@@ -11,6 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from infra import bucket_policy
 from infra.parts.checklist import acknowledge
 from infra.settings import Settings
 
@@ -47,14 +48,12 @@ class Storage(Construct):
             "Bodies",
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             encryption=s3.BucketEncryption.S3_MANAGED,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             removal_policy=self.removal,
             versioned=True,
         )
-        bucket.add_to_resource_policy(only_conditional_puts(bucket))
-        bucket.add_to_resource_policy(no_deletes(bucket))
+        for statement in bucket_policy.statements(bucket.bucket_arn):
+            bucket.add_to_resource_policy(iam.PolicyStatement.from_json(statement))
         # What protects the bucket stays where the bucket does.
         bucket.policy.apply_removal_policy(self.removal)
         acknowledge(
@@ -81,35 +80,3 @@ class Storage(Construct):
             stream=None if local else dynamodb.StreamViewType.NEW_IMAGE,
             time_to_live_attribute="expires",  # of journal rows, which are in the bucket by then
         )
-
-
-def only_conditional_puts(bucket: s3.Bucket) -> iam.PolicyStatement:
-    """A put must say `If-None-Match` (this is new) or `If-Match` (this replaces what I saw); neither is refused.
-
-    Conditions of one statement are joined by "and": it denies where both headers are missing. The parts of a
-    multipart upload cannot carry them, and its completion, which can, is the put that counts: hence
-    ObjectCreationOperation. Copying into the bucket fails too. Source: Amazon S3 User Guide, "Enforce conditional
-    writes".
-    """
-    return iam.PolicyStatement(
-        sid="PutsAreConditional",
-        effect=iam.Effect.DENY,
-        principals=[iam.AnyPrincipal()],
-        actions=["s3:PutObject"],
-        resources=[bucket.arn_for_objects("*")],
-        conditions={
-            "Null": {"s3:if-none-match": "true", "s3:if-match": "true"},
-            "Bool": {"s3:ObjectCreationOperation": "true"},
-        },
-    )
-
-
-def no_deletes(bucket: s3.Bucket) -> iam.PolicyStatement:
-    """Nobody removes a body: records in Kafka go on naming its id. A permanent delete puts a tombstone over it."""
-    return iam.PolicyStatement(
-        sid="NothingIsDeleted",
-        effect=iam.Effect.DENY,
-        principals=[iam.AnyPrincipal()],
-        actions=["s3:DeleteObject", "s3:DeleteObjectVersion"],
-        resources=[bucket.arn_for_objects("*")],
-    )

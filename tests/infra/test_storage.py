@@ -1,14 +1,18 @@
 """What must never be lost is not lost by the template either."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 
+from infra import bucket_policy
 from infra.settings import Settings
 from tests.infra.conftest import FLAGS
-from tests.infra.reading import Template, all_of, kinds, only
+from tests.infra.reading import Template, all_of, ids, kinds, only
 
 
 def test_bucket_and_table_outlive_the_stack(template: Template) -> None:
@@ -116,6 +120,29 @@ def test_the_table_has_the_keys_of_the_catalog_and_a_stream(template: Template) 
     ]
     assert table["StreamSpecification"] == {"StreamViewType": "NEW_IMAGE"}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
+
+
+def test_a_bucket_that_is_there_can_have_the_policy_of_our_own(template: Template, platform: Template) -> None:
+    """The stack gives it none: whoever owns it types the command, and has what a bucket of the stack has."""
+    command = [sys.executable, "-m", "infra.bucket_policy", "kept-bodies"]
+    printed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    arn = "arn:aws:s3:::kept-bodies"
+    for stack in (template, platform):
+        (bucket,) = ids(stack, "AWS::S3::Bucket")
+        document = json.dumps(only(stack, "AWS::S3::BucketPolicy")["PolicyDocument"])
+        objects = json.dumps({"Fn::Join": ["", [{"Fn::GetAtt": [bucket, "Arn"]}, "/*"]]})
+        whole = json.dumps({"Fn::GetAtt": [bucket, "Arn"]})
+        assert json.loads(document.replace(objects, f'"{arn}/*"').replace(whole, f'"{arn}"')) == printed
+    assert bucket_policy.LEAST_TLS == 1.2
+
+
+@pytest.mark.parametrize("name", ["", "s3://kept", "My_Bucket", "a"])
+def test_the_policy_of_what_is_no_bucket_is_not_printed(name: str) -> None:
+    command = [sys.executable, "-m", "infra.bucket_policy", name]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    expected = "expected the name of a bucket, 3 to 63 of a-z, 0-9, '-' and '.'.\n"
+    assert refused.stderr.endswith(f"Invalid bucket {name!r}: {expected}")
 
 
 def test_a_stack_can_be_given_a_bucket_and_a_table_that_are_there(other: Template) -> None:
