@@ -1,4 +1,4 @@
-"""The account and region that a deployment goes to: what CloudFormation says of a stack there."""
+"""The account and region that a deployment goes to: whose they are, and what CloudFormation says of a stack there."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,7 +35,13 @@ class Stack:
 
 
 class Account(Protocol):
-    """What a deployment asks before it begins, and when it is done."""
+    """What a deployment asks before it begins, and when it is done. region: where it asks."""
+
+    @property
+    def region(self) -> str: ...
+
+    def number(self) -> str:
+        """Of the account whose credentials these are. Raises Unreachable."""
 
     def stack(self, name: str) -> Stack | None:
         """None where there is no such stack. Raises Unreachable."""
@@ -58,6 +64,12 @@ class Aws:
 
     region: str
 
+    def number(self) -> str:
+        try:
+            return str(self._client("sts").get_caller_identity()["Account"])
+        except (ClientError, BotoCoreError) as failure:
+            raise Unreachable(f"AWS does not tell whose credentials these are: {_sentence(failure)}") from None
+
     def stack(self, name: str) -> Stack | None:
         found = self._asked(f"the stack {name}", lambda client: client.describe_stacks(StackName=name)["Stacks"])
         return next(map(_stack, found), None)
@@ -76,14 +88,17 @@ class Aws:
     def _asked(self, what: str, ask: Callable[[Any], list[dict[str, Any]]]) -> list[dict[str, Any]]:
         """Nothing where CloudFormation says that there is none. Raises Unreachable."""
         try:
-            config = Config(connect_timeout=10, retries={"total_max_attempts": 3})
-            return ask(boto3.client("cloudformation", region_name=self.region, config=config))
+            return ask(self._client("cloudformation"))
         except ClientError as refused:
             if "does not exist" in refused.response["Error"]["Message"]:
                 return []
             raise Unreachable(f"CloudFormation does not tell of {what}: {_sentence(refused)}") from None
         except BotoCoreError as failure:
             raise Unreachable(f"CloudFormation does not tell of {what}: {_sentence(failure)}") from None
+
+    def _client(self, service: str) -> Any:
+        config = Config(connect_timeout=10, retries={"total_max_attempts": 3})
+        return boto3.client(service, region_name=self.region, config=config)
 
 
 def _pages(client: Any, method: str, name: str) -> list[dict[str, Any]]:

@@ -27,13 +27,13 @@ from infra.parts.functions import Functions, Placed
 from infra.parts.network import Network
 from infra.parts.recipients import Recipients
 from infra.parts.watch import Door, Watch
-from infra.parts.zone import Zone, titled
+from infra.parts.zone import Zone
 from infra.pipelines import Pipelines
 from infra.service import Service
 from infra.settings import InvalidSetting, Settings
 from infra.stage_files import pairs, settings_of
 from infra.storage import Storage
-from infra.targets import Target
+from infra.targets import Target, titled
 from pipelines.connectors.maven import Unavailable
 
 
@@ -53,9 +53,11 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
 
     placed: where packages lie, built if need be.
     """
-    # Account and region are the deployer's credentials', so that the template is the same for everybody.
+    # CDK refuses credentials of another account than this one; where settings say none, it takes any.
+    account, region = (settings.account, settings.region) if not settings.local else ("", "")
     environment = cdk.Environment(
-        account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
+        account=account or os.environ.get("CDK_DEFAULT_ACCOUNT"),
+        region=region or os.environ.get("CDK_DEFAULT_REGION"),
     )
     stack = cdk.Stack(
         app,
@@ -116,6 +118,7 @@ def _public_door(stack: cdk.Stack, base: Base, outputs: Outputs) -> Door:
     if rest.domain:
         target = "Where the DNS record of front_door.domain_name has to point"
         outputs["DomainTarget"] = (rest.domain.domain_name_alias_domain_name, target)
+        outputs["DomainUrl"] = (f"https://{settings.front_door.domain_name}", "The same, when that record is there")
     if settings.front_door.function_url:
         url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
         outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")

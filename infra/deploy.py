@@ -14,15 +14,14 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from infra.accounts import Account, Stack, Unreachable, here, region
 from infra.settings import InvalidSetting, Settings
 from infra.stage_files import FLAG, pairs, path_of, settings_of
-from infra.targets import Target, elsewhere, moved
+from infra.targets import Target, elsewhere, moved, stuck
 from sigla.cli import main as sigla
 
 CDK = "aws-cdk@2.1148.1"
@@ -49,27 +48,11 @@ class NotDeployed(Exception):
         self.status = status
 
 
-def promised(settings: Settings) -> Collection[str]:
-    """The names of a stack's outputs. Its packages are not built for that."""
-    import aws_cdk as cdk  # noqa: PLC0415 - it starts Node.js, for which no refusal waits
-
-    from infra.app import build, context  # noqa: PLC0415 - it imports aws_cdk, as above
-
-    with tempfile.TemporaryDirectory() as folder:
-        empty = Path(folder, "package")
-        empty.mkdir()
-        (empty / "empty").touch()
-        app = cdk.App(context=context([]), outdir=str(Path(folder, "cdk.out")), analytics_reporting=False)
-        stack = build(app, settings, placed=lambda _: empty)
-        template = app.synth().get_stack_by_name(stack.stack_name).template
-        return frozenset(template["Outputs"])
-
-
 @dataclass(frozen=True, slots=True)
 class Deployment:
     """A stage on its way.
 
-    flags: settings of the command line. options: for `cdk deploy`. meant: data may move. promises: names of outputs.
+    flags: settings of the command line. options: for `cdk deploy`. meant: data may move.
     """
 
     name: str
@@ -79,10 +62,10 @@ class Deployment:
     options: Sequence[str] = ()
     meant: bool = False
     environ: Mapping[str, str] = field(default_factory=dict)
-    promises: Callable[[Settings], Collection[str]] = promised
 
     def run(self, account: Account) -> Stack:
         """The stack as it is afterwards. Raises NotDeployed, Unreachable."""
+        self.recognise(account)
         there = account.stack(self.settings.stack_name)
         if there and there.status != EMPTY:
             self.check(there)
@@ -95,6 +78,32 @@ class Deployment:
         self.claim(stack)
         return stack
 
+    def recognise(self, account: Account) -> None:
+        """Raises NotDeployed where the stage is of another account or region: there its stack would begin anew."""
+        for name, meant, found in self.home(account):
+            if meant and meant != found:
+                raise NotDeployed(
+                    f"Nothing was deployed: {self.path} is for the {name} {meant}, and this environment for {found}. "
+                    "AWS_PROFILE chooses credentials, AWS_REGION a region; or correct the file."
+                )
+
+    def home(self, account: Account) -> list[tuple[str, str, str]]:
+        """Settings of where the stage is deployed: their names, what the file says, and what the environment does."""
+        return [
+            ("account", self.settings.account, account.number()),
+            ("region", self.settings.region, account.region),
+        ]
+
+    def advice(self, account: Account) -> str:
+        """What the stage file should say besides; empty: nothing."""
+        missing = [f'{name} = "{found}"' for name, meant, found in self.home(account) if not meant]
+        if not missing:
+            return ""
+        return (
+            f"{self.path} does not say where it is deployed: with credentials of another account or region it would "
+            f"begin another registry, empty. Write above its first table: {' and '.join(missing)}"
+        )
+
     def check(self, there: Stack) -> None:
         """Raises NotDeployed where the stack is in a state that nothing can be deployed onto, or data would move."""
         stack = self.settings.stack_name
@@ -102,7 +111,12 @@ class Deployment:
             raise NotDeployed(f"The stack {stack} is {there.status}: docs/deploy.md#{FAILED[there.status]}.")
         if there.status.endswith("_IN_PROGRESS"):
             raise NotDeployed(f"The stack {stack} is {there.status}: wait until that is over.")
-        self.insist(moved(there.outputs, Target.of(self.settings), self.promises(self.settings)))
+        target = Target.of(self.settings)
+        if sentences := stuck(there.outputs, target):
+            raise NotDeployed(
+                "\n".join(["Nothing was deployed: CloudFormation would fail halfway.", *_below(sentences)])
+            )
+        self.insist(moved(there.outputs, target))
 
     def insist(self, sentences: Sequence[str]) -> None:
         """Raises NotDeployed where there is something to be said, and nobody has said that it is meant."""
@@ -111,7 +125,7 @@ class Deployment:
                 "\n".join(
                     [
                         f"Nothing was deployed: the stack {self.settings.stack_name} would point elsewhere.",
-                        *(f"  {sentence}" for sentence in sentences),
+                        *_below(sentences),
                         f"Correct {self.path}; or, if that is meant: make deploy STAGE={self.name} ARGS={INSIST}",
                     ]
                 )
@@ -144,6 +158,11 @@ class Deployment:
             )
 
 
+def _below(sentences: Sequence[str]) -> list[str]:
+    """Lines below one that says what they are."""
+    return [f"  {sentence}" for sentence in sentences]
+
+
 def told(stack: Stack) -> str:
     """Where the registry is, on lines of their own."""
     urls = {name: value for name, value in stack.outputs.items() if "Url" in name}
@@ -172,7 +191,10 @@ def main() -> int:
         deployment = Deployment(
             arguments.name, path, settings, arguments.context, arguments.options, arguments.meant, os.environ
         )
-        print(told(deployment.run(here())))
+        account = here()
+        print(told(deployment.run(account)))
+        if advice := deployment.advice(account):
+            print(advice, file=sys.stderr)
     except (InvalidSetting, Unreachable) as wrong:
         print(wrong, file=sys.stderr)
         return 2

@@ -59,6 +59,7 @@ class Settings:
         LocalStack has not is left out.
     stack_name: of the CloudFormation stack; two registries in one account and region need two. Empty: `sigla-` and the
         registry's name.
+    account, region: where it is deployed, and nowhere else; empty: wherever credentials and environment lead.
     registry_name: the isolated metadata space this stack serves; the first component of every stored name.
     identity: which registry this is among all that there were and will be: 32 hex digits, drawn once at random. Empty:
         nothing is compared.
@@ -78,6 +79,8 @@ class Settings:
 
     stage: str = AWS
     stack_name: str = ""
+    account: str = ""
+    region: str = ""
     registry_name: str = "default"
     identity: str = ""
     bucket_name: str = ""
@@ -318,6 +321,11 @@ _RULES: Rules = {
     "stack_name": (
         re.compile(r"([A-Za-z][A-Za-z0-9-]{0,127})?").fullmatch,
         "it must be 1 to 128 letters, digits and '-', a letter first, or empty",
+    ),
+    "account": (re.compile(r"(\d{12})?").fullmatch, "it must be the number of an AWS account, twelve digits, or empty"),
+    "region": (
+        re.compile(r"([a-z]{2,6}(-[a-z]+)+-\d)?").fullmatch,
+        "it must be a region, such as eu-west-1, or empty",
     ),
     "qualifier": (re.compile(r"[a-z0-9]{0,10}").fullmatch, "it must be up to 10 of a-z and 0-9, or empty"),
     "bucket_name": (is_bucket, BUCKET_EXPECTED),

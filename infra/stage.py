@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from infra.accounts import Unreachable, here
 from infra.settings import InvalidSetting, Settings, flat
 from infra.stage_files import pairs, path_of
 
@@ -23,11 +24,14 @@ QUESTIONS = {
     "zones": "Ids of availability zones with a URL each, as use1-az1,use1-az2; empty: none",
     "front_door.function_url": "A function URL beside the REST API, true or false",
     "watch.email": "Address that alarms are sent to; empty: none",
+    "account": "Number of the AWS account that it is deployed to; empty: that of the credentials, whichever they are",
+    "region": "Region that it is deployed to; empty: that of the environment, whichever it is",
 }
 
 WORDS = {
     "registry_name": "The metadata space: every stored name begins with it. Another name is another, empty registry.",
     "stack_name": "The CloudFormation stack.",
+    "account": "Where it is deployed. Credentials of another account, or another region, deploy nothing by this file.",
     "identity": "Which registry this is. Table and bucket bear it, too; never change it, never give it to another one.",
     "bucket_name": "A bucket and a table that are there already, kept or restored; empty: the stack's own.",
     "zones": "Ids of availability zones that get a URL and a ring of caches each. One that goes takes its URL along.",
@@ -38,14 +42,17 @@ HEAD = """\
 # A deployment of Sigla: `make deploy STAGE={name}` reads it. docs/deploy.md#settings has every setting.
 # It holds no secret. Keep it where your team does: without it the next deployment does not know where the data is.
 """
-ALWAYS = ("registry_name", "stack_name", "identity", "bucket_name", "table_name", "table_stream_arn", "zones")
+ALWAYS = (
+    *("stack_name", "account", "region", "registry_name", "identity"),
+    *("bucket_name", "table_name", "table_stream_arn", "zones"),
+)
 """What stands in every file, so that a reader sees where the data is."""
 
 
-def chosen(name: str, given: Mapping[str, str], ask: Ask | None) -> Settings:
+def chosen(name: str, given: Mapping[str, str], ask: Ask | None, found: Mapping[str, str] | None = None) -> Settings:
     """The settings of a new deployment: what is given, what is answered, and defaults. Raises InvalidSetting.
 
-    ask: puts a question to somebody; None: nobody is there.
+    ask: puts a question to a person; None: there is none. found: what a question offers besides defaults.
     """
     known = flat(Settings())
     if reserved := [each for each in ("stage", "identity") if each in given]:
@@ -53,7 +60,8 @@ def chosen(name: str, given: Mapping[str, str], ask: Ask | None) -> Settings:
     settings: dict[str, Any] = {"registry_name": name.lower(), **given}
     for setting, question in QUESTIONS.items():
         if ask and setting not in given and setting in known:
-            settings[setting] = _answer(setting, question, settings.get(setting, known[setting]), settings, ask)
+            offered = settings.get(setting, (found or {}).get(setting, known[setting]))
+            settings[setting] = _answer(setting, question, offered, settings, ask)
     return Settings.read({**settings, "identity": secrets.token_hex(16)})
 
 
@@ -68,6 +76,18 @@ def _answer(setting: str, question: str, default: object, so_far: Mapping[str, A
             print(wrong, file=sys.stderr)
         else:
             return answer
+
+
+def surroundings() -> dict[str, str]:
+    """The account and the region of the environment, as far as there are credentials, and AWS answers."""
+    try:
+        account = here()
+    except Unreachable:
+        return {}
+    try:
+        return {"account": account.number(), "region": account.region}
+    except Unreachable:
+        return {"region": account.region}
 
 
 def text(name: str, settings: Settings) -> str:
@@ -112,7 +132,10 @@ def main() -> int:
         path = path_of(arguments.name)
         if path.exists():
             write(path, "")
-        settings = chosen(arguments.name, pairs(arguments.context), input if sys.stdin.isatty() else None)
+        person = sys.stdin.isatty()
+        settings = chosen(
+            arguments.name, pairs(arguments.context), input if person else None, surroundings() if person else None
+        )
         write(path, text(arguments.name, settings))
     except InvalidSetting as wrong:
         print(wrong, file=sys.stderr)

@@ -1,9 +1,9 @@
 """A deployment's settings in one file, `stages/NAME.toml`, and what a command line may change of them.
 
-Where the data is, and which registry it is, stands in the file only: with flags, the one deployment that forgets one
-would give the same stack another, empty registry, and ids a second meaning. A file cannot be forgotten: without one
-nothing is deployed. Its tables mirror the names of settings: `function_url = true` below `[front_door]` is
-`front_door.function_url`.
+Where the data is, which registry it is, and by which names clients find it stands in the file only: with flags, the
+one deployment that forgets one would give the same stack another, empty registry, and ids a second meaning. A file
+cannot be forgotten: without one nothing is deployed. Its tables mirror the names of settings: `function_url = true`
+below `[front_door]` is `front_door.function_url`.
 """
 
 import re
@@ -23,12 +23,17 @@ FLAG = "stage_file"
 FILE_ONLY = (
     "stage",
     "stack_name",
+    "account",
+    "region",
     "registry_name",
     "identity",
     "bucket_name",
     "table_name",
     "table_stream_arn",
     "zones",
+    "front_door.domain_name",
+    "front_door.private_domain",
+    "front_door.private_endpoints",
 )
 """Settings that say where the data is, whose it is and where its clients find it."""
 
@@ -98,7 +103,8 @@ def merged(of_file: Mapping[str, Any], flags: Mapping[str, Any], path: Path) -> 
     local = of_file.get("stage") == flags.get("stage", LOCAL) == LOCAL
     if kept := [name for name in FILE_ONLY if name in flags and not local]:
         raise InvalidSetting(
-            f"{', '.join(kept)}: only the stage file says where the data is; correct {path}, and leave out -c."
+            f"{', '.join(kept)}: only the stage file says where the data is and where clients find it; correct {path}, "
+            "and leave out -c."
         )
     try:
         settings = Settings.read({**of_file, **flags})

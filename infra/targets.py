@@ -1,24 +1,40 @@
 """Where the data of a deployment is and where its clients find it: what no change of settings may move unseen.
 
-CloudFormation updates a stack in place, in a minute and without an error, to another registry, another table, or fewer
-zones. So a stack tells what it was deployed with as outputs, and `make deploy` compares them with the stage file first.
+CloudFormation updates a stack in place, in a minute and without an error, to another registry, another table, fewer
+zones, or another name. So a stack tells what it was deployed with as outputs, and `make deploy` compares them with the
+stage file first.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Self
 
 from infra.accounts import Stack
-from infra.choices.rules import listed
+from infra.choices.ring import NONE
+from infra.choices.rules import by_zone, listed
 from infra.settings import Settings
 
 GIVEN = "GivenStorage"
 """The output that says which of bucket and table the stack was given, and did not make."""
+RINGS = "RingNetworks"
+"""The output that says in which network the ring of each zone is."""
+UNKNOWN = "*"
+"""A URL, or the part of one, that AWS chooses."""
+
+
+def titled(zone: str) -> str:
+    """As outputs and constructs are called: `Use1Az1`."""
+    return "".join(part.capitalize() for part in zone.split("-"))
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a deployment points at. bucket, table: their names; empty: the stack's own."""
+    """What a deployment points at.
+
+    bucket, table: their names; empty: the stack's own. urls: by the names of their outputs, as patterns in which `*`
+    stands for what AWS chooses. rings: the network that the ring of each zone is in, where zones have one.
+    """
 
     stack: str
     identity: str
@@ -26,6 +42,8 @@ class Target:
     bucket: str
     table: str
     zones: tuple[str, ...]
+    urls: Mapping[str, str]
+    rings: Mapping[str, str]
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -36,26 +54,52 @@ class Target:
             bucket=settings.bucket_name,
             table=settings.table_name,
             zones=settings.zone_ids,
+            urls=dict(_urls(settings)),
+            rings={} if settings.ring.kind == NONE else {zone: _network(settings, zone) for zone in settings.zone_ids},
         )
 
     @property
     def outputs(self) -> dict[str, tuple[str, str]]:
-        """What the stack tells of it, besides the names of bucket and table: values, and what they are."""
+        """What the stack tells of it, besides URLs and the names of bucket and table: values, and what they are."""
         given = [name for name, value in (("bucket_name", self.bucket), ("table_name", self.table)) if value]
+        rings = ",".join(f"{zone}:{network}" for zone, network in self.rings.items())
         told = {
             "Identity": (self.identity, "Which registry this is, among all that there were and will be"),
             "RegistryName": (self.registry, "The metadata space that is served"),
             "Zones": (",".join(self.zones), "Availability zones with a URL each"),
             GIVEN: (",".join(given), "What the stack was given, and did not make"),
+            RINGS: (rings, "The network that the ring of each zone is in, which it cannot leave"),
         }
         return {name: (value, what) for name, (value, what) in told.items() if value}
 
 
-def moved(outputs: Mapping[str, str], target: Target, promised: Collection[str] | None = None) -> list[str]:
-    """What a deployment of the target would move of a stack with these outputs, a sentence each.
+def _urls(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Each URL that clients may be given."""
+    door = settings.front_door
+    if settings.public_doors:
+        yield "RestUrl", UNKNOWN
+    if settings.public_doors and door.domain_name:
+        yield "DomainUrl", f"https://{door.domain_name}"
+    if settings.public_doors and door.function_url:
+        yield "FunctionUrl", UNKNOWN
+    for zone in settings.zone_ids:
+        if settings.zone_urls:
+            yield f"ZoneUrl{titled(zone)}", UNKNOWN
+        if settings.private_doors:
+            endpoint = door.endpoint_ids.get(zone)
+            named = f"https://{zone}.{door.private_domain}"
+            yield f"ZonePrivateUrl{titled(zone)}", f"https://*-{endpoint}.execute-api.*" if endpoint else named
 
-    promised: names of the outputs that the stack would have afterwards; None: unknown, and no URL is missed.
-    """
+
+def _network(settings: Settings, zone: str) -> str:
+    """In words, as a sentence has them."""
+    chosen = settings.network
+    addresses = chosen.subnet_ids.get(zone) or settings.cidr_of(zone)
+    return f"{addresses} in {chosen.vpc_id or 'a VPC of its own'}"
+
+
+def moved(outputs: Mapping[str, str], target: Target) -> list[str]:
+    """What a deployment of the target would move of a stack with these outputs, a sentence each."""
     if not outputs.get("Identity"):
         return [f"The stack {target.stack} is there and has no identity: something else deployed it."]
     return [
@@ -64,7 +108,18 @@ def moved(outputs: Mapping[str, str], target: Target, promised: Collection[str] 
         *_stored(outputs, "bucket_name", "BucketName", target.bucket),
         *_stored(outputs, "table_name", "TableName", target.table),
         *_fewer(listed(outputs.get("Zones", "")), target.zones),
-        *([] if promised is None else _gone(outputs, promised)),
+        *_lost(outputs, target.urls),
+    ]
+
+
+def stuck(outputs: Mapping[str, str], target: Target) -> list[str]:
+    """What CloudFormation would fail at, halfway, a sentence each: caches cannot leave the subnets that they are in."""
+    before = by_zone(outputs.get(RINGS, ""))
+    return [
+        f"The ring of {zone} cannot move from {before[zone]} to {network}: take {zone} out of zones, deploy, and add "
+        "it again."
+        for zone, network in target.rings.items()
+        if before.get(zone, network) != network
     ]
 
 
@@ -107,7 +162,12 @@ def _fewer(old: Collection[str], new: Collection[str]) -> Iterator[str]:
         yield f"zones would change from {','.join(old)!r} to {','.join(new)!r}: {', '.join(lost)} would go."
 
 
-def _gone(outputs: Mapping[str, str], promised: Collection[str]) -> Iterator[str]:
+def _lost(outputs: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
+    """A URL that stays is the one that was promised, and one that AWS has chosen stays as it is."""
     for name, url in outputs.items():
-        if "Url" in name and name not in promised:
+        if "Url" not in name:
+            continue
+        if name not in urls:
             yield f"{name} would go: {url} answers nobody any more."
+        elif not fnmatchcase(url, urls[name]):
+            yield f"{name} would change: {url} answers nobody any more, and {urls[name]} does."

@@ -25,13 +25,9 @@ from infra.parts.ring import Ring
 from infra.service import Place, Service
 from infra.settings import Settings
 from infra.storage import Storage
+from infra.targets import titled
 
 ANYWHERE = "0.0.0.0/0"
-
-
-def titled(zone: str) -> str:
-    """As outputs and constructs are called: `Use1Az1`."""
-    return "".join(part.capitalize() for part in zone.split("-"))
 
 
 class Zone(Construct):

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
 from infra import deploy
 from infra.accounts import Aws, Stack, Unreachable, region
+from infra.choices.network import Network
 from infra.deploy import Deployment, NotDeployed
 from infra.settings import Settings
 from infra.targets import Target
@@ -37,6 +39,10 @@ class Cloud:
     ran: Path
     stacks: dict[str, Stack] = field(default_factory=dict)
     afterwards: dict[str, Stack] = field(default_factory=dict)
+    region: str = REGION
+
+    def number(self) -> str:
+        return "111122223333"
 
     def stack(self, name: str) -> Stack | None:
         return (self.afterwards if self.ran.exists() else self.stacks).get(name)
@@ -77,7 +83,6 @@ def stage(tmp_path: Path, clients: Clients, request: pytest.FixtureRequest) -> S
         path=Path("stages/prod.toml"),
         settings=settings,
         environ={"PATH": f"{npx.parent}:/bin:/usr/bin"},
-        promises=lambda _: ("RestUrl",),
     )
     return Stage(deployment, cloud)
 
@@ -200,7 +205,9 @@ OF_STACKS = {
     "other": missing("other"),
     "secret": refused("AccessDenied", "You may not\nask.", 403),
 }
-OF_ACTIONS = {"DescribeStacks": THERE, "ListStacks": (200, LISTED)}
+CALLER = """<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
+<Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>"""
+OF_ACTIONS = {"GetCallerIdentity": (200, CALLER), "DescribeStacks": THERE, "ListStacks": (200, LISTED)}
 
 
 @pytest.fixture
@@ -209,7 +216,8 @@ def cloudformation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "x")
     with answering(OF_STACKS.__getitem__, OF_ACTIONS.__getitem__) as endpoint:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDFORMATION", endpoint)
+        for service in ("CLOUDFORMATION", "STS"):
+            monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", endpoint)
         yield
 
 
@@ -237,6 +245,18 @@ def test_the_account_tells_who_has_an_identity_and_who_had_it_last() -> None:
     assert Aws(REGION).with_identity("e" * 32) == []
 
 
+@pytest.mark.usefixtures("cloudformation")
+def test_the_account_is_that_of_the_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has none is told so before anything is asked of a stack."""
+    assert Aws(REGION).number() == "111122223333"
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    with pytest.raises(Unreachable, match="AWS does not tell whose credentials these are: Unable to locate"):
+        Aws(REGION).number()
+
+
 def test_the_region_that_is_asked_is_the_one_that_cdk_deploys_to(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -261,8 +281,48 @@ def test_meaning_to_move_is_not_meaning_to_take_what_is_anothers(
     assert "belongs to another deployment" in capsys.readouterr().err
 
 
-def test_every_url_that_a_stack_promises_is_known_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its template; its packages are not built for that."""
-    promised = deploy.promised(Settings(identity=IDENTITY))
-    assert {"RestUrl", "Identity", "BucketName"} <= set(promised)
-    assert "FunctionUrl" not in promised
+def test_a_ring_that_would_have_to_move_is_refused_before_cloudformation_fails_halfway(stage: Stage) -> None:
+    """To mean it does not help: caches cannot leave their subnet. The sentence says the way."""
+    outputs = stage.cloud.afterwards["registry"].outputs
+    there = {"Zones": "use1-az1", "RingNetworks": "use1-az1:10.83.1.0/24 in a VPC of its own"}
+    stage.cloud.stacks = {"registry": Stack("UPDATE_COMPLETE", {**outputs, **there})}
+    settings = replace(stage.deployment.settings, zones="use1-az1", network=Network(vpc_id="vpc-0123"))
+    with pytest.raises(NotDeployed) as refused:
+        stage.run(settings=settings, meant=True)
+    assert str(refused.value) == (
+        "Nothing was deployed: CloudFormation would fail halfway.\n"
+        "  The ring of use1-az1 cannot move from 10.83.1.0/24 in a VPC of its own to 10.83.1.0/24 in vpc-0123: take "
+        "use1-az1 out of zones, deploy, and add it again."
+    )
+    assert not stage.asked
+
+
+@pytest.mark.parametrize(
+    "where, told",
+    [
+        ({"account": "444455556666"}, "the account 444455556666, and this environment for 111122223333."),
+        ({"region": "eu-north-1"}, f"the region eu-north-1, and this environment for {REGION}."),
+    ],
+)
+def test_a_stage_is_deployed_to_its_own_account_and_region_alone(
+    stage: Stage, where: dict[str, Any], told: str
+) -> None:
+    """There is no such stack elsewhere: it would look like a first deployment, and begin the registry anew, empty."""
+    with pytest.raises(NotDeployed) as refused:
+        stage.run(settings=replace(stage.deployment.settings, **where), meant=True)
+    sentence = "AWS_PROFILE chooses credentials, AWS_REGION a region; or correct the file."
+    assert str(refused.value) == f"Nothing was deployed: stages/prod.toml is for {told} {sentence}"
+    assert refused.value.status == 2
+    assert not stage.asked
+    stage.run(settings=replace(stage.deployment.settings, account="111122223333", region=REGION))
+    assert stage.asked
+
+
+def test_a_stage_file_that_names_no_account_is_told_which_it_should(stage: Stage) -> None:
+    """Else credentials of another account would do, and begin another registry under the same identity."""
+    advice = stage.deployment.advice(stage.cloud)
+    assert advice.endswith(f'Write above its first table: account = "111122223333" and region = "{REGION}"')
+    half = replace(stage.deployment, settings=replace(stage.deployment.settings, region=REGION))
+    assert half.advice(stage.cloud).endswith('table: account = "111122223333"')
+    named = replace(half.settings, account="111122223333")
+    assert replace(half, settings=named).advice(stage.cloud) == ""

@@ -79,6 +79,8 @@ def test_what_the_command_line_gives_as_text_is_read_as_what_it_is() -> None:
             "my_stack",
             "stack_name is 'my_stack'; it must be 1 to 128 letters, digits and '-', a letter first, or empty.",
         ),
+        ("account", "prod", "account is 'prod'; it must be the number of an AWS account, twelve digits, or empty."),
+        ("region", "Ireland", "region is 'Ireland'; it must be a region, such as eu-west-1, or empty."),
         ("auth", "auto", "auth is 'auto'; it must be keys or none."),
         ("watch.alarms", "maybe", "watch.alarms is 'maybe'; it must be true or false."),
         ("function.memory_mb", "lots", "function.memory_mb is 'lots'; it must be a whole number."),

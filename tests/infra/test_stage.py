@@ -1,9 +1,11 @@
 """`make stage`: the first stage file, by asking or by options; never over one that is there."""
 
+import os
 import sys
 import tomllib
 from pathlib import Path
 
+import boto3
 import pytest
 
 from infra import stage
@@ -72,6 +74,37 @@ def test_it_asks_again_what_was_answered_wrongly(capsys: Captured) -> None:
     assert (settings.registry_name, settings.zones, settings.front_door.function_url) == ("orders", "use1-az1", False)
     assert asked[0] == "Name of the registry; every stored name begins with it [prod]: "
     assert capsys.readouterr().err.startswith("registry_name is 'Orders';")
+
+
+def test_it_offers_the_account_and_the_region_of_the_environment() -> None:
+    """Whoever makes a stage has them at hand then; later, other credentials begin no other registry by this file."""
+    found = {"account": "111122223333", "region": "eu-west-1"}
+    asked: list[str] = []
+
+    def ask(question: str) -> str:
+        asked.append(question)
+        return ""
+
+    settings = stage.chosen("prod", {}, ask, found)
+    assert (settings.account, settings.region) == ("111122223333", "eu-west-1")
+    assert [question for question in asked if "[111122223333]" in question or "[eu-west-1]" in question]
+    said = tomllib.loads(stage.text("prod", settings))
+    assert (said["account"], said["region"]) == ("111122223333", "eu-west-1")
+    elsewhere = stage.chosen("prod", {"account": "444455556666"}, ask, found)
+    assert (elsewhere.account, stage.chosen("prod", {}, None, found).account) == ("444455556666", "")
+
+
+def test_without_credentials_it_offers_what_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A stage can be made on a machine that never sees the account."""
+    for name in [each for each in os.environ if each.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    assert stage.surroundings() == {}
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    assert stage.surroundings() == {"region": "eu-west-1"}
 
 
 def test_a_stage_file_says_again_what_it_was_made_of() -> None:

@@ -104,11 +104,14 @@ def test_a_deployment_has_an_identity_of_its_own(write: Write) -> None:
 
 
 @pytest.mark.parametrize("name", FILE_ONLY)
-def test_where_the_data_is_stands_in_the_file_only(write: Write, name: str) -> None:
-    """With flags, the one deployment that forgets one gives the same stack another, empty registry."""
+def test_where_the_data_is_and_where_clients_find_it_stands_in_the_file_only(write: Write, name: str) -> None:
+    """With flags, the one deployment that forgets one gives the same stack another, empty registry, or no name."""
     path = write("")
     told = refusal({"stage_file": str(path), name: "x"})
-    assert told == f"{name}: only the stage file says where the data is; correct {path}, and leave out -c."
+    assert told == (
+        f"{name}: only the stage file says where the data is and where clients find it; correct {path}, and leave "
+        "out -c."
+    )
     assert name in refusal({"stage_file": str(path), name: "local" if name == "stage" else ""})
 
 

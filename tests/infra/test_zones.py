@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 from infra.heartbeat import MEMORY_MB
-from infra.parts.zone import titled
 from infra.settings import Settings
+from infra.targets import titled
 from sigla.aws.heartbeat import TROUBLES, Asked
 from sigla.aws.telemetry import NAMESPACE
 from tests.infra.reading import Template, all_in, all_of, ids, ids_in, kinds, mentioned, of, only, written
@@ -29,7 +29,7 @@ def test_a_zone_comes_and_goes_and_touches_nothing_else(zones: Template, fewer: 
     assert {name[: len("ZoneUse1Az2")] for name in gone} == {"ZoneUse1Az2"}
     assert fewer["Resources"] == {name: each for name, each in resources.items() if name not in gone}
     assert zones["Outputs"].keys() - fewer["Outputs"].keys() == {"ZoneUrlUse1Az2", "ZoneFunctionUse1Az2"}
-    told = {name: each for name, each in fewer["Outputs"].items() if name != "Zones"}  # the list itself
+    told = {name: each for name, each in fewer["Outputs"].items() if name not in ("Zones", "RingNetworks")}  # lists
     assert told.items() <= zones["Outputs"].items()
     assert template["Resources"].items() <= fewer["Resources"].items()
 
@@ -237,7 +237,7 @@ def test_on_localstack_a_zone_is_what_localstack_has(local_zones: Template) -> N
 def test_outputs_tell_where_each_zone_is(zones: Template, private: Template) -> None:
     """By the ids of zones; the page has those of one, from which the others can be told."""
     names = {f"{kind}{titled(zone)}" for zone in ZONES for kind in ("ZoneUrl", "ZoneFunction")}
-    core = {name for name in zones["Outputs"] if not name.startswith("Zone")} | {"Zones"}
+    core = {name for name in zones["Outputs"] if not name.startswith("Zone")} | {"Zones", "RingNetworks"}
     assert zones["Outputs"].keys() == names | core
     assert {"HeartbeatName", "VpcId"} <= core
     shown = {re.sub(r"Use\dAz\d$", "Use1Az1", name) for name in zones["Outputs"].keys() | private["Outputs"].keys()}
