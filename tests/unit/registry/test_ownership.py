@@ -12,10 +12,10 @@ import pytest
 from sigla.cache.speakers import Speakers
 from sigla.embedded.store import EmbeddedStore
 from sigla.errors import ForeignData, StoreError
-from sigla.model import LATEST, Draft, SchemaId, Search, Show, Version
+from sigla.model import LATEST, BodyKey, Draft, SchemaId, Search, Show, Version
 from sigla.observe import Facts
 from sigla.ports import Bodies, Catalog, Marks, Zone, Zones
-from sigla.registry import Registry
+from sigla.registry import Registry, ownership
 from sigla.registry.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones
 from tests.build import FixedClock, MemoryMark
 from tests.unit.registry.tell import ALL, ONE, TWO, register, s
@@ -139,6 +139,31 @@ def test_a_bucket_without_an_identity_is_not_read_beside_a_table_that_is_ours(de
     for act in (lambda registry: registry.schema_by_id(SchemaId(1)), *OF_BOTH, *WRITES):
         foreign = refused(act, deployment.registry)
         assert (foreign.kind, foreign.found) == ("bucket", "")
+
+
+def test_the_first_read_of_all_is_not_told_by_a_bucket_without_an_identity(
+    deployment: Deployment, store: EmbeddedStore
+) -> None:
+    """Nobody has asked the table yet: whoever is told the wrong schema keeps it, and fills the zone's ring with it."""
+    deployment.bear(OURS, "")
+    with pytest.raises(ForeignData, match="the bucket orders has no identity"):
+        OwnBodies(store.bodies, deployment.ownership).get(BodyKey(".", SchemaId(1)))
+
+
+@pytest.mark.parametrize("silence", ["refuses", "waits"])
+def test_a_registry_that_nobody_claimed_is_read_while_its_table_is_silent(
+    deployment: Deployment, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, silence: str
+) -> None:
+    """What an id means needs no table, and whoever asks does not wait for it for long."""
+    monkeypatch.setattr(ownership, "PATIENCE_S", 0.01)
+    deployment.bear("", "")
+    deployment.table.failure = StoreError("DynamoDB did not answer")
+    ready = threading.Event()
+    if silence == "waits":
+        monkeypatch.setattr(deployment.table, "read", lambda: "" if ready.wait(10) else "late")
+    told = OwnBodies(store.bodies, deployment.ownership).get(BodyKey(".", SchemaId(1)))
+    assert (told.schema.text, ready.is_set()) == (ONE, False)
+    ready.set()
 
 
 def test_a_foreign_bucket_is_not_believed(deployment: Deployment) -> None:

@@ -12,17 +12,21 @@ Both stores are looked at then; what only the catalog tells waits for the catalo
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final, ParamSpec, TypeVar
 
 from sigla import observe
-from sigla.errors import ForeignData
+from sigla.errors import ForeignData, StoreError
 from sigla.observe import Teller
 from sigla.ports import Bodies, Catalog, Clock, Mark, Marks, Moment, Zone, Zones
 
 AGAIN_MS: Final = 30_000
 """For so long a store that is not ours is not looked at again."""
+
+PATIENCE_S = 1.0
+"""As long as `cache.speakers` waits for a catalog, whose answer a read by id can do without."""
 
 EVENT: Final = "foreign-data"
 """Of the line that each look leaves which finds another identity, or none."""
@@ -39,6 +43,7 @@ class Ownership:
 
     def __init__(self, identity: str, marks: Marks, clock: Clock, *, tell: Teller = observe.tell) -> None:
         self.tell = tell
+        self._identity = identity
         self._pool = ThreadPoolExecutor(len(marks), thread_name_prefix="marks")
         self._bodies, self._catalog = (
             _Looked(mark, identity, clock, self._pool, self._told) for mark in (marks.bodies, marks.catalog)
@@ -85,7 +90,8 @@ class Ownership:
     def reading(self, read: Callable[P, T]) -> Callable[P, T]:
         """The same question to the bodies, likewise; but these need not bear any identity, as those of old releases.
 
-        Beside a table that is known to be ours they must: then it is the bucket that is a wrong one.
+        Beside a table that is known to be ours they must: then it is the bucket that is a wrong one. So where they bear
+        none, the table's look is waited for, but not long.
         """
 
         def asked(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -96,7 +102,7 @@ class Ownership:
             try:
                 return read(*args, **kwargs)
             finally:
-                look.check(bare=not self._catalog.is_ours)
+                look.check(bare=look.found.result() == "" and not self._catalog_vouches())
 
         return asked
 
@@ -110,6 +116,12 @@ class Ownership:
             return do(*args, **kwargs)
 
         return done
+
+    def _catalog_vouches(self) -> bool:
+        """Whether the catalog is ours, as far as it says so in time: what an id means must not depend on it."""
+        with suppress(StoreError, TimeoutError):
+            return self._catalog.begin().found.result(PATIENCE_S) == self._identity
+        return False
 
     @property
     def _is_ours(self) -> bool:
