@@ -83,7 +83,7 @@ def layer(architecture: str) -> Package:
 
 def code(function: str) -> Package:
     """The folder of one of functions/ with the package sigla beside its handler."""
-    sources = sorted([*files(ROOT / "functions" / function), *files(ROOT / "layers" / "sigla" / "python")])
+    sources = sorted([*files(ROOT / "functions" / function), *product()])
     return Package(function, digest([_recipe(), *contents(sources)]), partial(_fill_code, sources))
 
 
@@ -123,6 +123,16 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
     for path in folder.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             yield path.relative_to(folder).as_posix(), path
+
+
+ONLY_SERVED = "sigla/web/swagger_ui/"
+"""Of the package sigla: what the page `/docs` of `sigla serve` is made of, which is larger than all the rest."""
+
+
+def product() -> Iterator[tuple[str, Path]]:
+    """The package sigla, as it runs in AWS."""
+    everything = files(ROOT / "layers" / "sigla" / "python")
+    return ((name, path) for name, path in everything if not name.startswith(ONLY_SERVED))
 
 
 def contents(sources: Iterable[tuple[str, Path]]) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from infra.packages import ROOT, Package, contents, copy, digest, files, install, told
+from infra.packages import ROOT, Package, contents, copy, digest, files, install, product, told
 
 PYTHON: Final = "3.11"
 """The oldest that we promise, and one that every release of EMR with Spark 4 has."""
@@ -50,7 +50,7 @@ def _sources() -> Iterator[tuple[str, Path]]:
     for name, path in files(ROOT / "pipelines"):
         if not name.startswith(LEFT_OUT):
             yield f"pipelines/{name}", path
-    yield from files(ROOT / "layers" / "sigla" / "python")
+    yield from product()
 
 
 def _wanted() -> list[str]:

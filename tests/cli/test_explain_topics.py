@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from sigla.cli import explain_records, main
+from sigla.cli import main, topics
 from tests.cli.explaining import PAYLOAD, Captured, explained, misused, stored
 
 
@@ -75,7 +75,7 @@ def test_a_broker_that_is_not_there_is_one_sentence(
     data: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """And not a line for each try of Kafka's client, which writes them past Python."""
-    monkeypatch.setattr(explain_records, "WAIT_S", 1.0)
+    monkeypatch.setattr(topics, "WAIT_S", 1.0)
     with closing(socket.socket()) as deaf:
         deaf.bind(("127.0.0.1", 0))  # nobody listens, and nobody else gets the port
         broker = f"127.0.0.1:{deaf.getsockname()[1]}"

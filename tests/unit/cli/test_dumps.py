@@ -86,7 +86,7 @@ def test_lines_without_an_offset_have_their_order_from_one_file(tmp_path: Path) 
         del form["offset"]
         (tmp_path / name).write_text(f"{json.dumps(form)}\n")
     assert dumps.read(tmp_path / "a.jsonl") == records[:1]
-    with pytest.raises(Misuse, match=r"Line 1 of .*a.jsonl is no record: .* timestamp and offset, without which"):
+    with pytest.raises(Misuse, match=r"Line 1 of .*a.jsonl is no record: .* every line needs its offset"):
         dumps.read(tmp_path)
 
 

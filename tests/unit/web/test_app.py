@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sigla.auth.permissions import Principal, principal
 from sigla.observe import Seen
 from sigla.registry import Registry
 from sigla.web import app
@@ -353,6 +354,19 @@ def test_browsers_of_other_sites_are_let_in_where_that_is_set(registry: Registry
 
 
 def test_the_api_describes_itself(client: Client) -> None:
-    """FastAPI's own routes, fed from our table."""
-    assert set(client("GET", "/openapi.json").json["paths"]) == {route.path for route in ROUTES}
-    assert b"openapi.json" in client("GET", "/docs").body
+    """From our table; where it is reached makes no difference to it."""
+    described = client("GET", "/openapi.json").json
+    assert set(described["paths"]) == {route.path for route in ROUTES}
+    assert described["servers"] == [{"url": "."}]
+
+
+def test_a_function_describes_itself_to_those_who_may_ask_and_has_no_page(registry: Registry) -> None:
+    """Its answers are paid for, and its code is what a cold start loads."""
+
+    def authenticate(sent: bytes | None) -> Principal | None:
+        return principal("reader", "reader", ()) if sent == b"Basic good" else None
+
+    function = Client(app.build(registry, options=app.Options(authenticate=authenticate)))
+    assert function("GET", "/openapi.json").refusal[:2] == (401, 401)
+    assert "paths" in function("GET", "/openapi.json", headers={"authorization": "Basic good"}).json
+    assert function("GET", "/docs", headers={"authorization": "Basic good"}).status == 404

@@ -271,7 +271,10 @@ def test_a_subject_of_nobody_is_refused_before_its_body_is_read(ask: Asks) -> No
 def test_the_document_says_that_a_key_is_needed(world: Guarded) -> None:
     """Generators of clients and the page at /docs ask for one then; an open registry says nothing of keys."""
     options = app.Options(authenticate=principal)
-    closed = Client(app.build(world.registry, options=options))("GET", "/openapi.json").json
+    asked = Client(app.build(world.registry, options=options))(
+        "GET", "/openapi.json", None, {"authorization": "reader"}
+    )
+    closed = asked.json
     assert closed["components"]["securitySchemes"]["key"]["scheme"] == "basic"
     assert closed["paths"]["/subjects"]["get"]["security"] == [{"key": []}]
     assert {"401", "403"} <= set(closed["paths"]["/subjects"]["get"]["responses"])

@@ -23,7 +23,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve --zones 3        three zones, each with a URL and a cache ring
   sigla keys create NAME       makes one
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
-  sigla import SOURCE          brings in what another registry holds: a dump of its topic, or its URL
+  sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla scrub                  compares bodies, catalog and journal

@@ -1,4 +1,7 @@
-"""Files of `_schemas` records: dumps, exports, segments of the journal in S3. Lines that come twice count once."""
+"""Files of `_schemas` records: dumps, exports, segments of the journal in S3, what Kafka's tools print.
+
+Lines that come twice count once.
+"""
 
 import gzip
 import os
@@ -17,7 +20,7 @@ from sigla.journal.replay import FORM, Line, NotARecord, Place, TopicRecord, rea
 STANDARD_INPUT = "standard input"
 
 ONE_TOPIC = "Dumps of one topic agree, those of several are imported one by one. Nothing was imported."
-NEEDED = f"{FORM}, without which nobody knows the order of several files"
+NEEDED = f"{FORM}; where there are several files, every line needs its offset, or nobody knows their order"
 
 _GZIP = b"\x1f\x8b"
 

@@ -22,8 +22,8 @@ value, or the byte at which it fails and why.
 """
 
 EPILOG = """\
-Exit status: 0 decoded, 1 not decodable, or a store is silent, 2 misused. Topics and JSON Schema need what \
-`pip install '.[pipelines]'` in the clone of Sigla brings.
+Exit status: 0 decoded, 1 not decodable, or a store is silent, 2 misused. Topics need what \
+`pip install '.[kafka]'` in the clone of Sigla brings, JSON Schema what `pip install '.[pipelines]'` does.
 """
 
 FORMS = ("file", "hex", "base64")
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _given(args: argparse.Namespace) -> "Given":
     """Raises Misuse, Refused."""
-    from sigla.cli import explain_records
+    from sigla.cli import explain_records, topics
 
     if bool(args.record) == bool(args.topic):
         raise Misuse("Say which record: RECORD, or --topic with --offset and --brokers.")
@@ -90,5 +90,5 @@ def _given(args: argparse.Namespace) -> "Given":
         return explain_records.given(args.record, args.form)
     if args.offset is None or args.offset < 0 or args.partition < 0 or not args.brokers:
         raise Misuse("A record of a topic is found by --partition and --offset, which begin with 0, and --brokers.")
-    settings = {**explain_records.properties(args.settings), "bootstrap.servers": args.brokers}
+    settings = {**topics.properties(args.settings), "bootstrap.servers": args.brokers}
     return explain_records.fetched(args.topic, args.partition, args.offset, args.part, settings)

@@ -6,16 +6,13 @@ from base64 import b64decode
 from binascii import Error as NoBase64
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from sigla.cli import topics
 from sigla.cli.misuse import Misuse, Refused
 
-WAIT_S = 15.0
-"""For a broker's answer."""
+INSTALL = "pip install '.[pipelines]' in the clone of Sigla"
 
 HEX = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})+)")
-
-INSTALL = "pip install '.[pipelines]' in the clone of Sigla"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,50 +61,18 @@ def _is_file(record: str) -> bool:
         return False
 
 
-def fetched(topic: str, partition: int, offset: int, part: str, settings: dict[str, str]) -> Given:
+def fetched(topic: str, partition: int, offset: int, part: str, settings: topics.Settings) -> Given:
     """A record of a topic. settings: of the consumer. Raises Misuse, Refused."""
-    try:
-        import confluent_kafka as kafka
-    except ImportError:
-        raise Misuse(f"Topics are read by confluent-kafka, which is not installed: {INSTALL}.") from None
-    said: list[str] = []
-    own = {
-        "group.id": "sigla-explain",
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        # Else it writes a line of its own for each try.
-        "log_level": 0,
-        "error_cb": lambda error: said.append(error.str()),
-    }
-    try:
-        consumer = kafka.Consumer({"auto.offset.reset": "error", **settings, **own})
-    except kafka.KafkaException as problem:
-        raise Misuse(f"A consumer cannot be made of these settings: {problem.args[0].str()}.") from None
-    try:
-        consumer.assign([kafka.TopicPartition(topic, partition, offset)])
-        message: Any = consumer.poll(WAIT_S)  # its types say that headers are text
-    except kafka.KafkaException as problem:
-        raise Refused(f"{topic} cannot be read: {problem.args[0].str()}.") from None
-    finally:
-        consumer.close()
+    with topics.consuming(topic, settings) as reader:
+        reader.begin(topic, partition, offset)
+        message = reader.next()
     if message is None:
-        why = f" ({said[-1]})" if said else ""
-        raise Refused(f"{settings['bootstrap.servers']} does not answer, or {topic} has no partition {partition}{why}.")
+        raise Refused(
+            f"{settings['bootstrap.servers']} does not answer, or {topic} has no partition {partition}{reader.reason}."
+        )
     if message.error():
         raise Refused(f"{topic}, partition {partition}, has no record {offset}: {message.error().str()}.")
     if message.offset() != offset:
         raise Refused(f"{topic}, partition {partition}, has no record {offset}; the next one is {message.offset()}.")
     headers = tuple((name, value) for name, value in message.headers() or ())
     return Given(message.value() if part == "value" else message.key(), headers)
-
-
-def properties(path: Path | None) -> dict[str, str]:
-    """Settings as Kafka's tools keep them: `name=value` lines. Raises Misuse."""
-    if path is None:
-        return {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise Misuse(f"{path} cannot be read ({problem}).") from None
-    pairs = (line.partition("=") for line in lines if line.strip() and not line.lstrip().startswith("#"))
-    return {name.strip(): value.strip() for name, _, value in pairs}

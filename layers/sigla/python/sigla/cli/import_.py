@@ -21,11 +21,13 @@ Brings into a registry what another one holds, with its ids, versions, times, de
 that stands here is overwritten: what is equal is identical, what is not is a conflict and is told. So it may be cut off
 and begun again. The registry that is written to must not be served from a directory at the same time.
 
-  sigla import records.jsonl.gz        a dump of the topic _schemas, or what `sigla export` wrote: a JSON object a line
-                                       with the texts key and value, timestamp and offset
+  sigla import records.jsonl.gz        a dump of the topic _schemas: what `sigla export`, `kcat -J` or Kafka's console
+                                       consumer wrote, a record a line
   … | sigla import -                   the same, through a pipe
   sigla import journal/                every *.jsonl(.gz) below a directory: segments of a journal, from its bucket
   sigla import https://registry:8081   another registry, through its API
+  sigla import kafka://HOST:9092/_schemas
+                                       its topic, from a broker; needs what `pip install '.[kafka]'` brings
 """
 
 EPILOG = """\
@@ -38,7 +40,7 @@ registry or a store does not answer.
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "import",
-        help="what another registry holds: from a dump of its topic, or from its URL",
+        help="what another registry holds: from a dump of its topic, from the topic, or from its URL",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -47,6 +49,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     place.add_to(parser)
     parser.add_argument(
         "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
+    )
+    parser.add_argument(
+        "--settings", type=Path, metavar="FILE", help="for kafka://: of the consumer, name=value lines: how to log in"
     )
     parser.add_argument("--bodies", action="store_true", help="put back bodies that were lost of what is identical")
     parser.add_argument(
@@ -93,9 +98,11 @@ def _check_reach(stores: "Stores", state: "State") -> None:
 
 
 def _state(args: argparse.Namespace, told: progress.Told) -> "State":
-    from sigla.cli import dumps, remote
+    from sigla.cli import dumps, remote, topics
     from sigla.journal import replay
 
+    if topics.is_topic(args.source):
+        return replay.replayed(topics.read(args.source, topics.properties(args.settings), told))
     if remote.is_url(args.source):
         from sigla.embedded.clock import SystemClock
 

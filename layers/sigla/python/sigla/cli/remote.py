@@ -1,14 +1,16 @@
 """Another registry, read through its API: the state that it answers from.
 
+Karapace and old releases of Confluent's lack some of the API; what they lack has the value that it has by default.
 What an API does not tell is not in it: ids that nobody holds any more, settings of subjects without a version, and
 whether a global setting is set or is only the default.
 """
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import Lock, local
 from typing import Any, TypeVar
@@ -65,51 +67,123 @@ def read(url: str, user: str, clock: Clock, told: Told) -> State:
         remote.close()
 
 
+class NoSuchPage(Misuse):
+    """The server answers, and has nothing under that path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What a registry can be asked for.
+
+    Karapace has no contexts; Confluent's had none before 7.0, and no lists of schemas before 5.5.
+
+    contexts: None where there are none. mode: what a subject may answer that has no mode of its own; None: nothing.
+    """
+
+    contexts: Sequence[str] | None
+    lists_schemas: bool
+    mode: str | None
+
+    @property
+    def everywhere(self) -> Mapping[str, str]:
+        """What to ask a list for, so that it tells of all contexts."""
+        return {} if self.contexts is None else {"subjectPrefix": EVERYWHERE}
+
+
+def _api(remote: "Remote") -> Api:
+    contexts = remote.find("/contexts")
+    # Karapace answers for every subject that it may be written to, whether that was set or not.
+    mode = READWRITE if contexts is None and _mode(remote, "/mode") in (None, READWRITE) else None
+    return Api(contexts, remote.find("/schemas", limit=1) is not None, mode)
+
+
 def _state(remote: "Remote", told: Told) -> State:
-    schemas = sorted(_schemas(remote, told), key=lambda each: (each.get("ts") or 0, each["version"]))
+    api = _api(remote)
+    found = _schemas(remote, api, told) if api.lists_schemas else _schemas_one_by_one(remote, told)
+    schemas = sorted(found, key=lambda each: (each.get("ts") or 0, each["version"]))
     remote.get(f"/subjects/{quote(NOBODYS, safe='')}/versions")
-    contexts = [name for name in remote.get("/contexts") or () if name != GLOBAL.context]
+    contexts = [name for name in api.contexts or () if name != GLOBAL.context]
     subjects = list(dict.fromkeys(each["subject"] for each in schemas))
-    if set(subjects) != set(remote.get("/subjects", subjectPrefix=EVERYWHERE, deleted="true") or ()):
+    if set(subjects) != set(remote.get("/subjects", **api.everywhere, deleted="true") or ()):
         raise Refused(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
-    scopes = [GLOBAL, REGISTRY_WIDE, *(Subject(name, "") for name in contexts), *map(names.subject, subjects)]
-    found = [replay.from_answer(each) for each in schemas]
-    found += [TopicRecord(*records.context_record(name, listed=True), 0, 0) for name in contexts]
-    for some in remote.many(_settings, scopes, "settings", told):
-        found += some
-    state = replay.replayed(record._replace(offset=offset) for offset, record in enumerate(found))
-    one_of = {put.subject.context: replay.key_of(put) for puts in state.subjects.values() for put in puts}
-    return replace(state, highest=dict(remote.many(_highest, list(one_of.values()), "counters", told)))
+    registry_wide = [] if api.contexts is None else [REGISTRY_WIDE]
+    scopes = [GLOBAL, *registry_wide, *(Subject(name, "") for name in contexts), *map(names.subject, subjects)]
+    records_found = [replay.from_answer(each) for each in schemas]
+    records_found += [TopicRecord(*records.context_record(name, listed=True), 0, 0) for name in contexts]
+    for some in remote.many(partial(_settings, api=api), scopes, "settings", told):
+        records_found += some
+    state = replay.replayed(record._replace(offset=offset) for offset, record in enumerate(records_found))
+    keys = [BodyKey(context, id) for context, id in state.highest.items()]
+    return replace(state, highest=dict(remote.many(partial(_highest, api=api), keys, "counters", told)))
 
 
-def _schemas(remote: "Remote", told: Told) -> list[Json]:
-    """Every version, soft-deleted ones too: page by page, until one has nothing new."""
+def _schemas(remote: "Remote", api: Api, told: Told) -> list[Json]:
+    """Every version; of those that are soft-deleted, `deleted` says so."""
+    found = _listed(remote, api, told, deleted="true")
+    if any("deleted" in each for each in found.values()):
+        return list(found.values())
+    # A registry of old lists soft-deleted versions like all others.
+    live = _listed(remote, api, told)
+    return [{**each, "deleted": place not in live} for place, each in found.items()]
+
+
+def _listed(remote: "Remote", api: Api, told: Told, **query: str) -> dict[tuple[str, int], Json]:
+    """Versions by subject and number: page by page, until one has nothing new."""
     found: dict[tuple[str, int], Json] = {}
     known = -1
     while known < len(found):
         known = len(found)
-        page = remote.get("/schemas", subjectPrefix=EVERYWHERE, deleted="true", offset=known, limit=PAGE)
+        page = remote.get("/schemas", **api.everywhere, **query, offset=known, limit=PAGE)
         found |= {(each["subject"], each["version"]): each for each in page or ()}
         told("schemas", len(found))
-    return list(found.values())
+    return found
 
 
-def _settings(remote: "Remote", scope: Subject) -> list[TopicRecord]:
+def _schemas_one_by_one(remote: "Remote", told: Told) -> list[Json]:
+    """As `_schemas`, where there is no list of them."""
+    subjects = remote.get("/subjects", deleted="true") or ()
+    places = [place for some in remote.many(_versions, subjects, "subjects", told) for place in some]
+    return list(remote.many(_version, places, "schemas", told))
+
+
+def _versions(remote: "Remote", subject: str) -> list[tuple[str, int, bool]]:
+    """Each version of a subject, and whether it is soft-deleted."""
+    path = f"/subjects/{quote(subject, safe='')}/versions"
+    live = remote.get(path) or ()
+    return [(subject, version, version not in live) for version in remote.get(path, deleted="true") or live]
+
+
+def _version(remote: "Remote", place: tuple[str, int, bool]) -> Json:
+    subject, version, deleted = place
+    answer: Json | None = remote.get(f"/subjects/{quote(subject, safe='')}/versions/{version}", deleted="true")
+    if answer is None:
+        raise Refused(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
+    return {**answer, "deleted": deleted}
+
+
+def _settings(remote: "Remote", scope: Subject, *, api: Api) -> list[TopicRecord]:
     """What is set for the scope itself."""
     place = f"/{quote(scope.qualified, safe='')}" if scope != GLOBAL else ""
-    config, mode = remote.get(f"/config{place}"), remote.get(f"/mode{place}")
-    default_config, default_mode = ALWAYS_ANSWERED.get(scope, (None, None))
+    config, mode = remote.get(f"/config{place}"), _mode(remote, f"/mode{place}")
+    default_config, default_mode = ALWAYS_ANSWERED.get(scope, (None, api.mode))
     found = []
     if config is not None and records.config(config) != default_config:
         found.append(records.config_record(scope, config))
-    if mode is not None and mode["mode"] != default_mode:
-        found.append(records.mode_record(scope, mode["mode"]))
+    if mode is not None and mode != default_mode:
+        found.append(records.mode_record(scope, mode))
     return [TopicRecord(*pair, 0, 0) for pair in found]
 
 
-def _highest(remote: "Remote", key: BodyKey) -> tuple[str, SchemaId]:
-    """The highest id that a context ever had. key: of any of its schemas."""
-    answer = remote.get(f"/schemas/ids/{key.id}", subject=Subject(key.context, "").qualified, **replay.ASK_HIGHEST)
+def _mode(remote: "Remote", path: str) -> str | None:
+    """None where nothing is set, and where the registry knows no modes."""
+    answer = remote.find(path)
+    return None if answer is None else answer["mode"]
+
+
+def _highest(remote: "Remote", key: BodyKey, *, api: Api) -> tuple[str, SchemaId]:
+    """The highest id that a context ever had. key: the highest of its schemas."""
+    scope = {} if api.contexts is None else {"subject": Subject(key.context, "").qualified}
+    answer = remote.get(f"/schemas/ids/{key.id}", **scope, **replay.ASK_HIGHEST)
     return key.context, replay.highest_of(answer or {}, key.id)
 
 
@@ -158,6 +232,13 @@ class Remote:
             if pause_s is not None:
                 self._clock.sleep(pause_s)
         raise Refused(problem)
+
+    def find(self, path: str, **query: object) -> Any:
+        """The answer; None where there is no such thing, and also where this API has no such page."""
+        try:
+            return self.get(path, **query)
+        except NoSuchPage:
+            return None
 
     def many(
         self, ask: Callable[["Remote", Item], Result], items: Iterable[Item], what: str, told: Told
@@ -213,7 +294,7 @@ def _whole(answer: HTTPResponse) -> bytes:
 
 
 def _none(body: bytes, problem: str) -> None:
-    """404 with a number of the API's own: there is no such thing. Else there is no such page. Raises Misuse."""
+    """404 with a number of the API's own: there is no such thing. Raises NoSuchPage."""
     form: Mapping[str, object] = json.loads(body) if body.startswith(b"{") else {}
     if str(form.get("error_code", ""))[:3] != "404" or form.get("error_code") == 404:
-        raise Misuse(problem)
+        raise NoSuchPage(problem)

@@ -1,11 +1,11 @@
 """The application: FastAPI around one table of routes that sends raw ASGI messages.
 
-FastAPI brings the lifespan, `/openapi.json` and `/docs`. Before the table stands nothing: a request by id costs less
+FastAPI brings the lifespan. Before the table stands nothing: a request by id costs less
 than a stack of middleware. Everything asynchronous about the API is in this file.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -32,23 +32,22 @@ from sigla.errors import (
     Unauthorized,
 )
 from sigla.registry import Registry
-from sigla.web import headers, openapi
+from sigla.web import headers
 from sigla.web.admission import admitted
 from sigla.web.answer import Answer, refused
+from sigla.web.beside import description
 from sigla.web.call import NONE, Call
 from sigla.web.dispatch import Dispatch
 from sigla.web.exchange import Exchange, Service
+from sigla.web.front_page import front_page
 from sigla.web.guard import Guard
-from sigla.web.negotiate import negotiate
+from sigla.web.negotiate import names_html, negotiate
 from sigla.web.packing import Packing
 from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.rendered import Rendered, etag
 from sigla.web.routes import ROUTES, Route
 from sigla.web.worker import Job, Task
 from sigla.web.workers import Workers, effort_of, is_quick
-
-DOCUMENTS = ("/openapi.json", "/docs")
-
 
 LONGEST_TARGET = 8 * 2**10
 """Bytes of path and query."""
@@ -94,25 +93,26 @@ def build(
     *,
     workers: Workers | None = None,
     options: Options | None = None,
-    beside: Sequence[BaseRoute] = (),
+    beside: Sequence[BaseRoute] | None = None,
     lifespan: Lifespan[Any] | None = None,
 ) -> FastAPI:
     """The ASGI application over a registry.
 
     workers: for all that parses or writes; without them everything runs where it arrives. beside: routes that are not
-    the API's (health, metrics), each with a `path`.
+    the API's (health, metrics), each with a `path`; without them its description alone, for those who may ask.
     """
     options = options or Options()
+    beside = [description(options.authenticate)] if beside is None else beside
     return Application(Table(registry, workers, options, paths_of(beside)), options, beside, lifespan)
 
 
 def paths_of(beside: Sequence[BaseRoute]) -> frozenset[str]:
-    """Where something else than the table answers, the documents included."""
-    return frozenset({*DOCUMENTS, *(getattr(route, "path", "") for route in beside)})
+    """Where something else than the table answers."""
+    return frozenset(getattr(route, "path", "") for route in beside)
 
 
 class Application(FastAPI):
-    """The table for every path but those of the documents and of the routes beside it.
+    """The table for every path but those of the routes beside it.
 
     table: a `Table`, or what shares requests out among several.
     """
@@ -120,14 +120,11 @@ class Application(FastAPI):
     def __init__(
         self, table: ASGIApp, options: Options, beside: Sequence[BaseRoute], lifespan: Lifespan[Any] | None
     ) -> None:
-        super().__init__(
-            title="Sigla", lifespan=lifespan, docs_url="/docs", redoc_url=None, swagger_ui_oauth2_redirect_url=None
-        )
+        super().__init__(title="Sigla", lifespan=lifespan, openapi_url=None)
         self.router.routes[:0] = beside
         self._table = table
         self._elsewhere = paths_of(beside)
         self._cors_origins = options.cors_origins
-        self._closed = options.authenticate is not None
         self._guard = options.guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -139,9 +136,6 @@ class Application(FastAPI):
         if self.middleware_stack is None:
             self.middleware_stack = self.build_middleware_stack()
         await self.middleware_stack(scope, receive, send)
-
-    def openapi(self) -> dict[str, Any]:
-        return openapi.document(closed=self._closed)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Nothing, unless browsers of other sites may call."""
@@ -184,12 +178,13 @@ class Table:
     """All of `ROUTES`. beside: `paths_of` what is beside it. The other parameters are those of `build`."""
 
     def __init__(
-        self, registry: Registry, workers: Workers | None, options: Options, beside: Iterable[str] = DOCUMENTS
+        self, registry: Registry, workers: Workers | None, options: Options, beside: Collection[str] = ()
     ) -> None:
         self._registry = registry
         self._workers = workers
         self._options = options
         self._dispatch = Dispatch(ROUTES, beside)
+        self._front_page = front_page(beside)
         self._rendered = Rendered()
         self._authenticate = options.authenticate
         self._guard = options.guard
@@ -227,6 +222,8 @@ class Table:
             return _options(self._dispatch.methods(call.raw_path))
         found = call.found = self._dispatch.find(call.method, call.raw_path)
         route, sent = found.route, call.headers
+        if call.raw_path == b"/" and call.method in ("GET", "HEAD") and names_html(sent.get(b"accept", NONE)):
+            return self._front_page
         exchange = Exchange(found.params, call.query, self._rendered, self._options.service, found.prefix)
         registry = self._registry
         if self._authenticate is not None and route.access is not OPEN:

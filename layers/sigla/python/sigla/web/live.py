@@ -11,7 +11,7 @@ from starlette.routing import Route
 from sigla import __version__
 from sigla.auth.credentials import Authenticator
 from sigla.ports import Pulse, Zone
-from sigla.web.local import for_keys
+from sigla.web.beside import for_keys
 
 PAGE, FACTS = "/zones/live", "/zones/live.json"
 

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -17,11 +17,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from sigla.auth.credentials import Authenticator
-from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.observe import Gathered
 from sigla.registry import Registry
-from sigla.web import app
-from sigla.web.answer import refused
+from sigla.web import app, docs_page
+from sigla.web.beside import description, for_keys
 from sigla.web.connection import Connection
 from sigla.web.crowd import ARRIVING_BYTES, Crowd, most_connections
 from sigla.web.headers import Uuids
@@ -82,7 +81,10 @@ async def running(workers: Sequence[Worker], gathered: Sequence[Gathered]) -> As
 def beside(
     counters: Counters, gathered: Gathered, ready: Callable[[], bool], authenticate: Authenticator | None
 ) -> list[Route]:
-    """Free of content negotiation: probes and scrapers ask as they like. Metrics ask for a key, whatever it may."""
+    """Free of content negotiation: probes and scrapers ask as they like. Metrics ask for a key, whatever it may.
+
+    The description of the API is for everybody: its page has no key when it reads it.
+    """
 
     def metrics() -> Response:
         gathered.tell()
@@ -100,37 +102,9 @@ def beside(
         Route("/health", health),
         Route("/health/live", live),
         Route("/health/ready", health),
+        description(authenticate, for_everybody=True),
+        *docs_page.routes(),
     ]
-
-
-def for_keys(
-    answer: Callable[[], Response], authenticate: Authenticator | None
-) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for whoever has a key, whatever it may; where none is asked for, for everybody."""
-
-    async def answered(request: Request) -> Response:
-        refusal = _stranger(request, authenticate)
-        return answer() if refusal is None else _refused(refusal)
-
-    return answered
-
-
-def _refused(refusal: Refusal) -> Response:
-    told = refused(refusal)
-    headers = {name.decode(): value.decode() for name, value in (*told.headers, (b"content-type", b"application/json"))}
-    return Response(told.body, told.status, headers)
-
-
-def _stranger(request: Request, authenticate: Authenticator | None) -> Refusal | None:
-    """Why whoever asks is not let in, if he is not."""
-    if authenticate is None:
-        return None
-    said = request.headers.get("authorization")
-    try:
-        principal = authenticate(None if said is None else said.encode("latin-1"))
-    except StoreError:
-        return StoreFailed(operation="The request")
-    return None if principal else Unauthorized()
 
 
 LONGEST_FAREWELL_S = 20

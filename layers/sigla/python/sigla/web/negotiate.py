@@ -79,6 +79,16 @@ def answer_type(accept: bytes) -> bytes | None:
 
 
 @_once
+def names_html(accept: bytes) -> bool:
+    """Whether a page is asked for by its name, as browsers do.
+
+    Java's clients say so as well, in a default that is told by its bare `*` (HTTP-7), and mean nothing by it.
+    """
+    kinds = [entry.partition(";")[0].strip().lower() for entry in _first(accept.decode("latin-1"), ",")]
+    return "text/html" in kinds and "*" not in kinds
+
+
+@_once
 def _refused_type(accept: bytes) -> bytes:
     """The Content-Type of a 415: the first entry of Accept that is one of ours, whatever its weight."""
     kinds = [kind for kind, _, _ in _accepted(accept.decode("latin-1"))]

@@ -56,14 +56,14 @@ _QUERY_TYPES: Mapping[str, Shape] = {
 
 @cache
 def document(*, closed: bool = False) -> dict[str, Any]:
-    """closed: a key is asked for."""
+    """closed: a key is asked for. The server is where the document is: a door may put the registry below a path."""
     paths: dict[str, Any] = {}
     for route in ROUTES:
         operation = _operation(route, closed=closed and route.access is not OPEN)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     info = {"title": "Sigla", "version": "v1", "description": ABOUT}
     components = {"schemas": SHAPES, **({"securitySchemes": SCHEMES} if closed else {})}
-    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": components}
+    return {"openapi": "3.1.0", "info": info, "servers": [{"url": "."}], "paths": paths, "components": components}
 
 
 def _operation(route: Route, *, closed: bool) -> dict[str, Any]:

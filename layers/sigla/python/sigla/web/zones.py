@@ -5,7 +5,7 @@ time. Its reads have a thread, so that one that waits for its zone's ring keeps 
 all zones write by the one thread of their store.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from random import Random
@@ -52,7 +52,7 @@ class Instance:
     __slots__ = ("busy", "reader", "table")
 
     def __init__(
-        self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.Options, beside: Iterable[str]
+        self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.Options, beside: Collection[str]
     ) -> None:
         self.reader = Worker(largest=1, name="sigla-reader")
         self.table = app.Table(registry, Workers(writer, self.reader, thinkers, every_read=True), options, beside)

@@ -1,0 +1,156 @@
+"""Records of a topic, from its brokers, by Kafka's own client in C; it need not be installed for anything else."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.progress import Told
+from sigla.journal.replay import TopicRecord
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, Message
+
+WAIT_S = 15.0
+"""For a broker's answer."""
+SCHEME = "kafka://"
+FORM = "such a topic is kafka://HOST:PORT/TOPIC, with commas between several brokers"
+SCHEMAS = "_schemas"
+"""The topic of a registry, unless it is told another one."""
+INSTALL = "pip install '.[kafka]' in the clone of Sigla"
+
+Settings = dict[str, str]
+"""Of a client, as Kafka's tools name them."""
+
+
+class Reader:
+    """A consumer, and what its client has said of the brokers."""
+
+    def __init__(self, consumer: "Consumer", said: list[str]) -> None:
+        self._consumer = consumer
+        self._said = said
+
+    def begin(self, topic: str, partition: int, offset: int) -> None:
+        from confluent_kafka import TopicPartition
+
+        self._consumer.assign([TopicPartition(topic, partition, offset)])
+
+    def next(self) -> Any:
+        """A message, as `poll` gives it; its types say that headers are text. None where no broker answers in time."""
+        return self._consumer.poll(WAIT_S)
+
+    def partitions(self, topic: str) -> int:
+        """How many there are; 0 where there is no such topic."""
+        return len(self._consumer.list_topics(topic, timeout=WAIT_S).topics[topic].partitions)
+
+    def span(self, topic: str, partition: int) -> tuple[int, int]:
+        """The first offset, and the one that the next record will have."""
+        from confluent_kafka import TopicPartition
+
+        first, end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=WAIT_S)
+        return first, end
+
+    @property
+    def reason(self) -> str:
+        """Why brokers do not answer, in brackets, as far as that is known."""
+        return f" ({self._said[-1]})" if self._said else ""
+
+
+@contextmanager
+def consuming(what: str, settings: Settings) -> Iterator[Reader]:
+    """what: is read, as people call it. settings: of the consumer. Raises Misuse, Refused."""
+    try:
+        import confluent_kafka as kafka
+    except ImportError:
+        raise Misuse(f"Topics are read by confluent-kafka, which is not installed: {INSTALL}.") from None
+    said: list[str] = []
+    own = {
+        "group.id": "sigla",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        # Else it writes a line of its own for each try.
+        "log_level": 0,
+        "error_cb": lambda error: said.append(error.str()),
+    }
+    try:
+        consumer = kafka.Consumer({"auto.offset.reset": "error", **settings, **own})
+    except kafka.KafkaException as problem:
+        raise Misuse(f"A consumer cannot be made of these settings: {problem.args[0].str()}.") from None
+    reader = Reader(consumer, said)
+    try:
+        yield reader
+    except kafka.KafkaException as problem:
+        raise Refused(f"{what} cannot be read: {problem.args[0].str()}{reader.reason}.") from None
+    finally:
+        consumer.close()
+
+
+def is_topic(source: str) -> bool:
+    return source.startswith(SCHEME)
+
+
+def read(source: str, settings: Settings, told: Told) -> list[TopicRecord]:
+    """All records of a topic of schemas, as far as it goes now. Raises Misuse, Refused."""
+    brokers, topic = _place(source)
+    with consuming(source, {**settings, "bootstrap.servers": brokers}) as reader:
+        partitions = reader.partitions(topic)
+        if partitions != 1:
+            why = f"has {partitions} partitions, and a topic of schemas has one" if partitions else "is not there"
+            raise Misuse(f"{source} {why}: give the topic that the registry names in kafkastore.topic.")
+        first, end = reader.span(topic, 0)
+        reader.begin(topic, 0, first)
+        return list(_records(reader, source, end, told))
+
+
+def _records(reader: Reader, source: str, end: int, told: Told) -> Iterator[TopicRecord]:
+    """Until the offset `end`: a topic that is compacted, or has transactions, may have nothing right before it."""
+    number = 0
+    while True:
+        message = reader.next()
+        if message is None:
+            raise Refused(f"{source} does not answer any more{reader.reason}.")
+        if message.error() is None and message.offset() < end:
+            number += 1
+            told("records", number)
+            yield _record(message)
+        elif message.error() is None or message.error().code() == _end_of_partition():
+            return
+        else:
+            raise Refused(f"{source} cannot be read: {message.error().str()}.")
+
+
+def _record(message: "Message") -> TopicRecord:
+    _, ts = message.timestamp()
+    return TopicRecord(_bytes(message.key()) or b"", _bytes(message.value()), ts, message.offset() or 0)
+
+
+def _bytes(part: str | bytes | None) -> bytes | None:
+    """The client's types say that a part may be text."""
+    return part.encode() if isinstance(part, str) else part
+
+
+def _end_of_partition() -> int:
+    from confluent_kafka import KafkaError
+
+    return int(KafkaError._PARTITION_EOF)  # noqa: SLF001 - the name that the client documents
+
+
+def _place(source: str) -> tuple[str, str]:
+    """Brokers and topic. Raises Misuse."""
+    brokers, _, topic = source.removeprefix(SCHEME).partition("/")
+    if not brokers or "/" in topic or "@" in brokers:
+        raise Misuse(f"{SCHEME}{brokers.rpartition('@')[2]}/{topic} names no topic: {FORM}.")
+    return brokers, topic or SCHEMAS
+
+
+def properties(path: Path | None) -> Settings:
+    """Settings as Kafka's tools keep them: `name=value` lines. Raises Misuse."""
+    if path is None:
+        return {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise Misuse(f"{path} cannot be read ({problem}).") from None
+    pairs = (line.partition("=") for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,0 +1,158 @@
+"""README, docs/service.md, docs/tools.md: what is shown and not run is well-formed, and says what is true."""
+
+import configparser
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from sigla.cli import _parser
+from sigla.registry import Registry
+from sigla.settings import Settings
+from sigla.web.local import LONGEST_FAREWELL_S
+from tests.test_docs import ROOT, blocks
+from tests.unit.web.conftest import Client, client, registry
+
+__all__ = ["client", "registry"]
+
+DOCS = Path(__file__).parents[2] / "docs"
+UPSTREAM = "http://127.0.0.1:8081"
+MAVEN = "{http://maven.apache.org/POM/4.0.0}"
+
+
+def shown(page: str, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+def unit() -> configparser.ConfigParser:
+    (text,) = shown("service.md", "ini")
+    parsed = configparser.ConfigParser(interpolation=None)
+    parsed.optionxform = str  # type: ignore[assignment, method-assign]  # names as they are written
+    parsed.read_string(text)
+    return parsed
+
+
+def test_the_readme_is_typed_as_it_stands() -> None:
+    """Nothing has put `sigla` on a newcomer's path: `make playground` leaves it in `.venv`."""
+    shells = [block for block in blocks(ROOT / "README.md") if block.kind in ("console", "sh")]
+    commands = [shlex.split(command)[0] for block in shells for command, _ in block.commands]
+    assert set(commands) == {"make", "curl", ".venv/bin/sigla"}
+
+
+# --- a service --------------------------------------------------------------------------------------------------------
+
+
+def test_the_unit_starts_what_the_command_knows() -> None:
+    """An option that was renamed would show at three in the morning."""
+    service = unit()["Service"]
+    command, *arguments = shlex.split(service["ExecStart"])
+    assert command == "/opt/sigla/.venv/bin/sigla"
+    args = _parser().parse_args(arguments)
+    assert (args.command, args.auth, f"http://{args.host}:{args.port}") == ("serve", True, UPSTREAM)
+    assert str(args.data) == service["ReadWritePaths"]
+    name, _, value = service["Environment"].partition("=")
+    assert Settings.read({name: value}).default_level == value
+
+
+def test_the_unit_leaves_the_time_that_stopping_takes() -> None:
+    """It kills what has not ended by then, and whoever waits for an answer gets none."""
+    assert int(unit()["Service"]["TimeoutStopSec"]) > LONGEST_FAREWELL_S + 10
+
+
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    """Where there is one to ask."""
+    if verify := shutil.which("systemd-analyze"):
+        (text,) = shown("service.md", "ini")
+        runs = text.replace("/opt/sigla/.venv/bin/sigla", sys.executable).replace("User=sigla", "User=root")
+        (tmp_path / "sigla.service").write_text(runs)
+        asked = [verify, "verify", str(tmp_path / "sigla.service")]
+        told = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert "sigla.service" not in told.stderr, told.stderr
+
+
+@pytest.mark.parametrize("kind", ["nginx", "caddy"])
+def test_a_proxy_leads_to_where_the_unit_listens(kind: str) -> None:
+    (text,) = shown("service.md", kind)
+    assert text.count("{") == text.count("}")
+    assert "127.0.0.1:8081" in text
+
+
+def test_nginx_takes_the_bodies_and_passes_the_paths_that_the_registry_takes() -> None:
+    """With a path behind the port, nginx would decode `a%2Fb` and ask for another subject."""
+    (text,) = shown("service.md", "nginx")
+    directives = dict(re.findall(r"^\s*(\w+) +([^;{]+);", text, re.MULTILINE))
+    assert directives["proxy_pass"] == UPSTREAM
+    (megabytes,) = re.findall(r"^(\d+)m$", directives["client_max_body_size"])
+    assert int(megabytes) * 2**20 >= Settings().request_bytes
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+CONSOLES: list[tuple[str, tuple[Any, ...], tuple[tuple[Any, ...], ...]]] = [
+    (
+        "akhq",
+        ("akhq", "connections", "production", "schema-registry"),
+        (("url",), ("basic-auth-username",), ("basic-auth-password",)),
+    ),
+    (
+        "kafbat",
+        ("kafka", "clusters", 0),
+        (("schemaRegistry",), ("schemaRegistryAuth", "username"), ("schemaRegistryAuth", "password")),
+    ),
+    (
+        "console",
+        ("schemaRegistry",),
+        (("urls", 0), ("authentication", "basic", "username"), ("authentication", "basic", "password")),
+    ),
+]
+"""Where each of them looks, by its own documentation: for the address, and for a name and a secret."""
+
+
+def within(form: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        form = form[step]
+    return form
+
+
+@pytest.mark.parametrize("number", range(len(CONSOLES)), ids=[name for name, *_ in CONSOLES])
+def test_a_console_is_told_the_address_and_the_key_where_it_looks_for_them(number: int) -> None:
+    _, place, paths = CONSOLES[number]
+    form = yaml.safe_load(shown("tools.md", "yaml")[number])
+    told = [within(within(form, place), path) for path in paths]
+    assert told == ["http://registry:8081", "NAME", "SECRET"]
+
+
+def test_the_maven_plugin_is_told_a_subject_and_its_language() -> None:
+    (text,) = shown("tools.md", "xml")
+    plugin = ET.fromstring(text).find(f".//{MAVEN}plugin")
+    assert plugin is not None
+    said = {each.tag.removeprefix(MAVEN): each for each in plugin.iterfind(f"{MAVEN}configuration/*")}
+    assert set(said) == {"schemaRegistryUrls", "userInfoConfig", "subjects", "schemaTypes"}
+    assert [each.tag for each in said["subjects"]] == [each.tag for each in said["schemaTypes"]]
+    assert plugin.findtext(f".//{MAVEN}goal") == "test-compatibility"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/compatibility/subjects/orders-value/versions?normalize=false&verbose=true",
+        "/compatibility/subjects/orders-value/versions/latest?verbose=true",
+    ],
+)
+def test_what_the_maven_plugin_asks_is_answered(registry: Registry, client: Client, target: str) -> None:
+    """By its client in Java, of either generation; what does not fit comes with reasons, which it prints."""
+    media = {"content-type": "application/vnd.schemaregistry.v1+json"}
+    assert client("POST", "/subjects/orders-value/versions", {"schema": '"string"'}, media).status == 200
+    fits = client("POST", target, {"schema": '"string"', "schemaType": "AVRO", "references": []}, media)
+    assert fits.json == {"is_compatible": True, "messages": []}
+    other = client("POST", target, {"schema": '"int"'}, media).json
+    assert other["is_compatible"] is False
+    assert json.dumps(other["messages"]).count("TYPE_MISMATCH") == 1
