@@ -44,7 +44,7 @@ CLAIMS: Final = pa.schema(
 )
 LOST: Final = pa.schema([pa.field("offset", pa.int64())])
 
-VERSIONS: Final = pa.schema(
+LIVES: Final = pa.schema(
     [
         pa.field("offset", pa.int64()),
         *_PLACE,
@@ -52,9 +52,10 @@ VERSIONS: Final = pa.schema(
         pa.field("guid", pa.string()),
         pa.field("uses", USES),
         pa.field("put", pa.binary()),
+        pa.field("over", pa.bool_()),
     ]
 )
-"""What is stored at the end of the topic. put: a `replay.Put`."""
+"""What is stored at the end of the topic, or was written over by that. put: a `replay.Put`."""
 
 STEP: Final = pa.schema(
     [
@@ -75,8 +76,8 @@ STEP: Final = pa.schema(
 )
 """What a step hands to the next one, or, with an outcome, tells for the report.
 
-late: it is to be written after all others. placed: an `importing.Placed`; null where its id means something else here.
-waiting: a body that it references was not there.
+late: it is to be written after all others. placed: an `importing.Placed`, or a text that says why not; null where
+nothing was tried. waiting: a body that it references was not there.
 """
 
 REPORT: Final = ("outcome", "kind", "about", "why", "count")

@@ -25,20 +25,23 @@ def load(raw: DataFrame, files: Files, worker: Worker) -> DataFrame:
     events = files.kept("events", transform.events(raw))
     lost = files.kept("lost", transform.lost(events))
     cleared = [thawed(row["event"]) for row in transform.of(events, Cleared).collect()]
-    versions = files.kept("versions", transform.versions(events, lost, cleared))
+    lives = files.kept("versions", transform.lives(events, lost, cleared))
+    versions = transform.versions(lives)
     told = [worker.run(steps.skip, transform.skipped(events, lost), "skipped")]
     told.append(worker.run(steps.list_contexts, transform.contexts(events), "contexts"))
     wanted = transform.with_targets(transform.late(versions), versions)
     compared = worker.run(steps.compare, arranged(wanted, SUBJECT, "offset"), "compared")
     missing = compared.where("outcome IS NULL")
     placed = _placed(missing, worker)
-    gone = transform.with_targets(transform.gone(events, lost, versions), versions)
+    gone = transform.with_targets(transform.gone(events, lost, lives), versions)
     told += [compared, *placed, worker.run(steps.bury, gone.orderBy("offset"), "gone")]
     known = _together(placed).where("placed IS NOT NULL").select(*ID, F.col("placed").alias("found"))
     ready = missing.drop("placed").join(known.withColumnRenamed("found", "placed"), [*ID], "left")
     for late in (False, True):
         some = arranged(ready.where(F.col("late") == late), SUBJECT, "offset")
         told.append(worker.run(steps.write, some, "late" if late else "early"))
+    displaced = transform.with_targets(transform.displaced(lives), versions)
+    told.append(worker.run(steps.displace, displaced.orderBy("offset"), "displaced"))
     told.append(worker.run(steps.settle, transform.settings(events), "settings"))
     worker.run(steps.count, transform.highest(events), "highest")
     return _together(told).where("outcome IS NOT NULL").select(*REPORT)

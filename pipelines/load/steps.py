@@ -123,7 +123,7 @@ def place_all(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
 def _placed(open: Open, put: Put, row: Row, target_of: TargetOf) -> Iterator[Row]:
     told = Told()
     placed = importing.place(open.stores, put, target_of, told)
-    yield {"context": row["context"], "id": row["id"], "placed": None if placed is None else frozen(placed)}
+    yield {"context": row["context"], "id": row["id"], "placed": frozen(placed)}
     yield from told.rows
 
 
@@ -138,6 +138,18 @@ def bury(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     return open.together(rows, work)
 
 
+def displace(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
+    """rows: as of `place`, of ids whose last version was written over; when all versions are written."""
+
+    def work(row: Row) -> Iterable[Row]:
+        told = Told()
+        put = thawed(row["put"])
+        importing.displace(open.stores, put, targets(open.stores, row), told, known=row["known"])
+        return told.rows
+
+    return open.together(rows, work)
+
+
 def write(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     """rows: by subject, in the order of the topic, with what became of the bodies of their ids."""
 
@@ -146,10 +158,11 @@ def write(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
         ready: list[Placed] = []
         for row in some:
             put: Put = thawed(row["put"])
-            placed: Placed | None = thawed(row["placed"]) if row["placed"] is not None else None
+            placed: Placed | str = thawed(row["placed"]) if row["placed"] is not None else OTHER_MEANING
             # An id may mean two things in the topic itself: JRN-4 looks at texts alone.
-            if placed is None or placed.put.schema != put.schema:
-                told.tell(CONFLICTING, "version", f"{put.subject} version {put.version} id {put.id}", OTHER_MEANING)
+            if isinstance(placed, str) or placed.put.schema != put.schema:
+                why = placed if isinstance(placed, str) else OTHER_MEANING
+                told.tell(CONFLICTING, "version", f"{put.subject} version {put.version} id {put.id}", why)
             else:
                 ready.append(replace(placed, put=put))
         for batch in importing.batches(ready):

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from pipelines.load.frames import CLAIMS, EVENTS, LOST, VERSIONS, Row, batches, ddl, frozen, key, rows, thawed
+from pipelines.load.frames import CLAIMS, EVENTS, LIVES, LOST, Row, batches, ddl, frozen, key, rows, thawed
 from sigla.journal import replay
 from sigla.journal.replay import (
     Cleared,
@@ -104,23 +104,42 @@ def _lost(group: Iterable[Row]) -> Iterator[Row]:
         yield {"offset": offset}
 
 
-def versions(events: DataFrame, lost: DataFrame, cleared: Sequence[Cleared]) -> DataFrame:
-    """What is stored at the end. cleared: all of them; they are few."""
+def lives(events: DataFrame, lost: DataFrame, cleared: Sequence[Cleared]) -> DataFrame:
+    """What is stored at the end, and what was written `over` in its place. cleared: all of them; they are few."""
     left = of(events, Put, Purged, Hidden).join(lost, "offset", "left_anti")
-    return _by_group(left, SUBJECT, partial(_surviving, tuple(cleared)), VERSIONS)
+    return _by_group(left, SUBJECT, partial(_lived, tuple(cleared)), LIVES)
 
 
-def _surviving(cleared: Sequence[Cleared], group: Iterable[Row]) -> Iterator[Row]:
-    for put in replay.surviving([thawed(row["event"]) for row in group], cleared):
-        yield {"offset": put.offset, **_about(put), "guid": put.guid, "put": frozen(put)}
+def _lived(cleared: Sequence[Cleared], group: Iterable[Row]) -> Iterator[Row]:
+    lives = replay.lived([thawed(row["event"]) for row in group], cleared)
+    for over, puts in ((False, lives.stored.values()), (True, lives.written_over)):
+        for put in puts:
+            yield {"offset": put.offset, **_about(put), "guid": put.guid, "put": frozen(put), "over": over}
 
 
-def gone(events: DataFrame, lost: DataFrame, versions: DataFrame) -> DataFrame:
-    """As `versions`: what ids meant that no version holds any more."""
+def versions(lives: DataFrame) -> DataFrame:
+    """What is stored at the end."""
+    return lives.where("NOT over").drop("over")
+
+
+def displaced(lives: DataFrame) -> DataFrame:
+    """As `versions`: the last of each id that no version holds. known: of its content it is the last of all."""
+    held = versions(lives).select(*ID).distinct()
+    every = lives.columns
+    over = lives.where("over").join(held, [*ID], "left_anti").groupBy(*ID)
+    last = over.agg(F.max_by(F.struct(*every), "offset").alias("last")).select("last.*")
+    contents = versions(lives).unionByName(last.drop("over")).groupBy("context", "guid")
+    words = contents.agg(F.max("offset").alias("word"))
+    told = last.join(words, ["context", "guid"])
+    return told.withColumn("known", F.col("offset") == F.col("word")).drop("over", "word")
+
+
+def gone(events: DataFrame, lost: DataFrame, lives: DataFrame) -> DataFrame:
+    """As `versions`: what ids meant that no version holds any more, and none was written over."""
     last = (
         of(events, Put)
         .join(lost, "offset", "left_anti")
-        .join(versions.select(*ID).distinct(), [*ID], "left_anti")
+        .join(lives.select(*ID).distinct(), [*ID], "left_anti")
         .groupBy(*ID)
         .agg(
             F.max_by(F.struct("offset", "name", "version", "uses", F.col("event").alias("put")), "offset").alias("last")

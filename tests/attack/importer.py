@@ -45,7 +45,7 @@ def bring(name: str, *versions: Had) -> Verb:
         missing = importing.compare(registry, subject, puts, report)
         placed = [importing.place(registry, put, target_of, report) for put in missing]
         importing.count(registry, subject.context, max(own.values()))
-        importing.write(registry, subject, [each for each in placed if each is not None], report)
+        importing.write(registry, subject, [each for each in placed if not isinstance(each, str)], report)
         return report
 
     return verb

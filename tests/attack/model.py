@@ -18,6 +18,7 @@ class Model:
         self.contexts: set[str] = set()
         self.meanings: dict[tuple[str, int], Meaning] = {}
         self.last_id: dict[tuple[str, Content], int] = {}
+        self.displaced: dict[tuple[str, int], tuple[Place, int]] = {}
         self.top: dict[str, int] = {}
         self.levels: dict[Place, str] = {}
         self.modes: dict[Place, str] = {}
@@ -37,11 +38,18 @@ class Model:
     def is_held(self, context: str, id: int) -> bool:
         return any(row.id == id for place in self.subjects if place.context == context for _, row in self.rows(place))
 
+    def last_holder(self, context: str, id: int) -> tuple[Place, int] | None:
+        """Of an id that nobody holds the version that an import has written over, as long as something stands there."""
+        place, version = self.displaced.get((context, id), (Place("", ""), 0))
+        stands = version in self.subjects.get(place, {}) and not self.is_held(context, id)
+        return (place, version) if stands else None
+
     def id_of(self, context: str, content: Content) -> int | None:
-        """The id written last, or else the highest that is held."""
+        """The id written last, or else the highest that is held, or was written over."""
         ids = [id for (where, id), meant in self.meanings.items() if (where, meant.content) == (context, content)]
         last = self.last_id.get((context, content))
-        return max((id for id in ids if self.is_held(context, id)), key=lambda held: (held == last, held), default=None)
+        known = (id for id in ids if self.is_held(context, id) or (context, id) in self.displaced)
+        return max(known, key=lambda held: (held == last, held), default=None)
 
     def inherited(self, entries: dict[Place, str], place: Place, default: str) -> str:
         """Subject, context, registry-wide, server."""
@@ -107,6 +115,9 @@ class Model:
         if newest is not None and newest[1].id == id:
             return newest
         rows = [(version, row) for version, row in self.rows(place) if row.id == id]
+        last = None if id is None or not self.rows(place) else self.last_holder(place.context, id)
+        if id is not None and last is not None and last[0] == place:
+            return last[1], replace(self.subjects[place][last[1]], id=id)
         return max(rows, key=lambda held: held[1].written, default=None)
 
     def register(self, place: Place, offer: Offer) -> tuple[int, int]:
@@ -171,6 +182,8 @@ class Model:
             return (version, row.id) if offer.id in {None, row.id} else None
         if offer.id != row.id:
             return None
+        if offer.version == version:
+            return version, row.id
         other = self.subjects[place].get(offer.version)
         return (offer.version, row.id) if other and not other.deleted and other.id == row.id else None
 
@@ -197,7 +210,11 @@ class Model:
         for number, row in self.rows(place):
             if row.id == id and row.deleted and number < version and not any(self.referrers(place, number)):
                 del self.subjects[place][number]
+        before = self.subjects.get(place, {}).get(version)
         self.subjects.setdefault(place, {})[version] = Stored(id, deleted=False, written=next(self.clock))
+        self.displaced.pop((place.context, id), None)
+        if before is not None and not self.is_held(place.context, before.id):
+            self.displaced[place.context, before.id] = place, version
         self.last_id[place.context, content] = id
         if place.context != ".":
             self.contexts.add(place.context)
@@ -214,6 +231,7 @@ class Model:
         self.top[context] = max(1, self.top.get(context, 0), *(each.id for each in versions))
         for each in written:
             self.last_id[context, self.meanings[context, each.id].content] = each.id
+            self.displaced.pop((context, each.id), None)
         for each in sorted(written, key=lambda each: each.version):
             row = Stored(each.id, deleted=each.deleted, written=next(self.clock))
             self.subjects.setdefault(place, {})[each.version] = row

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from sigla.errors import Refusal
+from sigla.errors import IdTaken, Refusal
 from sigla.model import (
     LATEST,
     BodyKey,
@@ -127,7 +127,7 @@ class RegistryAgainstModel(RuleBasedStateMachine):
         try:
             found = ours()
         except Refusal as refusal:
-            found = type(refusal).__name__
+            found = "IdTaken" if isinstance(refusal, IdTaken) else type(refusal).__name__
         assert found == expected
         return found
 
@@ -344,8 +344,8 @@ class RegistryAgainstModel(RuleBasedStateMachine):
             assert self.world.store.catalog.max_id(context) == self.model.top.get(context, 0)
 
     def check_id(self, key: BodyKey) -> None:
-        """By id it is found as long as it is held."""
-        held = self.model.is_held(key.context, key.id)
+        """By id it is found as long as it is held, or something stands where it was."""
+        held = self.model.is_held(*key) or self.model.last_holder(*key) is not None
         self.both(
             lambda: self.registry.schema_by_id(key.id, subject=Subject(key.context, "")).id,
             lambda: key.id if held else _raise("SchemaNamedNotFound"),

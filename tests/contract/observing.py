@@ -25,6 +25,7 @@ def everything(stores: Stores) -> dict[str, Any]:
         "versions": list(catalog.versions(EVERYWHERE, deleted=True, latest_only=False)),
         "holders": [catalog.holders(BodyKey(".", SchemaId(id))) for id in range(10)],
         "speakers": [catalog.speaker(BodyKey(".", SchemaId(id))) for id in range(10)],
+        "displaced": [catalog.displaced(BodyKey(".", SchemaId(id))) for id in range(10)],
         "contents": [catalog.id_of(".", a_guid(f"text {id}")) for id in range(10)],
         "referrers": [list(catalog.referrers(each)) for each in sorted(subjects, key=str)],
         "candidates": [catalog.candidates(each, ["d"]) for each in sorted(subjects, key=str)],

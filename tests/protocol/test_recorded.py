@@ -15,6 +15,9 @@ from tests.build import tiers_before
 from tests.protocol.conversations import replay, sessions
 
 ANY_HOLDER = "an id with several subjects is answered for by any of them; ours is the smallest active one"
+ACTIVE = (
+    "an answer by GUID names any holder of the content; ours an active one where there is one, in whichever context"
+)
 FORGOTTEN = "every version of the content was deleted for good; the reference's index goes on naming the id"
 REMEMBERED = (
     "the reference remembers texts that it has parsed, with what their references were: a reference to a version that "
@@ -26,8 +29,8 @@ RETAGGED = (
 )
 RESOLVED = "in the serialized form ours names all types in full, with their kind; the reference leaves them as written"
 DISPLACED = (
-    "an import displaced the last version of an id or a content: the reference's index goes on pointing at the "
-    "version, which means something else by now; ours says that nobody holds it"
+    "an import has written over the last version of an id: the reference answers with the text that took its place, "
+    "ours with the id's own"
 )
 
 EXPLAINED = {
@@ -41,6 +44,7 @@ EXPLAINED = {
             (100158, 28),
             (100161, 4),
         },
+        ACTIVE: {(100193, 32)},
         FORGOTTEN: {(100018, 39)},
         REMEMBERED: {(100172, 32)},
         RETAGGED: {(100284, 17), (100295, 25), (100305, 30), (100305, 37), (100327, 8), (100327, 34)},
@@ -49,32 +53,18 @@ EXPLAINED = {
     "imports.jsonl.gz": {
         DISPLACED: {
             (700007, 35),
-            (700007, 40),
-            (700009, 27),
-            (700013, 8),
-            (700013, 33),
             (700015, 14),
             (700015, 26),
             (700015, 32),
-            (700015, 34),
-            (700015, 39),
             (700020, 18),
             (700020, 24),
             (700022, 36),
-            (700028, 26),
             (700031, 31),
             (700031, 34),
             (700031, 40),
             (700046, 35),
             (700046, 37),
-            (700050, 33),
             (700054, 30),
-            (700054, 39),
-            (700056, 33),
-            (700056, 34),
-            (700056, 40),
-            (700057, 17),
-            (700057, 18),
             (700058, 30),
         },
     },

@@ -77,6 +77,17 @@ def test_an_alias_holds_for_the_subject_of_an_id_as_well(registry: Registry) -> 
     assert by_id(registry, 1, ":.c:a") == (":.c:b", 1, TWO)
 
 
+def test_a_lookup_in_import_mode_does_not_normalise(registry: Registry) -> None:
+    """As nothing does there (REG-7), whether the request or the config asks for it."""
+    unsorted = '{"type":"object","title":"x"}'
+    registry.change_config(s("a"), {"normalize": True})
+    assert register(registry, "a", unsorted, type="JSON").schema.text == '{"title":"x","type":"object"}'
+    assert lookup(registry, "a", unsorted, type="JSON").version == 1
+    registry.change_mode(s("a"), "IMPORT", force=True)
+    with pytest.raises(SchemaNotFound):
+        lookup(registry, "a", unsorted, type="JSON", normalize=True)
+
+
 def test_the_highest_id_is_told_on_demand(registry: Registry) -> None:
     """Ever given out, at least 1 (ID-4)."""
     registry.change_mode(s("a"), "IMPORT")

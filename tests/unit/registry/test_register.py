@@ -341,6 +341,19 @@ def test_an_incompatible_schema_is_refused_unless_forced(registry: Registry) -> 
     assert registered(registry, ":.c:a", STRING, force=True) == (2, 2)
 
 
+def test_an_import_with_an_empty_text_is_refused(registry: Registry) -> None:
+    """Also where there is a version whose text a registration would take (REG-5): an id must not get it by chance."""
+    register(registry, "a")
+    registry.change_mode(s("a"), "IMPORT", force=True)
+    for subject in ("a", "b"):
+        registry.change_mode(s(subject), "IMPORT", force=True)
+        for text in (None, "", "  "):
+            with pytest.raises(EmptySchema):
+                register(registry, subject, text, id=1)
+            with pytest.raises(EmptySchema):
+                register(registry, subject, text, id=7, version=3)
+
+
 def test_an_alias_leads_one_hop(registry: Registry) -> None:
     """The target's rules hold, and its name is in the answer (ALIAS-1, ALIAS-3)."""
     registry.change_config(s("a"), {"alias": "b"})

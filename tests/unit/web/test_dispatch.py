@@ -104,3 +104,22 @@ def test_what_is_beside_the_table_has_other_methods_refused_here(method: str) ->
         table.find("GET", b"/metrics;odd")
     assert table.methods(b"/zones/live") == ["GET", "HEAD", "OPTIONS"]
     assert table.find("GET", b"/zones").route.path == "/zones"
+
+
+@pytest.mark.parametrize(
+    "path, family",
+    [
+        (b"/dek-registry/v1/keks/secret-name", "/dek-registry/*"),
+        (b"/contexts/.c/exporters", "/exporters"),
+        (b"/subjects/orders/nope", "/subjects/*"),
+        (b"/schemas/ids", "/schemas/*"),
+        (b"/wp-login.php", "/*"),
+        (b"//", "/*"),
+        (b"/%ff", "/*"),
+        (b"/%00", "/*"),
+        (b"/", "/*"),
+    ],
+)
+def test_a_path_that_leads_nowhere_has_a_class(path: bytes, family: str) -> None:
+    """So that the log of a 404 says what clients look for, and never what a stranger made up."""
+    assert DISPATCH.family(path) == family

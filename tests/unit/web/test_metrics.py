@@ -4,8 +4,10 @@ from sigla.observe import Seen
 from sigla.web.metrics import Counters
 
 
-def seen(method: str = "GET", route: str = "/subjects", status: int = 200, took_ns: int = 1_500_000) -> Seen:
-    return Seen(method, route, status, took_ns, b"id", 2)
+def seen(
+    method: str = "GET", route: str = "/subjects", status: int = 200, took_ns: int = 1_500_000, deleted: int = 0
+) -> Seen:
+    return Seen(method, route, status, took_ns, b"id", 2, deleted=deleted)
 
 
 def value(text: str, name: str) -> float:
@@ -20,7 +22,8 @@ def test_existing_dashboards_find_their_names() -> None:
     for one in (
         seen("POST", "/subjects/{subject}/versions"),
         seen("POST", "/subjects/{subject}/versions", 409),
-        seen("DELETE", "/subjects/{subject}/versions/{version}"),
+        seen("DELETE", "/subjects/{subject}/versions/{version}", deleted=1),
+        seen("DELETE", "/subjects/{subject}", deleted=3),
         seen(status=304),
         seen(status=500),
     ):
@@ -39,8 +42,8 @@ def test_existing_dashboards_find_their_names() -> None:
     }
     assert told == {
         "registered_count": 1,
-        "deleted_count": 1,
-        "api_success_count": 3,
+        "deleted_count": 4,
+        "api_success_count": 4,
         "api_failure_count": 2,
         "master_slave_role": 1,
         "node_count": 1,

@@ -288,5 +288,5 @@ def test_nothing_of_the_subject_is_left_of_a_context_that_is_only_shown(world: G
     world.registry.register(secret, a_draft(a_text("Secret")))
     own = reach([":.team:a-"])
     assert own is not None
-    seen = Narrowed(world.store.catalog, own, READ).snapshot(secret)
+    seen = Narrowed(world.store.catalog, world.store.bodies, own, READ).snapshot(secret)
     assert (seen.head.newest, seen.head.highest, seen.rows) == (None, 0, {})

@@ -32,7 +32,8 @@ class Head:
 class Registered:
     """A version is written.
 
-    row: what to store; its revision is `head.revision + 1`. A version of the same number is overwritten (import).
+    row: what to store; its revision is `head.revision + 1`. A version of the same number is overwritten (import), and
+        if it was the last to hold its id, that is displaced (`Catalog.displaced`).
     purged: soft-deleted versions that go in the same commit, because the new one supersedes them; Conflict also if
         `referred` has moved, then.
     targets, seen: what its references resolved to, and the heads of those subjects (the subject's own excepted);
@@ -178,6 +179,23 @@ class Imported:
     seen: tuple[Head, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """An id is said to be displaced: another registry had it in the place of a version that was written over there.
+
+    row: as that registry had it; its number is that of the place, which need not be stored here. standing: what is
+    stored there, for the journal, which tells both in order. known: whether the content is known by this id from now
+    on; else it comes after those by which it is known already. Conflict if a version holds the id.
+    """
+
+    head: Head
+    row: Row
+    standing: Row | None
+    ts: int
+    nonce: str
+    known: bool = False
+
+
 IMPORTED_AT_ONCE = 8
 REFERENCED_AT_ONCE = 60
 """What fits into one transaction of every store, with what each version brings along."""
@@ -218,6 +236,7 @@ class NumberingSet:
 Change = (
     Registered
     | Imported
+    | Displaced
     | VersionDeleted
     | SubjectDeleted
     | VersionPurged

@@ -175,6 +175,13 @@ class IdTaken(OperationNotPermitted):
     text = "Overwrite new schema with id {id} in context {context} is not permitted."
 
 
+class IdUsedUp(IdTaken):
+    text = (
+        f"{IdTaken.text} It belonged to another schema, which was deleted for good, and records may bear it still: "
+        "import into a new context, or into a registry of a new name or directory."
+    )
+
+
 class IdsExhausted(OperationNotPermitted):
     text = "No id is left in context {context}"
 

@@ -184,7 +184,7 @@ IDENTITY = "IDENTITY"
 """The only row of its partition."""
 
 HOLDER = "@"
-"""What every holder row begins with, so that a query passes by HOLDERS."""
+"""What every holder row begins with, so that HOLDERS comes after them, or is passed by."""
 
 
 def context_pk(registry: str, context: str) -> str:

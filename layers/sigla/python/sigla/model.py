@@ -35,6 +35,8 @@ class Subject:
     name: str
     sent: str | None = field(default=None, compare=False)
     """The spelling a client used, for the sentences that quote it."""
+    under: str = field(default=DEFAULT_CONTEXT, compare=False)
+    """The context whose path it was asked below: there the alias of the subject leads, if it names no context."""
 
     @property
     def qualified(self) -> str:
@@ -311,13 +313,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A version that carries an id; `revision` as in `Row`, 0 where a body told it and not the catalog."""
+    """A version that carries an id; `revision` as in `Row`, 0 where a body told it and not the catalog.
+
+    displaced: it carried the id, and was the last to do so, until an import wrote another version in its place.
+    """
 
     subject: Subject
     version: Version
     deleted: bool
     ts: int
     revision: int
+    displaced: bool = False
 
     @property
     def written(self) -> tuple[int, int]:

@@ -20,8 +20,9 @@ NO_PARAMS: Mapping[str, str] = {}
 class Seen(NamedTuple):
     """A request as it is told afterwards.
 
-    route: the template, or empty where no route was found. sent: bytes of body. params: of the path. principal: the
-    name of the key that asked; empty where none was asked for, or none was right.
+    route: the template; where no route was found, the class of the path (`/subjects/*`). sent: bytes of body. params:
+    of the path. principal: the name of the key that asked; empty where none was asked for, or none was right. deleted:
+    how many versions it deleted, softly or for good.
     """
 
     method: str
@@ -33,6 +34,7 @@ class Seen(NamedTuple):
     error_code: int | None = None
     params: Mapping[str, str] = NO_PARAMS
     principal: str = ""
+    deleted: int = 0
 
     @property
     def took_ms(self) -> float:

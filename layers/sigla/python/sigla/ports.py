@@ -67,7 +67,7 @@ class Catalog(Protocol):
         ...
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
-        """The id that stands for this content in a context: the one last written, of those a stored version holds."""
+        """The id that stands for this content in a context: the one last written, of those held or displaced."""
         ...
 
     def standing(self, guid: Guid) -> SchemaId | None:
@@ -80,7 +80,8 @@ class Catalog(Protocol):
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """Who answers for an id; None if nobody holds it. Costs the same for one holder and for thousands.
 
-        The smallest subject in which the id is active, or else the smallest; of it the version written last.
+        The smallest subject in which the id is active, or else the smallest; of it the version written last. Of an id
+        that nobody holds what `displaced` says, and never `deleted`.
         by: only this subject may answer. None then says that it does not hold the id, or that it is only another name:
         its config has an alias, and who answers is to be found out in another way.
 
@@ -93,6 +94,14 @@ class Catalog(Protocol):
         """Every stored version that carries an id, or those of one subject.
 
         Ordered by subject (UTF-16 code units of its name), then version.
+        """
+        ...
+
+    def displaced(self, key: BodyKey) -> Holder | None:
+        """The version that was the last to hold the id, until an import wrote another one over it.
+
+        `deleted` says whether what stands in its place now is. None where a version holds the id, and where nothing
+        stands in that place any more: then the id is gone for good.
         """
         ...
 
@@ -145,6 +154,8 @@ class Catalog(Protocol):
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         """All of the change and its journal row, or nothing. Yields the ids it buried: they lost their last holder.
+
+        One that lost it to a version that overwrites it is not buried, but displaced.
 
         Raises Conflict if what the change saw is no longer so, OutcomeUnknown if it cannot say.
         """

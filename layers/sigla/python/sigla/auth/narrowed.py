@@ -5,6 +5,7 @@ decides about integrity is seen whole: which id a content has, and who refers to
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from heapq import merge
 from itertools import groupby, islice
@@ -21,20 +22,37 @@ from sigla.changes import (
     ModeChanged,
     NumberingSet,
 )
-from sigla.errors import Denied, StoreError
+from sigla.errors import BodyLost, Denied, StoreError
 from sigla.keys import utf16
-from sigla.model import BodyKey, Guid, Holder, Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
-from sigla.ports import Catalog, Snapshot, VersionKey
+from sigla.model import (
+    DEFAULT_CONTEXT,
+    BodyKey,
+    Guid,
+    Holder,
+    Referrer,
+    Row,
+    SchemaId,
+    Search,
+    Settings,
+    Show,
+    Subject,
+    Version,
+)
+from sigla.ports import Bodies, Catalog, Snapshot, VersionKey
 from sigla.rules import names
 
 Item = TypeVar("Item")
 
 
 class Narrowed:
-    """A `ports.Catalog`. access: what the request asks for; in one that changes something referrers are all shown."""
+    """A `ports.Catalog`. access: what the request asks for; in one that changes something referrers are all shown.
 
-    def __init__(self, catalog: Catalog, reach: Reach, access: Access) -> None:
+    bodies: tell whose an id was at first that no version holds any more.
+    """
+
+    def __init__(self, catalog: Catalog, bodies: Bodies, reach: Reach, access: Access) -> None:
         self._catalog = catalog
+        self._bodies = bodies
         self._reach = reach
         self._access = access
 
@@ -73,6 +91,8 @@ class Narrowed:
         if by is not None:
             return self._catalog.speaker(key, by) if self._reach.includes(by) else None
         speaker = self._catalog.speaker(key)
+        if speaker is not None and speaker.displaced:
+            return self._born_within(key, speaker)
         if speaker is None or self._reach.includes(speaker.subject):
             return speaker
         if not speaker.catalogued:
@@ -81,6 +101,18 @@ class Narrowed:
 
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         return tuple(holder for holder in self._catalog.holders(key, by) if self._reach.includes(holder.subject))
+
+    def displaced(self, key: BodyKey) -> Holder | None:
+        """Where it stood and who registered it first have to be his: lists tell the one, answers the other."""
+        found = self._catalog.displaced(key)
+        return self._born_within(key, found) if found is not None and self._reach.includes(found.subject) else None
+
+    def _born_within(self, key: BodyKey, displaced: Holder) -> Holder | None:
+        """If it is his who registered the id first; where its body is lost, his who had it last."""
+        owner = displaced.subject
+        with suppress(BodyLost):
+            owner = self._bodies.get(key).subject
+        return displaced if self._reach.includes(owner) else None
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         return self._catalog.id_of(context, guid)
@@ -139,13 +171,14 @@ class Narrowed:
         return self._catalog.max_id(context)
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
-        """Whatever led here: nothing is changed outside, and no alias newly leads there (ALIAS-1)."""
+        """Whatever led here: nothing is changed outside, and no alias newly leads there, by any path (ALIAS-4)."""
         subject = _subject_of(change)
         self._check_own(subject)
         if isinstance(change, ConfigChanged) and change.config is not None and change.config.alias:
             standing = change.seen.config.alias if change.seen.config else None
             if change.config.alias != standing:
-                self._check_own(names.reference_target(change.config.alias, subject.context))
+                for under in (DEFAULT_CONTEXT, subject.context):
+                    self._check_own(names.alias_target(change.config.alias, under))
         return self._catalog.commit(change)
 
     def _check_read(self, subject: Subject) -> None:

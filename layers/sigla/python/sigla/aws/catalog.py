@@ -92,6 +92,9 @@ class AwsCatalog:
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         return holders.holders(self._tools, key, by)
 
+    def displaced(self, key: BodyKey) -> Holder | None:
+        return holders.displaced(self._tools, key)
+
     def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
         """Those of the ids that have lost their last holder."""
         places = {key: self._tools.places.holders(key) for key in ids}

@@ -16,6 +16,7 @@ from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
+    Displaced,
     Head,
     Imported,
     ModeChanged,
@@ -211,6 +212,7 @@ def _set_numbering(tools: Tools, change: NumberingSet, _: int) -> Plan:
 _PLANS: dict[type, Callable[..., Plan]] = {
     Registered: versions.register,
     Imported: versions.import_,
+    Displaced: versions.displace,
     VersionDeleted: _delete_version,
     SubjectDeleted: _delete_subject,
     VersionPurged: _purge_version,

@@ -1,6 +1,7 @@
 """Who holds an id: one partition, in the order of names; what a row says is checked against its subject's head."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, islice
 from operator import attrgetter
 
@@ -30,9 +31,13 @@ def speaker(tools: Tools, key: BodyKey, by: Subject | None = None) -> Holder | N
     """
     if by is not None:
         return _own(tools, key, by)
-    rows = _rows(tools, key, keys.HOLDER, page=FIRST_PAGE)
+    pk, _ = tools.places.holders(key)
+    rows = tools.table.query(pk, Condition("#sk >= :sk", {"sk": keys.HOLDER}), page=FIRST_PAGE)
     size, smallest = FIRST_PAGE, None
+    counts: Item | None = None
     while page := list(islice(rows, size)):
+        if page[-1]["sk"] == keys.HOLDERS:
+            counts = page.pop()
         cut_off = items.subject_of(page[-1]) if len(page) == size else None
         for subject, versions in groupby(_believed(tools, page), attrgetter("subject")):
             told = tuple(versions)
@@ -43,7 +48,28 @@ def speaker(tools: Tools, key: BodyKey, by: Subject | None = None) -> Holder | N
                 return active
             smallest = smallest or _last(whole)
         size = min(size * 4, LARGEST_PAGE)
+    if smallest is None and (last := _last_holder(tools, key, counts)) is not None:
+        return replace(last, deleted=False)
     return smallest
+
+
+def displaced(tools: Tools, key: BodyKey) -> Holder | None:
+    """The version that was the last to hold the id, if an import wrote another one over it that is still stored."""
+    return _last_holder(tools, key, tools.table.get(tools.places.holders(key)))
+
+
+def _last_holder(tools: Tools, key: BodyKey, counts: Item | None) -> Holder | None:
+    last = items.last_holder(counts)
+    if last is None:
+        return None
+    subject = Subject(key.context, last.name)
+    head, place = tools.places.head(subject), tools.places.version(subject, last.generation, last.version)
+    found = tools.table.get_many([head, place])
+    state = items.state(subject, found.get(head))
+    if place not in found or state.head.generation != last.generation:
+        return None
+    deleted = state.shown(items.version(found[place]).row).deleted
+    return Holder(subject, last.version, deleted, last.ts, last.revision, displaced=True)
 
 
 def _own(tools: Tools, key: BodyKey, by: Subject) -> Holder | None:
@@ -59,9 +85,9 @@ def _own(tools: Tools, key: BodyKey, by: Subject) -> Holder | None:
     return _last(holder for row in rows if (holder := items.holder(row, state)) is not None)
 
 
-def _rows(tools: Tools, key: BodyKey, begins: str, page: int | None = None) -> Iterator[Item]:
+def _rows(tools: Tools, key: BodyKey, begins: str) -> Iterator[Item]:
     pk, _ = tools.places.holders(key)
-    return tools.table.query(pk, Condition("begins_with(#sk, :sk)", {"sk": begins}), page=page)
+    return tools.table.query(pk, Condition("begins_with(#sk, :sk)", {"sk": begins}))
 
 
 def _believed(tools: Tools, rows: Sequence[Item]) -> Iterator[Holder]:

@@ -1,7 +1,7 @@
 """Which ids are held and which content they stand for, as one transaction leaves them.
 
 An id is buried in the transaction that takes its last holder, and its content then forgets it: so what the ID row of a
-content says is always held, and a question needs that one row.
+content says is always held, or displaced by what was written over its last holder, and a question needs that one row.
 """
 
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from sigla.aws import items
 from sigla.aws.actions import ABSENT, Action, Condition, check, delete, equals, put, update
+from sigla.aws.items import LastHolder
 from sigla.aws.places import Places
 from sigla.aws.table import Table
 from sigla.aws.values import Item
@@ -35,6 +36,7 @@ class _Held:
     seen: Item | None
     count: int
     buried: bool
+    displaced: LastHolder | None = None
     exact: bool = False
 
 
@@ -58,7 +60,8 @@ class Ledger:
         found = self.table.get_many([*of_id.values(), *of_guid.values()])
         for id, key in of_id.items():
             item = found.get(key)
-            self._held[id] = _Held(item, item["count"] if item else 0, buried=bool(item and item.get("buried")))
+            buried, last = bool(item and item.get("buried")), items.last_holder(item)
+            self._held[id] = _Held(item, item["count"] if item else 0, buried, last)
         for guid, key in of_guid.items():
             self._seen[guid] = list(items.ids(found.get(key)))
             self._contents[guid] = list(self._seen[guid])
@@ -69,24 +72,38 @@ class Ledger:
         if not imported and (held.buried or content[:1] not in ([], [row.id])):
             raise Conflict
         held.count += 1
+        held.displaced = None
         held.exact |= not imported
         self._guids[row.id] = row.guid
         self._contents[row.guid] = [row.id, *(id for id in content if id != row.id)]
 
-    def remove(self, row: Row) -> None:
-        self._held[row.id].count -= 1
-        self._held[row.id].exact = True
+    def remove(self, row: Row, last: LastHolder | None = None) -> None:
+        """last: where it is written over: then its id is displaced, if nothing else holds it."""
+        held = self._held[row.id]
+        held.count -= 1
+        held.displaced = last
+        held.exact = True
         self._guids.setdefault(row.id, row.guid)
+
+    def displace(self, row: Row, last: LastHolder, *, known: bool) -> None:
+        """An id that no version holds. known: the content is known by it from now on. Raises Conflict."""
+        held, content = self._held[row.id], self._contents[row.guid]
+        if held.count > 0:
+            raise Conflict
+        held.displaced, held.buried, held.exact = last, False, True
+        others = [id for id in content if id != row.id]
+        self._contents[row.guid] = [row.id, *others] if known else [*others, row.id]
 
     def settle(self) -> tuple[BodyKey, ...]:
         """The ids that lost their last holder; where something is removed to be called once, before `actions`."""
         lost = []
         for id, held in self._held.items():
-            if held.count <= 0 and not held.buried:
+            gone = held.count <= 0 and held.displaced is None
+            if gone and not held.buried:
                 lost.append(BodyKey(self.context, id))
                 content = self._contents[self._guids[id]]
                 self._contents[self._guids[id]] = [each for each in content if each != id]
-            held.buried = held.count <= 0
+            held.buried = gone
         return tuple(sorted(lost))
 
     def actions(self) -> list[Action]:
@@ -99,10 +116,12 @@ class Ledger:
         key = self.places.holders(BodyKey(self.context, id))
         seen = held.seen
         if not held.exact:
-            return update(key, {"buried": None}, add={"count": held.count - (seen["count"] if seen else 0)})
+            alive: Item = {"buried": None, "displaced": None}
+            return update(key, alive, add={"count": held.count - (seen["count"] if seen else 0)})
         when = equals(count=seen["count"], buried=seen.get("buried")) if seen else ABSENT
-        after: Item = {"count": held.count, "buried": held.buried or None}
-        if seen and (seen["count"], seen.get("buried")) == (held.count, held.buried or None):
+        displaced = held.displaced.value() if held.displaced is not None and held.count <= 0 else None
+        after: Item = {"count": held.count, "buried": held.buried or None, "displaced": displaced}
+        if seen and all(seen.get(name) == value for name, value in after.items()):
             return check(key, when)
         return put(key, after, when)
 

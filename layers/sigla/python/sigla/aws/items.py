@@ -4,7 +4,8 @@
     V#…           row, nonce, targets, digests
     SETTINGS      config, mode, revision, at    and its copy in the list: context, name, config, mode, …
     ID            ids: every id that stands for the content, the one last written first
-    HOLDERS       count, buried
+    HOLDERS       count, buried, displaced: name, version, generation, ts and revision of the last holder, where an
+                  import has written over it; good only while there is none, and while something stands in that place
     @… (holder)   context, name, version, generation, deleted, ts, revision
     referrer      context, name, generation, version, id, referenced, nonce
     name, context, list     context, name; the list also active, a context also count
@@ -140,6 +141,32 @@ def holder(item: Item, of: State) -> Holder | None:
         return None
     deleted = item["deleted"] or item["revision"] < of.hidden
     return Holder(of.head.subject, Version(item["version"]), deleted, item["ts"], item["revision"])
+
+
+@dataclass(frozen=True, slots=True)
+class LastHolder:
+    """The version that was the last to hold an id before it was written over."""
+
+    name: str
+    version: Version
+    generation: int
+    ts: int
+    revision: int
+
+    @classmethod
+    def of(cls, subject: Subject, row: Row, generation: int) -> "LastHolder":
+        return cls(subject.name, row.version, generation, row.ts, row.revision)
+
+    def value(self) -> str | bytes:
+        return packed([self.name, self.version, self.generation, self.ts, self.revision])
+
+
+def last_holder(item: Item | None) -> LastHolder | None:
+    """By the counts of an id: None while a version holds it, or where none was written over."""
+    if item is None or item["count"] > 0 or "displaced" not in item:
+        return None
+    name, version, generation, ts, revision = unpacked(item["displaced"])
+    return LastHolder(name, Version(version), generation, ts, revision)
 
 
 def referrer_item(referrer: Subject, generation: int, row: Row, referenced: Version, nonce: str) -> Item:

@@ -11,13 +11,13 @@ from sigla import keys
 from sigla.aws import items
 from sigla.aws.actions import ABSENT, PRESENT, Action, Condition, Key, check, delete, equals, put, update
 from sigla.aws.ids import held_once_more
-from sigla.aws.items import Stored
+from sigla.aws.items import LastHolder, Stored
 from sigla.aws.places import Places
 from sigla.aws.plans import Plan, Tools, earlier, moved, unmoved
 from sigla.aws.reading import newest
 from sigla.aws.table import MOST_ACTIONS
 from sigla.aws.values import Item
-from sigla.changes import Head, Imported, Registered
+from sigla.changes import Displaced, Head, Imported, Registered
 from sigla.journal import Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject, Target, Version
 
@@ -51,7 +51,8 @@ def register(tools: Tools, change: Registered, at: int) -> Plan:
         ledger = tools.ledger(head.subject.context)
         ledger.read([row, *(stored.row for stored in removed)])
         for gone in removed:
-            ledger.remove(gone.row)
+            overwritten = gone.row.version == row.version
+            ledger.remove(gone.row, LastHolder.of(head.subject, gone.row, head.generation) if overwritten else None)
             counted += removal(places, head, gone)
             garbage += referrals(places, head.subject, gone)
         ledger.add(row, imported=change.imported)
@@ -73,6 +74,16 @@ def import_(tools: Tools, change: Imported, at: int) -> Plan:
         ledger.add(each.row, imported=True)
     stored = [Stored(each.row, change.nonce, _used(each.targets), each.digests) for each in change.versions]
     return _bring(tools, change, stored, at, free=ABSENT).plan(ledger.actions())
+
+
+def displace(tools: Tools, change: Displaced, at: int) -> Plan:
+    """Raises Conflict, InvalidSubject."""
+    head, row = change.head, change.row
+    keys.check_length(head.subject)
+    ledger = tools.ledger(head.subject.context)
+    ledger.read([row])
+    ledger.displace(row, LastHolder.of(head.subject, row, head.generation), known=change.known)
+    return Plan([moved(tools, change, at, {}, referred=False), *ledger.actions()])
 
 
 # --- rows of a version -----------------------------------------------------------------------------------------------

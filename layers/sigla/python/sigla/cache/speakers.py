@@ -16,6 +16,7 @@ from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
+    Displaced,
     ImportBegun,
     Imported,
     ModeChanged,
@@ -75,6 +76,7 @@ class Speakers:
         self.candidates = catalog.candidates
         self.id_of = catalog.id_of
         self.holders = catalog.holders
+        self.displaced = catalog.displaced
         self.referrers = catalog.referrers
         self.subjects = catalog.subjects
         self.versions = catalog.versions
@@ -205,7 +207,7 @@ def _touched(change: Change) -> Callable[[BodyKey, Holder], bool]:
 
 def _written(change: Change) -> frozenset[BodyKey]:
     """Ids that have another holder now."""
-    if isinstance(change, Registered):
+    if isinstance(change, Registered | Displaced):
         return frozenset([BodyKey(change.head.subject.context, change.row.id)])
     if isinstance(change, Imported):
         return frozenset(BodyKey(change.head.subject.context, each.row.id) for each in change.versions)

@@ -11,7 +11,7 @@ from sigla import journal
 from sigla.changes import Change, Head
 from sigla.embedded import changes, lists, recalled, rows
 from sigla.embedded.recalled import Recalled
-from sigla.embedded.speakers import HOLDER, Speakers, holder
+from sigla.embedded.speakers import HOLDER, Speakers, displaced, holder
 from sigla.embedded.unit import Unit
 from sigla.errors import IdsExhausted
 from sigla.keys import utf16
@@ -105,6 +105,9 @@ class EmbeddedCatalog:
             (key.context, key.id, *(() if by is None else (rows.subject_key(by),))),
         )
         return tuple(holder(columns) for columns in found)
+
+    def displaced(self, key: BodyKey) -> Holder | None:
+        return displaced(self._unit.connection, key)
 
     def count(self) -> int:
         """How many versions are stored, soft-deleted ones included."""

@@ -16,6 +16,7 @@ from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
+    Displaced,
     Head,
     ImportBegun,
     Imported,
@@ -30,7 +31,17 @@ from sigla.changes import (
 )
 from sigla.embedded import rows
 from sigla.embedded.lists import Where, within
-from sigla.embedded.versions import bump, insert, is_stored, make_subject, remove, stored
+from sigla.embedded.versions import (
+    bump,
+    displace,
+    displaced_from,
+    insert,
+    is_stored,
+    know,
+    make_subject,
+    remove,
+    stored,
+)
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
@@ -94,12 +105,17 @@ def _register(db: sqlite3.Connection, change: Registered) -> Outcome:
     for seen in change.seen:
         _agree(db, seen)
     _agree_content(db, key, change)
-    removed = remove(db, number, [*(purged.version for purged in change.purged), row.version])
+    standing = rows.stored(db, subject, row.version)
+    superseded = [purged.version for purged in change.purged]
+    removed = remove(db, number, [*superseded, row.version])
     insert(db, number, subject, [ImportedVersion(row, change.targets, change.digests)])
     bump(db, number, change.nonce)
+    touched = {row.id, *removed, *displaced_from(db, number, superseded)}
+    if standing is not None and not rows.is_held(db, subject.context, standing.id):
+        displace(db, number, subject.context, standing)
+        removed.discard(standing.id)
     buried = _bury(db, subject.context, removed)
-    touched = {key, *(BodyKey(subject.context, id) for id in removed)}
-    return Outcome(touched, buried, Effects(listed=_list_context(db, subject.context)))
+    return Outcome(_keys(subject, touched), buried, Effects(listed=_list_context(db, subject.context)))
 
 
 def _import(db: sqlite3.Connection, change: Imported) -> Outcome:
@@ -117,6 +133,23 @@ def _import(db: sqlite3.Connection, change: Imported) -> Outcome:
     insert(db, number, subject, change.versions)
     bump(db, number, change.nonce)
     return Outcome(touched, effects=Effects(listed=_list_context(db, subject.context)))
+
+
+def _displace(db: sqlite3.Connection, change: Displaced) -> Outcome:
+    subject, row = change.head.subject, change.row
+    keys.check_length(subject)
+    number = _agree(db, change.head)
+    key = BodyKey(subject.context, row.id)
+    if rows.is_held(db, *key):
+        raise Conflict
+    _revive(db, key)
+    if change.known:
+        know(db, subject.context, row)
+    else:
+        db.execute("INSERT OR IGNORE INTO content VALUES (?, ?, ?, FALSE, FALSE)", (row.guid, *key))
+    displace(db, number, subject.context, row)
+    bump(db, number, change.nonce)
+    return Outcome({key})
 
 
 def _delete_version(db: sqlite3.Connection, change: VersionDeleted) -> Outcome:
@@ -141,22 +174,36 @@ def _delete_subject(db: sqlite3.Connection, change: SubjectDeleted) -> Outcome:
 
 def _purge_version(db: sqlite3.Connection, change: VersionPurged) -> Outcome:
     number = _agree(db, change.head, referred=True)
+    silenced = displaced_from(db, number, [change.row.version])
     removed = remove(db, number, [change.row.version])
     bump(db, number, change.nonce)
-    return _purged(db, change.head.subject, removed, change.nonce, wholly=not is_stored(db, number))
+    return _purged(db, change, removed, silenced, wholly=not is_stored(db, number))
 
 
 def _purge_subject(db: sqlite3.Connection, change: SubjectPurged) -> Outcome:
     number = _agree(db, change.head, referred=True)
+    silenced = displaced_from(db, number, _numbers(db, number))
     removed = remove(db, number, None)
     bump(db, number, change.nonce, generations=1)
-    return _purged(db, change.head.subject, removed, change.nonce, wholly=True)
+    return _purged(db, change, removed, silenced, wholly=True)
 
 
-def _purged(db: sqlite3.Connection, subject: Subject, removed: set[SchemaId], nonce: str, *, wholly: bool) -> Outcome:
-    touched = {BodyKey(subject.context, id) for id in removed}
-    effects = _drop_settings(db, subject, nonce) if wholly else NO_EFFECTS
-    return Outcome(touched, _bury(db, subject.context, removed), effects)
+def _purged(
+    db: sqlite3.Connection,
+    change: VersionPurged | SubjectPurged,
+    removed: set[SchemaId],
+    silenced: set[SchemaId],
+    *,
+    wholly: bool,
+) -> Outcome:
+    """silenced: ids that were displaced from what is removed: nothing stands in their place any more."""
+    subject = change.head.subject
+    effects = _drop_settings(db, subject, change.nonce) if wholly else NO_EFFECTS
+    return Outcome(_keys(subject, removed | silenced), _bury(db, subject.context, removed), effects)
+
+
+def _keys(subject: Subject, ids: Iterable[SchemaId]) -> set[BodyKey]:
+    return {BodyKey(subject.context, id) for id in ids}
 
 
 def _bury(db: sqlite3.Connection, context: str, removed: set[SchemaId]) -> tuple[BodyKey, ...]:
@@ -244,10 +291,12 @@ def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> Outcome:
         raise Conflict
     touched, buried, purged = set[BodyKey](), list[BodyKey](), []
     for number, subject, _ in found:
-        purged += [(subject, version) for version in _numbers(db, number)]
+        versions = _numbers(db, number)
+        purged += [(subject, version) for version in versions]
+        silenced = displaced_from(db, number, versions)
         removed = remove(db, number, None)
         bump(db, number, change.nonce, generations=1)
-        touched |= {BodyKey(subject.context, id) for id in removed}
+        touched |= _keys(subject, removed | silenced)
         buried += _bury(db, subject.context, removed)
     _set(db, change.scope, "mode", "IMPORT", change.nonce)
     return Outcome(touched, tuple(buried), Effects(purged=purged))
@@ -263,7 +312,7 @@ def _in_scope(db: sqlite3.Connection, search: Search) -> list[tuple[int, Subject
     return [each for each in found if search.matches(each[1])]
 
 
-def _numbers(db: sqlite3.Connection, number: int) -> Iterable[Any]:
+def _numbers(db: sqlite3.Connection, number: int) -> list[Any]:
     return [version for (version,) in db.execute("SELECT version FROM version WHERE subject = ? ORDER BY 1", (number,))]
 
 
@@ -274,6 +323,7 @@ def _is_referenced(db: sqlite3.Connection, number: int) -> bool:
 _ACTS: dict[type, Callable[..., Outcome]] = {
     Registered: _register,
     Imported: _import,
+    Displaced: _displace,
     VersionDeleted: _delete_version,
     SubjectDeleted: _delete_subject,
     VersionPurged: _purge_version,

@@ -73,6 +73,8 @@ class Database:
             if not self._begun():
                 self._begin()
             self._check()
+            if self._written:
+                _complete(self.writer)
         except BaseException:
             self.close()
             raise
@@ -109,6 +111,9 @@ class Database:
             if self._written:
                 connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            if not self._written:
+                connection.execute("PRAGMA temp_store = MEMORY")
+                _complete(connection, temporary="TEMPORARY")
         except StoreError:
             connection.close()  # or each attempt without free descriptors would take some of the next ones
             raise
@@ -127,7 +132,7 @@ class Database:
         if not self._written:
             raise NoData(f"There is no registry in {self._path.parent}.")
         try:
-            self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE}")
+            self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE} {tables.ADDED.format(temporary='')}")
         except sqlite3.Error as failure:
             raise StoreError(f"the catalog failed: {failure}") from failure
         self.writer.execute("INSERT INTO state VALUES (?, 0, ?)", (tables.LAYOUT, self._registry))
@@ -152,3 +157,12 @@ class Database:
                 f"The data in {self._path.parent} are those of the registry {' and '.join(names)}, not of "
                 f"{self._registry}: give its own name, or choose another directory."
             )
+
+
+def _complete(connection: sqlite3.Connection, temporary: str = "") -> None:
+    """Makes the tables that data of an earlier release do not have."""
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'displaced'").fetchone():
+        try:
+            connection.executescript(tables.ADDED.format(temporary=temporary))
+        except sqlite3.Error as failure:
+            raise StoreError(f"the catalog failed: {failure}") from failure

@@ -85,7 +85,8 @@ def chain(db: sqlite3.Connection, subject: Subject) -> Chain:
 def id_of(db: sqlite3.Connection, context: str, guid: Guid) -> SchemaId | None:
     found = db.execute(
         "SELECT c.id FROM content c WHERE c.guid = ? AND c.context = ?"
-        " AND EXISTS (SELECT 1 FROM version v WHERE v.context = c.context AND v.id = c.id)"
+        " AND (EXISTS (SELECT 1 FROM version v WHERE v.context = c.context AND v.id = c.id)"
+        " OR EXISTS (SELECT 1 FROM displaced d WHERE d.context = c.context AND d.id = c.id))"
         " ORDER BY c.latest DESC, c.id DESC LIMIT 1",
         (guid, context),
     ).fetchone()

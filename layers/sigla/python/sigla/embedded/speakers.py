@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 
 from sigla.embedded import rows
 from sigla.embedded.unit import Unit
@@ -65,4 +66,18 @@ def ask(db: sqlite3.Connection, key: BodyKey) -> Holder | None:
         " ORDER BY v.deleted, v.holder, v.revision DESC, v.version DESC LIMIT 1",
         (key.context, key.id),
     ).fetchone()
-    return holder(found) if found else None
+    if found:
+        return holder(found)
+    last = displaced(db, key)
+    return last and replace(last, deleted=False)
+
+
+def displaced(db: sqlite3.Connection, key: BodyKey) -> Holder | None:
+    """The version that was the last to hold the id, if an import wrote another one over it that is still stored."""
+    found = db.execute(
+        "SELECT v.context, v.holder, s.context, s.name, d.version, v.deleted, d.ts, d.revision FROM displaced d"
+        " JOIN version v ON v.subject = d.subject AND v.version = d.version JOIN subject s ON s.num = d.subject"
+        " WHERE d.context = ? AND d.id = ?",
+        (key.context, key.id),
+    ).fetchone()
+    return replace(holder(found), displaced=True) if found else None

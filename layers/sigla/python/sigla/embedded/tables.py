@@ -107,4 +107,21 @@ CREATE TABLE journal (
 ) STRICT;
 """
 
+ADDED = """
+CREATE {temporary} TABLE IF NOT EXISTS displaced (  -- ids whose last holder an import has written over
+    context TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    subject INTEGER NOT NULL,     -- where it stood
+    version INTEGER NOT NULL,
+    ts INTEGER NOT NULL,          -- of the version that was written over
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (context, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS displaced_from ON displaced (subject, version);
+"""
+"""Tables that older data do not have, and older programs do not miss.
+
+temporary: TEMPORARY where such data are only read.
+"""
+
 NAMES: tuple[str, ...] = tuple(re.findall(r"CREATE TABLE (\w+)", CREATE))

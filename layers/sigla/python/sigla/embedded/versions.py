@@ -55,14 +55,15 @@ def insert(db: sqlite3.Connection, number: int, subject: Subject, versions: Sequ
             "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*columns, records.references_text(row.references), *life),
         )
-        _name(db, subject.context, row)
+        know(db, subject.context, row)
+        db.execute("DELETE FROM displaced WHERE context = ? AND id = ?", (subject.context, row.id))
         db.executemany(
             "INSERT OR IGNORE INTO digest VALUES (?, ?, ?)", [(number, digest, row.version) for digest in each.digests]
         )
     _refer(db, number, subject.context, versions)
 
 
-def _name(db: sqlite3.Connection, context: str, row: Row) -> None:
+def know(db: sqlite3.Connection, context: str, row: Row) -> None:
     """From now on the content is known by this id."""
     db.execute(
         "UPDATE content SET latest = FALSE WHERE guid = ? AND context = ? AND latest AND id <> ?",
@@ -104,3 +105,18 @@ def remove(db: sqlite3.Connection, number: int, versions: Sequence[Version] | No
             db.execute("DELETE FROM digest WHERE subject = ? AND version = ?", (number, version))
             db.execute("DELETE FROM reference WHERE subject = ? AND version = ?", (number, version))
     return removed
+
+
+def displace(db: sqlite3.Connection, number: int, context: str, row: Row) -> None:
+    """The id of a version that is written over goes on meaning what it did, as long as something stands there."""
+    columns = (context, row.id, number, row.version, row.ts, row.revision)
+    db.execute("INSERT OR REPLACE INTO displaced VALUES (?, ?, ?, ?, ?, ?)", columns)
+
+
+def displaced_from(db: sqlite3.Connection, number: int, versions: Iterable[Version]) -> set[SchemaId]:
+    """The ids that were displaced from these places."""
+    found = [
+        db.execute("SELECT id FROM displaced WHERE subject = ? AND version = ?", (number, version)).fetchall()
+        for version in versions
+    ]
+    return {id for ids in found for (id,) in ids}

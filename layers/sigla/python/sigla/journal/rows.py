@@ -26,6 +26,7 @@ from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
+    Displaced,
     ImportBegun,
     Imported,
     ModeChanged,
@@ -88,6 +89,13 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
                 yield {"type": "CONTEXT", "context": head.subject.context, "listed": True}
             for row in (each.row for each in versions):
                 yield _schema(head.subject, row.version, row.id, deleted=row.deleted) | {"ts": row.ts}
+        case Displaced(head=head, row=row, standing=standing):
+            yield _schema(head.subject, row.version, row.id) | {"ts": row.ts}
+            if standing is None:
+                yield _schema(head.subject, row.version, None)
+            else:
+                told = _schema(head.subject, standing.version, standing.id, deleted=standing.deleted)
+                yield told | {"ts": standing.ts}
         case VersionDeleted(head=head, row=row):
             yield _schema(head.subject, row.version, row.id, deleted=True)
         case SubjectDeleted(head=head, through=through):

@@ -3,6 +3,7 @@
 from sigla.registry import check as _check
 from sigla.registry import contexts as _contexts
 from sigla.registry import delete as _delete
+from sigla.registry import guids as _guids
 from sigla.registry import listing as _listing
 from sigla.registry import lookup as _lookup
 from sigla.registry import register as _register
@@ -24,8 +25,8 @@ class Registry(Stores):
     schema_by_id = _lookup.schema_by_id
     holders_of = _lookup.holders_of
     subjects_of = _lookup.subjects_of
-    schema_by_guid = _lookup.schema_by_guid
-    ids_of = _lookup.ids_of
+    schema_by_guid = _guids.schema_by_guid
+    ids_of = _guids.ids_of
     lookup = _lookup.lookup
     version = _lookup.version
     find_by_metadata = _lookup.find_by_metadata

@@ -19,13 +19,19 @@ def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> I
     """Contexts, then versions (what is referenced before what refers), then settings, which bear no time.
 
     A soft-deleted version says so itself. What is changed meanwhile is told as it was or as it is. ids: all that have a
-    body: those that belong to nobody are told first, and that they are gone.
+    body: those that belong to nobody are told first, and that they are gone; those that were displaced as the versions
+    that they were, which those in their place are written over.
     """
     for context in catalog.contexts():
         yield *records.context_record(context, listed=True), 0
     versions = {(subject, row.version): row for subject, row in _ordered(catalog)}
     held = {BodyKey(subject.context, row.id) for (subject, _), row in versions.items()}
-    yield from gone(bodies, (key for key in ids if key not in held))
+    unheld = [key for key in ids if key not in held]
+    last = {key: holder for key in unheld if (holder := catalog.displaced(key)) is not None}
+    yield from gone(bodies, (key for key in unheld if key not in last))
+    for key, holder in sorted(last.items(), key=lambda each: each[1].ts):
+        schema = bodies.get(key).schema
+        yield *records.schema_record(holder.subject, holder.version, key.id, schema, deleted=False), holder.ts
     for subject, version in needed_first(versions, lambda place: _referenced(place, versions)):
         row = versions[subject, version]
         schema = bodies.get(BodyKey(subject.context, row.id)).schema

@@ -105,7 +105,7 @@ def _aliased(stores: Stores, search: Search) -> dict[Subject, tuple[Subject, ...
     found: dict[Subject, tuple[Subject, ...]] = {}
     for subject, settings in stores.catalog.settings(search):
         if settings.config is not None and settings.config.alias and subject.name:
-            target = names.reference_target(settings.config.alias, subject.context)
+            target = names.subject(settings.config.alias)
             found[target] = (*found.get(target, ()), subject)
     return found
 

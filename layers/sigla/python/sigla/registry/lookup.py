@@ -1,9 +1,7 @@
 """What does id 42 mean, which version is this text, what stands under this number?"""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from uuid import UUID
 
 from sigla import effort
 from sigla.errors import (
@@ -22,7 +20,6 @@ from sigla.model import (
     Body,
     BodyKey,
     Draft,
-    Guid,
     Holder,
     Page,
     Record,
@@ -49,9 +46,10 @@ def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
     if speaker is None:
         raise SchemaNamedNotFound(key=key.id)
     try:  # in place, since every warm read by id comes this way
-        return stores.bodies.get(key), speaker
+        body = stores.bodies.get(key)
     except BodyLost as lost:
         raise lost.held_by(speaker.subject, speaker.version) from lost.__cause__
+    return body, speaker if not speaker.displaced else _born(body, speaker)
 
 
 def meaning_in(stores: Stores, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]:
@@ -60,10 +58,16 @@ def meaning_in(stores: Stores, schema_id: SchemaId, subject: Subject) -> tuple[B
     if found is None:
         raise SchemaNamedNotFound(key=schema_id)
     key, holder = found
-    return key, _body(stores, key, holder), holder
+    return key, body_of(stores, key, holder), holder
 
 
-def _body(stores: Stores, key: BodyKey, holder: Holder) -> Body:
+def _born(body: Body, displaced: Holder) -> Holder:
+    """Who registered a displaced id first: no version tells any more where it is."""
+    return replace(displaced, subject=body.subject, version=body.version, deleted=False, ts=body.ts)
+
+
+def body_of(stores: Stores, key: BodyKey, holder: Holder) -> Body:
+    """Reads what the id means. Raises BodyLost, which names its holder."""
     try:
         return stores.bodies.get(key)
     except BodyLost as lost:
@@ -87,13 +91,15 @@ def schema_by_id(
     key, body, holder = meaning_in(stores, schema_id, subject or Subject(DEFAULT_CONTEXT, ""))
     record = record_of(key, body, holder)
     if with_max_id:
-        _check_catalogued(holder)
+        check_catalogued(holder)
         record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
     return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
 
 
 def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
     """An id's meaning joined with one who uses it. Whether he has deleted it, only the catalog can tell."""
+    if holder.displaced:
+        holder = _born(body, holder)
     deleted = holder.deleted if holder.catalogued else None
     return Record(body.schema, body.guid, holder.subject, holder.version, key.id, holder.ts, deleted=deleted)
 
@@ -108,13 +114,25 @@ def holders_of(
     found = _interpret(stores, schema_id, _renamed(stores, subject))
     if found is None:
         raise SchemaNotFound
-    key, holder = found
-    _check_catalogued(holder)
+    key, holder = _standing_for(stores, *found)
+    check_catalogued(holder)
     last: dict[Subject, Holder] = {}
-    for each in _same_content(stores, key, _body(stores, key, holder)):
+    for each in _same_content(stores, key, body_of(stores, key, holder)):
         if (deleted or not each.deleted) and each.revision >= getattr(last.get(each.subject), "revision", 0):
             last[each.subject] = each
     return paged(((holder.subject, holder.version) for holder in last.values()), page)
+
+
+def _standing_for(stores: Stores, key: BodyKey, holder: Holder) -> tuple[BodyKey, Holder]:
+    """Of a displaced id the one that took its place: who uses that has taken over (ID-5)."""
+    last = stores.catalog.displaced(key) if holder.displaced else None
+    if last is None:
+        return key, holder
+    row = stores.look(last.subject, versions=(last.version,)).row(last.version)
+    if row is None:
+        return key, holder
+    heir = Holder(last.subject, row.version, row.deleted, row.ts, row.revision)
+    return BodyKey(key.context, row.id), heir
 
 
 def subjects_of(
@@ -123,27 +141,6 @@ def subjects_of(
     """As `holders_of`, without the versions."""
     held = holders_of(stores, schema_id, subject=subject, deleted=deleted, page=page)
     return [holding for holding, _ in held]
-
-
-def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
-    """The schema with this content hash: in the default context first, in each the last id written that is live."""
-    guid = _guid(text)
-    found = _standing(stores, guid) or next(_live(stores, guid), None)
-    if found is None:
-        raise SchemaNamedNotFound(key=text)
-    key, body, speaker = found
-    record = record_of(key, body, speaker)
-    return replace(rendered(stores, record, form), subject=None, version=None, id=None)
-
-
-def ids_of(stores: Stores, text: str) -> list[BodyKey]:
-    """In each context the id that stands for this content: of several live ones the one written last. By context."""
-    guid = _guid(text)
-    live: dict[str, list[BodyKey]] = {}
-    for key, _, speaker in _live(stores, guid):
-        _check_catalogued(speaker)
-        live.setdefault(key.context, []).append(key)
-    return sorted(keys[0] if len(keys) == 1 or guid is None else _known(stores, guid, keys) for keys in live.values())
 
 
 def version(
@@ -244,18 +241,23 @@ def is_known(view: View, *, deleted: bool) -> bool:
 def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Holder] | None:
     """Where an id is to be read, and the holder that answers for it (ID-RES)."""
     if subject is None or not subject.name:
-        return _spoken_for(stores, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
-    if found := _spoken_for(stores, BodyKey(subject.context, schema_id), subject):
+        return spoken_for(stores, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
+    if found := spoken_for(stores, BodyKey(subject.context, schema_id), subject):
         return found
     subject = stores.ask(subject).subject
-    if found := _held(stores, BodyKey(subject.context, schema_id), subject):
+    key = BodyKey(subject.context, schema_id)
+    if found := _held(stores, key, subject):
         return found
-    if not subject.in_default_context:
-        return None
-    for context in stores.catalog.contexts_of(subject.name):
+    contexts = stores.catalog.contexts_of(subject.name) if subject.in_default_context else ()
+    if contexts or not subject.in_default_context:
+        # Without namesakes the last question finds a displaced id as well.
+        last = stores.catalog.displaced(key)
+        if last is not None and last.subject == subject:
+            return key, last
+    for context in contexts:
         if found := _held(stores, BodyKey(context, schema_id), Subject(context, subject.name)):
             return found
-    return _spoken_for(stores, BodyKey(DEFAULT_CONTEXT, schema_id))
+    return spoken_for(stores, key) if subject.in_default_context else None
 
 
 def _renamed(stores: Stores, subject: Subject | None) -> Subject | None:
@@ -266,7 +268,8 @@ def _renamed(stores: Stores, subject: Subject | None) -> Subject | None:
     return names.subject(own.alias) if own and own.alias else subject
 
 
-def _spoken_for(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Holder] | None:
+def spoken_for(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Holder] | None:
+    """Finds who answers for the id, as `Catalog.speaker` says."""
     speaker = stores.catalog.speaker(key, by)
     return None if speaker is None else (key, speaker)
 
@@ -277,7 +280,7 @@ def _held(stores: Stores, key: BodyKey, by: Subject) -> tuple[BodyKey, Holder] |
     return (key, max(holders, key=lambda holder: holder.written)) if holders else None
 
 
-def _check_catalogued(holder: Holder) -> None:
+def check_catalogued(holder: Holder) -> None:
     """Raises StoreError where only a body spoke, and the question is about more than what the id means."""
     if not holder.catalogued:
         raise StoreError("the catalog does not answer")
@@ -286,65 +289,20 @@ def _check_catalogued(holder: Holder) -> None:
 def _same_content(stores: Stores, key: BodyKey, body: Body) -> list[Holder]:
     """The holders of every id that this content has in the context: imports may have given it several (REG-13)."""
     keys = [same for same in stores.bodies.named(body.guid) if same.context == key.context]
-    held = ((same, stores.catalog.holders(same)) for same in keys)
+    held = ((same, stores.catalog.holders(same) or _last_holders(stores, same)) for same in keys)
     holders = [
         holder
         for same, some in held
         # A way from a guid may lead to an id that somebody else won; then it stands for other content.
-        if some and (same == key or _body(stores, same, some[0]).guid == body.guid)
+        if some and (same == key or body_of(stores, same, some[0]).guid == body.guid)
         for holder in some
     ]
     return sorted(holders, key=lambda holder: utf16(holder.subject.qualified))
 
 
-def _standing(stores: Stores, guid: Guid | None) -> tuple[BodyKey, Body, Holder] | None:
-    """The id of the default context that the catalog names; None where bodies have to be asked who they are."""
-    if guid is None or (id := stores.catalog.standing(guid)) is None:
-        return None
-    with suppress(BodyLost):  # another id may have the content, too
-        return _meant(stores, BodyKey(DEFAULT_CONTEXT, id), guid)
-    return None
-
-
-def _meant(stores: Stores, key: BodyKey, guid: Guid) -> tuple[BodyKey, Body, Holder] | None:
-    """What the id means, and who speaks for it, if it is live and of this content. Raises BodyLost."""
-    found = _spoken_for(stores, key)
-    if found is None:
-        return None
-    body = _body(stores, *found)
-    return (key, body, found[1]) if body.guid == guid else None
-
-
-def _live(stores: Stores, guid: Guid | None) -> Iterator[tuple[BodyKey, Body, Holder]]:
-    """With who speaks for each. Context by context, the default one first; the last id written first.
-
-    Raises BodyLost where somebody holds an id whose body is lost: it was of this content as far as anybody knows.
-    """
-    if guid is None:
-        return
-    named = stores.bodies.named(guid)
-    for context in dict.fromkeys(key.context for key in named):
-        for key in reversed([key for key in named if key.context == context]):
-            if found := _meant(stores, key, guid):
-                yield found
-
-
-def _known(stores: Stores, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:
-    """Of these ids of one context the one that stands for the content, if it is among them; else the last."""
-    known = stores.catalog.id_of(keys[0].context, guid)
-    return next((key for key in keys if key.id == known), keys[0])
-
-
-def _guid(text: str) -> Guid | None:
-    """A GUID in any case, with short groups, or as 32 digits; None for anything else."""
-    groups = text.split("-")
-    widths = (8, 4, 4, 4, 12)
-    if len(groups) == len(widths):
-        text = "".join(group.zfill(width) for group, width in zip(groups, widths, strict=True))
-    try:
-        return Guid(str(UUID(hex=text))) if text.isalnum() else None
-    except ValueError:
-        return None
+def _last_holders(stores: Stores, key: BodyKey) -> tuple[Holder, ...]:
+    last = stores.catalog.displaced(key)
+    return () if last is None else (last,)
 
 
 def _shaped(
@@ -372,7 +330,7 @@ def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, del
         draft.type,
         draft.references,
         strict=False,
-        normalize=normalize or bool(view.config.normalize),
+        normalize=view.normalizes(wanted=normalize),
     ).described(draft.metadata, draft.rule_set)
     found = match.find(stores, view, offered, deleted=deleted)
     if found is None and view.head.newest is not None:

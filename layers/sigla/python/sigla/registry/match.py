@@ -34,26 +34,49 @@ class Match:
 
 def find(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Match | None:
     """By content first, then by equivalence, newest first; soft-deleted versions only if asked for."""
-    held = holding(stores, view, stores.id_of(view, offered.guid))
+    held = holding(stores, view, offered, stores.id_of(view, offered.guid))
     if held is not None and (deleted or not held.deleted):
         return Match(held)
     return next(equivalents(stores, view, offered, deleted=deleted), None)
 
 
-def holding(stores: Stores, view: View, schema_id: SchemaId | None) -> Row | None:
-    """The subject's version with this id; of several the newest active one, or else the one written last."""
+def holding(stores: Stores, view: View, offered: Offered, schema_id: SchemaId | None) -> Row | None:
+    """The subject's version with this id; of several the newest active one, or else the one written last.
+
+    schema_id: that of the offered content. Where the subject's version with it was written over by an import, and none
+    has the id since, it is that version, and as much deleted as what stands in its place.
+    """
     newest = view.head.newest
     if schema_id is None or not view.head.highest:
         return None
     if newest is not None and newest.id == schema_id:
         return newest
-    held = stores.catalog.holders(BodyKey(view.subject.context, schema_id), view.subject)
+    key = BodyKey(view.subject.context, schema_id)
+    held = stores.catalog.holders(key, view.subject)
     if not held:
-        return None
+        return _displaced(stores, view, offered, key)
     last = max(held, key=lambda holder: holder.written).version
     row = stores.look(view.subject, versions=(last,)).row(last)
     # The number may have been given to other content since.
     return row if row is not None and row.id == schema_id else None
+
+
+def _displaced(stores: Stores, view: View, offered: Offered, key: BodyKey) -> Row | None:
+    last = stores.catalog.displaced(key)
+    # Equal content hashes may hide different types (HQ-1): an id means one thing.
+    if last is None or last.subject != view.subject or stores.bodies.get(key).schema != offered.schema:
+        return None
+    schema = offered.schema
+    return Row(
+        last.version,
+        key.id,
+        offered.guid,
+        schema.type,
+        schema.references,
+        deleted=last.deleted,
+        ts=last.ts,
+        revision=last.revision,
+    )
 
 
 def equivalents(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Iterator[Match]:

@@ -144,6 +144,7 @@ class OwnCatalog:
         self.standing = asking(catalog.standing)
         self.speaker = asking(catalog.speaker)
         self.holders = asking(catalog.holders)
+        self.displaced = asking(catalog.displaced)
         self.referrers = listing(catalog.referrers)
         self.subjects = listing(catalog.subjects)
         self.versions = listing(catalog.versions)

@@ -6,7 +6,7 @@ from itertools import count
 
 from sigla import effort
 from sigla.changes import Head, Registered
-from sigla.errors import IdTaken, Incompatible, InvalidSchema, Taken
+from sigla.errors import EmptySchema, IdTaken, IdUsedUp, Incompatible, InvalidSchema, Taken
 from sigla.model import (
     Body,
     BodyKey,
@@ -26,7 +26,6 @@ from sigla.registry.parsed import Offered
 from sigla.registry.rendering import rendered
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
-from sigla.rules.settings import IMPORTING_MODES
 from sigla.rules.subject import check_registrable, next_version
 
 Derive = Callable[[], tuple[Draft, Head | None]]
@@ -72,9 +71,8 @@ class _Registration:
         view = self.stores.ask(self.subject, references=draft.references, guess=drafts.guess(draft))
         drafts.check_unmoved(seen, view)
         names.check_registrable(view.subject)
-        importing = view.mode in IMPORTING_MODES
-        # An import is stored as it comes, never normalised.
-        normalize = not importing and (self.normalize or bool(view.config.normalize))
+        importing = view.importing
+        normalize = view.normalizes(wanted=self.normalize)
         offered: Offered | None = None
         refusal: InvalidSchema | None = None
         if not drafts.is_derived(draft, view.config) and not parsing.is_blank(draft.text):
@@ -89,6 +87,8 @@ class _Registration:
         if refusal is not None:
             raise refusal
         if parsing.is_blank(draft.text):
+            if importing:
+                raise EmptySchema
             draft = drafts.cloned(self.stores, view, draft)
             view = drafts.with_references(self.stores, view, draft)
         if offered is None:
@@ -163,7 +163,8 @@ class _Registration:
             self.stores.bodies.put(key, body)
         except Taken as taken:
             if taken.standing.schema != offered.schema:
-                raise IdTaken(id=schema_id, context=names.delimited(key.context)) from None
+                refusal = IdUsedUp if taken.standing.gone else IdTaken
+                raise refusal(id=schema_id, context=names.delimited(key.context)) from None
             # What its references resolved to is part of what the id has always meant.
             standing = replace(body, targets=taken.standing.targets)
             self.stores.bodies.revive(key, standing)
@@ -228,7 +229,7 @@ def _means_other(standing: Body, offered: Offered) -> bool:
 
 def _same_version(stores: Stores, view: View, draft: Draft, offered: Offered, known: SchemaId | None) -> Record | None:
     """An active version of identical content (REG-8), or an equivalent one (REG-9), in the request's own words."""
-    held = match.holding(stores, view, known)
+    held = match.holding(stores, view, offered, known)
     if held is None or held.deleted:
         active = match.equivalents(stores, view, offered, deleted=False)
         held = next((m.row for m in active if not drafts.brings_id(draft) or m.row.id == draft.id), None)

@@ -288,6 +288,8 @@ def _tombstone_missing(look: _Look, flaw: Flaw) -> bool:
 
 
 def _object_no_meta(look: _Look, flaw: Flaw) -> bool:
+    if look.store.catalog.displaced(flaw.key) is not None:
+        return False
     body = _unheld(look, flaw)
     return body is not None and body.ts < look.before and not look.is_buried(flaw.key)
 

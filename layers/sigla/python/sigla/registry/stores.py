@@ -9,7 +9,7 @@ from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Pa
 from sigla.ports import Bodies, Catalog, Clock, Snapshot, VersionKey, Zones
 from sigla.registry.parsed import Offer, Offered, Understood
 from sigla.rules import names
-from sigla.rules.settings import effective_config, effective_mode
+from sigla.rules.settings import IMPORTING_MODES, effective_config, effective_mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,14 @@ class View:
     @property
     def chain(self) -> Chain:
         return self.snapshot.chain
+
+    @property
+    def importing(self) -> bool:
+        return self.mode in IMPORTING_MODES
+
+    def normalizes(self, *, wanted: bool) -> bool:
+        """Whether a text is normalised, in a registration and in a lookup; what is imported stays as it comes."""
+        return not self.importing and (wanted or bool(self.config.normalize))
 
     def row(self, version: Version, subject: Subject | None = None) -> Row | None:
         """A version that the question named, soft-deleted ones included."""
@@ -86,7 +94,7 @@ class Stores:
         own = view.chain.own.config
         if own is None or not own.alias:
             return view
-        target = names.reference_target(own.alias, subject.context)
+        target = names.alias_target(own.alias, subject.under)
         return self.look(target, versions=versions, references=references, guess=guess)
 
     def look(

@@ -48,6 +48,20 @@ def reference_target(text: str, context: str) -> Subject:
     return named
 
 
+def alias_target(alias: str, under: str) -> Subject:
+    """The subject that an alias leads to, for a request below the path of the context `under` (ALIAS-4).
+
+    It is read as a name that stands in that path: the context of the aliased subject plays no part.
+    """
+    below = under != DEFAULT_CONTEXT and not names_context(alias)
+    return subject(f":{under}:{alias}" if below else alias)
+
+
+def names_context(text: str) -> bool:
+    """Whether a subject says its context itself, so that none is put before it (CPATH-2)."""
+    return text.startswith((":.", ":*:"))
+
+
 def search(prefix: str) -> Search:
     """`fo`, `:.ctx:fo`, `:.ct` (every context that begins so), `:*:fo` (every context); read again as `subject` is."""
     prefix = _without_default_context(prefix)

@@ -28,7 +28,7 @@ def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Pr
         looks = access is READ and route.path.startswith(SETTINGS)
         if not (principal.reach.shows(subject) if looks else principal.reach.includes(subject)):
             raise _denied(access, subject)
-    narrowed = Narrowed(registry.catalog, principal.reach, access)
+    narrowed = Narrowed(registry.catalog, registry.bodies, principal.reach, access)
     return replace(registry, catalog=narrowed, furthest=FURTHEST)
 
 

@@ -12,9 +12,10 @@ class Answer:
 
     media: the Content-Type; None for the negotiated one, empty for none at all. etag: empty for none.
     error_code: for the log. headers: further ones. packed: the body in gzip, once somebody has asked for it.
+    deleted: how many versions were deleted, for the counters.
     """
 
-    __slots__ = ("body", "error_code", "etag", "headers", "media", "packed", "status")
+    __slots__ = ("body", "deleted", "error_code", "etag", "headers", "media", "packed", "status")
 
     def __init__(
         self,
@@ -33,6 +34,7 @@ class Answer:
         self.etag = etag
         self.headers = headers
         self.packed: bytes | None = None
+        self.deleted = 0
 
 
 def told(value: object) -> Answer:

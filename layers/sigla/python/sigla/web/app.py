@@ -200,7 +200,7 @@ class Table:
         except Exception as error:  # noqa: BLE001 - the last place where a fault can become an answer
             answer = self._failed(call, error)
             _forget_frames(error)
-        gzip, error_code = self._options.gzip, answer.error_code
+        gzip, error_code, deleted = self._options.gzip, answer.error_code, answer.deleted
         if self._packing is not None and call.packs_long(answer):
             gzip = await self._packing(answer)
         status, head, body = call.prepared(answer, gzip=gzip)
@@ -208,7 +208,9 @@ class Table:
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": body})
         if self._options.watchers:
-            seen = call.seen(status, len(body), error_code)
+            if call.found is None:
+                call.family = self._dispatch.family(call.raw_path)
+            seen = call.seen(status, len(body), error_code, deleted)
             for watcher in self._options.watchers:
                 watcher(seen)
 
@@ -224,7 +226,8 @@ class Table:
         route, sent = found.route, call.headers
         if call.raw_path == b"/" and call.method in ("GET", "HEAD") and names_html(sent.get(b"accept", NONE)):
             return self._front_page
-        exchange = Exchange(found.params, call.query, self._rendered, self._options.service, found.prefix)
+        service = self._options.service
+        exchange = Exchange(found.params, call.query, self._rendered, service, found.prefix, found.context)
         registry = self._registry
         if self._authenticate is not None and route.access is not OPEN:
             principal = self._authenticate(sent.get(b"authorization"))

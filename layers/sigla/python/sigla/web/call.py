@@ -25,12 +25,13 @@ class Call:
     """A request as it arrived.
 
     client: the address that it came from. found, principal: where it leads and the name of who asks, once that is
-    known. media: what to answer in, once that is negotiated.
+    known. family: the class of a path that leads nowhere. media: what to answer in, once that is negotiated.
     """
 
     __slots__ = (
         "body_read",
         "client",
+        "family",
         "found",
         "headers",
         "media",
@@ -50,6 +51,7 @@ class Call:
         self.headers: Mapping[bytes, bytes] = picked(scope["headers"])
         self.request_id = request_id(self.headers, fresh_id)
         self.found: Found | None = None
+        self.family = ""
         self.client: tuple[str, int] | None = scope.get("client")
         self.principal = ""
         self.body_read = False
@@ -67,10 +69,10 @@ class Call:
         forwarded = self.headers.get(b"x-forwarded-for") if address in LOOPBACK else None
         return address if forwarded is None else forwarded.rpartition(b",")[2].strip().decode("latin-1")
 
-    def seen(self, status: int, sent: int, error_code: int | None) -> observe.Seen:
+    def seen(self, status: int, sent: int, error_code: int | None, deleted: int = 0) -> observe.Seen:
         found, took_ns = self.found, perf_counter_ns() - self.started
         if found is None:
-            return observe.Seen(self.method, "", status, took_ns, self.request_id, sent, error_code)
+            return observe.Seen(self.method, self.family, status, took_ns, self.request_id, sent, error_code)
         return observe.Seen(
             self.method,
             found.route.path,
@@ -81,6 +83,7 @@ class Call:
             error_code,
             found.params,
             self.principal,
+            deleted,
         )
 
     def prepared(self, answer: Answer, *, gzip: bool) -> tuple[int, list[Header], bytes]:

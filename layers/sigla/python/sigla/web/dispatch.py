@@ -3,9 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sigla.errors import Refusal
+from sigla.model import DEFAULT_CONTEXT
 from sigla.web import paths
 from sigla.web.refusals import MethodNotAllowed, NoSuchPath
 from sigla.web.routes import Route
+
+OTHER = "/*"
+ELSEWHERE = frozenset({"catalog", "clusters", "connect", "connectors", "dek-registry", "exporters", "kafka", "ksql"})
+"""What the paths of Confluent's other services, and of what only its commercial registries have, begin with."""
 
 REMEMBERED = 4096
 LONGEST_REMEMBERED = 256
@@ -13,11 +19,12 @@ LONGEST_REMEMBERED = 256
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The route of a request, with the texts its path holds. `prefix` as in `paths.Path`."""
+    """The route of a request, with the texts its path holds. `prefix`, `context` as in `paths.Path`."""
 
     route: Route
     params: Mapping[str, str]
     prefix: tuple[str, str] | None = None
+    context: str = DEFAULT_CONTEXT
 
 
 @dataclass(slots=True)
@@ -90,6 +97,19 @@ class Dispatch:
                 self._remembered[method, raw] = found
         return found
 
+    def family(self, raw: bytes) -> str:
+        """The class of a path that leads nowhere, for the log: its first segment, where that is one that clients know.
+
+        There are few of them, and none says what a stranger wrote.
+        """
+        try:
+            first, *rest = paths.read(raw).segments or ("",)
+        except Refusal:
+            return OTHER
+        if first not in self._root.literals and first not in ELSEWHERE:
+            return OTHER
+        return f"/{first}/*" if rest else f"/{first}"
+
     def methods(self, raw: bytes) -> list[str]:
         """The methods that a path answers to, for OPTIONS. Raises NoSuchPath."""
         node, _ = self._node(paths.read(raw).segments)
@@ -104,7 +124,7 @@ class Dispatch:
         if ended is None:  # another spelling of a path beside the table is none of ours
             raise NoSuchPath if method in node.methods() else MethodNotAllowed
         route, names = ended
-        return Found(route, dict(zip(names, values, strict=True)), path.prefix)
+        return Found(route, dict(zip(names, values, strict=True)), path.prefix, path.context)
 
     def _node(self, segments: Sequence[str]) -> tuple[Node, tuple[str, ...]]:
         found = self._root.find(segments)

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from sigla.model import Page, SchemaId, Subject, Version
+from sigla.model import DEFAULT_CONTEXT, Page, SchemaId, Subject, Version
 from sigla.rules import names
 from sigla.web import paths
 from sigla.web.refusals import NoSuchArgument
@@ -65,6 +65,7 @@ class Exchange:
     """A request whose route is known.
 
     params: of the path, decoded. prefix: the parameter that a context in the path is put before, and how (CPATH-4, 5).
+    context: the one that the path is below.
     """
 
     params: Mapping[str, str]
@@ -72,6 +73,7 @@ class Exchange:
     rendered: Rendered
     service: Service
     prefix: tuple[str, str] | None = None
+    context: str = DEFAULT_CONTEXT
     body: bytes = b""
     operation: str = ""
     _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
@@ -85,7 +87,7 @@ class Exchange:
 
     @property
     def subject(self) -> Subject:
-        return names.subject(self.params["subject"])
+        return self._subject(self.params["subject"])
 
     @property
     def version(self) -> Version:
@@ -101,7 +103,11 @@ class Exchange:
     def id_scope(self) -> Subject | None:
         """The subject that says where an id is to be understood (ID-RES)."""
         asked = self.text("subject")
-        return names.subject(asked) if asked else None
+        return self._subject(asked) if asked else None
+
+    def _subject(self, text: str) -> Subject:
+        named = names.subject(text)
+        return named if self.context == DEFAULT_CONTEXT else replace(named, under=self.context)
 
     def text(self, name: str, default: str = "") -> str:
         """The first value given."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from sigla.observe import Seen
 
 REGISTER = "/subjects/{subject}/versions"
-VERSION = "/subjects/{subject}/versions/{version}"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 UP_TO_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -39,9 +38,11 @@ class Counters:
         self._dropped = dropped
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._timings: dict[tuple[str, str], Timing] = {}
+        self._deleted = 0
 
     def __call__(self, seen: Seen) -> None:
         name = (seen.method, seen.route)
+        self._deleted += seen.deleted
         self._requests[*name, seen.status] += 1
         timing = self._timings.get(name)
         if timing is None:
@@ -58,7 +59,7 @@ class Counters:
         registered = self._count("POST", REGISTER) if self._stored is None else self._stored()
         told = (
             ("registered_count", registered, "Schemas registered."),
-            ("deleted_count", self._count("DELETE", VERSION), "Schema versions deleted since the start."),
+            ("deleted_count", self._deleted, "Schema versions deleted since the start, softly or for good."),
             ("api_success_count", self._answered(100, 400), "Requests answered with success since the start."),
             ("api_failure_count", self._answered(400, 600), "Requests refused or failed since the start."),
             ("master_slave_role", 1, "1: this registry accepts writes. It always does."),

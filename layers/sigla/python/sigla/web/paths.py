@@ -10,6 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 from sigla.errors import InvalidSubject
 from sigla.model import DEFAULT_CONTEXT
+from sigla.rules import names
 from sigla.web.refusals import BadRequest, ContextNameWithColon
 
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
@@ -20,10 +21,14 @@ _SCOPED_ROOTS = frozenset({"config", "mode"})
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Decoded segments, and which query parameter the context of the path must be put before: (parameter, `:.ctx:`)."""
+    """Decoded segments, and which query parameter the context of the path must be put before: (parameter, `:.ctx:`).
+
+    context: the one that the path is below.
+    """
 
     segments: tuple[str, ...]
     prefix: tuple[str, str] | None = None
+    context: str = DEFAULT_CONTEXT
 
 
 def read(raw: bytes) -> Path:
@@ -92,7 +97,8 @@ def _delimited(encoded: str) -> str:
 def _within(context: str, segments: list[str]) -> Path:
     """The path that one below a context stands for. A context that is not needed is not looked at."""
     if segments[:2] == ["schemas", "ids"] and len(segments) > 2:
-        return Path(tuple(segments), ("subject", _delimited(context)))
+        prefix = _delimited(context)
+        return Path(tuple(segments), ("subject", prefix), prefix[1:-1])
     if segments in (["schemas"], ["subjects"]):
         prefix = _delimited(context)
         return Path(tuple(segments), ("subjectPrefix", "" if prefix == f":{DEFAULT_CONTEXT}:" else prefix))
@@ -101,7 +107,8 @@ def _within(context: str, segments: list[str]) -> Path:
         return Path((segments[0], qualify(_delimited(context), named[0]), *named[1:]))
     if _BEFORE_A_SUBJECT.isdisjoint(segments[:-1]):
         return Path(tuple(segments))
-    return Path(_qualify_subjects(_delimited(context), segments))
+    prefix = _delimited(context)
+    return Path(_qualify_subjects(prefix, segments), context=prefix[1:-1])
 
 
 def _qualify_subjects(prefix: str, segments: list[str]) -> tuple[str, ...]:
@@ -116,4 +123,4 @@ def _qualify_subjects(prefix: str, segments: list[str]) -> tuple[str, ...]:
 
 def qualify(prefix: str, subject: str) -> str:
     """The subject in the context of the prefix, unless it names its own."""
-    return subject if subject.startswith((":.", ":*:")) else prefix + subject
+    return subject if names.names_context(subject) else prefix + subject

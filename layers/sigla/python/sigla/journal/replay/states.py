@@ -2,7 +2,7 @@
 
 An id is bound in its context to one text as long as a version holds it; a record that gives it another text loses
 (JRN-4). That takes two looks: `claims` at one version, when it takes and gives up ids; `rejected` at one id, who was
-there first. What is left is looked at subject by subject: `surviving`.
+there first. What is left is looked at subject by subject: `lived`.
 """
 
 from collections import defaultdict
@@ -48,7 +48,8 @@ class State:
 
     subjects: their stored versions, by the offset of what was written last of each. contexts: those that are listed.
     highest: the highest id each context ever had, or had since its numbering was made to go on elsewhere.
-    gone: what ids meant that no version holds any more.
+    displaced: what ids meant whose last version was written over by another one, as long as one is stored there.
+    gone: what all other ids meant that no version holds any more.
     """
 
     subjects: Mapping[Subject, tuple[Put, ...]] = field(default_factory=dict)
@@ -56,6 +57,7 @@ class State:
     contexts: tuple[str, ...] = ()
     highest: Mapping[str, SchemaId] = field(default_factory=dict)
     gone: Mapping[BodyKey, Put] = field(default_factory=dict)
+    displaced: Mapping[BodyKey, Put] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -86,26 +88,55 @@ def rejected(claims: Iterable[Claim]) -> Iterator[int]:
             bound = claim.digest
 
 
-def surviving(events: Iterable[Put | Purged | Hidden], cleared: Sequence[Cleared] = ()) -> tuple[Put, ...]:
-    """The versions stored at the end, in the order in which they were last written; `offset` says when that was.
+@dataclass(slots=True)
+class Lives:
+    """The versions of one subject at the end, in the order in which they were last written; `offset` says when.
 
-    events: those of one subject, without the rejected, in any order; cleared: of all scopes.
+    over: what stood under their numbers before, with other ids.
     """
-    stored: dict[Version, Put] = {}
+
+    stored: dict[Version, Put] = field(default_factory=dict)
+    over: dict[Version, list[Put]] = field(default_factory=dict)
+
+    @property
+    def written_over(self) -> Iterator[Put]:
+        """Whether their ids are held elsewhere is not looked at."""
+        return chain.from_iterable(self.over.values())
+
+    def put(self, put: Put) -> None:
+        before = self.stored.pop(put.version, None)
+        if before is not None and before.id != put.id:
+            self.over.setdefault(put.version, []).append(before)
+        self.stored[put.version] = put
+
+    def purge(self, version: Version) -> None:
+        self.stored.pop(version, None)
+        self.over.pop(version, None)
+
+
+def lived(events: Iterable[Put | Purged | Hidden], cleared: Sequence[Cleared] = ()) -> Lives:
+    """events: those of one subject, without the rejected, in any order; cleared: of all scopes."""
+    lives = Lives()
+    stored = lives.stored
     for event in sorted((*events, *cleared), key=attrgetter("offset")):
         match event:
-            case Put(version=version):
-                stored.pop(version, None)
-                stored[version] = event
+            case Put():
+                lives.put(event)
             case Purged(version=version):
-                stored.pop(version, None)
+                lives.purge(version)
             case Hidden(through=through):
                 # The reference writes each of them anew in its indexes, also those that were hidden before.
                 for version in sorted(v for v in stored if v <= through):
                     stored[version] = replace(stored.pop(version), deleted=True, offset=event.offset)
             case Cleared(search=search):
-                stored = {v: put for v, put in stored.items() if not (put.deleted and search.matches(put.subject))}
-    return tuple(stored.values())
+                for version in [v for v, put in stored.items() if put.deleted and search.matches(put.subject)]:
+                    lives.purge(version)
+    return lives
+
+
+def surviving(events: Iterable[Put | Purged | Hidden], cleared: Sequence[Cleared] = ()) -> tuple[Put, ...]:
+    """The versions stored at the end, as `lived` tells them."""
+    return tuple(lived(events, cleared).stored.values())
 
 
 def last_words(puts: Iterable[Put]) -> set[Place]:
@@ -164,14 +195,17 @@ def state_of(events: Iterable[Event]) -> State:
         hidden[event.subject].append(event)
         if isinstance(event, Put):
             puts[key_of(event)] = event
-    subjects = {subject: surviving(events, cleared) for subject, events in hidden.items()}
-    held = {key_of(put) for versions in subjects.values() for put in versions}
+    lives = {subject: lived(events, cleared) for subject, events in hidden.items()}
+    held = {key_of(put) for each in lives.values() for put in each.stored.values()}
+    over = sorted(chain.from_iterable(each.written_over for each in lives.values()), key=attrgetter("offset"))
+    displaced = {key_of(put): put for put in over if key_of(put) not in held}
     return State(
-        subjects={subject: versions for subject, versions in subjects.items() if versions},
+        subjects={subject: tuple(each.stored.values()) for subject, each in lives.items() if each.stored},
         settings={scope: each for scope, each in settings.items() if each != Settings()},
         contexts=tuple(context for context, listed in contexts.items() if listed),
         highest=highest,
-        gone={key: put for key, put in puts.items() if key not in held},
+        gone={key: put for key, put in puts.items() if key not in held and key not in displaced},
+        displaced=displaced,
         skipped=tuple(sorted(skipped, key=attrgetter("offset"))),
     )
 

@@ -1,8 +1,9 @@
 """What another registry had, written as it had it: ids, numbers, times and deletes kept.
 
-Bodies first, what is referenced before what refers; then versions, several of a subject in one commit; then settings
-and contexts; last the counters. Nothing that stands here is ever overwritten: what is equal is identical, what is not
-is a conflict and told. So an import may be repeated, cut off anywhere and begun again.
+Bodies first, what is referenced before what refers; then versions, several of a subject in one commit; then ids whose
+last version was written over; then settings and contexts; last the counters. Nothing that stands here is ever
+overwritten: what is equal is identical, what is not is a conflict and told. So an import may be repeated, cut off
+anywhere and begun again.
 
 `import_state` is all of it for a state that fits into memory. The steps are apart, for who has more and many machines.
 """
@@ -18,6 +19,7 @@ from sigla.registry.importing.versions import (
     batches,
     bury,
     compare,
+    displace,
     place,
     targets_of,
     write,
@@ -41,6 +43,7 @@ __all__ = [
     "carry_out",
     "compare",
     "count",
+    "displace",
     "import_state",
     "list_context",
     "place",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from sigla.changes import Change
 from sigla.errors import BodyMissing, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
-from sigla.model import Body, BodyKey, SchemaId, Settings, Subject, Version
+from sigla.model import Body, BodyKey, Guid, SchemaId, Settings, Subject, Version
 from sigla.ports import Bodies, Catalog, VersionKey
 from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.registry.importing.settings import count, list_context, settle
@@ -22,6 +22,7 @@ from sigla.registry.importing.versions import (
     batches,
     bury,
     compare,
+    displace,
     named,
     place,
     targets_of,
@@ -72,6 +73,7 @@ class _Import:
         missing = self._missing()
         placed = self._place(missing)
         self._write(missing, placed)
+        self._displace()
         self._settle(listed)
         return self.report
 
@@ -81,8 +83,8 @@ class _Import:
 
         return [*chain(*self._each("comparing", work, self.state.subjects.items()))]
 
-    def _place(self, missing: Iterable[Put]) -> dict[BodyKey, Placed | None]:
-        """Bodies of what is missing, and of ids that nobody holds any more. None: it means something else here."""
+    def _place(self, missing: Iterable[Put]) -> dict[BodyKey, Placed | str]:
+        """Bodies of what is missing, and of ids that nobody holds any more. A text: why it cannot be put."""
         first: dict[BodyKey, Put] = {}
         for put in sorted(missing, key=lambda put: put.offset):  # they come by subject
             first.setdefault(key_of(put), put)
@@ -92,22 +94,24 @@ class _Import:
         def needs(key: BodyKey) -> Iterator[BodyKey]:
             return (BodyKey(each.context, each.id) for each in targets_of(puts[key], target_of))
 
-        def work(key: BodyKey, report: Report) -> tuple[BodyKey, Placed | None]:
+        def work(key: BodyKey, report: Report) -> tuple[BodyKey, Placed | str]:
             if key not in self.state.gone:
                 return key, place(self.stores, puts[key], target_of, report, mend=self.bodies)
             bury(self.stores, puts[key], target_of, report, mend=self.bodies)
-            return key, None
+            return key, OTHER_MEANING
 
         return dict(self._each("bodies", work, *_waves(needed_first(puts, needs), needs)))
 
-    def _write(self, missing: Iterable[Put], placed: Mapping[BodyKey, Placed | None]) -> None:
+    def _write(self, missing: Iterable[Put], placed: Mapping[BodyKey, Placed | str]) -> None:
         last = last_words(chain(*self.state.subjects.values()))
         early: dict[Subject, list[Placed]] = defaultdict(list)
         late: dict[Subject, list[Placed]] = defaultdict(list)
         for put in missing:
             body = placed[key_of(put)]
             # An id may mean two things in the source itself: JRN-4 looks at texts alone.
-            if body is None or body.put.schema != put.schema:
+            if isinstance(body, str):
+                self.report.tell(CONFLICTING, "version", named(put), body)
+            elif body.put.schema != put.schema:
                 self.report.tell(CONFLICTING, "version", named(put), OTHER_MEANING)
             else:
                 (late if (put.subject, put.version) in last else early)[put.subject].append(replace(body, put=put))
@@ -118,6 +122,22 @@ class _Import:
                 write(self.stores, subject, batch, report)
 
         self._do("versions", work, early.items(), late.items())
+
+    def _displace(self) -> None:
+        """By the id that was written last its content is known here, too."""
+        displaced = sorted(self.state.displaced.values(), key=lambda put: put.offset)
+        last: dict[tuple[str, Guid], int] = {}
+        for put in chain(displaced, *self.state.subjects.values()):
+            content = put.subject.context, put.guid
+            last[content] = max(put.offset, last.get(content, put.offset))
+        target_of = _targets(self.stores, self.state)
+
+        def work(put: Put, report: Report) -> None:
+            known = last[put.subject.context, put.guid] == put.offset
+            displace(self.stores, put, target_of, report, known=known, mend=self.bodies)
+
+        if displaced:
+            self._do("displaced ids", work, displaced)
 
     def _settle(self, listed: set[str]) -> None:
         def settled(of: tuple[Subject, Settings], report: Report) -> None:

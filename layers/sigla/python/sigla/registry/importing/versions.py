@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sigla.changes import IMPORTED_AT_ONCE, REFERENCED_AT_ONCE, Imported, ImportedVersion
+from sigla.changes import IMPORTED_AT_ONCE, REFERENCED_AT_ONCE, Displaced, Imported, ImportedVersion
 from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed, Taken
 from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
@@ -24,6 +24,10 @@ TargetOf = Callable[[Subject, Version], SchemaId | None]
 OTHER_VERSION = "another version stands under its number"
 OTHER_LIFE = "the same version stands here, with another time or another state of deletion"
 OTHER_MEANING = "its id means something else here"
+USED_UP = (
+    "its id belonged to another schema here, which was deleted for good, and keeps that meaning: import into a new "
+    "context, or into a registry of a new name or directory"
+)
 TOO_LONG = "its text is longer than this registry takes"
 TOO_MANY = f"it references more than {references.MOST_SUBJECTS} subjects"
 NOT_UNDERSTOOD = "stored as it is; this registry does not understand its text, so nothing can be compared with it"
@@ -69,8 +73,8 @@ def compare(
     return [put for put in puts if wanted(put)]
 
 
-def place(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> Placed | None:
-    """The body is there when it returns: put, found equal, or brought back to life. None: its id means something else.
+def place(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> Placed | str:
+    """The body is there when it returns: put, found equal, or brought back to life. Or why not: the id means another.
 
     What the version references should have a body by now, or its text cannot be understood. mend: replace a damaged
     body, where this is what it was. Raises BodyDamaged where it is not replaced.
@@ -87,12 +91,43 @@ def place(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend
         _put(stores, put, body, mend=mend)
     except Taken as taken:
         if taken.standing.schema != put.schema:
-            return None
+            return USED_UP if taken.standing.gone else OTHER_MEANING
         # What its references resolved to is part of what the id has always meant.
         body = replace(body, targets=taken.standing.targets, compiled=taken.standing.compiled)
         stores.bodies.revive(key, body)
         return Placed(put, body.targets, digests, body)
     return Placed(put, targets, digests)
+
+
+def displace(
+    stores: Stores, put: Put, target_of: TargetOf, report: Report, *, known: bool = False, mend: bool = False
+) -> None:
+    """An id whose last version was written over in the source goes on meaning what it did (`changes.Displaced`).
+
+    To be told when all versions are written. known: of all that had this content there it was written last. mend: as of
+    `place`.
+    """
+    key = BodyKey(put.subject.context, put.id)
+    placed = place(stores, put, target_of, report, mend=mend)
+    if isinstance(placed, str):
+        report.tell(CONFLICTING, "id", _shown(key), placed)
+        return
+
+    def attempt() -> bool:
+        last = stores.catalog.displaced(key)
+        here = last is not None and (last.subject, last.version) == (put.subject, put.version)
+        if here or stores.catalog.holders(key):
+            return False
+        place = VersionKey(put.subject, put.version)
+        seen = stores.catalog.snapshot(put.subject, wanted=[place])
+        row = _row(put, seen.head.revision + 1)
+        commit(stores, Displaced(seen.head, row, seen.rows.get(place), stores.clock.now(), nonce(), known=known))
+        return True
+
+    report.tell(IMPORTED if insist(stores, attempt) else IDENTICAL, "id", _shown(key))
+    if placed.body is not None:
+        # It may have been buried meanwhile; who buries looks once more after his tombstone.
+        stores.bodies.revive(key, placed.body)
 
 
 def bury(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> None:

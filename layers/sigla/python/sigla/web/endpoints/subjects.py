@@ -97,8 +97,13 @@ def metadata(exchange: Exchange, registry: Registry) -> Answer:
 
 
 def delete_version(exchange: Exchange, registry: Registry) -> Answer:
-    return told(registry.delete_version(exchange.subject, exchange.version, permanent=exchange.flag("permanent")))
+    answer = told(registry.delete_version(exchange.subject, exchange.version, permanent=exchange.flag("permanent")))
+    answer.deleted = 1
+    return answer
 
 
 def delete_subject(exchange: Exchange, registry: Registry) -> Answer:
-    return told(registry.delete_subject(exchange.subject, permanent=exchange.flag("permanent")))
+    versions = registry.delete_subject(exchange.subject, permanent=exchange.flag("permanent"))
+    answer = told(versions)
+    answer.deleted = len(versions)
+    return answer

@@ -1,0 +1,108 @@
+"""Which schema is this, by the hash of its content, and which ids does it have?"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from uuid import UUID
+
+from sigla.errors import BodyLost, SchemaNamedNotFound
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, Holder, Record
+from sigla.registry.lookup import body_of, check_catalogued, record_of, spoken_for
+from sigla.registry.rendering import rendered
+from sigla.registry.stores import Stores
+
+Meant = tuple[BodyKey, Body, Holder]
+"""An id, what it means, and who speaks for it."""
+
+
+def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
+    """The schema with this content hash, as an active version has it, if there is one.
+
+    In the default context first, in each the last id written that is live.
+    """
+    guid = _guid(text)
+    found = _standing(stores, guid)
+    if found is None or not _is_active(found[2]):
+        found = _most_alive(_live(stores, guid), found)
+    if found is None:
+        raise SchemaNamedNotFound(key=text)
+    key, body, speaker = found
+    record = record_of(key, body, speaker)
+    return replace(rendered(stores, record, form), subject=None, version=None, id=None)
+
+
+def _most_alive(live: Iterator[Meant], known: Meant | None) -> Meant | None:
+    """The first with an active version; else the one that is known, or the first. Raises BodyLost if it has none."""
+    try:
+        for each in live:
+            if _is_active(each[2]):
+                return each
+            known = known or each
+    except BodyLost:
+        if known is None:
+            raise
+    return known
+
+
+def _is_active(speaker: Holder) -> bool:
+    return not (speaker.deleted or speaker.displaced)
+
+
+def ids_of(stores: Stores, text: str) -> list[BodyKey]:
+    """In each context the id that stands for this content: of several live ones the one written last. By context."""
+    guid = _guid(text)
+    live: dict[str, list[BodyKey]] = {}
+    for key, _, speaker in _live(stores, guid):
+        check_catalogued(speaker)
+        live.setdefault(key.context, []).append(key)
+    return sorted(keys[0] if len(keys) == 1 or guid is None else _known(stores, guid, keys) for keys in live.values())
+
+
+def _standing(stores: Stores, guid: Guid | None) -> Meant | None:
+    """The id of the default context that the catalog names; None where bodies have to be asked who they are."""
+    if guid is None or (id := stores.catalog.standing(guid)) is None:
+        return None
+    with suppress(BodyLost):  # another id may have the content, too
+        return _meant(stores, BodyKey(DEFAULT_CONTEXT, id), guid)
+    return None
+
+
+def _meant(stores: Stores, key: BodyKey, guid: Guid) -> Meant | None:
+    """What the id means, and who speaks for it, if it is live and of this content. Raises BodyLost."""
+    found = spoken_for(stores, key)
+    if found is None:
+        return None
+    body = body_of(stores, *found)
+    return (key, body, found[1]) if body.guid == guid else None
+
+
+def _live(stores: Stores, guid: Guid | None) -> Iterator[Meant]:
+    """With who speaks for each. Context by context, the default one first; the last id written first.
+
+    Raises BodyLost where somebody holds an id whose body is lost: it was of this content as far as anybody knows.
+    """
+    if guid is None:
+        return
+    named = stores.bodies.named(guid)
+    for context in dict.fromkeys(key.context for key in named):
+        for key in reversed([key for key in named if key.context == context]):
+            if found := _meant(stores, key, guid):
+                yield found
+
+
+def _known(stores: Stores, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:
+    """Of these ids of one context the one that stands for the content, if it is among them; else the last."""
+    known = stores.catalog.id_of(keys[0].context, guid)
+    return next((key for key in keys if key.id == known), keys[0])
+
+
+def _guid(text: str) -> Guid | None:
+    """A GUID in any case, with short groups, or as 32 digits; None for anything else."""
+    groups = text.split("-")
+    widths = (8, 4, 4, 4, 12)
+    if len(groups) == len(widths):
+        text = "".join(group.zfill(width) for group, width in zip(groups, widths, strict=True))
+    try:
+        return Guid(str(UUID(hex=text))) if text.isalnum() else None
+    except ValueError:
+        return None
