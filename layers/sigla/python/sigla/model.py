@@ -84,10 +84,7 @@ class OfferedReference:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What people say about a schema.
-
-    Tags by path, each a sorted set; properties; names of sensitive properties, sorted.
-    """
+    """What people say about a schema: tags by path, each a sorted set; properties; names of sensitive ones, sorted."""
 
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -217,10 +214,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One entry of settings.
-
-    None means not set here. Field names of the wire are the business of `web.wire` and `records`.
-    """
+    """One entry of settings. None means not set here. Field names of the wire: `web.wire` and `records`."""
 
     alias: str | None = None
     alias_for_deks: str | None = None
@@ -313,10 +307,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A version that carries an id; `revision` as in `Row`, 0 where a body told it and not the catalog.
-
-    displaced: it carried the id, and was the last to do so, until an import wrote another version in its place.
-    """
+    """A version that carries an id; `revision` as in `Row`, 0 where a body told it and not the catalog."""
 
     subject: Subject
     version: Version
@@ -324,6 +315,7 @@ class Holder:
     ts: int
     revision: int
     displaced: bool = False
+    """Whether it was the last to carry the id until an import wrote another version in its place."""
 
     @property
     def written(self) -> tuple[int, int]:
