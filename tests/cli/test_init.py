@@ -15,6 +15,7 @@ from sigla.registry import Registry
 from tests.build import FixedClock, a_draft, a_text
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
+from tests.functions.unwell import REFUSING, unwell
 from tests.unit.registry.tell import s
 
 Captured = pytest.CaptureFixture[str]
@@ -151,6 +152,20 @@ def test_it_is_of_a_table_and_a_bucket(capsys: Captured, given: list[str]) -> No
     with pytest.raises(SystemExit, match="2"):
         init(given)
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_silence_is_told_and_said_again_it_is_done(
+    account: Account, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """A sentence, and nothing that has to be undone or insisted on."""
+    table = account.table()
+    with unwell(REFUSING) as dynamodb, monkeypatch.context() as patched:
+        patched.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.endpoint)
+        assert init(account.place(table)) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("sigla: In s3://")
+    assert told.count("\n") == 1
+    assert init(account.place(table)) == 0
 
 
 def test_a_table_that_is_not_there_is_told(account: Account, capsys: Captured) -> None:
