@@ -90,9 +90,16 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
             journal=journal,
             recipients=recipients,
         )
-        outputs["JournalName"] = (journal.function.function_name, "What writes the journal to the bucket")
+        outputs |= {
+            "JournalName": (journal.function.function_name, "What writes the journal to the bucket"),
+            "JournalLogGroupName": (journal.log_group.log_group_name, "The journal's lines"),
+        }
     if settings.pipelines.enabled:
-        Pipelines(stack, "Jobs", settings=settings, storage=storage, recipients=recipients, placed=placed)
+        jobs = Pipelines(stack, "Jobs", settings=settings, storage=storage, recipients=recipients, placed=placed)
+        outputs |= {
+            "JobsApplicationId": (jobs.application.attr_application_id, "The application in which jobs run"),
+            "JobsLogGroupName": (jobs.log.log_group_name, "The jobs' lines"),
+        }
     for name, (value, description) in outputs.items():
         cdk.CfnOutput(stack, name, value=value, description=description)
     checklist.check(app)
@@ -131,6 +138,7 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
     heartbeat = Heartbeat(stack, "Heartbeat", settings=settings, storage=storage, functions=functions)
     outputs |= {
         "HeartbeatName": (heartbeat.function.function_name, "What looks after the zones"),
+        "HeartbeatLogGroupName": (heartbeat.log_group.log_group_name, "How each zone was, each minute"),
         "VpcId": (network.vpc_id, "The network that the zones are parts of"),
     }
     made = []
@@ -151,6 +159,7 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
         if zone.url:
             outputs[f"ZoneUrl{name}"] = (zone.url, f"The registry in {each}, with its ring")
         outputs[f"ZoneFunction{name}"] = (zone.service.function.function_name, f"The registry's function in {each}")
+        outputs[f"ZoneLogGroup{name}"] = (zone.service.log_group.log_group_name, f"The registry's lines in {each}")
         if zone.private:
             private = f"The registry in {each}, with its ring, for clients in its network"
             outputs[f"ZonePrivateUrl{name}"] = (zone.private.url, private)

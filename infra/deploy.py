@@ -170,19 +170,39 @@ def told(stack: Stack) -> str:
     return "\n".join(f"{name}: {value}" for name, value in (urls | stored).items())
 
 
-def main() -> int:
-    """The command: 0 when it is deployed, 1 if it could not be, 2 if something has to be corrected first."""
-    parser = argparse.ArgumentParser(prog="python -m infra.deploy", description="Deploys a stage to AWS")
+def unheard(settings: Settings) -> str:
+    """A sentence, where there are alarms and nobody is told when one rings; else nothing."""
+    watch = settings.watch
+    if not watch.alarms or watch.topic_arn or watch.email:
+        return ""
+    return "When an alarm rings nobody is told: set watch.email or watch.topic_arn (docs/deploy.md#settings)."
+
+
+def asked(words: Sequence[str]) -> argparse.Namespace:
+    """What a command line says; what stands behind `--` is CDK's. Raises SystemExit with 2 where it cannot be."""
+    parser = argparse.ArgumentParser(
+        prog="python -m infra.deploy",
+        description="Deploys a stage to AWS",
+        usage=f"%(prog)s NAME [-c NAME=VALUE] [{INSIST}] [-- OPTION ...]",
+        epilog="What stands behind -- are options of `cdk deploy`.",
+    )
     parser.add_argument("name", help="of the stage, such as prod: stages/prod.toml")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
     parser.add_argument(INSIST, action="store_true", dest="meant", help="also where data or URLs would move")
-    parser.add_argument("options", nargs="*", metavar="-- OPTION", help="of `cdk deploy`")
-    arguments = parser.parse_args()
+    dashes = words.index("--") if "--" in words else len(words)
+    arguments = parser.parse_args(words[:dashes])
+    arguments.options = list(words[dashes + 1 :])
     if other := [word for word in arguments.options if word.partition("=")[0] in DECIDED]:
         parser.error(
             f"{', '.join(other)}: what is compared must be what CDK deploys. Give settings by -c before --, and the "
             "account by AWS_PROFILE."
         )
+    return arguments
+
+
+def main() -> int:
+    """The command: 0 when it is deployed, 1 if it could not be, 2 if something has to be corrected first."""
+    arguments = asked(sys.argv[1:])
     try:
         path = path_of(arguments.name)
         settings = settings_of({**pairs(arguments.context), FLAG: str(path)})
@@ -195,6 +215,8 @@ def main() -> int:
         print(told(deployment.run(account)))
         if advice := deployment.advice(account):
             print(advice, file=sys.stderr)
+        if sentence := unheard(settings):
+            print(sentence, file=sys.stderr)
     except (InvalidSetting, Unreachable) as wrong:
         print(wrong, file=sys.stderr)
         return 2

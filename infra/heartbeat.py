@@ -33,6 +33,6 @@ class Heartbeat(Construct):
             environment=stored(settings, storage),
             grants=Grants(settings, storage).of_the_heartbeat,
         )
-        self.function, self.role = made.function, made.role
+        self.function, self.role, self.log_group = made.function, made.role, made.log_group
         # What failed is asked again within a minute anyway; what comes late tells how a zone was.
         self.function.configure_async_invoke(retry_attempts=0, max_event_age=BEAT)

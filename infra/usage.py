@@ -22,7 +22,11 @@ SECONDS_A_MONTH = 730 * 3_600
 INVOCATION = 0.20 / MILLION
 GB_SECOND = 0.0000133334
 RESTORED_GB = 0.0001397998
-REST_REQUEST = 3.50 / MILLION
+REST_TIERS = ((333 * MILLION, 3.50 / MILLION), (667 * MILLION, 2.80 / MILLION), (19_000 * MILLION, 2.38 / MILLION))
+REST_REQUEST, REST_BEYOND = REST_TIERS[0][1], 1.51 / MILLION
+"""Of a REST API: so many requests of a month at so much each, then the next; all APIs of an account and region count
+together.
+"""
 READ_UNIT, WRITE_UNIT = 0.125 / MILLION, 0.625 / MILLION
 S3 = {"PutObject": 5.00 / MILLION, "ListObjectsV2": 5.00 / MILLION, "GetObject": 0.40 / MILLION}
 LOGGED_BYTE, QUERIED_BYTE = 0.50 / GIGABYTE, 0.005 / GIGABYTE
@@ -194,10 +198,19 @@ def asked(request: str, *, rest: bool, requests: float = MILLION, registrations:
         work = replace(work, lines=work.lines * min(1.0, STRANGERS_LINES / in_a_minute(requests)))
     made = bill(work, restores=RESTORES) + Bill(logs=told(requests) * LOGGED_BYTE)
     if rest:
-        made += Bill(gateway=REST_REQUEST, logs=(ACCESS_LINE + OVERHEAD) * LOGGED_BYTE)
+        made += Bill(gateway=rest_request(requests), logs=(ACCESS_LINE + OVERHEAD) * LOGGED_BYTE)
     if request in (FIRST, NEXT):
         made += journaled(registrations)
     return made
+
+
+def rest_request(requests: float) -> float:
+    """Dollars that the REST API takes for each of a month's requests, in the mean."""
+    left, spent = max(1.0, requests), 0.0
+    for size, price in (*REST_TIERS, (left, REST_BEYOND)):
+        within = min(left, size)
+        left, spent = left - within, spent + within * price
+    return spent / max(1.0, requests)
 
 
 def in_a_minute(requests: float) -> float:

@@ -98,7 +98,7 @@ def _options() -> argparse.ArgumentParser:
     where.add_argument(
         "--stage", metavar="NAME", help="the stack of stages/NAME.toml, in the account of your credentials"
     )
-    where.add_argument("--stack", metavar="NAME", help="a stack there by its name")
+    where.add_argument("--stack", metavar="STACK", help="a stack there by its name")
     where.add_argument(
         "--url", action="append", metavar="URL", help="a URL of the registry; again for each further one"
     )
@@ -106,10 +106,10 @@ def _options() -> argparse.ArgumentParser:
         "--localstack", nargs="?", type=int, const=PORT, metavar="PORT", help="what `make localstack` deployed"
     )
     parser.add_argument(
-        "--user", default="", metavar="NAME:SECRET", help="an administrator's key (SCHEMA_REGISTRY_USER)"
+        "--user", default="", metavar="KEY:SECRET", help="an administrator's API key (SCHEMA_REGISTRY_USER)"
     )
     parser.add_argument(
-        "--door", action="append", default=[], metavar="NAME", help="ask this one alone, as in `rest`; again for others"
+        "--door", action="append", default=[], metavar="DOOR", help="ask this one alone, as in `rest`; again for others"
     )
     parser.add_argument("--samples", type=_count, default=200, metavar="N", help="reads that are timed (%(default)s)")
     parser.add_argument(

@@ -10,7 +10,7 @@ from infra.first_day.day import PREFIX, WITHIN, Day, Figure
 AT_ONCE: Final = 8
 """Clients that come at once: most of them need an environment that has to start."""
 SLOWEST_MS: Final = 2000.0
-"""The default of watch.p99_ms: the REST API's latency alarm rings above it."""
+"""The default of watch.p99_ms: each door's alarm on latency rings above it."""
 
 
 def many_come_at_once(day: Day, door: Door) -> str:
@@ -55,7 +55,7 @@ def _p99(day: Day, door: Door, what: str, one: Callable[[Ask, int], Answer], sam
     p99 = figure.quantile(0.99)
     told = f"p50 {figure.quantile(0.5):,.0f} ms, p99 {p99:,.0f} ms of {samples}"
     if p99 > SLOWEST_MS:
-        raise Failed(f"{told}: above {SLOWEST_MS:,.0f} ms the alarm RestLatency rings")
+        raise Failed(f"{told}: above {SLOWEST_MS:,.0f} ms the door's alarm on latency rings")
     return told
 
 

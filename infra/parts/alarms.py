@@ -20,6 +20,10 @@ MINUTE, PERIOD = Duration.minutes(1), Duration.minutes(5)
 
 FAILING = 0.05
 """The share of answers of 5xx that pages."""
+SLOW, SLOW_ONES = 0.01, 3
+"""The share of requests slower than `watch.p99_ms` that pages; fewer than so many of a period say nothing."""
+AT_LIMIT = 0.9
+"""The share of what a REST API lets through at which others are refused already: seconds of a minute differ."""
 
 NAMESPACE = "Sigla"
 """Of what our functions tell of themselves."""
@@ -89,7 +93,8 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
         )
 
 
-def of_a_url(function: lambda_.Alias) -> Watched:
+def of_a_url(function: lambda_.Alias, *, settings: Settings) -> Iterator[Watched]:
+    """What clients of a function URL feel."""
     share = cloudwatch.MathExpression(
         expression="IF(requests > 0, failures / requests, 0)",
         using_metrics={
@@ -100,7 +105,8 @@ def of_a_url(function: lambda_.Alias) -> Watched:
         label="the share of answers of 5xx",
     )
     meaning = "of the answers of the function URL one in twenty is 5xx; the function's log has the failures."
-    return Watched("UrlServerErrors", share, FAILING, 3, meaning, page=True, out_of=5)
+    yield Watched("UrlServerErrors", share, FAILING, 3, meaning, page=True, out_of=5)
+    yield _latency("Url", "the function URL", function.metric("UrlRequestLatency"), settings)
 
 
 def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Settings) -> Iterator[Watched]:
@@ -115,15 +121,37 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
         page=True,
         out_of=5,
     )
+    yield _latency(name, about, stage.metric_latency(), settings)
     yield Watched(
-        f"{name}Latency",
-        stage.metric_latency(period=PERIOD, statistic="p99"),
-        settings.watch.p99_ms,
+        f"{name}AtLimit",
+        stage.metric_count(period=MINUTE),
+        AT_LIMIT * settings.front_door.requests_per_second * MINUTE.to_seconds(),
         3,
-        f"one request in a hundred to {about} takes longer than watch.p99_ms.",
+        f"{about} is asked as often as front_door.requests_per_second lets through: what is beyond is 429. Its access "
+        "log, or the function's lines, say who asks.",
         page=True,
         out_of=5,
     )
+
+
+def _latency(name: str, about: str, latency: cloudwatch.Metric, settings: Settings) -> Watched:
+    """Rings where the 99th percentile of many requests would, and is true of a few: by the share that is slower.
+
+    The percentile itself says nothing of a few requests: of twenty it is the slowest, which is a cold start. CloudWatch
+    can leave it alone below a thousand; then the alarm is silent in most registries at night, or goes on ringing.
+    """
+    slow = cloudwatch.MathExpression(
+        # In percent, of which a request is no round number: hence half a request less.
+        expression=f"IF((100 - quick) * requests / 100 > {SLOW_ONES - 0.5}, (100 - quick) / 100, 0)",
+        using_metrics={
+            "quick": latency.with_(statistic=f"PR(:{settings.watch.p99_ms})", period=PERIOD),
+            "requests": latency.with_(statistic="SampleCount", period=PERIOD),
+        },
+        period=PERIOD,
+        label="the share of requests slower than watch.p99_ms",
+    )
+    meaning = f"of the requests to {about} one in a hundred takes longer than watch.p99_ms."
+    return Watched(f"{name}Latency", slow, SLOW, 3, meaning, page=True, out_of=5)
 
 
 def set_alarms(scope: Construct, watched: Iterable[Watched], *, recipients: Recipients, about: str) -> None:
@@ -137,8 +165,6 @@ def set_alarms(scope: Construct, watched: Iterable[Watched], *, recipients: Reci
             comparison_operator=_BELOW if each.below else _REACHED,
             datapoints_to_alarm=each.periods,
             evaluation_periods=each.out_of or each.periods,
-            # Of less than a thousand requests the 99th percentile is the slowest or the next to it.
-            evaluate_low_sample_count_percentile="ignore" if _percentile(each.metric) else None,
             alarm_description=f"Sigla, {about}: {each.meaning}",
             # Where nobody asked, nothing is wrong. What should be told each minute and is not has no data: that is
             # told, too, once there was some, so that what is new does not begin with an alarm.
@@ -149,10 +175,6 @@ def set_alarms(scope: Construct, watched: Iterable[Watched], *, recipients: Reci
             alarm.add_ok_action(action)
             if each.below:
                 alarm.add_insufficient_data_action(action)
-
-
-def _percentile(metric: cloudwatch.IMetric) -> bool:
-    return isinstance(metric, cloudwatch.Metric) and metric.statistic.startswith("p")
 
 
 _REACHED = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -17,6 +18,8 @@ from infra.settings import Settings
 
 LAG = Duration.hours(1)
 """Of the journal, that somebody has to look into."""
+DAY, DAYS_LEFT = Duration.days(1), 21
+"""Of a certificate, at which somebody has to look why nobody renews it: ACM begins sixty days before the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Watch(Construct):
         watched = [
             *(_of_the_door(settings, public.service.alias, public.api.deployment_stage) if public else ()),
             *_of_all_doors(settings),
+            *_of_certificates(settings),
             *_of_the_journal(journal),
         ]
         if settings.watch.alarms:
@@ -71,7 +75,7 @@ def _of_the_door(settings: Settings, function: lambda_.Alias, stage: apigateway.
     yield from of_a_function(function, requests_per_hour=settings.watch.requests_per_hour)
     yield from of_an_api(stage, "Rest", "the REST API", settings=settings)
     if settings.front_door.function_url:
-        yield of_a_url(function)
+        yield from of_a_url(function, settings=settings)
 
 
 def _of_all_doors(settings: Settings) -> Iterator[Watched]:
@@ -83,6 +87,16 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
             1,
             1,
             "a client was answered 5xx, by whichever door; the function's log has the failure.",
+        )
+        yield Watched(
+            "ServerErrorsGoOn",
+            own_metric(settings, "ServerErrors"),
+            1,
+            6,
+            "in half of an hour's periods of five minutes a client was answered 5xx: it may be all that few ask, or "
+            "one kind of request among many. The function's log has the failures.",
+            page=True,
+            out_of=12,
         )
     if settings.metrics and settings.identity:
         yield Watched(
@@ -96,23 +110,44 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
         )
 
 
+def _of_certificates(settings: Settings) -> Iterator[Watched]:
+    """No request fails before the last day, and then all do: none of them comes far enough to be counted."""
+    door = settings.front_door
+    for name, arn in (("Certificate", door.certificate_arn), ("PrivateCertificate", door.private_certificate_arn)):
+        if arn:
+            left = cloudwatch.Metric(
+                namespace="AWS/CertificateManager",
+                metric_name="DaysToExpiry",
+                dimensions_map={"CertificateArn": arn},
+                statistic="Minimum",
+                period=DAY,
+            )
+            meaning = (
+                "a certificate ends within three weeks. ACM renews its own; one that was imported is yours to renew."
+            )
+            yield Watched(f"{name}Ends", left, DAYS_LEFT, 1, meaning, below=True)
+
+
 def _of_the_journal(journal: Journal) -> Iterator[Watched]:
-    """A row for each alarm. The table keeps what it has to tell for 35 days."""
+    """A row for each alarm. The table keeps what it has to tell for 35 days: none of them has to get anybody up."""
     yield Watched(
         "JournalErrors",
         journal.function.metric_errors(period=PERIOD),
         1,
         3,
         "the journal's function fails again and again; its log says where. The table keeps its rows for 35 days.",
+        # While nothing is written the clock alone wakes it, four times an hour.
+        out_of=12,
     )
     if journal.given_up:
         yield Watched(
             "JournalLag",
             journal.function.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
             LAG.to_milliseconds(),
-            1,
-            "the journal in the bucket is an hour behind the table.",
-            page=True,
+            3,
+            "what the table's stream brings to the journal is an hour old; the clock's look at the rows goes on.",
+            # A stream that is followed anew begins with what is a day old, and has caught up in minutes.
+            out_of=6,
         )
         yield Watched(
             "JournalGivenUp",

@@ -226,7 +226,7 @@ class Zone(Construct):
             )
         yield from of_a_function(alias, requests_per_hour=self.settings.watch.requests_per_hour)
         if self.url:
-            yield of_a_url(alias)
+            yield from of_a_url(alias, settings=self.settings)
         if self.private:
             yield from of_an_api(
                 self.private.api.deployment_stage, "Private", "its private door", settings=self.settings

@@ -39,10 +39,10 @@ def test_the_page_shows_what_a_million_requests_cost() -> None:
 
 
 def test_the_page_shows_what_months_cost(template: Template) -> None:
-    """Idle and all: a function URL has an alarm of its own, on the share of two counts."""
+    """Idle and all: a function URL has two alarms of its own, each on the share of two counts."""
     idle = prices.total(template)
     expected = [
-        f"| {requests:,} | {dollars(idle + 2 * prices.ALARM + usage.month(requests, rest=False))} "
+        f"| {requests:,} | {dollars(idle + 4 * prices.ALARM + usage.month(requests, rest=False))} "
         f"| {dollars(idle + usage.month(requests, rest=True))} | {dollars(usage.looked_at(requests))} |"
         for requests in usage.MONTHS
     ]
@@ -87,6 +87,8 @@ def test_the_page_says_what_a_flood_costs() -> None:
         f"| {what} | ${url:,.0f} | ${rest:,.0f} |"
         for what, (url, rest) in ((usage.WRONG, wrong), ("requests as clients ask them", right))
     ]
+    beyond = f"{usage.REST_TIERS[0][0] / MILLION:.0f} million requests of a month API Gateway takes less for each"
+    assert f"{beyond}, {dollars(usage.REST_TIERS[1][1] * MILLION)} a million" in PAGE
     wall = prices.FIREWALL + prices.FIREWALL_RULE
     assert f"It is {dollars(wall)} a month and {dollars(usage.FIREWALL_REQUEST * MILLION)} per million requests" in PAGE
     assert (FRESH_MS, "listed once in five seconds" in PAGE) == (5_000, True)

@@ -160,7 +160,7 @@ def test_what_takes_longer_than_the_alarm_allows_fails(registry: Door, monkeypat
     """The figures come with it."""
     monkeypatch.setattr(figures, "SLOWEST_MS", 0.0)
     day = a_day(registry)
-    with pytest.raises(Failed, match=r"p50 .* p99 .* of 8: above 0 ms the alarm RestLatency rings"):
+    with pytest.raises(Failed, match=r"p50 .* p99 .* of 8: above 0 ms the door's alarm on latency rings"):
         figures.reads_are_quick(day, registry)
     day.clear_up()
 

@@ -22,9 +22,12 @@ FLAGS: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
 EXAMPLES = ("default", "zones-valkey", "zones-memcached", "private", "everything", "pipelines")
 """Stage files in infra/examples."""
 
+IDENTITY = ("identity", "0123456789abcdef0123456789abcdef")
+"""As every deployment has one: `make stage` draws it."""
+
 # Everything that costs or opens something, at once.
 ALL_ON = (
-    ("identity", "0123456789abcdef0123456789abcdef"),
+    IDENTITY,
     ("front_door.function_url", True),
     ("front_door.access_logs", True),
     ("front_door.logs_role", True),
@@ -128,7 +131,7 @@ def examples(synthesise: Synthesise) -> dict[str, Template]:
 @pytest.fixture(scope="session")
 def template(synthesise: Synthesise) -> Template:
     """Of a deployment with all defaults."""
-    return synthesise()
+    return synthesise(IDENTITY)
 
 
 @pytest.fixture(scope="session")
@@ -151,13 +154,13 @@ def other(synthesise: Synthesise) -> Template:
 @pytest.fixture(scope="session")
 def zones(synthesise: Synthesise) -> Template:
     """Of a deployment with three zones, and else all defaults."""
-    return synthesise(("zones", "use1-az1,use1-az2,use1-az4"))
+    return synthesise(IDENTITY, ("zones", "use1-az1,use1-az2,use1-az4"))
 
 
 @pytest.fixture(scope="session")
 def fewer(synthesise: Synthesise) -> Template:
     """Of the same, one zone later: the one in the middle is gone."""
-    return synthesise(("zones", "use1-az1,use1-az4"))
+    return synthesise(IDENTITY, ("zones", "use1-az1,use1-az4"))
 
 
 @pytest.fixture(scope="session")
@@ -215,6 +218,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Te
     (folder / "jars").mkdir()
     (folder / "jars" / "kafka-clients.jar").write_bytes(b"jar")
     return synthesise(
+        IDENTITY,
         ("pipelines.enabled", True),
         ("pipelines.lake_bucket", "the-lake"),
         ("pipelines.land", str(folder / "land.yaml")),

@@ -1,6 +1,9 @@
 """`make deploy`: data moves only where a person said so, and the identity is the last step."""
 
 import os
+import re
+import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -13,6 +16,7 @@ import pytest
 from infra import deploy
 from infra.accounts import Aws, Stack, Unreachable, region
 from infra.choices.network import Network
+from infra.choices.watch import Watch
 from infra.deploy import Deployment, NotDeployed
 from infra.settings import Settings
 from infra.targets import Target
@@ -170,6 +174,40 @@ def test_an_option_that_would_deploy_something_else_is_refused(
         deploy.main()
     assert ended.value.code == 2
     assert "what is compared must be what CDK deploys" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("before", [[], ["--i-mean-it"], ["-c", "log_days=7", "--i-mean-it"]])
+def test_what_stands_behind_two_dashes_is_cdks(before: list[str]) -> None:
+    """In CI nobody is there to say yes; and what is ours is not lost before it."""
+    arguments = deploy.asked(["prod", *before, "--", "--require-approval", "never"])
+    assert arguments.options == ["--require-approval", "never"]
+    assert arguments.meant == ("--i-mean-it" in before)
+    assert arguments.context == (["log_days=7"] if "-c" in before else [])
+
+
+def test_make_hands_the_line_of_the_page_over_as_it_stands() -> None:
+    """docs/deploy.md has it for CI; a shell, `make` and a shell again have it in their hands."""
+    root = Path(__file__).parents[2]
+    (line,) = re.findall(r"^make deploy .*--require-approval.*$", (root / "docs/deploy.md").read_text(), re.MULTILINE)
+    shown = subprocess.run(["make", "-n", *shlex.split(line)[1:]], cwd=root, capture_output=True, text=True, check=True)
+    (command,) = [each for each in shown.stdout.splitlines() if "-m infra.deploy " in each]
+    arguments = deploy.asked(shlex.split(command.partition("-m infra.deploy ")[2]))
+    assert (arguments.name, arguments.options) == ("prod", ["--require-approval", "never"])
+
+
+@pytest.mark.parametrize(
+    "watch, is_heard",
+    [
+        (Watch(), False),
+        (Watch(notes_topic_arn="arn:aws:sns:eu-west-1:111122223333:notes"), False),
+        (Watch(topic_arn="arn:aws:sns:eu-west-1:111122223333:oncall"), True),
+        (Watch(email="sre@example.com"), True),
+        (Watch(alarms=False), True),
+    ],
+)
+def test_a_deployment_whose_alarms_nobody_hears_says_so(watch: Watch, is_heard: bool) -> None:
+    """As it comes they only change colour: the first outage would ring nothing."""
+    assert bool(deploy.unheard(Settings(watch=watch))) != is_heard
 
 
 def test_a_name_without_a_stack_is_a_first_deployment(stage: Stage) -> None:

@@ -125,7 +125,8 @@ def test_the_first_deployment_is_what_the_page_says(clone: Path, account: dict[s
         environment = {**kept, **account, "AWS_ENDPOINT_URL_CLOUDFORMATION": endpoint}
         for line in commands(lines):
             told = typed(line, known, clone, environment)
-            known |= {name.upper(): value for name, value in re.findall(r"^(\w+): (\S+)$", told, re.MULTILINE)}
+            shown = re.findall(r"^(\w+): (\S+)$", told, re.MULTILINE)
+            known |= {name.upper().removesuffix("NAME"): value for name, value in shown}
             if " keys " in line:
                 (known["SECRET"],) = re.findall(r"(?im)^\W*secret\W+(\S+)", told)
     assert told.strip() == "[]"

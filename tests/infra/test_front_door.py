@@ -172,10 +172,10 @@ def test_a_name_of_ones_own_has_no_path_and_a_recent_tls(template: Template, all
 
 def test_outputs_say_where_everything_is(template: Template, all_on: Template) -> None:
     """For a person after a deployment, and for scripts."""
-    names = {"RestUrl", "RestApiId", "RestStage", "FunctionName", "JournalName"}
-    names |= {"LogGroupName", "RegistryName", "BucketName", "TableName"}
+    names = {"RestUrl", "RestApiId", "RestStage", "FunctionName", "LogGroupName", "JournalName", "JournalLogGroupName"}
+    names |= {"Identity", "RegistryName", "BucketName", "TableName"}
     assert template["Outputs"].keys() == names
-    assert all_on["Outputs"].keys() == names | {"Identity", "FunctionUrl", "DomainTarget"}
+    assert all_on["Outputs"].keys() == names | {"FunctionUrl", "DomainTarget", "DomainUrl"}
     assert {name for name in all_on["Outputs"] if f"`{name}`" not in PAGE.read_text()} == set()
     url = written(template["Outputs"]["RestUrl"]["Value"])
     assert url.startswith("https://")

@@ -16,7 +16,7 @@ def test_the_page_shows_what_jobs_cost(jobs: Template) -> None:
         ("landing each hour, two minutes a run", HOURLY, HOURLY * usage.run("land")),
         ("landing each quarter of an hour", QUARTERLY, QUARTERLY * usage.run("land")),
         ("a scrub each week, ten minutes a run", scrubs, scrubs * usage.run("scrub")),
-        ("alarms of jobs", 2, 2 * prices.ALARM),
+        ("metrics in alarms of jobs", 3, 3 * prices.ALARM),
         ("metrics of landing", 2, 2 * usage.METRIC),
     ]
     for what, count, dollars in rows:

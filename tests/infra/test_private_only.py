@@ -87,7 +87,7 @@ def test_what_hung_on_the_public_door_goes_with_it(private_only: Template, templ
     watched = [name for name in ids(private_only, "AWS::CloudWatch::Alarm") if name.startswith("Watch")]
     assert watched
     # What functions count themselves is of all doors.
-    assert all(name.startswith(("WatchJournal", "WatchServerErrors")) for name in watched)
+    assert all(name.startswith(("WatchJournal", "WatchServerErrors", "WatchPrivate")) for name in watched)
 
 
 def test_private_doors_write_their_logs_without_a_public_one(private_only: Template) -> None:

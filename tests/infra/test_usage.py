@@ -293,6 +293,27 @@ def test_who_has_no_key_writes_hardly_a_line(told: dict[str, list[str]]) -> None
     assert flood.s3 == 0
 
 
+@pytest.mark.parametrize(
+    "millions, dollars",
+    [
+        (1, 3.50),
+        (333, 333 * 3.50),
+        (1_000, 333 * 3.50 + 667 * 2.80),
+        (1_314, 333 * 3.50 + 667 * 2.80 + 314 * 2.38),
+        (21_000, 333 * 3.50 + 667 * 2.80 + 19_000 * 2.38 + 1_000 * 1.51),
+    ],
+)
+def test_the_more_a_rest_api_is_asked_the_less_each_request_costs(millions: int, dollars: float) -> None:
+    """A flood is cheaper than its first million, and is not to be told as dearer than it is.
+
+    Source: Amazon API Gateway pricing, "REST APIs", us-east-1.
+    """
+    requests = millions * MILLION
+    assert requests * usage.rest_request(requests) == pytest.approx(dollars)
+    of_it = usage.asked(usage.WRONG, rest=True, requests=requests).gateway
+    assert of_it * requests == pytest.approx(dollars)
+
+
 @pytest.mark.parametrize("request_", [usage.FIRST, usage.NEXT])
 def test_a_million_registrations_cost_what_they_should(request_: str) -> None:
     """The aim, for a function URL: $25, the journal included."""

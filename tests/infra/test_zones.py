@@ -19,6 +19,8 @@ DEPLOY = OPERATIONS.with_name("deploy.md")
 ZONES = ("use1-az1", "use1-az2", "use1-az4")
 PARTS = tuple(f"Zone{titled(zone)}" for zone in ZONES)
 FUNCTION = "AWS::Lambda::Function"
+OUTPUTS = ("ZoneUrl", "ZoneFunction", "ZoneLogGroup")
+"""Of each zone."""
 
 
 def test_a_zone_comes_and_goes_and_touches_nothing_else(zones: Template, fewer: Template, template: Template) -> None:
@@ -28,7 +30,7 @@ def test_a_zone_comes_and_goes_and_touches_nothing_else(zones: Template, fewer: 
     assert gone
     assert {name[: len("ZoneUse1Az2")] for name in gone} == {"ZoneUse1Az2"}
     assert fewer["Resources"] == {name: each for name, each in resources.items() if name not in gone}
-    assert zones["Outputs"].keys() - fewer["Outputs"].keys() == {"ZoneUrlUse1Az2", "ZoneFunctionUse1Az2"}
+    assert zones["Outputs"].keys() - fewer["Outputs"].keys() == {f"{kind}Use1Az2" for kind in OUTPUTS}
     told = {name: each for name, each in fewer["Outputs"].items() if name not in ("Zones", "RingNetworks")}  # lists
     assert told.items() <= zones["Outputs"].items()
     assert template["Resources"].items() <= fewer["Resources"].items()
@@ -174,7 +176,7 @@ def test_what_is_wrong_with_a_zone_rings(zones: Template) -> None:
     for zone, part in zip(ZONES, PARTS, strict=True):
         alarms = all_in(zones, part, "AWS::CloudWatch::Alarm")
         assert Counter(each.get("MetricName", "a share") for each in alarms) == Counter(
-            ["ZoneHealthy", "ZoneMismatch", "RingMembersDown", "Errors", "Throttles", "a share"]
+            ["ZoneHealthy", "ZoneMismatch", "RingMembersDown", "Errors", "Throttles", "a share", "a share"]
         )
         about = rf"Sigla, the registry default in {zone}: .+\."
         assert all(re.fullmatch(about, each["AlarmDescription"]) for each in alarms)
@@ -185,10 +187,11 @@ def test_what_is_wrong_with_a_zone_rings(zones: Template) -> None:
 
 def test_a_new_zone_does_not_begin_with_an_alarm(private: Template) -> None:
     """Nobody has told of it yet: that is no data. Whoever falls silent later has no data either, and that is told."""
-    (healthy,) = [each for each in all_of(private, "AWS::CloudWatch::Alarm") if each.get("MetricName") == "ZoneHealthy"]
+    alarms = all_in(private, "ZoneUse1Az2", "AWS::CloudWatch::Alarm")
+    (healthy,) = [each for each in alarms if each.get("MetricName") == "ZoneHealthy"]
     assert healthy["TreatMissingData"] == "missing"
     assert healthy["AlarmActions"] == healthy["InsufficientDataActions"] == healthy["OKActions"]
-    others = [each for each in all_of(private, "AWS::CloudWatch::Alarm") if each != healthy]
+    others = [each for each in alarms if each != healthy]
     assert not [each for each in others if "InsufficientDataActions" in each]
 
 
@@ -236,10 +239,10 @@ def test_on_localstack_a_zone_is_what_localstack_has(local_zones: Template) -> N
 
 def test_outputs_tell_where_each_zone_is(zones: Template, private: Template) -> None:
     """By the ids of zones; the page has those of one, from which the others can be told."""
-    names = {f"{kind}{titled(zone)}" for zone in ZONES for kind in ("ZoneUrl", "ZoneFunction")}
+    names = {f"{kind}{titled(zone)}" for zone in ZONES for kind in OUTPUTS}
     core = {name for name in zones["Outputs"] if not name.startswith("Zone")} | {"Zones", "RingNetworks"}
     assert zones["Outputs"].keys() == names | core
-    assert {"HeartbeatName", "VpcId"} <= core
+    assert {"HeartbeatName", "HeartbeatLogGroupName", "VpcId"} <= core
     shown = {re.sub(r"Use\dAz\d$", "Use1Az1", name) for name in zones["Outputs"].keys() | private["Outputs"].keys()}
     page = DEPLOY.read_text(encoding="utf-8")
     assert {name for name in shown if f"`{name}`" not in page} == set()

@@ -1,0 +1,80 @@
+"""What an operator reads at night: a word to fill in means one thing on all pages, what a command said has a row."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = ("deploy.md", "first-day.md", "operations.md", "platform.md", "scrub.md")
+
+STANDS_BEHIND = {
+    "BUCKET": {"--bucket"},
+    "TABLE": {"--table", "--table-name"},
+    "OLD": {"--source-table-name"},
+    "NEW": {"--table", "--table-name", "--target-table-name"},
+    "REGISTRY": {"--registry"},
+    "IDENTITY": {"--identity"},
+    "STACK": {"--stack", "--stack-name", "--log-group-name-prefix", "--queue-name-prefix"},
+    "FUNCTION": {"--function-name"},
+    "GROUP": {"--log-group-name"},
+    "QUEUE_URL": {"--queue-url"},
+    "APPLICATION": {"--application-id"},
+    "KEY": {"--user"},
+    "DOOR": {"--door"},
+}
+"""Options behind which a word stands where it is for the reader to say what; restoring has an old and a new table."""
+KNOWN = set().union(*STANDS_BEHIND.values())
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def filled_in(page: str) -> Iterator[tuple[str, str]]:
+    """Options with the word in capitals behind each."""
+    yield from re.findall(r"(--[a-z][a-z-]+)[ =]([A-Z][A-Z_]+)\b", read(page))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_word_to_fill_in_means_one_thing(page: str) -> None:
+    """Whoever copies the name of a table to where a key's belongs finds out late."""
+    for option, word in filled_in(page):
+        assert word != "NAME", f"{option} {word}: whose name?"
+        assert option in STANDS_BEHIND.get(word, {option} - KNOWN), f"{option} {word}"
+
+
+def test_words_are_explained_once() -> None:
+    """And each page that has them leads there."""
+    words = read("deploy.md").partition("## Words\n")[2].partition("\n## ")[0]
+    for word in ("STACK", "BUCKET", "TABLE", "REGISTRY", "IDENTITY", "KEY", "SECRET", "RESTURL"):
+        assert f"`{word}`" in words
+    for page in ("first-day.md", "operations.md", "platform.md", "scrub.md"):
+        assert "deploy.md#words" in read(page)
+
+
+SAID = {
+    "No stage file: ": "stage_files.py",
+    "There is no stage file ": "stage_files.py",
+    "identity is missing; ": "stage_files.py",
+    "identity is that of the examples; ": "stage_files.py",
+    "only the stage file says where the data is ": "stage_files.py",
+    "No region: ": "accounts.py",
+    "CloudFormation does not tell of ": "accounts.py",
+    "AWS does not tell whose credentials these are: ": "accounts.py",
+    "Nothing was deployed: the stack ": "deploy.py",
+    "would point elsewhere.": "deploy.py",
+    "wait until that is over": "deploy.py",
+    "The stack is deployed, and writes nothing before its data has the identity: ": "deploy.py",
+}
+"""Sentences of `make deploy`, and where they are made."""
+
+
+@pytest.mark.parametrize("sentence", SAID)
+def test_what_ends_a_deployment_has_a_row(sentence: str) -> None:
+    """A sentence is looked for as it was read."""
+    assert sentence in (ROOT / "infra" / SAID[sentence]).read_text(encoding="utf-8")
+    rows = read("deploy.md").partition("## When it does not deploy\n")[2]
+    assert sentence in rows
