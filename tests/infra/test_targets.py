@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from infra.settings import InvalidSetting, Settings
 from infra.stage_files import FILE_ONLY, merged
 from infra.targets import Target, moved, stuck, titled
-from tests.infra.conftest import ALL_ON, BEHIND, CLOSED, DOORS, PRIVATE, Synthesise
+from tests.infra.conftest import ALL_ON, BEHIND, CLOSED, DOORS, FLAGS, PRIVATE, Synthesise
 from tests.infra.reading import Template, all_of, ids, written
 
 PATH = Path("stages/prod.toml")
@@ -60,15 +60,18 @@ def public_doors(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def private_doors(draw: st.DrawFn, zones: list[str]) -> dict[str, Any]:
-    """None, names of one's own, or endpoints that are there; beside public URLs of zones, or without them."""
+    """None, names of one's own, or endpoints that are there; beside public URLs, without those of zones, or alone."""
     kind = draw(st.sampled_from(("", "names", "endpoints")))
     if not kind:
         return {}
     endpoints = [f"{zone}:{draw(st.sampled_from(('vpce-0aa', 'vpce-0bb')))}" for zone in zones]
     named = kind == "names"
+    zone_urls, public = draw(st.sampled_from(((True, True), (False, True), (False, False))))
+    closed = {"public": False, "function_url": False, "domain_name": "", "certificate_arn": ""}
     return {
+        **({} if public else {f"front_door.{name}": value for name, value in closed.items()}),
         "front_door.private_zonal": True,
-        "front_door.zone_urls": draw(st.booleans()),
+        "front_door.zone_urls": zone_urls,
         "front_door.private_domain": draw(st.sampled_from(("sr.example.com", "sr.example.org"))) if named else "",
         "front_door.private_certificate_arn": CERTIFICATE if named else "",
         "front_door.private_endpoints": "" if named else ",".join(endpoints),
@@ -93,7 +96,7 @@ def outputs_of(settings: Settings) -> dict[str, str]:
 def urls_of(settings: Settings) -> dict[str, str]:
     """As AWS has made them. What it has chosen it keeps as long as the door is there."""
     door, zones = settings.front_door, settings.zone_ids
-    urls = {"RestUrl": "https://a1b2c3.execute-api.us-east-1.amazonaws.com/v1"}
+    urls = {"RestUrl": "https://a1b2c3.execute-api.us-east-1.amazonaws.com/v1"} if door.public else {}
     if door.function_url:
         urls["FunctionUrl"] = "https://x1y2z3.lambda-url.us-east-1.on.aws/"
     if door.domain_name:
@@ -262,6 +265,21 @@ def test_every_url_that_a_stack_tells_is_known_before(synthesise: Synthesise, st
     urls = Target.of(Settings.read(dict(STACKS[stack]))).urls
     assert told.keys() == urls.keys()
     assert all(fnmatchcase(url, urls[name]) for name, url in told.items())
+
+
+@pytest.mark.parametrize(
+    "stage, environment", [("aws", "aws://111122223333/eu-west-1"), ("local", "aws://unknown-account/unknown-region")]
+)
+def test_cdk_is_told_where_a_stage_is_deployed(tmp_path: Path, stage: str, environment: str) -> None:
+    """So that a plain `cdk deploy` with credentials of another account is refused as well, by CDK itself."""
+    import aws_cdk as cdk
+
+    from infra.app import build
+
+    (tmp_path / "empty").mkdir()
+    app = cdk.App(outdir=str(tmp_path / "cdk.out"), context=FLAGS)
+    settings = Settings(stage=stage, account="111122223333", region="eu-west-1")
+    assert build(app, settings, placed=lambda _: tmp_path / "empty").environment == environment
 
 
 def test_a_stack_that_has_no_identity_is_not_taken_for_ours() -> None:
