@@ -29,6 +29,7 @@ def in_java_order(first: Iterable[str], more: Iterable[str] = ()) -> list[str]:
     """
     names, others = list(dict.fromkeys(first)), list(dict.fromkeys(more))
     codes = {name: _spread(name) for name in effort.paced(dict.fromkeys((*names, *others)))}
+    effort.pulse(len(codes))
     if len(codes) < 2:
         return [*codes]
     arrived = dict.fromkeys(_iterated(names, SMALLEST, codes))

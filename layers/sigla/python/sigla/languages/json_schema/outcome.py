@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
 from typing import Final, TypeAlias
 
+from sigla import effort
 from sigla.languages.java_order import in_java_order
 from sigla.languages.json_schema.content import Contents
 from sigla.languages.json_schema.nodes import Schema
@@ -54,7 +55,8 @@ class Outcome:
         maps: the writer's names and the reader's, in document order.
         """
         if len(self.found) - begin > 1:
-            rank = {name: number for number, name in enumerate(in_java_order(*maps))}
+            rank = {name: number for number, name in enumerate(effort.paced(in_java_order(*maps)))}
+            effort.pulse(len(rank))
             self.found[begin:] = sorted(self.found[begin:], key=lambda entry: rank[entry[0][1]])
 
     def cover(self, kinds: str, outcome: "Outcome", *path: str) -> None:
