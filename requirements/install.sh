@@ -22,6 +22,9 @@ if [ "$group" = runtime ]; then
     [ "$(cat "$venv/.dev" 2>/dev/null)" = "$whole" ] && runs && exit 0
 fi
 
+begun=$(date +%s)
+say() { echo "── $*" >&2; }
+
 # What this script looks for is the machine's: an environment that is active is not, and what stands in it may go.
 case $venv in /*) own=$venv/bin ;; *) own=$PWD/$venv/bin ;; esac
 PATH=$(printf '%s' "$PATH" | tr : '\n' | grep -vxF "$own" | tr '\n' :)
@@ -47,12 +50,14 @@ if [ -n "${PYTHON:-}" ] || ! usable "$venv/bin/python"; then
         echo "On Debian and Ubuntu: apt-get install python3 python3-venv. Elsewhere: make setup PYTHON=/path/to/python." >&2
         exit 1
     fi
+    say "Making $venv with $python ($("$python" --version)) …"
     "$python" -m venv --clear "$venv"
 fi
 rm -f "$venv/.runtime" "$venv/.dev"
 
 # pip fetches uv, uv the rest: seconds instead of a minute.
 if ! grep -qF "uv==$("$venv/bin/uv" --version 2>/dev/null | cut -d' ' -f2) " requirements/bootstrap.txt; then
+    say "Fetching uv, which installs the rest …"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.txt
 fi
 # uv does not read pip's configuration; a machine with a mirror of its own has it there.
@@ -63,8 +68,13 @@ export VIRTUAL_ENV="$venv" UV_NO_CONFIG=1
 set -- "requirements/$group.txt" requirements/bootstrap.txt
 # CDK and the JavaScript client run on Node.js; the Makefile puts .venv's before the machine's.
 node_major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/') || true
-[ "$group" != dev ] || [ "${node_major:-0}" -ge 22 ] || set -- "$@" requirements/node.txt
+if [ "$group" = dev ] && [ "${node_major:-0}" -lt 22 ]; then
+    set -- "$@" requirements/node.txt
+    say "Node.js 22 or newer is not here: it comes along, into $venv."
+fi
+say "Installing $(cat "$@" | grep -c '^[a-z].*==') packages into $venv; the first time takes a minute or two …"
 "$venv/bin/uv" pip sync --quiet --require-hashes "$@"
 # The build backend is inside uv, so this needs no network; what it needs at run time is in the lock already.
 "$venv/bin/uv" pip install --quiet --no-deps --offline --editable .
 echo "$wanted" >"$venv/.$group"
+say "$venv is ready ($(($(date +%s) - begun)) s)."

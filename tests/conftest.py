@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.servers import dynamodb_local, localstack
+from tests.under_way import watched
 
 __all__ = ["dynamodb_local", "localstack"]
 
@@ -155,6 +156,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[IN_MEMORY] = None if config.getoption("-m") in ("soak", "spark") else in_memory()
     profile = "soak" if config.getoption("-m") == "soak" else "ci" if os.environ.get("CI") else "laptop"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    watched(session.config)
 
 
 def unexpected_skips(config: pytest.Config) -> list[tuple[str, str]]:

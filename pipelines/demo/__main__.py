@@ -121,8 +121,7 @@ def _stopped(estate: Estate) -> int:
 
 
 def _say(what: str) -> None:
-    if sys.stderr.isatty():
-        print(what, file=sys.stderr, flush=True)
+    print(what, file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
