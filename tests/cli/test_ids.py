@@ -8,7 +8,7 @@ import pytest
 from sigla.cli import main
 from sigla.embedded.store import EmbeddedStore
 from sigla.model import BodyKey, SchemaId
-from sigla.registry import Registry
+from sigla.registry import Registry, scrub
 from tests.build import FixedClock, a_body, a_draft, a_text
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
@@ -145,8 +145,11 @@ def test_a_scrub_finds_nothing_wrong_with_numbering_that_was_set(data: str, caps
     assert next_ids(data, ":.eu:b") == 42
 
 
-def test_numbering_that_comes_near_a_far_id_is_not_put_right_to_the_very_end(data: str, capsys: Captured) -> None:
+def test_numbering_that_comes_near_a_far_id_is_not_put_right_to_the_very_end(
+    data: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Numbers after the next body are as good as any."""
+    monkeypatch.setattr(scrub, "PAUSES_S", (0,))  # nobody writes meanwhile whom it would have to wait for
     main(["ids", "--context", ".eu", "--continue-after", "100", "--data", data])
     with EmbeddedStore(Path(data)) as store:
         store.bodies.put(BodyKey(".eu", SchemaId(150)), a_body(text=a_text("Near")))

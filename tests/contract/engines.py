@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
+from botocore import useragent
 from moto import mock_aws
 from moto.core.models import botocore_stubber
 from moto.s3.models import S3Backend
@@ -43,9 +45,18 @@ def _listed_once() -> Iterator[None]:
 
 
 @contextmanager
+def _named_once() -> Iterator[None]:
+    """A client cleans each part of its own name for each request: a tenth of what one takes here."""
+    with patch.object(
+        useragent, "sanitize_user_agent_string_component", cache(useragent.sanitize_user_agent_string_component)
+    ):
+        yield
+
+
+@contextmanager
 def in_process(*, dynamodb_endpoint: str | None = None) -> Iterator[Clients]:
     """Clients of an account in this process, with an empty bucket; with an endpoint, DynamoDB is the one there."""
-    with mock_aws(), _listed_once():
+    with mock_aws(), _listed_once(), _named_once():
         clients = Clients(region=REGION, dynamodb_endpoint=dynamodb_endpoint)
         if dynamodb_endpoint:  # what is not for moto need not be compared with two hundred addresses of its own
             clients.dynamodb.meta.events.unregister("before-send", botocore_stubber)

@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from cfnlint.api import lint
-from cfnlint.config import ManualArgs
 
 from tests.infra.conftest import EXAMPLES
 from tests.infra.reading import Template
@@ -15,6 +13,10 @@ REGIONS = ["us-east-1"]
 
 def errors(template: Template) -> list[str]:
     """What cfn-lint calls an error, each with the place where it is; warnings and advice are for a person to read."""
+    # It takes seconds to import, which other workers than the one of these tests need not wait.
+    from cfnlint.api import lint
+    from cfnlint.config import ManualArgs
+
     found = lint(json.dumps(template), config=ManualArgs(regions=REGIONS, ignore_checks=["W", "I"]))
     return [f"{each.rule.id} {each.message}: {each.path}" for each in found]
 

@@ -53,7 +53,7 @@ def main() -> int:
 def tried(version: str) -> int:
     """The exit code of the tests. Raises Unavailable."""
     paths = [str(ROOT)] if version == OURS else [str(package(version)), str(ROOT)]
-    # What `make test` has run already, with ours, is not run again.
+    # With ours, what `make test` runs is not run again: it starts no Spark.
     what = ["-m", "spark and not soak", "tests/pipelines"] if version == OURS else ["-m", "not soak", *LANDING]
     if version in FILES_ALONE:
         what += ["-k", "not kafka"]

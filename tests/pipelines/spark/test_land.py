@@ -39,7 +39,7 @@ from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.estate import Estate, Identity, Outcome, from_kafka, in_s3, killed
 
 # PySpark leaves its sockets to the collector.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
 ORDER_2 = {
@@ -91,7 +91,6 @@ def test_files_of_all_three_languages_land_once(estate: Estate, spark: SparkSess
     assert again.holds(records)
 
 
-@pytest.mark.spark
 def test_seven_thousand_schemas_in_one_batch(estate: Estate, spark: SparkSession) -> None:
     def order(number: int) -> dict[str, Any]:
         return {**ORDER, "fields": [*ORDER["fields"], {"name": f"f{number}", "type": "int", "default": 0}]}
@@ -109,7 +108,6 @@ def test_seven_thousand_schemas_in_one_batch(estate: Estate, spark: SparkSession
     assert {(row["id"], row["_sr_schema_id"]) for row in outcome.rows("orders")} == {(7, id) for id in ids}
 
 
-@pytest.mark.spark
 def test_kafka_evolves_grows_and_leaves_gaps(estate: Estate, spark: SparkSession, kafka: Broker) -> None:
     with estate.registry() as world:
         first = world.register("orders-value", ORDER)
@@ -182,7 +180,6 @@ def dies() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("fate", [fails, dies])
 def test_a_task_that_is_lost_once_lands_its_records_once(
     fate: Callable[[], None], estate: Estate, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
@@ -210,7 +207,6 @@ def test_a_task_that_is_lost_once_lands_its_records_once(
     assert len(list((estate.root / "lake").rglob("*.parquet"))) == 2
 
 
-@pytest.mark.spark
 def test_a_kafka_stream_that_is_asked_to_stop_has_landed_its_batch(
     estate: Estate, spark: SparkSession, kafka: Broker
 ) -> None:
@@ -269,7 +265,6 @@ def landed_by_bodies_alone(outcome: Outcome, records: list[Identity]) -> bool:
     )
 
 
-@pytest.mark.spark
 def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bodies: str) -> None:
     """DynamoDB answers nothing; records, tables and all that the job remembers are in S3, too."""
     path, here = f"{bodies}/raw/a.parquet", place(f"s3://{bodies}").filesystem
@@ -284,7 +279,6 @@ def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bodies: st
     assert landed_by_bodies_alone(estate.land(spark, config), [(PAID, 0, offset) for offset in range(3)])
 
 
-@pytest.mark.spark
 def test_bodies_in_s3_are_enough_for_records_of_kafka(
     estate: Estate, spark: SparkSession, kafka: Broker, bodies: str
 ) -> None:
@@ -300,7 +294,6 @@ def test_bodies_in_s3_are_enough_for_records_of_kafka(
     assert landed_by_bodies_alone(estate.land(spark, config), records)
 
 
-@pytest.mark.spark
 def test_a_kafka_job_killed_before_and_after_its_manifest_lands_every_record_once(
     estate: Estate, spark: SparkSession, kafka: Broker
 ) -> None:
