@@ -32,7 +32,6 @@ from sigla.languages.protobuf.tree import (
     added,
 )
 
-BYTE_ORDER_MARK: Final = "\ufeff"
 LABELS: Final = frozenset(("required", "optional", "repeated"))
 SYNTAXES: Final = frozenset(("proto2", "proto3"))
 LETTERS: Final = WORD_STARTS - DIGITS - {".", "-"}
@@ -55,12 +54,9 @@ Fields: TypeAlias = Message | Extend | Oneof
 
 
 def read(text: str) -> File:
-    """The file of a text. Raises Malformed with the reason, and the line and column it was found at.
-
-    A byte order mark before the text says nothing, as to protoc.
-    """
+    """The file of a text. Raises Malformed with the reason, and the line and column it was found at."""
     try:
-        return Reader(text.removeprefix(BYTE_ORDER_MARK)).file()
+        return Reader(text).file()
     except RecursionError:
         raise too_deep() from None
 
