@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sigla.changes import ConfigChanged, SubjectDeleted
-from sigla.embedded.recalled import Recalled, weight
+from sigla.embedded.recalled import Recalled, of_a_snapshot
 from sigla.embedded.store import EmbeddedStore
 from sigla.model import Config, Metadata, SchemaId, Settings, Version
 from sigla.ports import Catalog
@@ -118,4 +118,4 @@ def test_a_snapshot_weighs_what_its_config_says(catalog: Catalog) -> None:
     light = catalog.snapshot(ORDERS)
     config = Config(default_metadata=Metadata(properties={"note": "x" * 10_000}))
     heavy = replace(light, chain=replace(light.chain, own=replace(light.chain.own, config=config)))
-    assert weight(heavy) > weight(light) + 10_000
+    assert of_a_snapshot(heavy) > of_a_snapshot(light) + 10_000

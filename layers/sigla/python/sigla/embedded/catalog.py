@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
 
 import orjson
@@ -46,8 +47,8 @@ class EmbeddedCatalog:
     # --- one subject -------------------------------------------------------------------------------------------------
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
-        question = ("snapshot", subject, *wanted, guess)
-        return self._recalled.answer(question, lambda: self._snapshot(subject, wanted, guess), recalled.weight)
+        ask = partial(self._snapshot, subject, wanted, guess)
+        return self._recalled.answer(("snapshot", subject, *wanted, guess), ask, recalled.of_a_snapshot)
 
     def _snapshot(self, subject: Subject, wanted: Sequence[VersionKey], guess: Guid | None) -> Snapshot:
         with self._view() as db:
@@ -89,8 +90,8 @@ class EmbeddedCatalog:
         """Of an id alone the same object as long as nothing changed and the answer is remembered."""
         if by is None:
             return self._speakers.of(key)
-        weight = recalled.LEAST_WEIGHT + recalled.length(by.name, by.context, by.sent)
-        return self._recalled.answer(("speaker", key, by), lambda: self._speaker(key, by), lambda _: weight)
+        ask = partial(self._speaker, key, by)
+        return self._recalled.answer(("speaker", key, by), ask, lambda _: recalled.of_a_name(by, 1))
 
     def _speaker(self, key: BodyKey, by: Subject) -> Holder | None:
         own = rows.chain(self._unit.connection, by).own.config
@@ -99,6 +100,12 @@ class EmbeddedCatalog:
         return max(self.holders(key, by), key=attrgetter("written"), default=None)
 
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
+        if by is None:
+            return self._holders(key)
+        ask = partial(self._holders, key, by)
+        return self._recalled.answer(("holders", key, by), ask, lambda found: recalled.of_a_name(by, len(found)))
+
+    def _holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         one = "" if by is None else " AND v.deleted IN (0, 1) AND v.holder = ?"
         found = self._unit.connection.execute(
             f"SELECT {HOLDER} WHERE v.context = ? AND v.id = ?{one} ORDER BY v.holder, v.version",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple, TypeVar
 
 from sigla.embedded.unit import Unit
-from sigla.model import Chain, Config, Row
+from sigla.model import Chain, Config, Row, Subject
 from sigla.ports import Snapshot
 
 MOST_BYTES = 16 * 2**20
@@ -26,7 +26,7 @@ class _Kept(NamedTuple):
 
 
 class Recalled:
-    """At most `most` bytes, by the estimate of `weight`: what was remembered first goes first. For any thread."""
+    """At most `most` bytes, by the estimates of who asks: the first remembered goes first. Any thread may use it."""
 
     def __init__(self, unit: Unit, *, most: int = MOST_BYTES) -> None:
         self._unit = unit
@@ -57,7 +57,12 @@ class Recalled:
                 self._room += self._kept.popitem(last=False)[1].weight
 
 
-def weight(snapshot: Snapshot) -> int:
+def of_a_name(subject: Subject, holders: int) -> int:
+    """About how many bytes it takes that a subject holds something, so many times."""
+    return LEAST_WEIGHT + length(subject.name, subject.context, subject.sent) + 500 * holders
+
+
+def of_a_snapshot(snapshot: Snapshot) -> int:
     """About how many bytes a snapshot takes, with the question that it answers."""
     rows = [*snapshot.rows.values(), *(head.newest for head in snapshot.heads.values() if head.newest)]
     names = sum(300 + length(subject.name, subject.context, subject.sent) for subject in snapshot.heads)

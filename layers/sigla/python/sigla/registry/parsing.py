@@ -68,8 +68,7 @@ def understand(
     understood = stores.offered.get(offer)
     if understood is None:
         understood = _understand(view, offer)
-        read = len(text) + sum(len(each.text) for each in texts)
-        stores.offered.keep(offer, understood, read + len(understood.schema.text))
+        stores.offered.keep(offer, understood, len(text) + sum(len(each.text) for each in texts))
     return understood
 
 

@@ -73,7 +73,7 @@ class Stores:
     options: Options = field(default_factory=Options)
     parsed: Understood[BodyKey, Parsed] = field(default_factory=Understood)
     """Stored schemas, by what they are stored under."""
-    offered: Understood[Offer, Offered] = field(default_factory=Understood)
+    offered: Understood[Offer, Offered] = field(default_factory=lambda: Understood(32 * 2**20))
     """Texts that were offered, by all that was offered with them."""
     directory: Zones | None = None
     furthest: int | None = None

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from uuid import UUID
 
 from sigla.keys import utf16
 from sigla.model import Guid, Metadata, Rule, RuleSet, Schema
@@ -15,8 +14,8 @@ def guid_of(schema: Schema) -> Guid:
 
     The schema's type takes no part.
     """
-    digest = hashlib.md5(b"".join(_stream(schema)), usedforsecurity=False)
-    return Guid(str(UUID(bytes=digest.digest())))
+    digest = hashlib.md5(b"".join(_stream(schema)), usedforsecurity=False).hexdigest()
+    return Guid(f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}")
 
 
 def is_guid_of(guid: Guid, schema: Schema) -> bool:

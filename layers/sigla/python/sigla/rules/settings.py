@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import cache
 
 from sigla.model import Chain, Config
 
@@ -39,10 +40,26 @@ def effective_config(chain: Chain, default_level: str) -> Config:
     """
     own, default = chain.own.config, chain.default.config
     if own is not None and default is not None:
-        unset = {name: getattr(default, name) for name in FILLED_FROM_DEFAULT if getattr(own, name) is None}
-        own = replace(own, **unset)
-    entries = (own, chain.context.config, chain.registry_wide.config)
-    return with_level(next((entry for entry in entries if entry is not None), Config()), default_level)
+        own = _filled(own, default)
+    for entry in (own, chain.context.config, chain.registry_wide.config):
+        if entry is not None:
+            return with_level(entry, default_level)
+    return _unset(default_level)
+
+
+def _filled(own: Config, default: Config) -> Config:
+    filled = {
+        name: said
+        for name in FILLED_FROM_DEFAULT
+        if getattr(own, name) is None and (said := getattr(default, name)) is not None
+    }
+    return replace(own, **filled) if filled else own
+
+
+@cache
+def _unset(default_level: str) -> Config:
+    """What applies where nothing is set, as in most registries: it is asked for with every request."""
+    return Config(level=default_level)
 
 
 def effective_mode(chain: Chain) -> str:
