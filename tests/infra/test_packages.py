@@ -11,13 +11,13 @@ import pytest
 from infra import packages
 from infra.packages import Package
 from pipelines.connectors.maven import Unavailable
-from tests.infra.conftest import Synthesise
+from tests.infra.conftest import IDENTITY, Synthesise
 from tests.infra.reading import Template, all_of, only
 
 
 def test_two_syntheses_name_the_same_packages(template: Template, synthesise: Synthesise) -> None:
     """From other folders, at another time: what has not changed is not deployed again."""
-    again = synthesise(("log_requests", True))
+    again = synthesise(IDENTITY, ("log_requests", True))
     assert only(again, "AWS::Lambda::LayerVersion")["Content"] == only(template, "AWS::Lambda::LayerVersion")["Content"]
     assert again == template
 

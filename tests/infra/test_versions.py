@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.infra.conftest import KEY, Synthesise
+from tests.infra.conftest import IDENTITY, KEY, Synthesise
 from tests.infra.reading import Template, ids_in, of
 
 ZONE = "ZoneUse1Az1"
@@ -26,7 +26,7 @@ def test_where_a_functions_network_or_ring_is_replaced_it_has_another_version(
     zones: Template, synthesise: Synthesise, setting: str, value: str
 ) -> None:
     """The alias would else go on with addresses that answer nobody, until the next change of code."""
-    changed = synthesise(("zones", "use1-az1"), (setting, value))
+    changed = synthesise(IDENTITY, ("zones", "use1-az1"), (setting, value))
     assert version(zones) != version(changed)
     # Lambda publishes no version of a function that has not changed, and CloudFormation would fail.
     assert of(zones, ZONE, "AWS::Lambda::Function") != of(changed, ZONE, "AWS::Lambda::Function")
