@@ -23,7 +23,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1mmake %-15s\033[0m %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1mmake %-16s\033[0m %s\n", $$1, $$2 }' Makefile
 	@printf '\nSettings: PORT=8081 HOST=127.0.0.1 DATA=data (playground), PYTHON=/path/to/python (setup), ARGS="-k word" (test, soak, bench).\n'
 
 setup: ## everything a developer needs, in .venv

@@ -349,7 +349,7 @@ def test_topics_are_read_by_a_library_that_is_named_where_it_lacks(
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     told = misused(capsys, "--topic", "t", "--offset", "1", "--brokers", "b", "--data", data)
     assert "confluent-kafka" in told
-    assert "pip install '.[kafka]'" in told
+    assert "pip install -e '.[kafka]'" in told
 
 
 def test_a_context_has_its_dot(capsys: Captured) -> None:
