@@ -23,7 +23,8 @@ def displace(catalog: Catalog, *, id: int = 2, version: int = 1, subject: Subjec
 
 
 def told(head: Head, row: Row, standing: Row | None, **fields: Any) -> Displaced:
-    return Displaced(head, replace(row, revision=head.revision + 1), standing, NOW, a_nonce(), **fields)
+    again = () if standing is None else (standing,)
+    return Displaced(head, replace(row, revision=head.revision + 1), again, NOW, a_nonce(), **fields)
 
 
 def test_an_id_that_is_written_over_is_displaced_and_not_buried(catalog: Catalog) -> None:

@@ -183,14 +183,15 @@ class Imported:
 class Displaced:
     """An id is said to be displaced: another registry had it in the place of a version that was written over there.
 
-    row: as that registry had it; its number is that of the place, which need not be stored here. standing: what is
-    stored there, for the journal, which tells both in order. known: whether the content is known by this id from now
-    on; else it comes after those by which it is known already. Conflict if a version holds the id.
+    row: as that registry had it; its number is that of the place, which need not be stored here. standing: versions of
+    the subject that the journal tells again after it: the one in its place, and those by whose ids its content and that
+    one's are known. known: whether its content is known by this id from now on; else it comes after those by which it
+    is known already. Conflict if a version holds the id.
     """
 
     head: Head
     row: Row
-    standing: Row | None
+    standing: tuple[Row, ...]
     ts: int
     nonce: str
     known: bool = False

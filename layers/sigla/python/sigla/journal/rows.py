@@ -91,11 +91,10 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
                 yield _schema(head.subject, row.version, row.id, deleted=row.deleted) | {"ts": row.ts}
         case Displaced(head=head, row=row, standing=standing):
             yield _schema(head.subject, row.version, row.id) | {"ts": row.ts}
-            if standing is None:
+            if all(each.version != row.version for each in standing):
                 yield _schema(head.subject, row.version, None)
-            else:
-                told = _schema(head.subject, standing.version, standing.id, deleted=standing.deleted)
-                yield told | {"ts": standing.ts}
+            for each in standing:
+                yield _schema(head.subject, each.version, each.id, deleted=each.deleted) | {"ts": each.ts}
         case VersionDeleted(head=head, row=row):
             yield _schema(head.subject, row.version, row.id, deleted=True)
         case SubjectDeleted(head=head, through=through):

@@ -20,20 +20,20 @@ def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> I
 
     A soft-deleted version says so itself. What is changed meanwhile is told as it was or as it is. ids: all that have a
     body: those that belong to nobody are told first, and that they are gone; those that were displaced as the versions
-    that they were, which those in their place are written over.
+    that they were, right before those which were written over them.
     """
     for context in catalog.contexts():
         yield *records.context_record(context, listed=True), 0
-    versions = {(subject, row.version): row for subject, row in _ordered(catalog)}
-    held = {BodyKey(subject.context, row.id) for (subject, _), row in versions.items()}
+    rows = list(catalog.versions(EVERYTHING, deleted=True, latest_only=False))
+    held = {BodyKey(subject.context, row.id) for subject, row in rows}
     unheld = [key for key in ids if key not in held]
-    last = {key: holder for key in unheld if (holder := catalog.displaced(key)) is not None}
-    yield from gone(bodies, (key for key in unheld if key not in last))
-    for key, holder in sorted(last.items(), key=lambda each: each[1].ts):
-        schema = bodies.get(key).schema
-        yield *records.schema_record(holder.subject, holder.version, key.id, schema, deleted=False), holder.ts
+    over = _written_over(catalog, unheld)
+    yield from gone(bodies, set(unheld).difference(*over.values()))
+    versions = {(subject, row.version): row for subject, row in _ordered(catalog, bodies, rows, over)}
     for subject, version in needed_first(versions, lambda place: _referenced(place, versions)):
         row = versions[subject, version]
+        for key, ts in over.get((subject, version), {}).items():
+            yield *records.schema_record(subject, version, key.id, bodies.get(key).schema, deleted=False), ts
         schema = bodies.get(BodyKey(subject.context, row.id)).schema
         yield *records.schema_record(subject, version, row.id, schema, deleted=row.deleted), row.ts
     for scope, settings in catalog.settings(EVERYTHING):
@@ -56,19 +56,35 @@ def gone(bodies: Bodies, ids: Iterable[BodyKey]) -> Iterator[Record]:
             yield *records.schema_record(subject, body.version, None, None, deleted=False), body.ts
 
 
-def _ordered(catalog: Catalog) -> list[tuple[Subject, Row]]:
+def _written_over(catalog: Catalog, unheld: Iterable[BodyKey]) -> dict[Place, dict[BodyKey, int]]:
+    """By their places the ids that were displaced, each with the time of its version, in the order of writing."""
+    found = [(holder, key) for key in unheld if (holder := catalog.displaced(key)) is not None]
+    over: dict[Place, dict[BodyKey, int]] = defaultdict(dict)
+    for holder, key in sorted(found, key=lambda each: each[0].revision):
+        over[holder.subject, holder.version][key] = holder.ts
+    return over
+
+
+def _ordered(
+    catalog: Catalog, bodies: Bodies, found: list[tuple[Subject, Row]], over: Mapping[Place, Iterable[BodyKey]]
+) -> list[tuple[Subject, Row]]:
     """As they were written, as far as anybody remembers. The id that stands for a content comes last of its ids."""
-    found = list(catalog.versions(EVERYTHING, deleted=True, latest_only=False))
     ids: dict[tuple[str, Guid], set[SchemaId]] = defaultdict(set)
     for subject, row in found:
         ids[subject.context, row.guid].add(row.id)
     known = {content: catalog.id_of(*content) for content, several in ids.items() if len(several) > 1}
+    displaced = {place for place, keys in over.items() if any(_is_known(catalog, bodies, key) for key in keys)}
 
-    def place(each: tuple[Subject, Row]) -> tuple[bool, int, int]:
+    def order(each: tuple[Subject, Row]) -> tuple[bool, int, int]:
         subject, row = each
-        return known.get((subject.context, row.guid)) == row.id, row.ts, row.revision
+        late = known.get((subject.context, row.guid)) == row.id or (subject, row.version) in displaced
+        return late, row.ts, row.revision
 
-    return sorted(found, key=place)
+    return sorted(found, key=order)
+
+
+def _is_known(catalog: Catalog, bodies: Bodies, key: BodyKey) -> bool:
+    return catalog.id_of(key.context, bodies.get(key).guid) == key.id
 
 
 def _referenced(place: Place, versions: Mapping[Place, Row]) -> Iterator[Place]:

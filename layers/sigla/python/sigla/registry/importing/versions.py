@@ -108,7 +108,7 @@ def displace(
     `place`.
     """
     key = BodyKey(put.subject.context, put.id)
-    placed = place(stores, put, target_of, report, mend=mend)
+    placed = place(stores, put, target_of, Report(), mend=mend)
     if isinstance(placed, str):
         report.tell(CONFLICTING, "id", _shown(key), placed)
         return
@@ -118,16 +118,29 @@ def displace(
         here = last is not None and (last.subject, last.version) == (put.subject, put.version)
         if here or stores.catalog.holders(key):
             return False
-        place = VersionKey(put.subject, put.version)
-        seen = stores.catalog.snapshot(put.subject, wanted=[place])
-        row = _row(put, seen.head.revision + 1)
-        commit(stores, Displaced(seen.head, row, seen.rows.get(place), stores.clock.now(), nonce(), known=known))
+        head = stores.catalog.snapshot(put.subject).head
+        # What is not known by this id was written before all that stands: 0 would say that no catalog told it.
+        row = _row(put, head.revision + 1 if known else 1)
+        standing = tuple(_told_again(stores, put, known=known))
+        commit(stores, Displaced(head, row, standing, stores.clock.now(), nonce(), known=known))
         return True
 
     report.tell(IMPORTED if insist(stores, attempt) else IDENTICAL, "id", _shown(key))
     if placed.body is not None:
         # It may have been buried meanwhile; who buries looks once more after his tombstone.
         stores.bodies.revive(key, placed.body)
+
+
+def _told_again(stores: Stores, put: Put, *, known: bool) -> Iterator[Row]:
+    """What stands in the place of a displaced version; then the last words on both contents, where they are here."""
+    rows = {row.version: row for row in stores.catalog.history(put.subject)}
+    standing = rows.get(put.version)
+    guids = [put.guid] if not known else []
+    if standing is not None:
+        yield standing
+        guids.append(standing.guid)
+    ids = {stores.catalog.id_of(put.subject.context, guid) for guid in guids}
+    yield from (row for row in rows.values() if row.id in ids and row != standing)
 
 
 def bury(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> None:
