@@ -16,6 +16,7 @@ from sigla.model import BodyKey, Holder, SchemaId, Subject, Version
 from sigla.registry import Registry
 from sigla.registry.exporting import gone, standing
 from sigla.registry.importing import IDENTICAL, IMPORTED, import_state
+from sigla.registry.importing.versions import USED_UP
 from sigla.rules.names import search
 from tests.build import FixedClock
 from tests.unit.registry.tell import ALL, ONE, STRING, THREE, TWO, lookup, register, registered, s, versions
@@ -173,6 +174,18 @@ def test_an_id_of_what_was_deleted_for_good_says_what_to_do(registry: Registry) 
     assert all(word in sentence for word in ("deleted for good", "new context", "directory"))
 
 
+def test_an_import_that_meets_such_an_id_says_so_as_well(registry: Registry) -> None:
+    """In its report, with what to do."""
+    register(registry, "a", ONE)
+    purge(registry, "a")
+    with another() as source:
+        register(source, "b", TWO)
+        dump = [TopicRecord(*record, n) for n, record in enumerate(standing(source.catalog, source.bodies))]
+    report = import_state(registry, replayed(dump))
+    [(why, cases)] = [(why, cases) for (_, why), cases in report.reasons.items()]
+    assert (why, cases.examples) == (USED_UP, ["b version 1 id 1"])
+
+
 # --- who may see it --------------------------------------------------------------------------------------------------
 
 
@@ -203,7 +216,7 @@ def another() -> Iterator[Registry]:
 
 def exported(store: EmbeddedStore) -> list[TopicRecord]:
     rows = [row for _, row in store.journal.read()]
-    spoken_of = {BodyKey(".", FIVE), BodyKey(".", SEVEN)}
+    spoken_of = {BodyKey(".", id) for id in (FIVE, SIX, SEVEN)}
     made = [*gone(store.bodies, set(store.inventory.bodies()) - spoken_of), *records(rows, store.bodies)]
     return [TopicRecord(*record, offset) for offset, record in enumerate(made)]
 
@@ -236,7 +249,29 @@ def test_an_export_brings_both_in_order(
 
 
 def _told(copy: Registry) -> Iterator[tuple[bytes, bytes | None, int]]:
-    return standing(copy.catalog, copy.bodies, [BodyKey(".", FIVE), BodyKey(".", SEVEN)])
+    ids, key = list[BodyKey](), BodyKey(".", SchemaId(0))
+    while (above := copy.bodies.next_above(key)) is not None:
+        key = BodyKey(".", above)
+        ids.append(key)
+    return standing(copy.catalog, copy.bodies, ids)
+
+
+@pytest.mark.parametrize("export", [exported, compacted])
+@pytest.mark.parametrize("last", [5, 6])
+def test_the_last_word_on_a_content_comes_along(
+    registry: Registry, store: EmbeddedStore, export: Callable[[EmbeddedStore], list[TopicRecord]], last: int
+) -> None:
+    """Of the ids of one text the one written last is given to later registrations, displaced or not."""
+    registry.change_mode(s("a"), "IMPORT")
+    for id in (11 - last, last):
+        register(registry, "a", ONE, id=id, version=id)
+    register(registry, "a", TWO, id=7, version=5)
+    with another() as copy, another() as third:
+        import_state(copy, replayed(export(store)))
+        import_state(third, replayed(TopicRecord(*record, n) for n, record in enumerate(_told(copy))))
+        for each in (registry, copy, third):
+            assert each.schema_by_id(FIVE).schema.text == each.schema_by_id(SIX).schema.text == ONE
+            assert registered(each, "b", ONE) == (1, last)
 
 
 def test_a_rehearsal_tells_what_an_import_would(displaced: Registry, store: EmbeddedStore) -> None:

@@ -69,22 +69,21 @@ def _ordered(
     catalog: Catalog, bodies: Bodies, found: list[tuple[Subject, Row]], over: Mapping[Place, Iterable[BodyKey]]
 ) -> list[tuple[Subject, Row]]:
     """As they were written, as far as anybody remembers. The id that stands for a content comes last of its ids."""
+    displaced = {key: (key.context, bodies.get(key).guid) for keys in over.values() for key in keys}
     ids: dict[tuple[str, Guid], set[SchemaId]] = defaultdict(set)
     for subject, row in found:
         ids[subject.context, row.guid].add(row.id)
+    for key, content in displaced.items():
+        ids[content].add(key.id)
     known = {content: catalog.id_of(*content) for content, several in ids.items() if len(several) > 1}
-    displaced = {place for place, keys in over.items() if any(_is_known(catalog, bodies, key) for key in keys)}
+    late = {place for place, keys in over.items() if any(known.get(displaced[key]) == key.id for key in keys)}
 
     def order(each: tuple[Subject, Row]) -> tuple[bool, int, int]:
         subject, row = each
-        late = known.get((subject.context, row.guid)) == row.id or (subject, row.version) in displaced
-        return late, row.ts, row.revision
+        is_last = known.get((subject.context, row.guid)) == row.id or (subject, row.version) in late
+        return is_last, row.ts, row.revision
 
     return sorted(found, key=order)
-
-
-def _is_known(catalog: Catalog, bodies: Bodies, key: BodyKey) -> bool:
-    return catalog.id_of(key.context, bodies.get(key).guid) == key.id
 
 
 def _referenced(place: Place, versions: Mapping[Place, Row]) -> Iterator[Place]:
