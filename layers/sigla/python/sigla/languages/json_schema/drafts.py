@@ -1,6 +1,7 @@
 """The drafts of JSON Schema as values (contract C.1, C.4.1, C.4.2): what one loader must know to read each of them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from sigla.errors import Malformed
@@ -44,7 +45,8 @@ class Draft:
     id: the keyword of a schema's id. recorded: the node remembers it (JN-7). alone: `$ref` rules out its neighbours
     (JR-19). conjuncts: keywords that make a node each. families: in the order in which their nodes follow. shared: of
     several types in a list, each has the keywords of its family, not only the first (JN-2). conditions: keywords that
-    make a Conditional. checked: annotations that must be readable. null_default: whether null is a default (JN-8).
+    make a Conditional. checked: annotations that must be readable. shaped: keywords that must be so, too, and stay as
+    they are in the node. null_default: whether null is a default (JN-8).
     lazy: what no reference reaches need not load (JX-4). known: the keywords that a node does not keep as they are;
     those of a family that are never compared tell schemas apart all the same, and are kept.
     """
@@ -71,6 +73,7 @@ class Draft:
         families: Sequence[Family],
         conditions: Sequence[str] = (),
         checked: Mapping[str, Check],
+        shaped: Mapping[str, Check] = MappingProxyType({}),
         modern: bool = False,
     ) -> None:
         self.id = id
@@ -78,7 +81,7 @@ class Draft:
         self.conjuncts = conjuncts
         self.families = {family.type: family for family in families}
         self.conditions = conditions
-        self.checked = checked
+        self.checked = {**checked, **shaped}
         self.known = frozenset(
             ("$ref", "type", "default", id, *conjuncts, *checked, *(("if", "then", "else") if conditions else ()))
         ).union(*(family.keywords.keys() - NEVER_COMPARED for family in families))
@@ -109,6 +112,7 @@ DRAFT_2020: Final = Draft(
     families=(keywords.MODERN_ARRAY, keywords.MODERN_OBJECT, keywords.MODERN_NUMBER, keywords.MODERN_STRING),
     conditions=("if",),
     checked={**_WORDS_7, "format": text, "$schema": text},
+    shaped={"deprecated": flag, "$dynamicAnchor": text, "$dynamicRef": text},
     modern=True,
 )
 
