@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -199,10 +200,11 @@ def test_a_large_configuration_is_kept_small_and_one_too_large_is_refused(stores
 def test_a_registry_that_does_not_answer_says_so(stores: AwsStores) -> None:
     """Every read and every write, as a failure of the store."""
     faults = Faults(stores.clients.dynamodb, lambda _: Fault.UNREACHED)
-    with pytest.raises(StoreError):
-        stores.catalog.snapshot(ORDERS)
-    with pytest.raises(StoreError):
-        list(stores.catalog.subjects(Search()))
-    with pytest.raises(StoreError):
-        stores.catalog.next_id(".")
+    with closing(AwsCatalog(stores.dynamodb, stores.table, FixedClock(), registry=stores.registry)) as catalog:
+        with pytest.raises(StoreError):
+            catalog.snapshot(ORDERS)
+        with pytest.raises(StoreError):
+            list(catalog.subjects(Search()))
+        with pytest.raises(StoreError):
+            catalog.next_id(".")
     faults.plan = lambda _: None
