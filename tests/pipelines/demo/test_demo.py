@@ -148,3 +148,9 @@ def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> No
     assert all(name in drawn for name in (*written, *total.reasons))
     estate.clear()
     assert list(estate.root.iterdir()) == [estate.picture]
+
+
+def test_what_it_is_at_is_said_in_a_pipe_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """A newcomer may look at a log, or at a window that is no terminal."""
+    demo._say("Starting Spark …")
+    assert capsys.readouterr().err == "Starting Spark …\n"
