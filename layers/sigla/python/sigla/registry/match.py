@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sigla.model import BodyKey, Config, Metadata, Record, Row, RuleSet, Schema, SchemaId, Subject
+from sigla.ports import VersionKey
 from sigla.registry import parsing
 from sigla.registry.parsed import Offered
 from sigla.registry.stores import Stores, View
@@ -55,8 +56,8 @@ def holding(stores: Stores, view: View, offered: Offered, schema_id: SchemaId | 
     held = stores.catalog.holders(key, view.subject)
     if not held:
         return _displaced(stores, view, offered, key)
-    last = max(held, key=lambda holder: holder.written).version
-    row = stores.look(view.subject, versions=(last,)).row(last)
+    last = VersionKey(view.subject, max(held, key=lambda holder: holder.written).version)
+    row = stores.catalog.snapshot(view.subject, wanted=(last,)).rows.get(last)
     # The number may have been given to other content since.
     return row if row is not None and row.id == schema_id else None
 

@@ -56,20 +56,38 @@ def understand(
         raise EmptySchema
     if len(text) > stores.options.schema_bytes or len(text.encode("utf-8", "replace")) > stores.options.schema_bytes:
         raise SchemaTooLarge
-    with explained(schema_type):
-        resolved = [_resolve(view, reference, strict=strict) for reference in offered]
-        if normalize:
-            resolved = list(dict.fromkeys(sorted(resolved, key=_normal_order)))
-        refs, targets = tuple(ref for ref, _ in resolved), tuple(target for _, target in resolved)
-        _check_fan_out(targets)
-        texts = tuple(_texts(stores, refs, targets))
+    resolved: Sequence[tuple[Reference, Target]] = ()
+    if offered:
+        with explained(schema_type):
+            resolved = [_resolve(view, reference, strict=strict) for reference in offered]
+    if normalize:
+        resolved = list(dict.fromkeys(sorted(resolved, key=_normal_order)))
     validated = None if view.mode in IMPORTING_MODES else bool(view.config.validate_fields)
-    offer = Offer(text, schema_type, refs, targets, texts, strict, normalize, validated)
+    offer = _offer(stores, text, schema_type, resolved, strict=strict, normalize=normalize, validated=validated)
     understood = stores.offered.get(offer)
     if understood is None:
         understood = _understand(view, offer)
-        stores.offered.keep(offer, understood, len(text) + sum(len(each.text) for each in texts))
+        stores.offered.keep(offer, understood, len(text) + sum(len(each.text) for each in offer.texts))
     return understood
+
+
+def _offer(
+    stores: Stores,
+    text: str,
+    schema_type: str,
+    resolved: Sequence[tuple[Reference, Target]],
+    *,
+    strict: bool,
+    normalize: bool,
+    validated: bool | None,
+) -> Offer:
+    if not resolved:
+        return Offer(text, schema_type, (), (), (), strict, normalize, validated)
+    refs, targets = tuple(ref for ref, _ in resolved), tuple(target for _, target in resolved)
+    with explained(schema_type):
+        _check_fan_out(targets)
+        texts = tuple(_texts(stores, refs, targets))
+    return Offer(text, schema_type, refs, targets, texts, strict, normalize, validated)
 
 
 def _understand(view: View, offer: Offer) -> Offered:

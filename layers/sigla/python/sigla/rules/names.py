@@ -1,6 +1,7 @@
 """Names of contexts, subjects and versions: read, made normal, refused (NAME-1 to NAME-6)."""
 
 import re
+from functools import lru_cache
 
 from sigla import keys
 from sigla.errors import InvalidSubject, InvalidVersion
@@ -13,6 +14,7 @@ _NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
 """No more digits than 32 bits can need, so that a long text is no long calculation."""
 _MAX_INT = 2**31 - 1
+LONGEST_REMEMBERED = 256
 _IN_DEFAULT_CONTEXT = re.compile(r"\A(?::\.:)++")
 
 
@@ -22,6 +24,11 @@ def subject(text: str) -> Subject:
     A name that the default context is named for is read again, so that it has one meaning however often it is read:
     `:.::.ctx:foo` is `:.ctx:foo`. The name in a named context is not: `:.ctx::.:foo` is called `:.:foo` there.
     """
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read(text)
+
+
+def _read(text: str) -> Subject:
+    """As `subject`, however long the text is."""
     said = _without_default_context(text)
     if said.startswith(":."):
         context, _, name = said[1:].partition(":")
@@ -29,6 +36,10 @@ def subject(text: str) -> Subject:
     if said.startswith(":*:"):
         return Subject(ANY_CONTEXT, said[3:], sent=text)
     return Subject(DEFAULT_CONTEXT, said, sent=text)
+
+
+_remembered = lru_cache(maxsize=4_096)(_read)
+"""One object for each spelling, so that whatever is remembered of a subject is found by identity."""
 
 
 def is_reachable(named: Subject) -> bool:
