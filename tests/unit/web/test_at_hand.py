@@ -98,7 +98,7 @@ def test_a_version_that_is_new_is_written_by_a_thread(served: Client, threads: B
 
 def test_nothing_is_written_at_a_glance(registry: Registry) -> None:
     """Whoever writes waits for the disk, and all that wait for him."""
-    with effort_of(Limits()).turn(0), pytest.raises(TurnOver):
+    with effort_of(Limits()).glance(), pytest.raises(TurnOver):
         registry.catalog.next_id(".")
     assert registry.catalog.max_id(".") == 0
 

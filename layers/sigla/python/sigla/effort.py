@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from typing import Final, Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -104,8 +105,7 @@ class Effort:
     def turn(self, seconds: float | None = None, share: Share | None = None) -> Iterator[None]:
         """What this thread computes inside is for this request: its pulses may raise.
 
-        seconds: of this turn; beyond them TurnOver. Whoever sets them can undo all that was written. In a turn of none
-        there is time for what is at hand, and for less than a look. share: is held.
+        seconds: of this turn; beyond them TurnOver. Whoever sets them can undo all that was written. share: is held.
         """
         began = self._turn_began = self._computed()
         self._turn_ends = None if seconds is None else began + seconds
@@ -116,6 +116,16 @@ class Effort:
         finally:
             _mine.effort = before
             self._used += self._computed() - began
+
+    @contextmanager
+    def glance(self) -> Iterator[None]:
+        """A turn without time: for what is at hand, and for less than a look. Then TurnOver. It is not counted."""
+        self._turn_ends, self._share, self._committed, self.ahead = -inf, None, False, STEPS_PER_LOOK
+        before, _mine.effort = _mine.effort, self
+        try:
+            yield
+        finally:
+            _mine.effort = before
 
     def look(self) -> None:
         """Looks at what `pulse` counts towards. Raises Unwanted, OutOfTime or TurnOver."""

@@ -14,7 +14,9 @@ def guid_of(schema: Schema) -> Guid:
 
     The schema's type takes no part.
     """
-    digest = hashlib.md5(b"".join(_stream(schema)), usedforsecurity=False).hexdigest()
+    is_plain = not schema.references and schema.metadata is None and schema.rule_set is None
+    content = _utf8(schema.text) if is_plain else b"".join(_stream(schema))
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     return Guid(f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}")
 
 

@@ -261,8 +261,11 @@ class Table:
         if self._workers is None:
             with effort.turn():
                 return job()
-        task = Task(job, effort, call.asker, len(exchange.body))
-        return await self._workers(route, task, receive)
+        size = len(exchange.body)
+        answer = self._workers.glance(route, job, effort, size)
+        if answer is not None:
+            return answer
+        return await self._workers(self._workers.of(route), Task(job, effort, call.asker, size), receive)
 
     async def _keep_waiting(self, sent: Mapping[bytes, bytes]) -> None:
         """Whoever guesses secrets; who sends none has only forgotten it."""

@@ -20,7 +20,7 @@ from sigla.effort import Effort, Limits, TurnOver
 from sigla.web.answer import Answer
 from sigla.web.routes import DRAFT, Route
 from sigla.web.thinkers import Thinkers
-from sigla.web.worker import Task
+from sigla.web.worker import Job, Task
 
 Work = Callable[[Task], Awaitable[Answer]]
 """Does a task elsewhere and yields its answer, or raises what its job raised."""
@@ -51,14 +51,15 @@ class Workers:
         """Who does the work of a request that is not answered at once."""
         return self.read if route.method == "GET" or route.access in (READ, OPEN) else self.write
 
-    async def __call__(self, route: Route, task: Task, receive: Receive) -> Answer:
-        """The job's answer. Raises what the job raises, effort.OutOfTime and effort.Unwanted."""
-        if not self.every_read and route.body is not None and route.body.shape == DRAFT and task.size <= GLANCED_BYTES:
-            with suppress(TurnOver), task.effort.turn(0):
-                return task.job()
-        return await self._elsewhere(self.of(route), task, receive)
+    def glance(self, route: Route, job: Job, effort: Effort, size: int) -> Answer | None:
+        """The job's answer if it is at hand, on the loop. size: of the request's body. Raises what the job raises."""
+        if not self.every_read and route.body is not None and route.body.shape == DRAFT and size <= GLANCED_BYTES:
+            with suppress(TurnOver), effort.glance():
+                return job()
+        return None
 
-    async def _elsewhere(self, work: Work, task: Task, receive: Receive) -> Answer:
+    async def __call__(self, work: Work, task: Task, receive: Receive) -> Answer:
+        """The job's answer. Raises what the job raises, effort.OutOfTime and effort.Unwanted."""
         leaving: list[asyncio.Task[None]] = []
         loop = asyncio.get_running_loop()
         timer = loop.call_later(
