@@ -211,6 +211,10 @@ def _rating(draw: Random, number: int) -> dict[str, Any]:
     return {"visitor": number, "stars": draw.randint(1, 5)}
 
 
+def _refund(draw: Random, _: int) -> dict[str, Any]:
+    return {"cents": draw.randrange(1, 10_000)}
+
+
 RETURNS: Final = Topic(
     "returns",
     0.03,
@@ -241,9 +245,29 @@ RETURNS: Final = Topic(
     ),
     level="NONE",
 )
+REFUNDS: Final = Topic(
+    "refunds",
+    0.01,
+    (
+        Schema(
+            "refunds by another name",
+            "PROTOBUF",
+            'syntax = "proto3"; package shop; message PayBack { int64 cents = 1; }',
+            _always(cents=7),
+        ),
+        Schema(
+            "refunds",
+            "PROTOBUF",
+            'syntax = "proto3"; package shop; message Refund { int64 cents = 1; }',
+            _refund,
+            0,
+        ),
+    ),
+    level="NONE",
+)
 RATINGS: Final = Topic(
     "ratings",
-    0.02,
+    0.01,
     (
         # Java has possessive repetitions, the other engines have not.
         Schema(
@@ -263,7 +287,7 @@ RATINGS: Final = Topic(
     level="NONE",
 )
 
-TOPICS: Final = (ORDERS, CLICKS, PAYMENTS, RETURNS, RATINGS)
+TOPICS: Final = (ORDERS, CLICKS, PAYMENTS, RETURNS, REFUNDS, RATINGS)
 SCHEMAS: Final = {schema.name: schema for topic in TOPICS for schema in topic.schemas}
 
 
@@ -354,6 +378,7 @@ BADS: Final = (
     Bad(Reason.BAD_SCHEMA, RATINGS, _named("ratings by a Java pattern")),
     Bad(Reason.TYPE_MISMATCH, RETURNS, _named("returns in another language")),
     Bad(Reason.INCOMPATIBLE_READER, RETURNS, _named("returns with names for numbers")),
+    Bad(Reason.MESSAGE_GONE, REFUNDS, _named("refunds by another name")),
     Bad(Reason.DECODE_TRUNCATED, ORDERS, _ORDER, lambda payload: payload[:-1]),
     Bad(Reason.DECODE_INVALID, ORDERS, _ORDER, lambda payload: b"\xff" * 11 + payload),
     Bad(Reason.BAD_UTF8, ORDERS, _ORDER, lambda _: b"\x02\x04\xc3\x28\x02\x00\x00\x00\x00"),

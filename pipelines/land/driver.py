@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow as pa
-
 from pipelines.land import replay, settings
 from pipelines.land.batch import Attempt, Batch, StopIf, run
 from pipelines.land.heads import Heads
 from pipelines.land.landed import Landed
 from pipelines.land.manifest import Manifest, Manifests, Read
+from pipelines.land.messages import Messages
 from pipelines.land.plan import Plan
 from pipelines.land.planning import planned
 from pipelines.land.readers import Readers
@@ -20,7 +19,7 @@ from pipelines.land.schemas import Schemas
 from pipelines.land.settings import InvalidLanding, Landing, SinkPart
 from pipelines.land.sinks import kept
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import Sink
+from pipelines.land.sinks.sink import Sink, folder
 from pipelines.land.task import Task
 from pipelines.places import Place, place
 from sigla.embedded.clock import SystemClock
@@ -28,7 +27,7 @@ from sigla.opening import lookup
 from sigla.ports import Clock
 
 Tasks = Callable[[Task], Sequence[Landed]]
-"""Runs a batch: what each task did. Of several attempts at a share, one."""
+"""Runs a batch: what each task did. Of several attempts at a share, one. To be called again by another plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,7 @@ class Driver:
     lake: Place
     manifests: Manifests
     sink: Sink
+    messages: Messages
     clock: Clock
 
     def land(self, batch: Batch, tasks: Tasks) -> Manifest:
@@ -56,8 +56,8 @@ class Driver:
         unbound: counts by topic what goes on waiting because no binding speaks of it.
         """
 
-        def land(query: str, number: int, records: Iterable[pa.RecordBatch]) -> Attempt:
-            return self._attempt(Batch(query, number), lambda task: [task.land(records)])
+        def land(query: str, number: int, records: replay.Records) -> Attempt:
+            return self._attempt(Batch(query, number), lambda task: [task.land(records())])
 
         return replay.run(
             self.manifests,
@@ -74,13 +74,22 @@ class Driver:
         return datetime.fromtimestamp(self.clock.now() / 1000, UTC)
 
     def _attempt(self, batch: Batch, tasks: Tasks) -> Attempt:
-        plan = self._plan(batch)
-        task = Task(self.landing.registry.address, plan, self.lake, self.landing.sink.format, self.now())
+        while True:
+            plan = self._plan(batch)
+            task = Task(self.landing.registry.address, plan, self.lake, self.landing.sink.format, self.now())
+            landed = tasks(task)
+            if self.messages.meet(plan.messages, (met for each in landed for met in each.met)):
+                break
+            self._forget(landed)
         columns = {table: target.schema for table, target in plan.targets.items()}
-        landed = tasks(task)
         # Not before: who has said a wrong lake, and landed nothing, may say another one.
         kept.keep(self.work, self.lake, self.landing.sink)
         return Attempt(landed, columns, _reads(plan))
+
+    def _forget(self, landed: Sequence[Landed]) -> None:
+        """Removes what an attempt has written that counts for nothing."""
+        for file in (file for each in landed for file in each.files):
+            self.lake.delete(f"{folder(file.table)}/{file.path}")
 
     def _plan(self, batch: Batch) -> Plan:
         bindings, context = self.landing.bindings, self.landing.registry.context
@@ -100,6 +109,7 @@ class Driver:
                 readers=readers,
                 columns=self.sink.columns,
                 policy=self.landing.sink.evolve,
+                met=self.messages.of,
             )
         for table, target in plan.targets.items():
             self.sink.check(table, target.schema)
@@ -122,7 +132,7 @@ def driver(landing: Landing) -> Driver:
     work, lake, clock = place(landing.work), place(landing.sink.lake), SystemClock()
     kept.check(work, lake, landing.sink)
     manifests = Manifests(work)
-    return Driver(landing, work, lake, manifests, _sink(landing.sink, lake, manifests), clock)
+    return Driver(landing, work, lake, manifests, _sink(landing.sink, lake, manifests), Messages(work), clock)
 
 
 def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:

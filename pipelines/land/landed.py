@@ -57,13 +57,27 @@ class Metric:
     last_ts: int
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Met:
+    """A Protobuf message of which a part of a topic has records. path: where the reader's file has it."""
+
+    topic: str
+    part: str
+    path: tuple[int, ...]
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """What one task did. Only what `collect` returns counts: files of attempts that were lost belong to nobody."""
+    """What one task did. Only what `collect` returns counts: files of attempts that were lost belong to nobody.
+
+    met: of topics whose subjects go by the topic. Records of a message that the plan does not know of are in no file.
+    """
 
     files: tuple[DataFile, ...]
     spans: tuple[Span, ...]
     metrics: tuple[Metric, ...]
+    met: tuple[Met, ...] = ()
 
     def encoded(self) -> bytes:
         return orjson.dumps(asdict(self))
@@ -75,4 +89,5 @@ class Landed:
             tuple(DataFile(**each) for each in form["files"]),
             tuple(Span(**each) for each in form["spans"]),
             tuple(Metric(**each) for each in form["metrics"]),
+            tuple(Met(**each | {"path": tuple(each["path"])}) for each in form["met"]),
         )

@@ -31,10 +31,12 @@ _PATHS: Final = 1 << 20
 class Group:
     """Rows that one decoder has read.
 
-    columns: a StructArray, one for each of `rows`. unchecked: nobody could say whether the schema is the subject's.
+    record: the full name that it reads. columns: a StructArray, one for each of `rows`. unchecked: nobody could say
+    whether the schema is the subject's.
     """
 
     head: Head
+    record: str
     rows: Rows
     columns: pa.Array
     unchecked: npt.NDArray[np.bool_]
@@ -64,9 +66,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """One schema in a batch. number: by which the head's decoder knows it."""
+    """One schema, or message of one, in a batch. record: its full name. number: by which its decoder knows it."""
 
     head: Head
+    record: str
     number: int
     unchecked: bool
 
@@ -148,7 +151,10 @@ def _judged(
             part.subjects[rows] = subject
             head = _head(subject, record, binding, plan.answer)
             unchecked = _unchecked(known, head, plan)
-            found.append((rows, _Judged(head, readers.number(head, known, indexes), unchecked)))
+            read = readers.record(head, known, indexes)
+            number = readers.number(head, known, indexes)
+            _check_selected(read, binding)
+            found.append((rows, _Judged(head, read, number, unchecked)))
         except Unreadable as unreadable:
             part.fail(rows, unreadable.reason, unreadable.detail)
     return found
@@ -181,12 +187,18 @@ def _unchecked(known: Known, head: Head, plan: Plan) -> bool:
     return False
 
 
+def _check_selected(record: str, binding: Binding) -> None:
+    """Raises Unreadable where the binding reads another message."""
+    if binding.message not in ("", record):
+        raise Unreadable(Reason.INCOMPATIBLE_READER, f"written as {record}, read as {binding.message}")
+
+
 def _decode(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) -> None:
-    """Rows of one head go through its decoder together, whichever schemas wrote them."""
-    by_head: dict[str, list[tuple[Rows, _Judged]]] = {}
+    """Rows of one record go through its decoder together, whichever schemas wrote them."""
+    by_record: dict[tuple[str, str], list[tuple[Rows, _Judged]]] = {}
     for rows, each in judged:
-        by_head.setdefault(each.head.subject, []).append((rows, each))
-    for several in by_head.values():
+        by_record.setdefault((each.head.subject, each.record), []).append((rows, each))
+    for (_, record), several in by_record.items():
         head = several[0][1].head
         rows = np.concatenate([rows for rows, _ in several])
         numbers = np.concatenate([np.full(len(rows), each.number, np.int32) for rows, each in several])
@@ -195,7 +207,7 @@ def _decode(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) ->
         rows = rows[order]
         whole = len(rows) == len(part.status)
         payloads = part.framed.payloads if whole else part.framed.payloads.take(pa.array(rows))
-        decoded = readers.decoder(head).decode(payloads, pa.array(numbers[order], pa.int32()))
+        decoded = readers.decoder(head, record).decode(payloads, pa.array(numbers[order], pa.int32()))
         status = decoded.status.to_numpy()
         part.status[rows] = status
         for bad in np.flatnonzero(status != FINE):
@@ -204,4 +216,4 @@ def _decode(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) ->
                 part.details[row] = detail
             if at is not None:
                 part.at[row] = at
-        part.groups.append(Group(head, rows, decoded.rows, unchecked[order]))
+        part.groups.append(Group(head, record, rows, decoded.rows, unchecked[order]))

@@ -40,7 +40,7 @@ class Binding:
 
     part: `value` or `key`; a topic's key without a binding stays bytes. records: full names, of the strategies that go
     by them; () with TOPIC_RECORD: those of all subjects of the topic. table: of a value; `{record}` in it is the
-    record's full name.
+    record's full name. message: of a Protobuf file, the full name of the only one that is read; else each is.
     """
 
     topic: str
@@ -49,6 +49,7 @@ class Binding:
     reader: Reader = LATEST
     records: tuple[str, ...] = ()
     table: str = ""
+    message: str = ""
 
     def subject(self, record: str = "") -> str:
         """The name, without a context."""
@@ -71,6 +72,10 @@ class Binding:
 
     def table_of(self, record: str = "") -> str:
         return self.table.replace("{record}", record)
+
+    def message_table(self, message: str, messages: tuple[str, ...]) -> str:
+        """Of a Protobuf message of the topic; the first of `messages` has the table of the topic itself."""
+        return self.table_of() if message == messages[0] else f"{self.table_of()}.{message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,8 @@ class Plan:
     """query, batch: whose plan it is. context: of all ids. targets: by table.
 
     dropped: by binding and subject, the members of its reader for which a pinned table has no column. keyed: the tables
-    of which `_key` is what keys say, whatever a value calls its own.
+    of which `_key` is what keys say, whatever a value calls its own. messages: of Protobuf topics whose subject goes by
+    the topic, the full names that are read; of values each has a table.
     """
 
     query: str
@@ -134,6 +140,14 @@ class Plan:
     checks: Checks = field(default_factory=Checks)
     dropped: Mapping[tuple[Binding, str], tuple[str, ...]] = field(default_factory=dict)
     keyed: frozenset[str] = frozenset()
+    messages: Mapping[Binding, tuple[str, ...]] = field(default_factory=dict)
+
+    def table(self, binding: Binding, record: str) -> str | None:
+        """Of a record, by its full name; None of a message that the plan does not know of."""
+        messages = self.messages.get(binding)
+        if messages is None:
+            return binding.table_of(record)
+        return binding.message_table(record, messages) if record in messages else None
 
     def binding(self, topic: str, part: str) -> Binding | None:
         return next((each for each in self.bindings if (each.topic, each.part) == (topic, part)), None)

@@ -1,15 +1,15 @@
 """The plan of a batch: what its tables will look like."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import pyarrow as pa
 
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import KEY
-from pipelines.land.plan import Answer, Binding, Checks, Head, Plan
-from pipelines.land.readers import Readers
+from pipelines.land.plan import Answer, Binding, Checks, Head, Plan, Strategy
+from pipelines.land.readers import PROTOBUF, Readers
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve, Target, dropped, evolve
 from pipelines.land.transform import TOMBSTONES, beside_key
@@ -18,6 +18,9 @@ from sigla.decoding.reasons import Reason
 
 Columns = Callable[[str], pa.Schema | None]
 """A table → the columns of its values as they are now."""
+
+MessagesOf = Callable[[Binding], tuple[str, ...]]
+"""A binding → the Protobuf messages that its topic had before; () where none was met."""
 
 
 def planned(
@@ -31,12 +34,14 @@ def planned(
     readers: Readers,
     columns: Columns,
     policy: Evolve = Evolve.ADD,
+    met: MessagesOf = lambda _: (),
 ) -> Plan:
     """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound."""
-    keyed = _keyed(answer)
+    messages = _messages(bindings, answer, readers, met)
+    keyed = _keyed(answer, messages)
     known: dict[str, pa.Schema | None] = {}
     targets: dict[str, pa.Schema] = {}
-    rows: dict[tuple[Binding, str], tuple[str, pa.StructType]] = {}
+    rows: list[tuple[Binding, str, str, pa.StructType]] = []
 
     def grow(table: str, reader: pa.StructType, version: int, key_types: list[pa.DataType]) -> None:
         if table in OURS:
@@ -57,28 +62,77 @@ def planned(
         if binding.part != "value":
             continue
         keys = [binding_ for binding_ in bindings if (binding_.topic, binding_.part) == (binding.topic, "key")]
-        key_types = [kind for each in keys for _, kind in _types(each, answer, readers)]
-        for head, read in _types(binding, answer, readers):
-            table = binding.table_of(head.record)
+        key_types = [kind for each in keys for _, _, kind in _types(each, answer, readers, messages)]
+        for head, record, read in _types(binding, answer, readers, messages):
+            table = _table(binding, record, messages)
             kind = beside_key(read) if table in keyed else read
-            rows[binding, head.subject] = table, kind
+            rows.append((binding, head.subject, table, kind))
             grow(table, kind, head.version, key_types)
         grow(binding.table_of(TOMBSTONES), pa.struct([]), 0, key_types)
     chosen = {table: Target(schema) for table, schema in targets.items()}
-    left_out = {whose: dropped(kind, chosen[table]) for whose, (table, kind) in rows.items()}
-    told = {whose: names for whose, names in left_out.items() if names}
-    return Plan(query, batch, context, bindings, answer, chosen, checks, told, keyed)
+    left_out: dict[tuple[Binding, str], tuple[str, ...]] = {}
+    for binding, subject, table, kind in rows:
+        if names := dropped(kind, chosen[table]):
+            left_out[binding, subject] = tuple(dict.fromkeys((*left_out.get((binding, subject), ()), *names)))
+    return Plan(query, batch, context, bindings, answer, chosen, checks, left_out, keyed, messages)
 
 
-def _keyed(answer: Answer) -> frozenset[str]:
+_Messages = Mapping[Binding, tuple[str, ...]]
+
+
+def _messages(bindings: tuple[Binding, ...], answer: Answer, readers: Readers, met: MessagesOf) -> _Messages:
+    """What is read of Protobuf files whose subject goes by the topic. Raises Misbound."""
+    found = {}
+    for binding in bindings:
+        if binding.strategy is Strategy.TOPIC:
+            for head in answer.heads[binding].values():
+                if messages := _messages_of(binding, head, readers, met):
+                    found[binding] = messages
+    return found
+
+
+def _messages_of(binding: Binding, head: Head, readers: Readers, met: MessagesOf) -> tuple[str, ...]:
+    """() where the reader is of another language, or cannot be compiled."""
+    try:
+        known = readers.schemas.by_id(head.reader.id)
+        if known.source.type != PROTOBUF:
+            if binding.message:
+                raise Misbound(
+                    f"Records of {head.subject} are read by a schema of type {known.source.type}, which has no "
+                    "messages: remove `message`."
+                )
+            return ()
+        if not binding.message:
+            return met(binding) or (readers.record_name(known, ()),)
+        readers.path(head, binding.message)
+    except Unreadable as problem:
+        if problem.reason is Reason.MESSAGE_GONE:
+            raise Misbound(
+                f"Records of {head.subject} are to be read as {binding.message}, and its schema with the id "
+                f"{head.reader.id} has no such message: say another `message`, or another `reader`."
+            ) from None
+        return ()
+    return (binding.message,)
+
+
+def _table(binding: Binding, record: str, messages: _Messages) -> str:
+    """Of what is landed as a record of this full name."""
+    return binding.message_table(record, messages[binding]) if binding in messages else binding.table_of(record)
+
+
+def _keyed(answer: Answer, messages: _Messages) -> frozenset[str]:
     """The tables of topics whose keys are bound."""
     topics = {binding.topic for binding in answer.heads if binding.part == "key"}
+    values = {
+        binding: heads for binding, heads in answer.heads.items() if binding.part == "value" and binding.topic in topics
+    }
+    deletes = {binding.table_of(TOMBSTONES) for binding in values}
     return frozenset(
-        binding.table_of(record)
-        for binding, heads in answer.heads.items()
-        if binding.part == "value" and binding.topic in topics
-        for record in (TOMBSTONES, *(head.record for head in heads.values()))
-    )
+        _table(binding, record, messages)
+        for binding, heads in values.items()
+        for head in heads.values()
+        for record in messages.get(binding, (head.record,))
+    ).union(deletes)
 
 
 _KEYS: Final = re.compile(rf"{KEY}(__v\d+)*")
@@ -90,12 +144,15 @@ def _has_values(present: pa.Schema | None, *, keyed: bool) -> bool:
     return any(not (keyed and _KEYS.fullmatch(name)) for name in names)
 
 
-def _types(binding: Binding, answer: Answer, readers: Readers) -> list[tuple[Head, pa.StructType]]:
-    """The readers of a binding with the columns that they give. One that cannot be compiled gives none."""
+def _types(
+    binding: Binding, answer: Answer, readers: Readers, messages: _Messages
+) -> list[tuple[Head, str, pa.StructType]]:
+    """The readers of a binding, record by record, with the columns that they give. What does not compile gives none."""
     found = []
-    for head in answer.heads[binding].values():
+    read = [(head, name) for head in answer.heads[binding].values() for name in messages.get(binding, (head.record,))]
+    for head, record in read:
         try:
-            found.append((head, readers.decoder(head).type))
+            found.append((head, record, readers.decoder(head, record).type))
         except Unreadable as problem:
             if problem.reason is Reason.UNKNOWN_ID and binding.reader.kind == "id":
                 raise Misbound(

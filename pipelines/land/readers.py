@@ -1,5 +1,7 @@
 """Compiled decoders: one for each reader, kept as long as the process that decodes."""
 
+from typing import Final
+
 from pipelines.land.decoders.by_language import DECODERS, record_name
 from pipelines.land.decoders.decoder import Decoder, Writer
 from pipelines.land.plan import Head
@@ -11,6 +13,8 @@ from sigla.model import BodyKey
 
 Path = tuple[int, ...]
 
+PROTOBUF: Final = "PROTOBUF"
+
 
 class Readers:
     """Which decoder reads what as what. One thread at a time."""
@@ -21,19 +25,33 @@ class Readers:
         self._decoders: dict[tuple[BodyKey, str], Decoder] = {}
         self._numbers: dict[tuple[BodyKey, str, BodyKey, Path], int | Unreadable] = {}
         self._names: dict[tuple[BodyKey, Path], str] = {}
+        self._paths: dict[tuple[BodyKey, str], Path] = {}
 
-    def decoder(self, head: Head) -> Decoder:
-        """Raises Unreadable where the reader's own schema is."""
-        key = head.reader, head.record
+    def decoder(self, head: Head, record: str) -> Decoder:
+        """Of the reader's message of this full name; other languages have one record.
+
+        Raises Unreadable: MESSAGE_GONE where the reader has no such message, else where its own schema is.
+        """
+        key = head.reader, record
         if key not in self._decoders:
             known = self.schemas.by_id(head.reader.id)
-            named = head.record and known.source.type == "PROTOBUF"
-            path = protobuf.path_to(known.source, head.record) if named else ()
+            path = self.path(head, record) if record and known.source.type == PROTOBUF else ()
             self._decoders[key] = DECODERS[known.source.type](Writer(known.source, path), limits=self.limits)
         return self._decoders[key]
 
+    def path(self, head: Head, message: str) -> Path:
+        """Where the reader's file has a Protobuf message. Raises Unreadable."""
+        key = head.reader, message
+        if key not in self._paths:
+            self._paths[key] = protobuf.path_to(self.schemas.by_id(head.reader.id).source, message)
+        return self._paths[key]
+
+    def record(self, head: Head, known: Known, path: Path) -> str:
+        """The full name by which a decoder of the head reads what was written. Raises Unreadable."""
+        return self.record_name(known, path) if known.source.type == PROTOBUF else head.record
+
     def number(self, head: Head, known: Known, path: Path) -> int:
-        """By which the head's decoder knows a writer. Raises Unreadable."""
+        """By which the decoder of its record knows a writer. Raises Unreadable."""
         key = head.reader, head.record, known.key, path
         if key not in self._numbers:
             try:
@@ -49,7 +67,7 @@ class Readers:
         reader = self.schemas.by_id(head.reader.id).source
         if known.source.type != reader.type:
             raise Unreadable(Reason.TYPE_MISMATCH, f"written as {known.source.type}, read as {reader.type}")
-        return self.decoder(head).add(Writer(known.source, path))
+        return self.decoder(head, self.record(head, known, path)).add(Writer(known.source, path))
 
     def record_name(self, known: Known, path: Path) -> str:
         """Of the record or message that was written. Raises Unreadable."""

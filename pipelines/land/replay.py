@@ -8,6 +8,7 @@ one after another: each begins with what all before it have resolved, and of two
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 from typing import Final
 
@@ -36,8 +37,11 @@ _BATCH: Final = (*_PARTITION, "_sr_query", "_sr_batch")
 """What names a row of the quarantine, with its mark. To tell what became of a query's records the partition is enough:
 where marks are the same, records are."""
 
-Land = Callable[[str, int, Iterable[pa.RecordBatch]], Attempt]
-"""Query and number of the replay's batch, and batches of RAW → what became of them."""
+Records = Callable[[], Iterable[pa.RecordBatch]]
+"""Batches of RAW, from their beginning each time."""
+
+Land = Callable[[str, int, Records], Attempt]
+"""Query and number of the replay's batch, and its records → what became of them."""
 
 
 def run(
@@ -63,7 +67,7 @@ def run(
     with Outputs(lake, query, number) as outputs:
         for origin in waiting.queries(unbound):
             read, failed = Offsets(_BATCH, MARK), Offsets(_PARTITION, MARK)
-            attempt = land(query, number, waiting.records(origin, read))
+            attempt = land(query, number, partial(waiting.records, origin, read))
             for batch in _quarantined(attempt, lake, of_files=waiting.of_files(origin)):
                 failed.add(batch)
             for batch in waiting.rows(origin):  # there may be more of them by now

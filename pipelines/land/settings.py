@@ -167,6 +167,7 @@ class BindPart(_Part):
     reader: Annotated[plan.Reader, BeforeValidator(_reader)] = plan.Reader()
     records: tuple[Text, ...] = ()
     table: str = ""
+    message: str = ""
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
@@ -175,6 +176,8 @@ class BindPart(_Part):
             raise ValueError("`records` is for strategies that go by them")
         if self.strategy is plan.Strategy.RECORD and not self.records:
             raise ValueError("with RecordName say in `records` which, by their full names")
+        if by_record and self.message:
+            raise ValueError("`message` is for the strategy TopicName: say in `records` which are read")
         if any(record.startswith(":") for record in self.records):
             raise ValueError("`records` are full names; which context is asked is said in `registry`")
         if by_record and self.reader.kind == "id" and not self.records:
@@ -192,7 +195,8 @@ class BindPart(_Part):
     @property
     def binding(self) -> plan.Binding:
         default = self.topic if self.strategy is plan.Strategy.TOPIC else f"{self.topic}.{{record}}"
-        return plan.Binding(self.topic, self.part, self.strategy, self.reader, self.records, self.table or default)
+        table = self.table or default
+        return plan.Binding(self.topic, self.part, self.strategy, self.reader, self.records, table, self.message)
 
 
 class ChecksPart(_Part):

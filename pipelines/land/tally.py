@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines.land.landed import Metric, Span
+from pipelines.land.landed import Met, Metric, Span
 
 _KEYS = ("subject", "schema_id", "version", "reason")
 _SUMS = (
@@ -46,6 +46,7 @@ class Tally:
     def __init__(self) -> None:
         self._spans: dict[tuple[str, int], tuple[int, int, int]] = {}
         self._metrics: dict[tuple[Any, ...], _Sum] = {}
+        self._met: set[Met] = set()
 
     def read(self, batch: pa.RecordBatch) -> None:
         """Every record of a batch of RAW, once."""
@@ -69,6 +70,14 @@ class Tally:
             key = table, topic, *(row[name] for name in _KEYS)
             added = _Sum(*(row[f"{name}_{how}"] for name, how in _SUMS))
             self._metrics[key] = self._metrics[key].plus(added) if key in self._metrics else added
+
+    def meets(self, message: Met) -> None:
+        """Records of the message can be read."""
+        self._met.add(message)
+
+    @property
+    def met(self) -> tuple[Met, ...]:
+        return tuple(sorted(self._met))
 
     @property
     def spans(self) -> tuple[Span, ...]:

@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from pipelines.land import parts, quarantine, targets
 from pipelines.land.decoders.decoder import TooMuch
 from pipelines.land.framing import NONE, TOMBSTONE, Ids
-from pipelines.land.landed import KEY, QUARANTINE, Landed
+from pipelines.land.landed import KEY, QUARANTINE, Landed, Met
 from pipelines.land.outputs import Outputs
 from pipelines.land.parts import Group, Part, Rows
-from pipelines.land.plan import Plan
+from pipelines.land.plan import Binding, Plan
 from pipelines.land.raw import RAW
 from pipelines.land.readers import Readers
 from pipelines.land.sinks.sink import schema
@@ -62,7 +62,7 @@ def land(batches: Iterable[pa.RecordBatch], plan: Plan, readers: Readers, output
             for slice in _bounded(batch.select(RAW.names), rows):
                 for topic, records in _topics(slice):
                     task.take(topic, records)
-        return Landed(outputs.close(), tally.spans, tally.metrics)
+        return Landed(outputs.close(), tally.spans, tally.metrics, tally.met)
 
 
 def _bounded(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
@@ -118,10 +118,24 @@ class _Task:
         if key:
             good &= key.status <= FINE
         batch = _Batch(topic, records, value, key, good)
+        self._meet(batch, value, value_binding)
+        if key and key_binding:
+            self._meet(batch, key, key_binding)
         for group in value.groups:
-            self._land_group(batch, value_binding.table_of(group.head.record), group)
+            table = self.plan.table(value_binding, group.record)
+            if table is not None:
+                self._land_group(batch, table, group)
         self._land_tombstones(batch, value_binding.table_of(TOMBSTONES))
         self._set_aside(batch)
+
+    def _meet(self, batch: "_Batch", part: Part, binding: Binding) -> None:
+        """Tells which Protobuf messages there are: a plan that does not know one is made anew, with a table for it."""
+        if binding not in self.plan.messages:
+            return
+        for group in part.groups:
+            if batch.good[group.rows].any():
+                path = self.readers.path(group.head, group.record)
+                self.tally.meets(Met(batch.topic, part.name, path, group.record))
 
     def _land_group(self, batch: "_Batch", table: str, group: Group) -> None:
         fine = (batch.good & (batch.value.status == FINE))[group.rows]

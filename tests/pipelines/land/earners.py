@@ -25,7 +25,7 @@ CLICK = {"title": "Click", "type": "object", "properties": {"x": {"type": "integ
 ONLY_NEW = {"type": "record", "name": "Status", "fields": [{"name": "now", "type": {**NOW, "symbols": ["NEW"]}}]}
 BOUND = (
     Binding("orders", reader=Reader("version", 1), table="orders"),
-    *(Binding(topic, table=topic) for topic in ("statuses", "trees", "payments", "clicks")),
+    *(Binding(topic, table=topic) for topic in ("statuses", "trees", "payments", "refunds", "clicks")),
 )
 STRICT = Checks(deleted=Policy.FAIL, limits=Limits(max_bytes=1000))
 Record = tuple[str, bytes, list[tuple[str, bytes | None]]]
@@ -46,6 +46,8 @@ def earners(world: World) -> dict[Reason, Record]:
     world.register("statuses-value", ONLY_NEW)
     tree = world.register("trees-value", TREE)
     payment = world.register("payments-value", PAYMENT, "PROTOBUF")
+    paid_back = world.register("refunds-value", PAYMENT, "PROTOBUF")
+    world.register("refunds-value", PAYMENT.replace("Payment", "Refunded"), "PROTOBUF")
     click = world.register("clicks-value", CLICK, "JSON")
     note = avro(ORDER_2, {"id": 1, "note": "abc"})
     return {
@@ -59,6 +61,7 @@ def earners(world: World) -> dict[Reason, Record]:
         Reason.SCHEMA_DELETED: ("orders", framed(deleted, avro(ORDER, {"id": 1})), []),
         Reason.TYPE_MISMATCH: ("orders", framed(click_in_orders, b'{"x": 1}'), []),
         Reason.INCOMPATIBLE_READER: ("orders", framed(text_id, b"\x02a"), []),
+        Reason.MESSAGE_GONE: ("refunds", framed(paid_back, b"\0"), []),
         Reason.DECODE_TRUNCATED: ("orders", framed(order, note[:-1]), []),
         Reason.DECODE_INVALID: ("orders", framed(order, b"\xff" * 11), []),
         Reason.BAD_UTF8: ("orders", framed(order, note[:-1] + b"\xff"), []),

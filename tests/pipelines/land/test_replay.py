@@ -64,9 +64,9 @@ def replayed(
     fate = fate or Fate()
     unbound = Counter() if unbound is None else unbound
 
-    def land(query: str, number: int, batches: Iterable[pa.RecordBatch]) -> Attempt:
+    def land(query: str, number: int, batches: replay.Records) -> Attempt:
         landed = []
-        for batch in batches:
+        for batch in batches():
             assert {*batch["topic"].to_pylist()} <= {*topics}
             for topic in topics:
                 rows = batch.filter(pa.compute.equal(batch["topic"], topic))

@@ -85,6 +85,7 @@ max_stale: 2h
         (("{topic: orders}", "{topic: orders, records: [a]}"), "strategies that go by them"),
         (("{topic: orders}", "{topic: orders, strategy: TopicRecordName, table: t}"), "must have `{record}` in it"),
         (("{topic: orders}", "{topic: orders, part: key}"), "its values are not"),
+        (("{topic: orders}", "{topic: o, strategy: TopicRecordName, message: M}"), "say in `records` which are read"),
         (("{topic: orders}", "{topic: orders}, {topic: orders}"), "bound once"),
         (("{topic: orders}", "{topic: a}, {topic: a, part: key, table: t}"), "a key has no table"),
         (("[{topic: orders}]", "[]"), "`bind`"),
@@ -124,7 +125,10 @@ max_stale: 2h
         ),
         (("{topic: orders}", "{topic: orders, strategy: RecordName, records: ['']}"), "`bind.0.records.0`: is empty"),
         (("[{topic: orders}]", "[]"), "`bind`: is empty"),
-        (("{topic: orders}", "{topic: orders, tabel: t}"), "there are topic, part, strategy, reader, records, table."),
+        (
+            ("{topic: orders}", "{topic: orders, tabel: t}"),
+            "there are topic, part, strategy, reader, records, table, message.",
+        ),
         (
             ("path: raw", "path: raw, batch: 1"),
             "`source.batch`: there is no such setting; there are kind, path, batch_f",

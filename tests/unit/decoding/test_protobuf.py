@@ -221,7 +221,7 @@ def test_the_reader_drops_what_it_does_not_know_and_has_defaults_for_what_was_no
 @pytest.mark.parametrize(
     "writer, reader, reason",
     [
-        (ORDER, LEGACY, Reason.INCOMPATIBLE_READER),
+        (ORDER, LEGACY, Reason.MESSAGE_GONE),
         (ORDER, Source("AVRO", '"string"'), Reason.TYPE_MISMATCH),
         (Source("JSON", "{}"), ORDER, Reason.TYPE_MISMATCH),
         (Source("PROTOBUF", ""), None, Reason.BAD_SCHEMA),

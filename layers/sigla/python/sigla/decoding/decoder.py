@@ -56,7 +56,10 @@ class DecodeFailed(Exception):
 
 
 class Unreadable(Exception):
-    """No record of this writer can be read: BAD_SCHEMA, TYPE_MISMATCH, INCOMPATIBLE_READER or BAD_MSG_INDEX."""
+    """No record of this writer can be read.
+
+    BAD_SCHEMA, TYPE_MISMATCH, INCOMPATIBLE_READER, MESSAGE_GONE or BAD_MSG_INDEX.
+    """
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(f"{reason.value}: {detail}")

@@ -40,7 +40,10 @@ def decoder(
     writer: Source, reader: Source | None = None, *, indexes: tuple[int, ...] = (), limits: Limits = STANDARD
 ) -> Decode:
     """Values as `plain` gives them: what JSON can say. Raises Unreadable."""
-    message = message_class(reader or writer, record_name(writer, indexes))
+    name = record_name(writer, indexes)
+    if reader is not None:
+        path_to(reader, name)
+    message = message_class(reader or writer, name)
     read = parser(message, own=reader is None or reader == writer, limits=limits)
 
     def decode(payload: bytes) -> Any:
@@ -71,18 +74,46 @@ def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
 
 
 def path_to(source: Source, name: str) -> tuple[int, ...]:
-    """The path of the message of this full name. Raises Unreadable: INCOMPATIBLE_READER where there is none."""
-    own = _files(_compiled(source)).file[-1]
-    todo: list[tuple[str, tuple[int, ...], Iterable[Any]]] = [(own.package, (), own.message_type)]
+    """The path of the message of this full name. Raises Unreadable: MESSAGE_GONE where its own file has none."""
+    *imported, own = _files(_compiled(source)).file
+    for path, full in _messages(own):
+        if full == name:
+            return path
+    raise Unreadable(Reason.MESSAGE_GONE, _gone(name, own, imported))
+
+
+def _messages(file: descriptor_pb2.FileDescriptorProto) -> Iterator[tuple[tuple[int, ...], str]]:
+    """The path and the full name of every message of a file, counted as `record_name` does."""
+    todo: list[tuple[str, tuple[int, ...], Iterable[Any]]] = [(file.package, (), file.message_type)]
     while todo:
         around, path, messages = todo.pop()
         for index, message in enumerate(each for each in messages if not each.options.map_entry):
             full = f"{around}.{message.name}" if around else message.name
-            if full == name:
-                return (*path, index)
-            if name.startswith(f"{full}."):
-                todo.append((full, (*path, index), message.nested_type))
-    raise Unreadable(Reason.INCOMPATIBLE_READER, f"the reader's schema has no message {name}")
+            yield (*path, index), full
+            todo.append((full, (*path, index), message.nested_type))
+
+
+MOST_NAMED: Final = 5
+"""Messages that a sentence names."""
+
+
+def _gone(
+    name: str, own: descriptor_pb2.FileDescriptorProto, imported: Iterable[descriptor_pb2.FileDescriptorProto]
+) -> str:
+    """Where a message may have gone to that the reader's file does not have."""
+    known = [full for _, full in sorted(_messages(own))]
+    moved = [full for full in known if full.rpartition(".")[2] == name.rpartition(".")[2]]
+    homes = [file.name for file in imported if any(full == name for _, full in _messages(file))]
+    if homes:
+        where = f"the message was moved to {homes[0]}, which the reader's file imports"
+    elif moved:
+        where = f"the message was moved: the reader's file has {moved[0]}"
+    elif known:
+        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+        where = f"it was renamed or removed: the reader's file has {', '.join(known[:MOST_NAMED])}{more}"
+    else:
+        where = "it was removed: the reader's file has no message"
+    return f"written as {name}, and the reader's file has no message of this name; {where}"
 
 
 def message_class(source: Source, name: str) -> type[Message]:

@@ -1,6 +1,6 @@
 """Why a part of a record, its key or its value, could not be read: a closed list, the words of the quarantine.
 
-The frame gives the first four, the registry the seven after them, the payload the others.
+The frame gives the first four, the registry the eight after them, the payload the others.
 """
 
 from enum import Enum
@@ -30,6 +30,8 @@ class Reason(Enum):
     """The schema is of another language than the reader's."""
     INCOMPATIBLE_READER = "INCOMPATIBLE_READER"
     """The writer's schema cannot be resolved to the reader's, or this value cannot."""
+    MESSAGE_GONE = "MESSAGE_GONE"
+    """The reader's file has no Protobuf message of the full name that was written: it was renamed, moved or removed."""
     DECODE_TRUNCATED = "DECODE_TRUNCATED"
     """The payload ends within a value."""
     DECODE_INVALID = "DECODE_INVALID"
