@@ -17,7 +17,8 @@ def run(fetch: Callable[[], None], running: Callable[[], AbstractContextManager[
     def asked_to_stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, asked_to_stop)
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets what it starts with & ignore the second
+        signal.signal(number, asked_to_stop)
     try:
         fetch()
         if running:

@@ -102,6 +102,9 @@ def test_the_command_runs_until_it_is_told_to_stop(port: int, ends_by: signal.Si
         assert server.stdout is not None
         assert f"http://127.0.0.1:{port}" in server.stdout.readline()
         server.send_signal(ends_by)
-        assert server.wait(20) == 0
+        try:
+            assert server.wait(20) == 0
+        finally:
+            server.kill()
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", port))
