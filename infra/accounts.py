@@ -12,6 +12,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 REGIONS = ("AWS_REGION", "AMAZON_REGION", "AWS_DEFAULT_REGION")
 """Variables of the region in the order in which CDK asks them; boto3 knows the last one alone."""
 
+ACCOUNT, REGION = "sigla:account", "sigla:region"
+"""Under these names CDK's context has where `make deploy` has compared: the app deploys there or nowhere."""
+
 DESCRIPTION = "Sigla, a schema registry: "
 """What the description of every stack of ours begins with; the registry's name follows."""
 DELETED = "DELETE_COMPLETE"

@@ -18,7 +18,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 
 from infra import packages
-from infra.accounts import DESCRIPTION
+from infra.accounts import ACCOUNT, DESCRIPTION, REGION
 from infra.heartbeat import Heartbeat
 from infra.journal import Journal
 from infra.parts import checklist, platform
@@ -53,11 +53,12 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
 
     placed: where packages lie, built if need be.
     """
-    # CDK refuses credentials of another account than this one; where settings say none, it takes any.
+    # CDK refuses credentials of another account than this one; where nothing says which, it takes any.
     account, region = (settings.account, settings.region) if not settings.local else ("", "")
+    compared = app.node.get_all_context()
     environment = cdk.Environment(
-        account=account or os.environ.get("CDK_DEFAULT_ACCOUNT"),
-        region=region or os.environ.get("CDK_DEFAULT_REGION"),
+        account=account or compared.get(ACCOUNT) or os.environ.get("CDK_DEFAULT_ACCOUNT"),
+        region=region or compared.get(REGION) or os.environ.get("CDK_DEFAULT_REGION"),
     )
     stack = cdk.Stack(
         app,

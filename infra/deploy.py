@@ -11,6 +11,7 @@ is in the middle: there the identity is the guard.
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from infra.accounts import Account, Stack, Unreachable, here, region
+from infra.accounts import ACCOUNT, REGION, Account, Stack, Unreachable, here, region
 from infra.settings import InvalidSetting, Settings
 from infra.stage_files import FLAG, pairs, path_of, settings_of
 from infra.targets import Target, elsewhere, moved, stuck
@@ -34,8 +35,13 @@ FAILED = {
     "UPDATE_ROLLBACK_FAILED": "when-it-does-not-deploy",
 }
 """States of a stack that nothing can be deployed onto, and where docs/deploy.md says what to do."""
-DECIDED = ("-c", "--context", "--profile", "-a", "--app", "-o", "--output")
-"""Options of CDK that would deploy something else than what was compared."""
+DECIDED = ("--context", "--app", "--output", "--profile", "--region", "--ec2creds")
+"""Options of CDK that would deploy something else than what was compared, or elsewhere."""
+PENDING = ("--execute", "--no-execute", "--method", "--help", "--version")
+"""Options of CDK with which nothing is deployed when it is done."""
+LETTERS = {**dict.fromkeys("caoi", DECIDED), **dict.fromkeys("mh", PENDING)}
+"""The same, of options that have one letter, as in `-c` and `-fc`."""
+INTERRUPTED = 130
 EMPTY = "REVIEW_IN_PROGRESS"
 """Of a stack that is only a name yet."""
 
@@ -71,7 +77,7 @@ class Deployment:
             self.check(there)
         else:
             self.insist(elsewhere(account.with_identity(self.settings.identity), Target.of(self.settings)))
-        self.deploy()
+        self.deploy(account)
         stack = account.stack(self.settings.stack_name)
         if stack is None:
             raise NotDeployed(f"CDK says that it is done, and there is no stack {self.settings.stack_name}.", 1)
@@ -79,7 +85,15 @@ class Deployment:
         return stack
 
     def recognise(self, account: Account) -> None:
-        """Raises NotDeployed where the stage is of another account or region: there its stack would begin anew."""
+        """Raises NotDeployed where the stage is of LocalStack, or of another account or region.
+
+        Locally nothing is kept, and elsewhere its stack would begin anew.
+        """
+        if self.settings.local:
+            raise NotDeployed(
+                f'Nothing was deployed: {self.path} says stage = "local", with which nothing that is stored is kept. '
+                "Leave it out for AWS; LocalStack has `make localstack`."
+            )
         for name, meant, found in self.home(account):
             if meant and meant != found:
                 raise NotDeployed(
@@ -131,15 +145,23 @@ class Deployment:
                 )
             )
 
-    def deploy(self) -> None:
-        """Raises NotDeployed."""
+    def deploy(self, account: Account) -> None:
+        """Raises NotDeployed. CDK is told which account was compared: it may choose other credentials than boto3."""
         npx = shutil.which("npx", path=self.environ.get("PATH"))
         if not npx:
             raise NotDeployed("CDK needs Node.js, and there is no npx on the PATH: `make setup` brings it.")
-        flags = [word for pair in (f"{FLAG}={self.path}", *self.flags) for word in ("-c", pair)]
+        compared = (f"{ACCOUNT}={account.number()}", f"{REGION}={account.region}")
+        flags = [word for pair in (f"{FLAG}={self.path}", *self.flags, *compared) for word in ("-c", pair)]
         command = [npx, "--yes", CDK, "deploy", self.settings.stack_name, *flags, *self.options]
-        done = subprocess.run(command, env=dict(self.environ), check=False)
-        if done.returncode:
+        try:
+            status = _ended(command, self.environ)
+        except KeyboardInterrupt:
+            raise NotDeployed(
+                "Interrupted. What CloudFormation has begun goes on, and a new stack writes nothing before it has the "
+                f"identity: when that is over, make deploy STAGE={self.name} again.",
+                INTERRUPTED,
+            ) from None
+        if status:
             raise NotDeployed(f"CDK did not deploy {self.settings.stack_name}; its reasons are above.", 1)
 
     def claim(self, stack: Stack) -> None:
@@ -156,6 +178,16 @@ class Deployment:
             raise NotDeployed(
                 f"The stack is deployed, and writes nothing before its data has the identity: {claiming}", 1
             )
+
+
+def _ended(command: Sequence[str], environ: Mapping[str, str]) -> int:
+    """How it ended. Ctrl-C is heard by it as well, and so it ends by itself."""
+    with subprocess.Popen(command, env=dict(environ)) as running:
+        try:
+            return running.wait()
+        except KeyboardInterrupt:
+            running.wait()
+            raise
 
 
 def _below(sentences: Sequence[str]) -> list[str]:
@@ -192,12 +224,26 @@ def asked(words: Sequence[str]) -> argparse.Namespace:
     dashes = words.index("--") if "--" in words else len(words)
     arguments = parser.parse_args(words[:dashes])
     arguments.options = list(words[dashes + 1 :])
-    if other := [word for word in arguments.options if word.partition("=")[0] in DECIDED]:
+    if any(pair.partition("=")[0] == FLAG for pair in arguments.context):
+        parser.error(f"-c {FLAG}: the name says which stage file; {arguments.name} is stages/{arguments.name}.toml.")
+    if other := _among(DECIDED, arguments.options):
         parser.error(
-            f"{', '.join(other)}: what is compared must be what CDK deploys. Give settings by -c before --, and the "
-            "account by AWS_PROFILE."
+            f"{', '.join(other)}: what is compared must be what CDK deploys. Give settings by -c before --, "
+            "the account by AWS_PROFILE, and the region by AWS_REGION."
         )
+    if pending := _among(PENDING, arguments.options):
+        parser.error(f"{', '.join(pending)}: nothing would be deployed; use `npx {CDK} deploy -c {FLAG}=…` itself.")
     return arguments
+
+
+def _among(unfit: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Those of the options that are of a kind; one word may hold several of one letter, the last with its value."""
+    return [
+        word
+        for word in options
+        if re.split("[=.]", word)[0] in unfit
+        or (re.match("-[^-]", word) and any(LETTERS.get(each) is unfit for each in word[1:].partition("=")[0]))
+    ]
 
 
 def main() -> int:
@@ -223,6 +269,9 @@ def main() -> int:
     except NotDeployed as reason:
         print(reason, file=sys.stderr)
         return reason.status
+    except KeyboardInterrupt:
+        print(f"\nInterrupted. Nothing is lost: make deploy STAGE={arguments.name} again.", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 

@@ -33,6 +33,8 @@ from infra.choices.rules import (
 from infra.choices.watch import Watch
 
 AWS, LOCAL = "aws", "local"
+LOCAL_STACK = "sigla-local-"
+"""What the name of every local stack begins with: it keeps nothing, and must never be the update of one that does."""
 LEVELS = (
     "NONE",
     "BACKWARD",
@@ -111,8 +113,7 @@ class Settings:
                 message = f"{name} is {value!r}; {_RULES[name][1]}."
                 raise InvalidSetting(message)
         if not self.stack_name:
-            # A local stack keeps nothing: it must never be the update of one that does.
-            kind = "sigla-local-" if self.local else "sigla-"
+            kind = LOCAL_STACK if self.local else "sigla-"
             object.__setattr__(self, "stack_name", f"{kind}{self.registry_name}")
         for fits, sentence in _TOGETHER:
             if not fits(self):
@@ -225,6 +226,10 @@ EXPECTED: Mapping[type, str] = {
 
 # What settings must be together.
 _TOGETHER: Together = (
+    (
+        lambda given: not given.local or given.stack_name.startswith(LOCAL_STACK),
+        f"stack_name must begin with {LOCAL_STACK} where stage is local, which keeps nothing: leave it out.",
+    ),
     (
         lambda given: given.table_name or not given.table_stream_arn,
         "table_stream_arn is of the table that table_name names: give both, or table_name alone.",

@@ -96,6 +96,7 @@ def test_a_first_deployment_ends_with_the_identity(stage: Stage, capsys: pytest.
     stack = stage.run(flags=["log_days=7"], options=["--require-approval", "never"])
     assert stage.asked[1:] == [
         *(deploy.CDK, "deploy", "registry", "-c", "stage_file=stages/prod.toml", "-c", "log_days=7"),
+        *("-c", "sigla:account=111122223333", "-c", f"sigla:region={REGION}"),
         *("--require-approval", "never"),
     ]
     assert f"have the identity {IDENTITY} now." in capsys.readouterr().out
@@ -164,7 +165,10 @@ def test_onto_what_cannot_be_deployed_nothing_is(stage: Stage, status: str, sent
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("option", ["--profile", "-c", "--app=other", "--output"])
+@pytest.mark.parametrize(
+    "option",
+    ["--profile", "-c", "-cstage_file=x", "-fc", "--app=other", "--context.x=y", "--output", "--region", "-i"],
+)
 def test_an_option_that_would_deploy_something_else_is_refused(
     option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,6 +178,39 @@ def test_an_option_that_would_deploy_something_else_is_refused(
         deploy.main()
     assert ended.value.code == 2
     assert "what is compared must be what CDK deploys" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--no-execute", "--execute=false", "--method=prepare-change-set", "-m", "--help"])
+def test_an_option_that_deploys_nothing_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else it would say where the registry is, with 0, and the change would be nowhere."""
+    with pytest.raises(SystemExit) as ended:
+        deploy.asked(["prod", "--", option])
+    assert ended.value.code == 2
+    assert f"{option}: nothing would be deployed" in capsys.readouterr().err
+
+
+def test_the_stage_file_that_is_compared_is_the_one_that_is_deployed(capsys: pytest.CaptureFixture[str]) -> None:
+    """CDK takes the last one that it is given: one file would be compared, and another one deployed."""
+    with pytest.raises(SystemExit) as ended:
+        deploy.asked(["prod", "-c", "stage_file=stages/other.toml"])
+    assert ended.value.code == 2
+    assert "-c stage_file: the name says which stage file; prod is stages/prod.toml." in capsys.readouterr().err
+
+
+def test_a_stage_that_keeps_nothing_is_not_deployed_to_an_account(stage: Stage) -> None:
+    """One word in the file would take the protection off bucket and table: the next teardown would remove them."""
+    local = Settings(stage="local", identity=IDENTITY)
+    with pytest.raises(NotDeployed, match=r'says stage = "local", with which nothing that is stored is kept'):
+        stage.run(settings=local, meant=True)
+    assert not stage.asked
+
+
+def test_ctrl_c_says_what_goes_on_and_what_to_do(stage: Stage, tmp_path: Path) -> None:
+    """CloudFormation does not hear it; and until the identity is there writes are refused."""
+    (tmp_path / "bin" / "npx").write_text("#!/bin/sh\nsleep 0.2\nkill -INT $PPID\nsleep 0.2\n")
+    with pytest.raises(NotDeployed, match="when that is over, make deploy STAGE=prod again") as interrupted:
+        stage.run()
+    assert interrupted.value.status == 130
 
 
 @pytest.mark.parametrize("before", [[], ["--i-mean-it"], ["-c", "log_days=7", "--i-mean-it"]])

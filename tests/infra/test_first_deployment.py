@@ -32,8 +32,9 @@ if "deploy" in words:
     empty = Path("empty")
     empty.mkdir()
     (empty / "empty").touch()
-    made = cdk.App(context=app.context([]), outdir="cdk.out", analytics_reporting=False)
+    made = cdk.App(context=app.context(flags), outdir="cdk.out", analytics_reporting=False)
     stack = app.build(made, settings_of(pairs(flags)), placed=lambda _: empty)
+    assert [f"sigla:account={stack.account}", f"sigla:region={stack.region}"] == flags[1:]
     assert "RestUrl" in made.synth().get_stack_by_name(stack.stack_name).template["Outputs"]
     open("deployed", "w").write("\\n".join(flags))
 else:
@@ -130,7 +131,9 @@ def test_the_first_deployment_is_what_the_page_says(clone: Path, account: dict[s
             if " keys " in line:
                 (known["SECRET"],) = re.findall(r"(?im)^\W*secret\W+(\S+)", told)
     assert told.strip() == "[]"
-    assert deployed.read_text() == "stage_file=stages/prod.toml"
+    stage_file, *compared = deployed.read_text().splitlines()
+    assert stage_file == "stage_file=stages/prod.toml"
+    assert compared == ["sigla:account=123456789012", f"sigla:region={REGION}"]
 
 
 def typed(line: str, known: dict[str, str], folder: Path, environment: dict[str, str]) -> str:

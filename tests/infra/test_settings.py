@@ -344,3 +344,10 @@ def test_origins_with_which_a_function_would_not_start_are_not_deployed(text: st
 @pytest.mark.parametrize("text", ["", "*", "null", "https://ui.example, http://localhost:3000"])
 def test_origins_that_a_function_reads_are_deployed(text: str) -> None:
     assert Settings(cors_origins=text).cors_origins == OfTheFunction.read({"SIGLA_CORS_ORIGINS": text}).cors_origins
+
+
+def test_a_local_stack_is_never_the_update_of_one_that_keeps_its_data() -> None:
+    """CloudFormation would take the protection off bucket and table, in a minute and without an error."""
+    with pytest.raises(InvalidSetting, match="stack_name must begin with sigla-local- where stage is local"):
+        Settings(stage="local", stack_name="sigla-prod")
+    assert Settings(stage="local", stack_name="sigla-local-mine").local
