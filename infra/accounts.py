@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 REGIONS = ("AWS_REGION", "AMAZON_REGION", "AWS_DEFAULT_REGION")
 """Variables of the region in the order in which CDK asks them; boto3 knows the last one alone."""
@@ -18,6 +19,11 @@ ACCOUNT, REGION = "sigla:account", "sigla:region"
 DESCRIPTION = "Sigla, a schema registry: "
 """What the description of every stack of ours begins with; the registry's name follows."""
 DELETED = "DELETE_COMPLETE"
+
+
+FAILURES = (ClientError, BotoCoreError, ResponseParserError, ValueError, OSError)
+"""What boto3 raises where AWS refuses, where nobody answers or another does, and where this machine's own files and
+variables do not say how to ask."""
 
 
 class Unreachable(Exception):
@@ -55,7 +61,10 @@ class Account(Protocol):
 
 def region(environ: Mapping[str, str]) -> str:
     """The one that CDK deploys to. Raises Unreachable."""
-    found = next((environ[name] for name in REGIONS if environ.get(name)), "") or boto3.Session().region_name
+    try:
+        found = next((environ[name] for name in REGIONS if environ.get(name)), "") or boto3.Session().region_name
+    except FAILURES as failure:
+        raise Unreachable(f"No region: {sentence(failure)} Or set AWS_REGION.") from None
     if not found:
         raise Unreachable("No region: set AWS_REGION, or one for the profile.")
     return found
@@ -70,8 +79,8 @@ class Aws:
     def number(self) -> str:
         try:
             return str(self._client("sts").get_caller_identity()["Account"])
-        except (ClientError, BotoCoreError) as failure:
-            raise Unreachable(f"AWS does not tell whose credentials these are: {_sentence(failure)}") from None
+        except FAILURES as failure:
+            raise Unreachable(f"AWS does not tell whose credentials these are: {sentence(failure)}") from None
 
     def stack(self, name: str) -> Stack | None:
         found = self._asked(f"the stack {name}", lambda client: client.describe_stacks(StackName=name)["Stacks"])
@@ -92,12 +101,10 @@ class Aws:
         """Nothing where CloudFormation says that there is none. Raises Unreachable."""
         try:
             return ask(self._client("cloudformation"))
-        except ClientError as refused:
-            if "does not exist" in refused.response["Error"]["Message"]:
+        except FAILURES as failure:
+            if isinstance(failure, ClientError) and "does not exist" in failure.response["Error"]["Message"]:
                 return []
-            raise Unreachable(f"CloudFormation does not tell of {what}: {_sentence(refused)}") from None
-        except BotoCoreError as failure:
-            raise Unreachable(f"CloudFormation does not tell of {what}: {_sentence(failure)}") from None
+            raise Unreachable(f"CloudFormation does not tell of {what}: {sentence(failure)}") from None
 
     def _client(self, service: str) -> Any:
         config = Config(connect_timeout=10, retries={"total_max_attempts": 3})
@@ -122,7 +129,8 @@ def _bearing(identity: str, found: Iterable[Mapping[str, Any]]) -> list[Stack]:
     return [stack for stack in map(_stack, found) if stack.outputs.get("Identity") == identity]
 
 
-def _sentence(failure: Exception) -> str:
+def sentence(failure: Exception) -> str:
+    """What it says, on one line."""
     return " ".join(str(failure).split()).rstrip(".") + "."
 
 
