@@ -9,9 +9,8 @@ from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError
 
-from infra.accounts import Unreachable, region
+from infra.accounts import FAILURES, Unreachable, region, sentence
 from infra.first_day.asking import FUNCTION_URL, REST_API, SERVER, Door, Failed, Kind
 from infra.first_day.day import Account
 from infra.settings import InvalidSetting
@@ -66,6 +65,8 @@ def of_a_stack(stack: str, key: str) -> Place:
         session = boto3.Session(region_name=region(os.environ))
     except Unreachable as unknown:
         raise Misuse(str(unknown)) from None
+    except FAILURES as failure:
+        raise Misuse(f"The stack {stack} cannot be asked: {sentence(failure)}") from None
     account = _account(stack, session.client, emulated=False)
     return _behind(account, account.outputs.get("RestUrl", ""), key)
 
@@ -124,8 +125,8 @@ def _account(stack: str, client: Callable[..., Any], *, emulated: bool) -> Accou
     """Raises Misuse."""
     try:
         (described,) = client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    except (ClientError, BotoCoreError) as failure:
-        raise Misuse(f"The stack {stack} cannot be asked: {failure}") from None
+    except FAILURES as failure:
+        raise Misuse(f"The stack {stack} cannot be asked: {sentence(failure)}") from None
     outputs = _outputs(described)
     if not {"BucketName", "TableName"} <= outputs.keys():
         raise Misuse(f"{stack} is a stack without the outputs of a registry: is it the right one?")
