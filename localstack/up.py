@@ -89,7 +89,9 @@ class Account:
     @classmethod
     def given(cls, server: Server, environ: Mapping[str, str], settings: Sequence[str]) -> "Account":
         """The one at AWS_ENDPOINT_URL."""
-        return cls(environ["AWS_ENDPOINT_URL"].rstrip("/"), {**CREDENTIALS, **environ}, server.folder, settings)
+        ours = {**CREDENTIALS, **environ}
+        ours["AWS_DEFAULT_REGION"] = ours["AWS_REGION"] = ours.get("AWS_REGION") or ours["AWS_DEFAULT_REGION"]
+        return cls(environ["AWS_ENDPOINT_URL"].rstrip("/"), ours, server.folder, settings)
 
     def bring_up(self, tell: Tell, starting: Callable[[], object] = lambda: None) -> Registry:
         """starting: makes the endpoint answer, beside the synthesis. Raises Unavailable, NotDeployed, Changed."""

@@ -20,7 +20,7 @@ def test_what_is_missing_is_one_sentence(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    for name in ("AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"):
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)
     nothing = {"AWS_CONFIG_FILE": str(tmp_path / "none"), "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "none")}
     for name, value in (nothing | environment).items():
@@ -28,4 +28,4 @@ def test_what_is_missing_is_one_sentence(
     assert main([*command.split(), "--bucket", "b", "--table", "t"]) == 2
     told = capsys.readouterr().err.splitlines()[-1]
     assert told.startswith("sigla: AWS cannot be asked (")
-    assert told.endswith("): see AWS_DEFAULT_REGION, AWS_PROFILE, AWS_ENDPOINT_URL.")
+    assert told.endswith("): see AWS_REGION, AWS_PROFILE, AWS_ENDPOINT_URL.")

@@ -107,7 +107,6 @@ def account() -> Iterator[dict[str, str]]:
         "AWS_ACCESS_KEY_ID": "x",
         "AWS_SECRET_ACCESS_KEY": "x",
         "AWS_REGION": REGION,
-        "AWS_DEFAULT_REGION": REGION,
         "AWS_ENDPOINT_URL": endpoint,
     }
     stores.stop()

@@ -168,11 +168,23 @@ def test_an_answer_that_is_cut_off_is_not_taken_for_the_whole(server: Server, ob
 def test_the_environment_says_where_aws_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for every tool of AWS; an argument says it louder."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
+    monkeypatch.delenv("AWS_REGION", raising=False)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     clients = Clients(dynamodb_endpoint="http://127.0.0.1:8000")
     assert clients.s3.meta.endpoint_url == "http://127.0.0.1:4566"
     assert clients.dynamodb.meta.endpoint_url == "http://127.0.0.1:8000"
     assert clients.s3.meta.region_name == "eu-central-1"
+    clients.close()
+
+
+@pytest.mark.parametrize("other", [{}, {"AWS_DEFAULT_REGION": "us-east-1"}])
+def test_the_region_is_the_one_that_is_deployed_to(other: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever deployed by AWS_REGION alone types `sigla init` and `sigla keys` next: there, and not in another one."""
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    for name, value in {"AWS_REGION": "eu-central-1", **other}.items():
+        monkeypatch.setenv(name, value)
+    clients = Clients()
+    assert {clients.s3.meta.region_name, clients.dynamodb.meta.region_name} == {"eu-central-1"}
     clients.close()
 
 

@@ -46,6 +46,9 @@ TABLE = CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 1
 PROBING = CONFIG.merge(Config(read_timeout=10, retries={"mode": "standard", "total_max_attempts": 2}))
 
 
+REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+"""Variables of the region, in the order in which AWS's command line and CDK ask them: botocore knows the last alone."""
+
 THROTTLED, LOST = "Throttles", "LostRaces"
 """What may become of a try: AWS found it too fast; DynamoDB cancelled it, because others wrote the same rows."""
 
@@ -128,6 +131,7 @@ class Clients:
         self.calls = Calls()
         self.session = botocore.session.get_session()
         self.session.register_component("data_loader", _descriptions())
+        self.session.session_var_map["region"] = ("region", [*REGIONS], None, None)
         self._region = region
         self._endpoints = {"s3": s3_endpoint, "dynamodb": dynamodb_endpoint}
 
@@ -161,7 +165,7 @@ class Clients:
         except (BotoCoreError, ValueError) as problem:
             why = str(problem).rstrip(".")
             raise InvalidSetting(
-                f"AWS cannot be asked ({why}): see AWS_DEFAULT_REGION, AWS_PROFILE, AWS_ENDPOINT_URL."
+                f"AWS cannot be asked ({why}): see AWS_REGION, AWS_PROFILE, AWS_ENDPOINT_URL."
             ) from problem
         client.meta.events.register("before-call", self.calls)
         client.meta.events.register("needs-retry", self.calls.tried)
