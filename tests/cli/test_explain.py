@@ -25,9 +25,9 @@ from sigla.cli.explain_told import as_text, hexdump
 from sigla.cli.explaining import Asked, Explained
 from sigla.decoding.frames import VALUE_HEADER
 from sigla.embedded.clock import SystemClock
-from sigla.model import BodyKey, SchemaId
-from sigla.opening import reading
-from sigla.settings import Address
+from sigla.model import BodyKey, Draft, SchemaId, Subject
+from sigla.opening import embedded, reading
+from sigla.settings import Address, Settings
 from tests.cli.explaining import PAYLOAD, Captured, explained, framed, misused, stored
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.journal.topic import schema, topic
@@ -78,7 +78,7 @@ def test_a_person_is_told_whatever_there_is(data: str, capsys: Captured) -> None
     assert main(["explain", "0000000063", "--data", data]) == 1
     assert "failure   UNKNOWN_ID\n" in capsys.readouterr().out
     assert main(["explain", framed(4, b"\x02\x02\x08\x07"), "--data", data]) == 0
-    assert "id 4, message [1], 2 bytes" in capsys.readouterr().out
+    assert "id 4, message [1] Second, 2 bytes" in capsys.readouterr().out
     assert main(["explain", framed(4, b"\xff"), "--data", data]) == 1
     lines = capsys.readouterr().out.splitlines()
     at = lines.index("failure   BAD_MSG_INDEX at byte 5")
@@ -168,6 +168,31 @@ def test_what_cannot_be_decoded_has_its_reason(record: str, reason: str, data: s
     found = explained(capsys, record, "--data", data, status=1)
     assert found["failure"]["reason"] == reason
     assert found["value"] is None
+
+
+def test_a_protobuf_record_is_read_as_the_message_of_its_name(tmp_path: Path, capsys: Captured) -> None:
+    """Wherever the reader's file has it; where it has none, what became of it is told."""
+    data = str(tmp_path / "data")
+    texts = (
+        "message Money { string currency = 1; } message Order { string id = 1; message Line { string sku = 1; } }",
+        "message Order { string key = 1; message Line { string sku = 1; } } message Money {}",
+        "package shop; message Order {}",
+    )
+    with embedded(Settings(default_level="NONE"), Path(data)) as (registry, _):
+        for text in texts:
+            registry.register(Subject(".", "orders-value"), Draft(text=f'syntax = "proto3"; {text}', type="PROTOBUF"))
+    order, line = "000000000102020a026f31", "00000000010402000a0173"
+    found = explained(capsys, order, "--reader", "2", "--data", data)
+    assert (found["frame"]["message"], found["value"]) == ("Order", {"key": "o1"})
+    found = explained(capsys, line, "--reader", "2", "--data", data)
+    assert (found["frame"]["message"], found["value"]) == ("Order.Line", {"sku": "s"})
+    failure = explained(capsys, order, "--reader", "3", "--data", data, status=1)["failure"]
+    assert failure == {
+        "reason": "MESSAGE_GONE",
+        "detail": "written as Order, and the reader's file has no message of this name; the message was moved: the "
+        "reader's file has shop.Order",
+        "at": None,
+    }
 
 
 def test_a_guid_names_a_schema_too(data: str, capsys: Captured) -> None:

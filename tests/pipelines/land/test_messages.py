@@ -1,23 +1,19 @@
 """A Protobuf file has many messages, and a topic may have any of them: each is read as the one of its full name."""
 
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
-import yaml
 
-from pipelines.land.batch import Batch
-from pipelines.land.driver import driver
 from pipelines.land.heads import Misbound
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.manifest import Entry, Manifest
-from pipelines.land.settings import parse
-from pipelines.land.sinks.sink import folder
+from pipelines.land.landed import Met
+from pipelines.land.messages import Messages
+from pipelines.land.plan import Binding
+from pipelines.places import place
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
-from tests.pipelines.land.world import framed, raw
+from tests.pipelines.land.landings import Landings
+from tests.pipelines.land.world import framed
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 
@@ -28,55 +24,6 @@ message Order { string id = 1; Money total = 2; Line line = 3; message Line { st
 """
 ORDER = bytes.fromhex("02020a026f31")
 """An order, behind the path of the second message of a file."""
-
-
-class Landings:
-    """A registry in a folder, and a job beside it that lands what it is given."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.landed = 0
-        self.tasks = 0
-
-    def register(self, text: str, subject: str = "orders-value") -> int:
-        draft = Draft(text=text, type="PROTOBUF")
-        with embedded(Settings(default_level="NONE"), self.home / "data") as (registry, _):
-            return int(registry.register(Subject(".", subject), draft).id or 0)
-
-    def land(self, *records: bytes | None, keys: list[bytes] | None = None, **binding: str) -> Manifest:
-        """One batch, by a job that knows nothing but what it finds in its folders."""
-        bound = [{"topic": "orders"} | binding, *([{"topic": "orders", "part": "key"}] if keys else [])]
-        form = {
-            "registry": {"data": str(self.home / "data")},
-            "source": {"kind": "files", "path": str(self.home / "raw")},
-            "bind": bound,
-            "sink": {"lake": str(self.home / "lake")},
-            "work": str(self.home / "work"),
-        }
-        batch = raw(records, start=100 * self.landed, keys=keys)
-
-        def tasks(task: Any) -> list[Any]:
-            self.tasks += 1
-            return [task.land([batch])]
-
-        entry = Entry(str(self.landed), "", 0, len(records))
-        job = driver(parse(yaml.safe_dump(form), "land.yaml"))
-        manifest = job.land(Batch("q", self.landed, entries=(entry,)), tasks)
-        self.landed += 1
-        self.last = manifest
-        return manifest
-
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """Of the last batch, without our own columns."""
-        files = [self.home / "lake" / folder(table) / file.path for file in self.last.files if file.table == table]
-        found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
-        return [{name: value for name, value in row.items() if not name.startswith("_sr_")} for row in found]
-
-    def quarantined(self) -> list[tuple[str, str]]:
-        return [(each["reason"], each["detail"]) for row in self.rows(QUARANTINE) for each in row["reasons"]]
-
-    def written(self) -> list[Path]:
-        return sorted((self.home / "lake").rglob("*.parquet"))
 
 
 @pytest.fixture
@@ -211,3 +158,17 @@ def test_damage_is_no_message_that_was_met(landings: Landings) -> None:
     assert landings.tasks == 1
     assert landings.rows("orders") == [{"currency": "", "units": 7}]
     assert [reason for reason, _ in landings.quarantined()] == ["DECODE_TRUNCATED"]
+
+
+def test_two_drivers_that_meet_their_first_messages_at_once_agree(tmp_path: Path) -> None:
+    """One of them has the topic's table, and both know of both in the end."""
+    binding, work = Binding("orders", table="orders"), place(tmp_path)
+    one, other = Messages(work), Messages(work)
+    assert one.of(binding) == other.of(binding) == ()
+    order, money = Met("orders", "value", (1,), "Order"), Met("orders", "value", (0,), "Money")
+    assert not one.meet({binding: ("Money",)}, [order])
+    assert not other.meet({binding: ("Money",)}, [money])
+    assert other.of(binding) == ("Order", "Money")
+    assert other.meet({binding: other.of(binding)}, [money])
+    assert one.meet({binding: one.of(binding)}, [order])
+    assert Messages(work).of(binding) == ("Order", "Money")

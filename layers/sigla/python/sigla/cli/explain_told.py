@@ -55,7 +55,8 @@ def as_text(found: Explained) -> Iterator[str]:
 def _frame_text(told: dict[str, Any]) -> str:
     if told.get("tombstone"):
         return "none: a null, which deletes its key"
-    path = f", message {told['indexes']}" if "indexes" in told else ""
+    said = [str(told[name]) for name in ("indexes", "message") if name in told]
+    path = f", message {' '.join(said)}" if said else ""
     mark = f"GUID {told['guid']}" if "guid" in told else f"id {told['id']}"
     return f"{mark}{path}, {told['bytes']} bytes of payload"
 

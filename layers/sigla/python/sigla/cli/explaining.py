@@ -66,9 +66,11 @@ def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
     found.frame = _frame_told(seen)
     writer = _schema(schemas, seen.schema, asked.context)
     found.schema = _schema_told(writer)
-    if writer.source.type == "PROTOBUF" and asked.id is None:
-        seen = _framed(asked, indexed=True)
-        found.frame = _frame_told(seen)
+    if writer.source.type == "PROTOBUF":
+        if asked.id is None:
+            seen = _framed(asked, indexed=True)
+            found.frame = _frame_told(seen)
+        found.frame["message"] = _language(writer.source).record_name(writer.source, seen.indexes)
     found.payload = seen.payload
     reader = _schema(schemas, asked.reader, asked.context) if asked.reader is not None else None
     if reader:
@@ -118,15 +120,19 @@ def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
     return found
 
 
-def _value(writer: Source, reader: Source | None, seen: Frame) -> Any:
-    """Raises Unreadable, DecodeFailed, Misuse."""
+def _language(writer: Source) -> Any:
+    """The module that reads it. Raises Unreadable, Misuse."""
     if writer.type not in DECODINGS:
         raise Unreadable(Reason.BAD_SCHEMA, f"there is no schema language {writer.type}")
     try:
-        language = import_module(f"sigla.decoding.{DECODINGS[writer.type]}")
+        return import_module(f"sigla.decoding.{DECODINGS[writer.type]}")
     except ImportError as missing:
         raise Misuse(f"{writer.type} is read by {missing.name}, which is not installed: {INSTALL}.") from None
-    value = language.decoder(writer, reader, indexes=seen.indexes)(seen.payload)
+
+
+def _value(writer: Source, reader: Source | None, seen: Frame) -> Any:
+    """Raises Unreadable, DecodeFailed, Misuse."""
+    value = _language(writer).decoder(writer, reader, indexes=seen.indexes)(seen.payload)
     if writer.type != "AVRO":
         return value
     from sigla.decoding.avro import understood

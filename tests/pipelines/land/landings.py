@@ -1,0 +1,73 @@
+"""A registry in a folder and a job beside it: whole batches, as Spark or a loop over files would land them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from pipelines.land.batch import Batch
+from pipelines.land.driver import driver
+from pipelines.land.landed import QUARANTINE, Landed
+from pipelines.land.manifest import Entry, Manifest
+from pipelines.land.settings import parse
+from pipelines.land.sinks.sink import folder
+from pipelines.land.task import Task
+from sigla.model import Draft, Subject
+from sigla.opening import embedded
+from sigla.settings import Settings
+from tests.pipelines.land.world import raw
+
+
+class Landings:
+    """A registry in a folder, and a job beside it that lands what it is given."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.landed = 0
+        self.tasks = 0
+
+    def register(self, text: str, subject: str = "orders-value") -> int:
+        draft = Draft(text=text, type="PROTOBUF")
+        with embedded(Settings(default_level="NONE"), self.home / "data") as (registry, _):
+            return int(registry.register(Subject(".", subject), draft).id or 0)
+
+    def land(self, *records: bytes | None, keys: list[bytes] | None = None, **binding: str) -> Manifest:
+        """Values, and keys if there are any, of the topic `orders`."""
+        bound = [{"topic": "orders"} | binding, *([{"topic": "orders", "part": "key"}] if keys else [])]
+        return self.land_batches(bound, [raw(records, start=100 * self.landed, keys=keys)])
+
+    def land_batches(self, bound: Sequence[Mapping[str, str]], batches: Sequence[pa.RecordBatch]) -> Manifest:
+        """As one batch, a task for each, by a job that knows nothing but what it finds in its folders."""
+        form = {
+            "registry": {"data": str(self.home / "data")},
+            "source": {"kind": "files", "path": str(self.home / "raw")},
+            "bind": [*map(dict, bound)],
+            "sink": {"lake": str(self.home / "lake")},
+            "work": str(self.home / "work"),
+        }
+
+        def tasks(task: Task) -> Sequence[Landed]:
+            self.tasks += 1
+            return [Landed.decoded(task.land([batch]).encoded()) for batch in batches]
+
+        entry = Entry(str(self.landed), "", 0, sum(map(len, batches)))
+        job = driver(parse(yaml.safe_dump(form), "land.yaml"))
+        manifest = job.land(Batch("q", self.landed, entries=(entry,)), tasks)
+        self.landed += 1
+        self.last = manifest
+        return manifest
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Of the last batch, without our own columns."""
+        files = [self.home / "lake" / folder(table) / file.path for file in self.last.files if file.table == table]
+        found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
+        return [{name: value for name, value in row.items() if not name.startswith("_sr_")} for row in found]
+
+    def quarantined(self) -> list[tuple[str, str]]:
+        return [(each["reason"], each["detail"]) for row in self.rows(QUARANTINE) for each in row["reasons"]]
+
+    def written(self) -> list[Path]:
+        return sorted((self.home / "lake").rglob("*.parquet"))
