@@ -47,7 +47,11 @@ ORDER_2 = {
     "name": "Order",
     "fields": [{"name": "id", "type": "long"}, {"name": "note", "type": ["null", "string"], "default": None}],
 }
-PAYMENT = 'syntax = "proto3"; message Payment { int64 cents = 1; string note = 2; }'
+PAYMENT = """
+syntax = "proto3";
+message Money { string currency = 1; }
+message Payment { int64 cents = 1; string note = 2; }
+"""
 CLICK = {"title": "Click", "type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
 
 
@@ -72,7 +76,7 @@ def test_files_of_all_three_languages_land_once(estate: Estate, spark: SparkSess
     records = estate.write(
         "one.parquet",
         raw([framed(order, avro(ORDER, {"id": id})) for id in range(300)] + [None], keys=[b"k"] * 301),
-        raw([framed(payment, b"\0\x08\x96\x01\x12\x01n")] * 20, "payments"),
+        raw([framed(payment, b"\x02\x02\x08\x96\x01\x12\x01n")] * 20, "payments"),
         row_group=100,
     )
     records += estate.write("two.parquet", raw([framed(click, b'{"x": 3}'), framed(click, b'{"x": "3"}')], "clicks"))
