@@ -46,9 +46,9 @@ class Messages:
             found.setdefault((each.topic, each.part), []).append(each)
         fits = True
         for binding, names in read.items():
-            if not binding.message:
-                new = [each.message for each in found.get((binding.topic, binding.part), ())]
-                fits &= self._remember(binding, names, new)
+            new = [each.message for each in found.get((binding.topic, binding.part), ())]
+            # One that is selected has its table in any case, and keeps it when it is selected no more.
+            fits &= self._remember(binding, names, new) or bool(binding.message)
         return fits
 
     def _remember(self, binding: Binding, read: tuple[str, ...], met: list[str]) -> bool:

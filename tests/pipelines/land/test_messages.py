@@ -112,6 +112,19 @@ def test_a_binding_may_select_one_message(landings: Landings) -> None:
     assert landings.tasks == 1
 
 
+def test_the_table_of_a_message_that_was_selected_stays_its_own(landings: Landings) -> None:
+    """Also when all messages are landed again; and one that has got another name may go on in the topic's table."""
+    id = landings.register(SHOP)
+    landings.land(order(id), message="Order")
+    landings.land(money(id), order(id))
+    assert landings.rows("orders") == [LANDED]
+    assert landings.rows("orders.Money") == [{"currency": "", "units": 7}]
+    renamed = landings.register(SHOP.replace("Order", "Sale"))
+    landings.land(order(renamed), order(id), message="Sale")
+    assert landings.rows("orders") == [LANDED]
+    assert [reason for reason, _ in landings.quarantined()] == ["MESSAGE_GONE"]
+
+
 def test_a_message_that_is_selected_must_be_there(landings: Landings) -> None:
     """Before its records are set aside."""
     landings.register(SHOP)

@@ -13,7 +13,7 @@ from google.protobuf import wrappers_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
-from sigla.model import Draft, Reference, Subject, Version
+from sigla.model import Draft, OfferedReference, Subject, Version
 from sigla.opening import embedded
 from sigla.registry import Registry
 from sigla.settings import Settings
@@ -119,7 +119,7 @@ def registered(registry: Registry, path: str, files: dict[str, str], known: dict
         ]
         for each in needed:
             registered(registry, each, files, known)
-        references = tuple(Reference(each, subject(each), Version(1)) for each in needed)
+        references = tuple(OfferedReference(each, subject(each), Version(1)) for each in needed)
         draft = Draft(text=files[path], type="PROTOBUF", references=references)
         known[path] = int(registry.register(Subject(".", subject(path)), draft).id or 0)
     return known[path]
