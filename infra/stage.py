@@ -7,9 +7,11 @@ It asks what -c does not say, where somebody is there to be asked, and draws an 
 
 import argparse
 import json
+import os
 import secrets
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -109,17 +111,31 @@ def _toml(value: str | float) -> str:
 
 
 def write(path: Path, content: str) -> None:
-    """Raises InvalidSetting if a file is there: with it an identity would go."""
+    """The whole file or none. Raises InvalidSetting if one is there: with it an identity would go."""
     try:
         path.parent.mkdir(exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
+        refuse_another(path)
+        with path.open("x", encoding="utf-8") as file, _removed_unless_whole(path):
             file.write(content)
-    except FileExistsError:
-        raise InvalidSetting(
-            f"{path} is there already, and stays as it is: it has the identity of a registry."
-        ) from None
+            file.flush()
     except OSError as failure:
         raise InvalidSetting(f"{path} cannot be written ({failure.strerror}).") from None
+
+
+@contextmanager
+def _removed_unless_whole(path: Path) -> Iterator[None]:
+    """A part of one, as a full disk or Ctrl-C leaves it, would be neither a stage nor make room for one."""
+    try:
+        yield
+    except BaseException:
+        path.unlink()
+        raise
+
+
+def refuse_another(path: Path) -> None:
+    """Raises InvalidSetting where something is there, be it a link that leads nowhere yet."""
+    if os.path.lexists(path):
+        raise InvalidSetting(f"{path} is there already, and stays as it is: it has the identity of a registry.")
 
 
 def main() -> int:
@@ -130,8 +146,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         path = path_of(arguments.name)
-        if path.exists():
-            write(path, "")
+        refuse_another(path)
         person = sys.stdin.isatty()
         settings = chosen(
             arguments.name, pairs(arguments.context), input if person else None, surroundings() if person else None

@@ -6,9 +6,10 @@ cannot be forgotten: without one nothing is deployed. Its tables mirror the name
 below `[front_door]` is `front_door.function_url`.
 """
 
+import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,8 @@ _PATHS = ("pipelines.land", "pipelines.jars")
 
 def path_of(name: str) -> Path:
     """Raises InvalidSetting."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise InvalidSetting(f"{name!r} is no name of a stage; it must be letters, digits, '-', '_' and '.'.")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+        raise InvalidSetting(f"{name!r} is no name of a stage; it must be up to 64 letters, digits, '-', '_' and '.'.")
     return FOLDER / f"{name}.toml"
 
 
@@ -72,7 +73,7 @@ def settings_of(context: Mapping[str, Any], *, otherwise: Path | None = None) ->
     if not named and flags.get("stage") == LOCAL:
         return Settings.read(flags)
     path = Path(named) if named else otherwise or path_of(DEFAULT)
-    if not named and not path.exists():
+    if not named and not os.path.lexists(path):
         raise InvalidSetting(
             f"No stage file: name one by -c {FLAG}=PATH, or write {path} by `make stage NAME={path.stem}`."
         )
@@ -82,7 +83,7 @@ def settings_of(context: Mapping[str, Any], *, otherwise: Path | None = None) ->
 def read(path: Path) -> dict[str, Any]:
     """What a stage file says, by the names of settings. Raises InvalidSetting."""
     try:
-        tables = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return _checked(tomllib.loads(path.read_bytes().decode("utf-8-sig")), path.parent)
     except FileNotFoundError:
         hint = f": `make stage NAME={path.stem}` writes one" if path.parent == FOLDER else ""
         raise InvalidSetting(f"There is no stage file {path}{hint}.") from None
@@ -92,10 +93,12 @@ def read(path: Path) -> dict[str, Any]:
         raise InvalidSetting(f"The stage file {path} is not TOML: it is not UTF-8.") from None
     except tomllib.TOMLDecodeError as wrong:
         raise InvalidSetting(f"The stage file {path} is not TOML: {wrong}.") from None
-    try:
-        return _checked(tables, path.parent)
     except InvalidSetting as wrong:
         raise InvalidSetting(f"{path}: {wrong}") from None
+    except (ValueError, RecursionError):
+        raise InvalidSetting(
+            f"The stage file {path} has a number too large, or too many tables in each other."
+        ) from None
 
 
 def merged(of_file: Mapping[str, Any], flags: Mapping[str, Any], path: Path) -> Settings:
@@ -121,7 +124,7 @@ def _checked(tables: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Each value under its setting's name, of the kind that it must be. Raises InvalidSetting."""
     known = flat(Settings())
     found: dict[str, Any] = {}
-    for name, value in _flat(tables):
+    for name, value in _flat(tables, _sections(known)):
         if name in found:
             raise InvalidSetting(f"{name} stands there twice.")
         found[name] = _typed(name, value, known)
@@ -131,12 +134,17 @@ def _checked(tables: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return found
 
 
-def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _sections(known: Iterable[str]) -> set[str]:
+    return {name.partition(".")[0] for name in known if "." in name}
+
+
+def _flat(tables: Mapping[str, Any], sections: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """A table that is none of settings is a value like any other, and refused as one: it must not say nothing."""
     for name, value in tables.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+        if isinstance(value, dict) and name in sections:
+            yield from ((f"{name}.{each}", inner) for each, inner in value.items())
         else:
-            yield f"{prefix}{name}", value
+            yield name, value
 
 
 def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
@@ -144,9 +152,7 @@ def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
     if name not in known:
         raise InvalidSetting(_unknown(name, known))
     kind = type(known[name])
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
+    if type(value) is not kind and (kind, type(value)) != (float, int):
         hint = ", without quotes" if isinstance(value, str) else ", in quotes" if kind is str else ""
         raise InvalidSetting(f"{name} is {value!r}; {EXPECTED[kind]}{hint}.")
     return value
@@ -154,6 +160,8 @@ def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
     """Why there is no such setting; in TOML what stands below a table's head is of that table."""
+    if name in _sections(known):
+        return f"{name} is a table: write [{name}] once, and its settings below."
     table, _, last = name.rpartition(".")
     if last in known:
         return f"{last} stands below [{table}]; it belongs above the first table."

@@ -1,6 +1,8 @@
 """`make stage`: the first stage file, by asking or by options; never over one that is there."""
 
 import os
+import resource
+import signal
 import sys
 import tomllib
 from pathlib import Path
@@ -50,6 +52,7 @@ def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.Mo
         (("prod", "-c", "zones=us-east-1a"), "zones is 'us-east-1a';"),
         (("prod", "-c", "zones"), "zones: no setting; one is written as in"),
         (("prod", "-c", "identity=" + "a" * 32), "identity: a new file has its own."),
+        (("x" * 300,), f"'{'x' * 300}' is no name of a stage;"),
         (("My_Prod",), "registry_name is 'my_prod';"),
     ],
 )
@@ -59,6 +62,34 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(
     assert written(monkeypatch, *arguments) == 2
     assert capsys.readouterr().err.startswith(told)
     assert not list(Path().rglob("*.toml"))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_file_that_is_cut_off_is_not_left() -> None:
+    """As by a full disk: no deployment could be made of it, and no other file would take its place."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handled = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(InvalidSetting, match=r"stages/prod.toml cannot be written \(File too large\)"):
+            stage.write(path_of("prod"), "# much\n" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handled)
+    assert not path_of("prod").exists()
+
+
+@pytest.mark.usefixtures("here")
+def test_it_says_why_a_file_cannot_be_written(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """It said that the file was there already, and had an identity, where it was not."""
+    Path("stages").write_text("")
+    assert written(monkeypatch, "prod") == 2
+    assert capsys.readouterr().err == "stages/prod.toml cannot be written (File exists).\n"
+    Path("stages").unlink()
+    Path("stages").mkdir()
+    path_of("prod").symlink_to("nowhere")
+    assert written(monkeypatch, "prod") == 2
+    assert "stages/prod.toml is there already, and stays as it is" in capsys.readouterr().err
 
 
 def test_it_asks_again_what_was_answered_wrongly(capsys: Captured) -> None:
