@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,7 @@ from pipelines.land.sinks.sink import Sink, folder
 from pipelines.land.task import Task
 from pipelines.places import Place, place
 from sigla.embedded.clock import SystemClock
+from sigla.errors import StoreError
 from sigla.opening import lookup
 from sigla.ports import Clock
 
@@ -88,8 +90,10 @@ class Driver:
 
     def _forget(self, landed: Sequence[Landed]) -> None:
         """Removes what an attempt has written that counts for nothing."""
-        for file in (file for each in landed for file in each.files):
-            self.lake.delete(f"{folder(file.table)}/{file.path}")
+        # Who may not delete there leaves it to `gc`, as after a crash; a store that is silent is told by the next step.
+        with suppress(OSError, StoreError):
+            for file in (file for each in landed for file in each.files):
+                self.lake.delete(f"{folder(file.table)}/{file.path}")
 
     def _plan(self, batch: Batch) -> Plan:
         bindings, context = self.landing.bindings, self.landing.registry.context

@@ -21,13 +21,19 @@ from sigla.settings import Settings
 from tests.pipelines.land.world import raw
 
 
-class Landings:
-    """A registry in a folder, and a job beside it that lands what it is given."""
+class Died(Exception):
+    """The driver did."""
 
-    def __init__(self, home: Path) -> None:
+
+class Landings:
+    """A registry in a folder, and a job beside it that lands what it is given. sink: of its settings."""
+
+    def __init__(self, home: Path, **sink: Any) -> None:
         self.home = home
+        self.sink = sink
         self.landed = 0
         self.tasks = 0
+        self.dies_at = 0
 
     def register(self, text: str, subject: str = "orders-value") -> int:
         draft = Draft(text=text, type="PROTOBUF")
@@ -45,17 +51,19 @@ class Landings:
             "registry": {"data": str(self.home / "data")},
             "source": {"kind": "files", "path": str(self.home / "raw")},
             "bind": [*map(dict, bound)],
-            "sink": {"lake": str(self.home / "lake")},
+            "sink": {"lake": str(self.home / "lake")} | self.sink,
             "work": str(self.home / "work"),
         }
 
         def tasks(task: Task) -> Sequence[Landed]:
             self.tasks += 1
+            if self.tasks == self.dies_at:
+                raise Died
             return [Landed.decoded(task.land([batch]).encoded()) for batch in batches]
 
         entry = Entry(str(self.landed), "", 0, sum(map(len, batches)))
-        job = driver(parse(yaml.safe_dump(form), "land.yaml"))
-        manifest = job.land(Batch("q", self.landed, entries=(entry,)), tasks)
+        self.job = driver(parse(yaml.safe_dump(form), "land.yaml"))
+        manifest = self.job.land(Batch("q", self.landed, entries=(entry,)), tasks)
         self.landed += 1
         self.last = manifest
         return manifest
@@ -65,6 +73,11 @@ class Landings:
         files = [self.home / "lake" / folder(table) / file.path for file in self.last.files if file.table == table]
         found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
         return [{name: value for name, value in row.items() if not name.startswith("_sr_")} for row in found]
+
+    def committed(self, table: str) -> list[dict[str, Any]]:
+        """All that the sink has, in the order of offsets."""
+        found = [row for batch in self.job.sink.rows(table) for row in batch.to_pylist()]
+        return sorted(found, key=lambda row: row["_sr_offset"])
 
     def quarantined(self) -> list[tuple[str, str]]:
         return [(each["reason"], each["detail"]) for row in self.rows(QUARANTINE) for each in row["reasons"]]

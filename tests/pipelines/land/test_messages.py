@@ -12,7 +12,7 @@ from pipelines.places import place
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
-from tests.pipelines.land.landings import Landings
+from tests.pipelines.land.landings import Died, Landings
 from tests.pipelines.land.world import framed
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -72,6 +72,28 @@ def test_several_messages_of_a_file_have_a_table_each(landings: Landings) -> Non
     assert landings.rows("orders.Money") == [{"currency": "", "units": 7}]
     assert landings.rows("orders") == [LANDED, dict.fromkeys(LANDED)]
     assert manifest.counts.landed == 3
+
+
+def test_tables_of_messages_are_tables_of_iceberg_too(tmp_path: Path) -> None:
+    catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": str(tmp_path / "lake")}
+    landings = Landings(tmp_path, kind="iceberg", catalog=catalog)
+    id = landings.register(SHOP)
+    landings.land(order(id), line(id))
+    landings.land(line(id, b"t"), None)
+    assert [row["id"] for row in landings.committed("orders")] == ["o1", None]
+    assert [row["sku"] for row in landings.committed("orders.Order.Line")] == ["s", "t"]
+
+
+def test_a_driver_that_dies_before_the_second_reading_changes_nothing(landings: Landings) -> None:
+    """What was met is remembered; the batch is landed by whoever comes next, each record once."""
+    id = landings.register(SHOP)
+    landings.dies_at = 2
+    with pytest.raises(Died):
+        landings.land(line(id), order(id))
+    landings.land(line(id), order(id))
+    assert (landings.rows("orders"), landings.rows("orders.Order.Line")) == ([LANDED], [{"sku": "s"}])
+    assert landings.tasks == 3
+    assert len(landings.written()) == 2
 
 
 def test_a_topic_of_the_first_message_is_read_once(landings: Landings) -> None:
