@@ -146,6 +146,21 @@ def test_what_is_no_identity_is_refused_in_a_sentence(capsys: Captured, identity
     assert f"Invalid identity {identity!r}: expected 32 of 0-9 and a-f." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("given", ["s3://b", "b/prod", "b:c"])
+def test_what_is_no_bucket_is_refused_in_a_sentence(capsys: Captured, given: str) -> None:
+    """As copied from a page that has it in a URL: botocore answers by two patterns, and it ended with 1: try again."""
+    with pytest.raises(SystemExit, match="2"):
+        init(["--bucket", given, "--table", "t"])
+    assert f"Invalid bucket {given!r}: expected its name alone, without s3:// and paths." in capsys.readouterr().err
+
+
+def test_an_arn_that_is_no_bucket_is_a_misuse(account: Account, capsys: Captured) -> None:
+    """That of a bucket is none that S3 takes where a name belongs; those of access points are."""
+    assert init(["--bucket", "arn:aws:s3:::b", "--table", account.table()]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert 'Invalid bucket name "arn:aws:s3:::b"' in told
+
+
 @pytest.mark.parametrize("given", [["--bucket", "b"], ["--table", "t"], ["--data", "data"]])
 def test_it_is_of_a_table_and_a_bucket(capsys: Captured, given: list[str]) -> None:
     """A directory is one whole."""

@@ -34,7 +34,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--bucket", type=place.given, required=True, metavar="NAME", help="the registry's bucket")
+    parser.add_argument("--bucket", type=place.bucket, required=True, metavar="NAME", help="the registry's bucket")
     parser.add_argument("--table", type=place.given, required=True, metavar="NAME", help="its table")
     place.add_registry_to(parser)
     parser.add_argument("--identity", type=_identity, required=True, metavar="ID", help="32 hexadecimal digits")

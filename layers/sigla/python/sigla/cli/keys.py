@@ -60,7 +60,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         where.add_argument(
             "--data", type=place.path, default=Path("data"), metavar="DIR", help="where data lives (./data)"
         )
-        where.add_argument("--bucket", type=place.given, metavar="NAME", help="the bucket of a registry in AWS")
+        where.add_argument("--bucket", type=place.bucket, metavar="NAME", help="the bucket of a registry in AWS")
         action.add_argument(
             "--registry", type=place.given, metavar="NAME", help="which one (SIGLA_REGISTRY_NAME, or default)"
         )

@@ -1,6 +1,7 @@
 """Which registry a command works on without a server: a directory, or a bucket and a table."""
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def add_to(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--data", type=path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
-    where.add_argument("--bucket", type=given, metavar="NAME", help="the bucket of a registry in AWS, with --table")
+    where.add_argument("--bucket", type=bucket, metavar="NAME", help="the bucket of a registry in AWS, with --table")
     parser.add_argument("--table", type=given, metavar="NAME", help="its table")
     add_registry_to(parser)
 
@@ -32,6 +33,13 @@ def given(text: str) -> str:
     """A name that is one: the empty text of an unset variable would mean another place. Raises ArgumentTypeError."""
     if not text:
         raise argparse.ArgumentTypeError("it is empty: say which, or leave it out")
+    return text
+
+
+def bucket(text: str) -> str:
+    """A bucket's name, or the ARN of an access point to one. Raises ArgumentTypeError."""
+    if not re.fullmatch(r"[A-Za-z0-9._-]*|arn:.+", given(text)):
+        raise argparse.ArgumentTypeError(f"Invalid bucket {text!r}: expected its name alone, without s3:// and paths.")
     return text
 
 
@@ -79,7 +87,7 @@ def explained(where: "Address | str") -> Iterator[None]:
     except StoreError as failure:
         cause = f" ({failure.__cause__})" if str(failure.__cause__ or "") not in str(failure) else ""
         kind = Misuse if isinstance(failure, Unusable) else Refused
-        raise kind(f"In {where} {failure}{cause}.") from None
+        raise kind(" ".join(f"In {where} {failure}{cause}.".split())) from None
     except BrokenPipeError:
         raise  # who reads what is told here has gone away
     except OSError as failure:
