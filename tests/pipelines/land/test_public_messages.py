@@ -9,9 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf import wrappers_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
+from grpc_tools import protoc
 
 from sigla.model import Draft, OfferedReference, Subject, Version
 from sigla.opening import embedded
@@ -158,3 +164,37 @@ def test_every_message_that_google_publishes_lands_as_its_own_classes_have_it(tm
     assert {whose: landings.rows(table) for whose, table in tables.items()} == {
         whose: [values] for whose, values in expected.items()
     }
+
+
+BESIDE_MAPS: Final = """
+syntax = "proto3";
+message Order {
+  map<string, int32> stock = 1;
+  message Line { string sku = 1; }
+  message Note { string text = 1; int64 at = 2; }
+  map<string, Note> notes = 2;
+  message Tax { double rate = 1; }
+}
+"""
+
+
+def test_what_confluents_client_writes_of_messages_beside_maps_is_what_lands(tmp_path: Path) -> None:
+    """Its paths count the entries of maps, which the descriptor that it registers declares."""
+    (tmp_path / "order.proto").write_text(BESIDE_MAPS)
+    assert protoc.main(["", f"-I{tmp_path}", f"--descriptor_set_out={tmp_path}/order", "order.proto"]) == 0
+    pool = DescriptorPool()
+    pool.Add(FileDescriptorSet.FromString((tmp_path / "order").read_bytes()).file[0])
+    client: Any = SchemaRegistryClient.new_client({"url": "mock://"})
+    context = SerializationContext("orders", MessageField.VALUE)
+    records = []
+    for name, values in (("Line", {"sku": "s"}), ("Note", {"text": "t", "at": 7}), ("Tax", {"rate": 0.5})):
+        kind = GetMessageClass(pool.FindMessageTypeByName(f"Order.{name}"))
+        serializer: Any = ProtobufSerializer(kind, client, {"use.deprecated.format": False})
+        records.append(serializer(kind(**values), context))
+    landings = Landings(tmp_path)
+    assert landings.register(client.get_schema(1).schema_str) == 1
+    manifest = landings.land(*records)
+    assert manifest.counts.landed == 3, landings.quarantined()
+    assert landings.rows("orders") == [{"sku": "s"}]
+    assert landings.rows("orders.Order.Note") == [{"text": "t", "at": 7}]
+    assert landings.rows("orders.Order.Tax") == [{"rate": 0.5}]

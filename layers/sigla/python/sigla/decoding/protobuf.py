@@ -59,17 +59,17 @@ def decoder(
 def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
     """The full name of the message that a path leads to: `package.Outer.Inner`; () is the first of the file.
 
-    Counted are the messages that the text declares, as Confluent's readers do: entries of maps, which descriptors
-    nest in the message around, come last here and count as none. Raises Unreadable.
+    Counted are the messages that the text declares, as Confluent's clients do. Entries of maps, which descriptors nest
+    in the message around, come last where the text says `map`; where it is a client's descriptor, as that of Python
+    registers it, they are declared, and count where they stand. They are no messages themselves. Raises Unreadable.
     """
     own = _files(_compiled(source)).file[-1]
     parts, found = [own.package] if own.package else [], own.message_type
     for index in indexes or (0,):
-        declared = [message for message in found if not message.options.map_entry]
-        if not 0 <= index < len(declared):
+        if not 0 <= index < len(found) or found[index].options.map_entry:
             raise Unreadable(Reason.BAD_MSG_INDEX, f"there is no message at {list(indexes or (0,))}")
-        parts.append(declared[index].name)
-        found = declared[index].nested_type
+        parts.append(found[index].name)
+        found = found[index].nested_type
     return ".".join(parts)
 
 
@@ -87,7 +87,9 @@ def _messages(file: descriptor_pb2.FileDescriptorProto) -> Iterator[tuple[tuple[
     todo: list[tuple[str, tuple[int, ...], Iterable[Any]]] = [(file.package, (), file.message_type)]
     while todo:
         around, path, messages = todo.pop()
-        for index, message in enumerate(each for each in messages if not each.options.map_entry):
+        for index, message in enumerate(messages):
+            if message.options.map_entry:
+                continue
             full = f"{around}.{message.name}" if around else message.name
             yield (*path, index), full
             todo.append((full, (*path, index), message.nested_type))
