@@ -136,7 +136,9 @@ def driver(landing: Landing) -> Driver:
     work, lake, clock = place(landing.work), place(landing.sink.lake), SystemClock()
     kept.check(work, lake, landing.sink)
     manifests = Manifests(work)
-    return Driver(landing, work, lake, manifests, _sink(landing.sink, lake, manifests), Messages(work), clock)
+    return Driver(
+        landing, work, lake, manifests, _sink(landing.sink, lake, manifests), Messages(work, manifests), clock
+    )
 
 
 def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:

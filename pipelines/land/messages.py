@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 
 from pipelines.land.landed import Met
+from pipelines.land.manifest import Manifests
 from pipelines.land.plan import Binding
 from pipelines.places import Place
 
@@ -19,14 +20,15 @@ FOLDER: Final = "messages/"
 
 
 class Messages:
-    """work: where they are remembered, a file for each part of a topic.
+    """work: where they are remembered, a file for each part of a topic. manifests: what was landed there before.
 
     The first one has the table of the topic itself: of the first batch that had any, the first of its file. It never
     changes, also where two drivers meet their first ones at once, or the file is written in another order.
     """
 
-    def __init__(self, work: Place) -> None:
+    def __init__(self, work: Place, manifests: Manifests) -> None:
         self._work = work
+        self._manifests = manifests
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def of(self, binding: Binding) -> tuple[str, ...]:
@@ -55,6 +57,8 @@ class Messages:
         known = self.of(binding)
         new = [message for message in met if message not in known]
         if new:
+            if not known and self._landed(binding):
+                new = [*dict.fromkeys([read[0], *new])]
             name = _name(binding)
             stands = _messages(self._work.put_if_absent(name, _form(binding, new)))
             known = tuple(dict.fromkeys([*stands, *met]))
@@ -62,6 +66,14 @@ class Messages:
                 self._work.replace(name, _form(binding, known))
             self._known[binding.topic, binding.part] = known
         return not met or (known[0] == read[0] and {*met} <= {*read})
+
+    def _landed(self, binding: Binding) -> bool:
+        """Whether its values were landed when nothing was remembered: of each file the first message, and no other."""
+        return any(
+            (metric.topic, metric.table, metric.reason) == (binding.topic, binding.table, "") and metric.subject
+            for manifest in self._manifests.all()
+            for metric in manifest.metrics
+        )
 
 
 def _name(binding: Binding) -> str:

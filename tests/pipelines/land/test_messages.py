@@ -1,11 +1,13 @@
 """A Protobuf file has many messages, and a topic may have any of them: each is read as the one of its full name."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import Met
+from pipelines.land.manifest import Manifests
 from pipelines.land.messages import Messages
 from pipelines.land.plan import Binding
 from pipelines.places import place
@@ -82,6 +84,17 @@ def test_tables_of_messages_are_tables_of_iceberg_too(tmp_path: Path) -> None:
     landings.land(line(id, b"t"), None)
     assert [row["id"] for row in landings.committed("orders")] == ["o1", None]
     assert [row["sku"] for row in landings.committed("orders.Order.Line")] == ["s", "t"]
+
+
+def test_a_table_from_before_messages_were_remembered_stays_that_of_the_first(landings: Landings) -> None:
+    """Who has landed such a topic has the first message of its file there, and no other."""
+    id = landings.register(SHOP)
+    landings.land(money(id))
+    shutil.rmtree(landings.home / "work" / "messages")
+    landings.land(order(id))
+    assert landings.rows("orders.Order") == [LANDED]
+    landings.land(money(id))
+    assert landings.rows("orders") == [{"currency": "", "units": 7}]
 
 
 def test_a_driver_that_dies_before_the_second_reading_changes_nothing(landings: Landings) -> None:
@@ -198,7 +211,7 @@ def test_damage_is_no_message_that_was_met(landings: Landings) -> None:
 def test_two_drivers_that_meet_their_first_messages_at_once_agree(tmp_path: Path) -> None:
     """One of them has the topic's table, and both know of both in the end."""
     binding, work = Binding("orders", table="orders"), place(tmp_path)
-    one, other = Messages(work), Messages(work)
+    one, other = Messages(work, Manifests(work)), Messages(work, Manifests(work))
     assert one.of(binding) == other.of(binding) == ()
     order, money = Met("orders", "value", (1,), "Order"), Met("orders", "value", (0,), "Money")
     assert not one.meet({binding: ("Money",)}, [order])
@@ -206,4 +219,4 @@ def test_two_drivers_that_meet_their_first_messages_at_once_agree(tmp_path: Path
     assert other.of(binding) == ("Order", "Money")
     assert other.meet({binding: other.of(binding)}, [money])
     assert one.meet({binding: one.of(binding)}, [order])
-    assert Messages(work).of(binding) == ("Order", "Money")
+    assert Messages(work, Manifests(work)).of(binding) == ("Order", "Money")
