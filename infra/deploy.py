@@ -21,7 +21,7 @@ from pathlib import Path
 
 from infra.accounts import ACCOUNT, REGION, Account, Stack, Unreachable, here, region
 from infra.settings import InvalidSetting, Settings
-from infra.stage_files import FLAG, pairs, path_of, settings_of
+from infra.stage_files import COMPARED, FLAG, fingerprint, pairs, path_of, settings_of
 from infra.targets import Target, elsewhere, moved, stuck
 from sigla.cli import main as sigla
 
@@ -146,11 +146,15 @@ class Deployment:
             )
 
     def deploy(self, account: Account) -> None:
-        """Raises NotDeployed. CDK is told which account was compared: it may choose other credentials than boto3."""
+        """Raises NotDeployed. CDK is told what was compared, and where: it may have other credentials and settings."""
         npx = shutil.which("npx", path=self.environ.get("PATH"))
         if not npx:
             raise NotDeployed("CDK needs Node.js, and there is no npx on the PATH: `make setup` brings it.")
-        compared = (f"{ACCOUNT}={account.number()}", f"{REGION}={account.region}")
+        compared = (
+            f"{ACCOUNT}={account.number()}",
+            f"{REGION}={account.region}",
+            f"{COMPARED}={fingerprint(self.settings)}",
+        )
         flags = [word for pair in (f"{FLAG}={self.path}", *self.flags, *compared) for word in ("-c", pair)]
         command = [npx, "--yes", CDK, "deploy", self.settings.stack_name, *flags, *self.options]
         try:

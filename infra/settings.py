@@ -327,7 +327,10 @@ _RULES: Rules = {
         re.compile(r"([A-Za-z][A-Za-z0-9-]{0,127})?").fullmatch,
         "it must be 1 to 128 letters, digits and '-', a letter first, or empty",
     ),
-    "account": (re.compile(r"(\d{12})?").fullmatch, "it must be the number of an AWS account, twelve digits, or empty"),
+    "account": (
+        re.compile(r"([0-9]{12})?").fullmatch,
+        "it must be the number of an AWS account, twelve digits, or empty",
+    ),
     "region": (
         re.compile(r"([a-z]{2,6}(-[a-z]+)+-\d)?").fullmatch,
         "it must be a region, such as eu-west-1, or empty",

@@ -6,10 +6,12 @@ cannot be forgotten: without one nothing is deployed. Its tables mirror the name
 below `[front_door]` is `front_door.function_url`.
 """
 
+import json
 import os
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ EXAMPLES = Path(__file__).parent / "examples"
 DEFAULT = "default"
 FLAG = "stage_file"
 """What names a stage file among the settings of a command line."""
+
+COMPARED = "sigla:settings"
+"""Under this name CDK's context has the fingerprint of the settings that `make deploy` has compared."""
 
 FILE_ONLY = (
     "stage",
@@ -77,7 +82,18 @@ def settings_of(context: Mapping[str, Any], *, otherwise: Path | None = None) ->
         raise InvalidSetting(
             f"No stage file: name one by -c {FLAG}=PATH, or write {path} by `make stage NAME={path.stem}`."
         )
-    return merged(read(path), flags, path)
+    settings = merged(read(path), flags, path)
+    if context.get(COMPARED, fingerprint(settings)) != fingerprint(settings):
+        raise InvalidSetting(
+            f"These are not the settings that were compared: {path} was changed meanwhile, or CDK has some of its own, "
+            "as `context` in ~/.cdk.json or in cdk.context.json. Nothing was deployed: put it right, and say it again."
+        )
+    return settings
+
+
+def fingerprint(settings: Settings) -> str:
+    """The same for the same settings only."""
+    return sha256(json.dumps(flat(settings), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def read(path: Path) -> dict[str, Any]:

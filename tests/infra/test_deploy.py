@@ -17,6 +17,7 @@ from infra.choices.network import Network
 from infra.choices.watch import Watch
 from infra.deploy import Deployment, NotDeployed
 from infra.settings import Settings
+from infra.stage_files import fingerprint
 from infra.targets import Target
 from sigla.aws.clients import Clients
 from tests.contract.aws import make_table
@@ -94,6 +95,7 @@ def test_a_first_deployment_ends_with_the_identity(stage: Stage, capsys: pytest.
     assert stage.asked[1:] == [
         *(deploy.CDK, "deploy", "registry", "-c", "stage_file=stages/prod.toml", "-c", "log_days=7"),
         *("-c", "sigla:account=111122223333", "-c", f"sigla:region={REGION}"),
+        *("-c", f"sigla:settings={fingerprint(stage.deployment.settings)}"),
         *("--require-approval", "never"),
     ]
     assert f"have the identity {IDENTITY} now." in capsys.readouterr().out

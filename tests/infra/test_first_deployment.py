@@ -11,6 +11,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
+from infra.stage_files import fingerprint, settings_of
 from tests.infra.cloudformation import answering, described, missing
 from tests.protocol.clients.server import Server, serving
 
@@ -34,7 +35,7 @@ if "deploy" in words:
     (empty / "empty").touch()
     made = cdk.App(context=app.context(flags), outdir="cdk.out", analytics_reporting=False)
     stack = app.build(made, settings_of(pairs(flags)), placed=lambda _: empty)
-    assert [f"sigla:account={stack.account}", f"sigla:region={stack.region}"] == flags[1:]
+    assert [f"sigla:account={stack.account}", f"sigla:region={stack.region}"] == flags[1:3]
     assert "RestUrl" in made.synth().get_stack_by_name(stack.stack_name).template["Outputs"]
     open("deployed", "w").write("\\n".join(flags))
 else:
@@ -132,7 +133,12 @@ def test_the_first_deployment_is_what_the_page_says(clone: Path, account: dict[s
     assert told.strip() == "[]"
     stage_file, *compared = deployed.read_text().splitlines()
     assert stage_file == "stage_file=stages/prod.toml"
-    assert compared == ["sigla:account=123456789012", f"sigla:region={REGION}"]
+    settings = settings_of({"stage_file": str(clone / "stages" / "prod.toml")})
+    assert compared == [
+        "sigla:account=123456789012",
+        f"sigla:region={REGION}",
+        f"sigla:settings={fingerprint(settings)}",
+    ]
 
 
 def typed(line: str, known: dict[str, str], folder: Path, environment: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from infra import stage_files
 from infra.settings import InvalidSetting, Settings
-from infra.stage_files import EXAMPLES, FILE_ONLY, settings_of
+from infra.stage_files import EXAMPLES, FILE_ONLY, fingerprint, settings_of
 from tests.infra.conftest import EXAMPLES as NAMES
 
 IDENTITY = "0123456789abcdef0123456789abcdef"
@@ -86,6 +86,17 @@ def test_a_file_that_an_editor_saved_with_its_mark_is_read(write: Write) -> None
     """Some begin a file with it."""
     path = write(b"\xef\xbb\xbfidentity = '" + IDENTITY.encode() + b"'\r\nregistry_name = 'orders'\r\n")
     assert settings_of({"stage_file": str(path)}).registry_name == "orders"
+
+
+@pytest.mark.parametrize("of_cdk", [{"front_door.function_url": "true"}, {}])
+def test_what_was_compared_is_what_cdk_reads(write: Write, of_cdk: dict[str, str]) -> None:
+    """CDK adds what stands in ~/.cdk.json; and somebody may save the file while another one deploys it."""
+    path = write('registry_name = "orders"\n')
+    compared = {"stage_file": str(path), "sigla:settings": fingerprint(settings_of({"stage_file": str(path)}))}
+    assert settings_of(compared).registry_name == "orders"
+    if not of_cdk:
+        write('registry_name = "payments"\n')
+    assert refusal(compared | of_cdk).startswith("These are not the settings that were compared: stages/prod.toml was")
 
 
 def test_without_a_stage_file_nothing_is_deployed(write: Write) -> None:
