@@ -39,7 +39,8 @@ class Metric:
     """Of one schema in one table, and one reason for what is in the quarantine. Times in milliseconds since the epoch.
 
     schema_id: None where a record names none. version: 0 where the subject has no such id. unchecked: rows whose schema
-    nobody could say to be the subject's, because the catalog was silent.
+    nobody could say to be the subject's, because the catalog was silent. additional: properties of JSON that its reader
+    does not name, kept in `_additional`. left_out: those that have no column.
     """
 
     table: str
@@ -55,6 +56,8 @@ class Metric:
     last_offset: int
     first_ts: int
     last_ts: int
+    additional: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from pipelines.land.decoders.decoder import Additional
 from pipelines.land.targets import Target
 from sigla.decoding.decoder import Limits
 from sigla.model import BodyKey
@@ -141,6 +142,7 @@ class Plan:
     dropped: Mapping[tuple[Binding, str], tuple[str, ...]] = field(default_factory=dict)
     keyed: frozenset[str] = frozenset()
     messages: Mapping[Binding, tuple[str, ...]] = field(default_factory=dict)
+    additional: Additional = Additional.KEEP
 
     def table(self, binding: Binding, record: str) -> str | None:
         """Of a record, by its full name; None of a message that the plan does not know of."""

@@ -74,7 +74,7 @@ def planned(
     for binding, subject, table, kind in rows:
         if names := dropped(kind, chosen[table]):
             left_out[binding, subject] = tuple(dict.fromkeys((*left_out.get((binding, subject), ()), *names)))
-    return Plan(query, batch, context, bindings, answer, chosen, checks, left_out, keyed, messages)
+    return Plan(query, batch, context, bindings, answer, chosen, checks, left_out, keyed, messages, readers.additional)
 
 
 _Messages = Mapping[Binding, tuple[str, ...]]

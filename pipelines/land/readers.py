@@ -3,7 +3,7 @@
 from typing import Final
 
 from pipelines.land.decoders.by_language import DECODERS, record_name
-from pipelines.land.decoders.decoder import Decoder, Writer
+from pipelines.land.decoders.decoder import Additional, Decoder, Writer
 from pipelines.land.plan import Head
 from pipelines.land.schemas import Known, Schemas
 from sigla.decoding import protobuf
@@ -19,9 +19,10 @@ PROTOBUF: Final = "PROTOBUF"
 class Readers:
     """Which decoder reads what as what. One thread at a time."""
 
-    def __init__(self, schemas: Schemas, limits: Limits) -> None:
+    def __init__(self, schemas: Schemas, limits: Limits, additional: Additional = Additional.KEEP) -> None:
         self.schemas = schemas
         self.limits = limits
+        self.additional = additional
         self._decoders: dict[tuple[BodyKey, str], Decoder] = {}
         self._numbers: dict[tuple[BodyKey, str, BodyKey, Path], int | Unreadable] = {}
         self._names: dict[tuple[BodyKey, Path], str] = {}
@@ -36,7 +37,8 @@ class Readers:
         if key not in self._decoders:
             known = self.schemas.by_id(head.reader.id)
             path = self.path(head, record) if record and known.source.type == PROTOBUF else ()
-            self._decoders[key] = DECODERS[known.source.type](Writer(known.source, path), limits=self.limits)
+            make = DECODERS[known.source.type]
+            self._decoders[key] = make(Writer(known.source, path), limits=self.limits, additional=self.additional)
         return self._decoders[key]
 
     def path(self, head: Head, message: str) -> Path:

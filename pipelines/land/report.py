@@ -29,9 +29,10 @@ class Done:
 def as_text(done: Done) -> str:
     counts = done.manifest.counts
     speed = counts.read / done.seconds if done.seconds else 0.0
+    said = "".join(f", {sentence}" for sentence in _additional_lines(_additional(done.manifest)))
     return (
         f"batch {done.manifest.number}: read {counts.read:,}, landed {counts.landed:,}, "
-        f"quarantined {counts.quarantined:,} ({speed:,.0f} records/s)"
+        f"quarantined {counts.quarantined:,}{said} ({speed:,.0f} records/s)"
     )
 
 
@@ -50,6 +51,7 @@ def as_json(done: Done) -> str:
         "reasons": _reasons(manifest),
         "tables": _tables(manifest),
         "dropped": _dropped(manifest),
+        "additional": _additional(manifest),
     }
     whole = json.dumps(facts | {"schemas": [asdict(metric) for metric in manifest.metrics]}, ensure_ascii=False)
     if len(whole.encode(errors="replace")) <= LONGEST:
@@ -80,6 +82,7 @@ def as_emf(done: Done) -> str:
         "Reasons": _reasons(done.manifest),
         "Tables": _tables(done.manifest),
         "Dropped": _dropped(done.manifest),
+        "Additional": _additional(done.manifest),
     }
     return json.dumps(facts, ensure_ascii=False)
 
@@ -96,6 +99,7 @@ class Sum:
     quarantined: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     dropped: set[str] = field(default_factory=set)
+    additional: Counter[str] = field(default_factory=Counter)
 
     def add(self, manifest: Manifest) -> None:
         counts: Counts = manifest.counts
@@ -103,13 +107,22 @@ class Sum:
         self.landed += counts.landed
         self.quarantined += counts.quarantined
         self.reasons.update(_reasons(manifest))
+        self.additional.update(_additional(manifest))
         self.dropped |= {f"{subject} {name}" for subject, names in _dropped(manifest).items() for name in names}
 
     def lines(self) -> list[str]:
         """For a person, and simple enough for a script."""
         why = [f"  {reason}: {rows}" for reason, rows in self.reasons.most_common()]
         left_out = [f"left out, for its table is pinned: {name}" for name in sorted(self.dropped)]
-        return [f"read: {self.read}", f"landed: {self.landed}", f"quarantined: {self.quarantined}", *why, *left_out]
+        more = _additional_lines(self.additional)
+        return [
+            f"read: {self.read}",
+            f"landed: {self.landed}",
+            f"quarantined: {self.quarantined}",
+            *why,
+            *left_out,
+            *more,
+        ]
 
 
 def _reasons(manifest: Manifest) -> dict[str, int]:
@@ -128,6 +141,21 @@ def _dropped(manifest: Manifest) -> dict[str, list[str]]:
         if read.dropped:
             found.setdefault(read.subject, {}).update(dict.fromkeys(read.dropped))
     return {subject: list(names) for subject, names in found.items()}
+
+
+def _additional(manifest: Manifest) -> dict[str, int]:
+    """How many properties of JSON no schema named that they were read by."""
+    return {
+        "kept": sum(metric.additional for metric in manifest.metrics),
+        "dropped": sum(metric.left_out for metric in manifest.metrics),
+    }
+
+
+def _additional_lines(properties: Mapping[str, int]) -> list[str]:
+    """Nothing of what there is none of."""
+    kept, dropped = properties["kept"], properties["dropped"]
+    said = [f"properties that the schema does not name, kept: {kept}"] if kept else []
+    return said + ([f"properties that the schema does not name, dropped: {dropped}"] if dropped else [])
 
 
 def _tables(manifest: Manifest) -> dict[str, int]:

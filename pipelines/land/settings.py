@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from pipelines.land import form, plan
+from pipelines.land.decoders.decoder import Additional
 from pipelines.land.outputs import ROW_GROUP, Format
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve
@@ -219,6 +220,7 @@ class SinkPart(_Part):
     kind: Literal["parquet", "iceberg"] = "parquet"
     lake: Text
     evolve: Evolve = Evolve.ADD
+    additional: Additional = Additional.KEEP
     zstd: int = Field(default=3, ge=1, le=22)
     row_group: int = Field(default=ROW_GROUP, gt=0)
     namespace: Text = "sigla"

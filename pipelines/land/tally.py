@@ -17,6 +17,8 @@ _SUMS = (
     ("offset", "max"),
     ("ts", "min"),
     ("ts", "max"),
+    ("additional", "sum"),
+    ("left_out", "sum"),
 )
 
 
@@ -29,6 +31,8 @@ class _Sum:
     last_offset: int
     first_ts: int
     last_ts: int
+    additional: int
+    left_out: int
 
     def plus(self, other: "_Sum") -> "_Sum":
         return _Sum(
@@ -39,6 +43,8 @@ class _Sum:
             max(self.last_offset, other.last_offset),
             min(self.first_ts, other.first_ts),
             max(self.last_ts, other.last_ts),
+            self.additional + other.additional,
+            self.left_out + other.left_out,
         )
 
 
@@ -64,7 +70,7 @@ class Tally:
             )
 
     def wrote(self, table: str, topic: str, columns: Mapping[str, Any]) -> None:
-        """Rows of a table. columns: each of `subject, schema_id, version, reason, bytes, unchecked, offset, ts`."""
+        """Rows of a table. columns: each of _KEYS, and of what _SUMS adds up but rows."""
         rows = pa.table({**columns, "rows": pa.array([1] * len(columns["offset"]), pa.int64())})
         for row in rows.group_by(list(_KEYS)).aggregate(list(_SUMS)).to_pylist():
             key = table, topic, *(row[name] for name in _KEYS)

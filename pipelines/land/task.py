@@ -12,6 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from pipelines.land import transform
+from pipelines.land.decoders.decoder import Additional
 from pipelines.land.landed import Landed
 from pipelines.land.outputs import Format, Outputs
 from pipelines.land.plan import Plan
@@ -40,7 +41,7 @@ class Task:
 
     def land(self, batches: Batches) -> Landed:
         """batches: of RAW. Raises what `transform.land` raises."""
-        worker = _worker(self.registry, self.plan.context, self.plan.checks.limits)
+        worker = _worker(self.registry, self.plan.context, self.plan.checks.limits, self.plan.additional)
         outputs = Outputs(self.lake, self.plan.query, self.plan.batch, self.format)
         return transform.land(batches, self.plan, worker.readers(self.now), outputs, self.now)
 
@@ -62,12 +63,12 @@ atexit.register(OPENED.close)
 class _Worker:
     """What a process keeps from batch to batch: open stores, compiled decoders."""
 
-    def __init__(self, registry: Address, context: str, limits: Limits) -> None:
+    def __init__(self, registry: Address, context: str, limits: Limits, additional: Additional) -> None:
         # Decoding makes many small values and no circles of them; to look for some is a quarter of the time.
         gc.freeze()
         gc.set_threshold(COLLECTED_AFTER)
         bodies = OPENED.enter_context(opening.bodies(registry))
-        self._readers = Readers(Schemas(bodies, context), limits)
+        self._readers = Readers(Schemas(bodies, context), limits, additional)
         self._begun: datetime | None = None
 
     def readers(self, begun: datetime) -> Readers:
@@ -79,5 +80,5 @@ class _Worker:
 
 
 @cache
-def _worker(registry: Address, context: str, limits: Limits) -> _Worker:
-    return _Worker(registry, context, limits)
+def _worker(registry: Address, context: str, limits: Limits, additional: Additional) -> _Worker:
+    return _Worker(registry, context, limits, additional)

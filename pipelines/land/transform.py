@@ -213,6 +213,8 @@ class _Task:
             "reason": reasons or [""] * len(rows),
             "bytes": pc.binary_length(records.column("value")).fill_null(0).cast(pa.int64()),
             "unchecked": counted.unchecked.astype(np.int64),
+            "additional": batch.sum_of("additional", rows),
+            "left_out": batch.sum_of("left_out", rows),
             "offset": records.column("offset"),
             "ts": pc.divide(records.column("timestamp").cast(pa.int64()), 1000),
         }
@@ -231,6 +233,12 @@ class _Batch:
 
     def at(self, rows: Rows) -> pa.RecordBatch:
         return self.records if len(rows) == len(self.records) else self.records.take(pa.array(rows))
+
+    def sum_of(self, figure: str, rows: Rows) -> npt.NDArray[np.int64]:
+        """Of both parts of these rows; 0 where a record does not land."""
+        parts_ = [self.value, self.key] if self.key else [self.value]
+        figures: npt.NDArray[np.int64] = sum(getattr(part, figure)[rows] for part in parts_) * self.good[rows]
+        return figures
 
 
 @dataclass(frozen=True, slots=True)

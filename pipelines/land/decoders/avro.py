@@ -14,7 +14,7 @@ import pyarrow as pa
 from pipelines.land.decoders.avro_columns import NoRoom, Room, columns
 from pipelines.land.decoders.avro_fill import Filling, Unfit
 from pipelines.land.decoders.avro_reads import Read, Suspicious
-from pipelines.land.decoders.decoder import Decoded, Decoder, TooMuch, Writer
+from pipelines.land.decoders.decoder import Additional, Decoded, Decoder, TooMuch, Writer
 from sigla.decoding import avro_walk
 from sigla.decoding.avro import STANDARD, understood
 from sigla.decoding.avro_plan import Plan, plan
@@ -29,8 +29,9 @@ OF_A_BATCH: Final = 64
 """So many times `Limits.values` may be in all lists of what is read at once."""
 
 
-def decoder(reader: Writer, *, limits: Limits = STANDARD) -> Decoder:
+def decoder(reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP) -> Decoder:
     """Raises Unreadable."""
+    del additional
     return AvroDecoder(reader, limits)
 
 

@@ -5,18 +5,18 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
-from pipelines.land.decoders.decoder import Decoder, Writer
+from pipelines.land.decoders.decoder import Additional, Decoder, Writer
 from sigla.decoding.decoder import Limits, Source
 
 MODULES: Final = {"AVRO": "avro", "JSON": "json_schema", "PROTOBUF": "protobuf"}
 """Of `pipelines.land.decoders` and of `sigla.decoding`."""
 
 MakeDecoder = Callable[..., Decoder]
-"""(reader: Writer, *, limits: Limits) → Decoder. Raises Unreadable."""
+"""(reader: Writer, *, limits: Limits, additional: Additional) → Decoder. Raises Unreadable."""
 
 
-def _decoder(module: str, reader: Writer, **limits: Limits) -> Decoder:
-    made: Decoder = import_module(f"pipelines.land.decoders.{module}").decoder(reader, **limits)
+def _decoder(module: str, reader: Writer, **options: Limits | Additional) -> Decoder:
+    made: Decoder = import_module(f"pipelines.land.decoders.{module}").decoder(reader, **options)
     return made
 
 

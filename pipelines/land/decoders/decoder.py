@@ -3,9 +3,13 @@
 An implementation may look at a row at a time, or run over the buffers in one pass; nobody outside can tell.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sigla.decoding.decoder import Source
@@ -19,19 +23,30 @@ class Writer:
     indexes: tuple[int, ...] = ()
 
 
+class Additional(Enum):
+    """What becomes of properties that a JSON Schema does not name. Other languages name all that they read."""
+
+    KEEP = "keep"
+    """They are kept, as JSON text in one column."""
+    DROP = "drop"
+    """They are counted and not landed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """As many rows as there were payloads.
 
     rows: a StructArray of the decoder's type; null where a row failed. status: int8, a number of
     `sigla.decoding.reasons`. at: int32, the failing byte of the payload; detail: string, a sentence; both null where
-    nothing failed, or nothing more is known.
+    nothing failed, or nothing more is known. additional: how many properties each row has that the reader does not
+    name, by the path of the column that keeps them, "" of those that no column keeps; 0 of a row that failed.
     """
 
     rows: pa.Array
     status: pa.Array
     at: pa.Array
     detail: pa.Array
+    additional: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict)
 
 
 class TooMuch(Exception):

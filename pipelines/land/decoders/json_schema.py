@@ -4,42 +4,53 @@
 |---|---|
 | string, boolean | the same; dates stay text, as nobody enforces `format` |
 | integer, number | int64, float64 |
-| an object with `properties` | struct; what it says about others beside them goes into `_additional`: JSON |
+| an object with `properties` | struct; where others may be beside them they go into `_additional`: JSON |
+| the same without `type` | the same; a value that is no object goes into `_additional` as it is |
 | an object with a schema for `additionalProperties` alone | map |
 | an array with one schema for its `items` | list |
 | `enum`, `const` of one type | that type |
 | null or T, however it is said; `$ref` | T |
 | anything else, and a type within itself from the third time on | string: JSON |
 
-Properties beyond `properties` are kept where the schema speaks of them (`additionalProperties` that is not false,
-`patternProperties`, `required`, and whatever `allOf`, `oneOf`, `then`, `$ref` and others say beside it), and not where
-it merely does not forbid them. A schema that is no object makes one column, `value`. A property that is missing and one
-that is null are both null. A `number` is the nearest float64; so is a fraction in JSON text, where integers are exact.
+A schema is open unless it says `additionalProperties: false` (or `unevaluatedProperties`, where its draft knows that),
+and nothing beside it speaks of more: `patternProperties`, `required`, `allOf`, `oneOf`, `then`, `$ref` and their like.
+What an older version of a schema allowed and a closed reader does not has no column; it is counted, as is all that
+`_additional` keeps. With `Additional.DROP` there is no such column anywhere. A schema that is no object makes one
+column, `value`. A property that is missing and one that is null are both null. A `number` is the nearest float64; so is
+a fraction in JSON text, where integers are exact.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
 from pipelines.land.column_types import JSON
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member, Values
-from pipelines.land.decoders.decoder import Decoded, Writer
+from pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from pipelines.land.decoders.json_schema_beside import Said, of_items, of_properties, of_property, open_beyond, together
+from pipelines.land.decoders.json_schema_rest import (
+    CountBelow,
+    NoObject,
+    count_in_each,
+    count_in_object,
+    free_name,
+    others_than,
+)
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
 from sigla.decoding.json_schema import STANDARD, schema_of, validator_of
 from sigla.decoding.json_schema import decoder as value_decoder
-from sigla.decoding.reasons import Reason
+from sigla.decoding.reasons import FINE, Reason
 from sigla.errors import Malformed
 from sigla.languages.json_schema.drafts import draft_of
 from sigla.languages.json_schema.references import Home, Resources
-
-ADDITIONAL: Final = "_additional"
 
 VALUE: Final = "value"
 """The one column of a schema that is no object."""
@@ -47,19 +58,23 @@ VALUE: Final = "value"
 NOTHING: Final = type(None)
 
 
-def decoder(reader: Writer, *, limits: Limits = STANDARD) -> "JsonSchemaDecoder":
+def decoder(
+    reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP
+) -> "JsonSchemaDecoder":
     """Raises Unreadable."""
-    return JsonSchemaDecoder(reader, limits)
+    return JsonSchemaDecoder(reader, limits, additional)
 
 
 class JsonSchemaDecoder:
-    def __init__(self, reader: Writer, limits: Limits) -> None:
+    def __init__(self, reader: Writer, limits: Limits, additional: Additional) -> None:
         self.reader = reader.source
         self.limits = limits
         validator_of(self.reader)  # what the metaschema allows has the shapes that are looked for here
-        root = _Shapes(self.reader).root()
+        root = _Shapes(self.reader, additional).root()
         self.is_object = pa.types.is_struct(root.type)
+        self.takes_any = root.takes_any
         self.column = root if self.is_object else columns.struct([Member(VALUE, itemgetter(0), root)])
+        self.count = root.count_rest("" if self.is_object else f"{VALUE}.") if root.count_rest else None
         self.type: pa.StructType = self.column.type
         self.writers: list[Decode] = []
 
@@ -77,12 +92,30 @@ class JsonSchemaDecoder:
             except DecodeFailed as failed:
                 values.append(None)
                 failures[row] = failed
-        return columns.decoded(self.column, values, failures)
+        found = columns.decoded(self.column, values, failures)
+        return replace(found, additional=self._additional(values, found.status))
+
+    def _additional(self, values: Values, status: pa.Array) -> dict[str, npt.NDArray[np.int64]]:
+        sums: dict[str, npt.NDArray[np.int64]] = {}
+        found: dict[str, int] = {}
+        if self.count is None:
+            return sums
+        for row in np.flatnonzero(status.to_numpy() == FINE).tolist():
+            value = values[row] if self.is_object else values[row][0]
+            if value is not None:
+                self.count(value, found)
+            if found:
+                for path, properties in found.items():
+                    sums.setdefault(path, np.zeros(len(values), np.int64))[row] = properties
+                found.clear()
+        return sums
 
     def _whole(self, value: Any) -> Any:
         """A null is a row as well: of an object it has no properties."""
         if not self.is_object:
             return (value,)
+        if self.takes_any and not isinstance(value, dict | None):
+            return NoObject(value)
         if not isinstance(value, dict | None):
             why = f"{JSON_TYPES[type(value)]} where the reader's schema has object"
             raise DecodeFailed(Reason.INCOMPATIBLE_READER, f"does not fit: {why}")
@@ -92,21 +125,24 @@ class JsonSchemaDecoder:
 class _Shapes:
     """The columns of one schema. References lead where the registry's own checker is led."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, additional: Additional) -> None:
         self.schema = schema_of(source)
+        self.keeps = additional is Additional.KEEP
         self.budget = Budget()
         try:
-            self.resources = Resources(self.schema, source.references, draft_of(self.schema).id)
+            draft = draft_of(self.schema)
+            self.resources = Resources(self.schema, source.references, draft.id)
         except Malformed as malformed:
             raise Unreadable(Reason.BAD_SCHEMA, malformed.reason) from None
+        self.closing = CLOSING if draft.lazy else CLOSING_MODERN
 
-    def root(self) -> Column:
+    def root(self) -> "Shape":
         try:
             return self.column(self.schema, self.resources.home, (id(self.schema),))
         except RecursionError:
             raise Unreadable(Reason.BAD_SCHEMA, "the schema is nested too deep") from None
 
-    def column(self, schema: Any, home: Home, around: tuple[int, ...], beside: Iterable[Said] = ()) -> Column:
+    def column(self, schema: Any, home: Home, around: tuple[int, ...], beside: Iterable[Said] = ()) -> "Shape":
         """around: what was referred to on the way here. beside: what else speaks of the value."""
         self.budget.spend()
         if not isinstance(schema, dict):
@@ -123,7 +159,7 @@ class _Shapes:
         only = _only_branch(schema)
         return TEXT if only is None else self.column(only, home, around, said)
 
-    def referred(self, name: str, home: Home, around: tuple[int, ...], said: Iterable[Said]) -> Column:
+    def referred(self, name: str, home: Home, around: tuple[int, ...], said: Iterable[Said]) -> "Shape":
         try:
             target, at = self.resources.find(name, home)
         except Malformed as malformed:
@@ -132,24 +168,22 @@ class _Shapes:
             return TEXT
         return self.column(target, at, (*around, id(target)), said)
 
-    def array(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> Column:
+    def array(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> "Shape":
         items = schema.get("items")
         if not isinstance(items, dict | bool) or "prefixItems" in schema:
             return TEXT
         beside = of_items(together(said, self.resources))
-        return _of(columns.listed(self.column(items, home, around, beside)), list)
+        shape = self.column(items, home, around, beside)
+        return _of(columns.listed(shape), list, count_rest=count_in_each(shape.count_rest, iter))
 
-    def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> Column:
+    def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> "Shape":
         properties, others = schema.get("properties"), schema.get("additionalProperties", False)
         said = together(said, self.resources)
         if isinstance(properties, dict) and properties:
-            members = [
-                Member(name, _getter(name), self.column(inner, home, around, of_property(name, said)))
-                for name, inner in properties.items()
-            ]
-            if open_beyond(properties, said):
-                members.append(Member(_free(properties), _others(frozenset(properties)), TEXT))
-            return _of(columns.struct(members), dict)
+            shapes = {
+                name: self.column(inner, home, around, of_property(name, said)) for name, inner in properties.items()
+            }
+            return self.struct(shapes, schema, is_open=not self.closes(schema) or open_beyond(properties, said))
         if isinstance(others, dict) and not schema.get("patternProperties"):
             items = self.column(others, home, around, of_properties(said))
             pairs = columns.mapped(SCALARS["string"], items)
@@ -159,8 +193,38 @@ class _Shapes:
                 count=lambda values: pairs.count(list(map(_pairs, values))),
                 width=pairs.width,
             )
-            return _of(build, dict)
+            return _of(build, dict, count_rest=count_in_each(items.count_rest, dict[str, Any].values))
         return TEXT
+
+    def closes(self, schema: Mapping[str, Any]) -> bool:
+        """Whether this schema by itself allows nothing but objects of its properties."""
+        return not TYPING.isdisjoint(schema) and any(schema.get(word) is False for word in self.closing)
+
+    def struct(self, shapes: Mapping[str, "Shape"], schema: Mapping[str, Any], *, is_open: bool) -> "Shape":
+        """is_open: whether there may be more than these properties."""
+        names = frozenset(shapes)
+        members = [Member(name, _getter(name), shape) for name, shape in shapes.items()]
+        additional = free_name(names) if is_open and self.keeps else ""
+        if additional:
+            self.budget.spend()
+            members.append(Member(additional, others_than(names), TEXT))
+        inner = [(name, shape.count_rest) for name, shape in shapes.items() if shape.count_rest]
+        count_rest = count_in_object(names, additional, inner)
+        if additional and TYPING.isdisjoint(schema):
+            return _of_any(columns.struct(members), count_rest)
+        return _of(columns.struct(members), dict, count_rest=count_rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Column):
+    """A column, and what there is beyond it.
+
+    count_rest: counts properties without a column of their own; None where there can be none. takes_any: of an object's
+    columns, whether they have a place for values that are no objects, too.
+    """
+
+    count_rest: CountBelow | None = None
+    takes_any: bool = False
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
@@ -189,22 +253,11 @@ def _getter(name: str) -> Callable[[Any], Any]:
     return lambda value: value.get(name)
 
 
-def _others(names: frozenset[str]) -> Callable[[Any], Any]:
-    return lambda value: {name: value[name] for name in value if name not in names} or None
-
-
-def _free(properties: Mapping[str, Any]) -> str:
-    name = ADDITIONAL
-    while name in properties:
-        name = f"_{name}"
-    return name
-
-
 def _pairs(value: Any) -> Any:
     return None if value is None else list(value.items())
 
 
-def _of(column: Column, *kinds: type) -> Column:
+def _of(column: Column, *kinds: type, count_rest: CountBelow | None = None) -> Shape:
     """The same, of values of these types alone: Arrow would take some others, and make something of them."""
     allowed = frozenset((NOTHING, *kinds))
 
@@ -216,7 +269,31 @@ def _of(column: Column, *kinds: type) -> Column:
 
     # Scalars are counted by `len`, which who counts structs knows and does not call.
     count = len if column.count is len else lambda values: column.count(of_these(values))
-    return replace(column, build=lambda values: column.build(of_these(values)), count=count)
+    return _shape(column, lambda values: column.build(of_these(values)), count, count_rest)
+
+
+def _of_any(column: Column, count_rest: CountBelow) -> Shape:
+    """The same, of objects, with a place for values that are none."""
+
+    def objects(values: Values) -> Values:
+        if set(map(type, values)) <= OBJECTS:
+            return values
+        return [value if type(value) in OBJECTS else NoObject(value) for value in values]
+
+    def build(values: Values) -> pa.Array:
+        return column.build(objects(values))
+
+    shape = _shape(column, build, lambda values: column.count(objects(values)), count_rest)
+    return replace(shape, takes_any=True)
+
+
+def _shape(
+    column: Column,
+    build: Callable[[Values], pa.Array],
+    count: Callable[[Values], int],
+    count_rest: CountBelow | None = None,
+) -> Shape:
+    return Shape(column.type, build, column.members, count, column.width, count_rest)
 
 
 def _integer(value: Any) -> int:
@@ -243,7 +320,16 @@ JSON_TYPES: Final = {
     NOTHING: "null",
 }
 
-TEXT: Final = columns.scalar(JSON, _text)
+OBJECTS: Final = frozenset((dict, NoObject, NOTHING))
+
+TYPING: Final = frozenset(("type", "enum", "const"))
+"""Words that keep values of other types out."""
+
+CLOSING: Final = ("additionalProperties",)
+CLOSING_MODERN: Final = ("additionalProperties", "unevaluatedProperties")
+
+_ANY: Final = columns.scalar(JSON, _text)
+TEXT: Final = _shape(_ANY, _ANY.build, _ANY.count)
 """JSON, of whatever it is."""
 
 SCALARS: Final = {

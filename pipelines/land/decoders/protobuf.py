@@ -30,7 +30,7 @@ from google.protobuf.message_factory import GetMessageClass
 from pipelines.land.column_types import JSON
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
-from pipelines.land.decoders.decoder import Decoded, Writer
+from pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
 from sigla.decoding.protobuf import STANDARD, Read, message_class, parser, record_name
 from sigla.decoding.protobuf_fields import called, fields, there, value
@@ -70,8 +70,11 @@ OPEN: Final = frozenset(f"{PACKAGE}.{name}" for name in ("Any", "ListValue", "St
 """Messages whose shape is not the schema's: JSON text."""
 
 
-def decoder(reader: Writer, *, limits: Limits = STANDARD) -> "ProtobufDecoder":
+def decoder(
+    reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP
+) -> "ProtobufDecoder":
     """Of the message that the reader's path leads to. Raises Unreadable."""
+    del additional
     return ProtobufDecoder(reader, limits)
 
 

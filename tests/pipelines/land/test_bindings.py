@@ -56,7 +56,8 @@ def test_a_value_and_its_key_of_one_record_are_each_read_as_their_own_reader(wor
 
 
 def test_a_record_may_be_called_as_the_subject_of_a_topic(world: World) -> None:
-    click = {"title": "clicks-value", "type": "object", "properties": {"x": {"type": "integer"}}}
+    shape = {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": False}
+    click = {"title": "clicks-value", **shape}
     id = world.register("clicks-value", click, "JSON")
     by_name = Binding("others", strategy=Strategy.RECORD, records=("clicks-value",), table="others")
     plan = world.plan(Binding("clicks", table="clicks"), by_name)

@@ -72,7 +72,12 @@ def kind(schema: Any, **references: Any) -> str:
         ({"type": "array"}, "JSON"),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, "map<string, int64>"),
         ({"type": "object"}, "JSON"),
-        ({"properties": {"y": {"type": "integer"}}}, "struct<y: int64>"),
+        ({"properties": {"y": {"type": "integer"}}}, "struct<y: int64, _additional: JSON>"),
+        ({"type": "object", "properties": {"y": {"type": "integer"}}}, "struct<y: int64, _additional: JSON>"),
+        (
+            {"properties": {"y": {"type": "integer"}}, "additionalProperties": False},
+            "struct<y: int64, _additional: JSON>",
+        ),
         ({"type": "object", "properties": {"y": {}}, "additionalProperties": False}, "struct<y: JSON>"),
         (
             {"type": "object", "properties": {"y": True}, "patternProperties": {"^z": {}}},
@@ -113,11 +118,10 @@ def test_values_are_what_the_columns_say_and_json_is_what_they_do_not() -> None:
 
 
 def test_a_property_may_be_called_as_ours() -> None:
-    """Ours makes way."""
-    reader = source({"properties": {"_additional": {"type": "integer"}}, "additionalProperties": {}})
-    assert decode(reader, {"_additional": 1, "x": 2}).rows.to_pylist() == [
-        {"_additional": 1, "__additional": '{"x":2}'}
-    ]
+    """Ours makes way, as far as Spark, which knows no capitals, tells names apart."""
+    for name in ("_additional", "_Additional"):
+        reader = source({"properties": {name: {"type": "integer"}}, "additionalProperties": {}})
+        assert decode(reader, {name: 1, "x": 2}).rows.to_pylist() == [{name: 1, "__additional": '{"x":2}'}]
 
 
 def test_a_record_is_named_by_its_title() -> None:
@@ -149,7 +153,12 @@ def test_a_type_within_itself_is_unrolled_and_then_json() -> None:
     [row] = decode(reader, value).rows.to_pylist()
     assert row == {
         "n": 4,
-        "up": {"n": 3, "up": json.dumps({"n": 2, "up": {"n": 1, "up": {"n": 0}}}, separators=(",", ":"))},
+        "up": {
+            "n": 3,
+            "up": json.dumps({"n": 2, "up": {"n": 1, "up": {"n": 0}}}, separators=(",", ":")),
+            "_additional": None,
+        },
+        "_additional": None,
     }
 
 
@@ -166,6 +175,7 @@ def test_a_type_within_itself_is_unrolled_and_then_json() -> None:
         ({"type": "array", "items": {"type": "string"}}, ["a", 1], "integer where"),
         ({"type": "object", "additionalProperties": {"type": "string"}}, [], "array where"),
         ({"properties": {"y": {"type": "string"}}}, {"y": 1}, "x.y: integer where"),
+        ({"type": "object", "properties": {"y": {}}}, [1], "array where"),
     ],
 )
 def test_a_valid_value_that_fits_no_column_fails_alone(schema: Any, value: Any, why: str) -> None:
@@ -179,13 +189,13 @@ def test_a_valid_value_that_fits_no_column_fails_alone(schema: Any, value: Any, 
 @pytest.mark.parametrize(
     "item, value, values",
     [
-        ({"type": "object", "properties": {f"p{at}": {"type": "integer"} for at in range(9)}}, [{}] * 3, 2 + 3 + 27),
-        ({"type": "object", "additionalProperties": {"type": "integer"}}, [{"a": 1, "b": 2}], 2 + 1 + 4),
-        ({"type": "integer"}, [1, 2, 3], 2 + 3),
+        ({"type": "object", "properties": {f"p{at}": {"type": "integer"} for at in range(9)}}, [{}] * 3, 3 + 3 + 30),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, [{"a": 1, "b": 2}], 3 + 1 + 4),
+        ({"type": "integer"}, [1, 2, 3], 3 + 3),
     ],
 )
 def test_a_record_becomes_so_many_values_and_no_more(item: Any, value: Any, values: int) -> None:
-    """Properties that are not there are nulls of as many columns."""
+    """Properties that are not there are nulls of as many columns; an object has one more, of all others."""
     schema = source({"type": "object", "properties": {"items": {"type": "array", "items": item}}})
     assert reasons(decode(schema, {"items": value}, limits=Limits(values=values))) == [None]
     assert reasons(decode(schema, {"items": value}, limits=Limits(values=values - 1))) == [Reason.TOO_LARGE]
@@ -274,7 +284,7 @@ def expected(schema: Any, value: Any, root: Any, around: int = 0) -> Any:
     if properties:
         row = {name: expected(inner, value.get(name), root, around) for name, inner in properties.items()}
         rest = {name: each for name, each in value.items() if name not in properties}
-        return row if others in (None, False) else row | {"_additional": json.dumps(rest) if rest else None}
+        return row if others is False else row | {"_additional": json.dumps(rest) if rest else None}
     if isinstance(others, dict):
         return [(key, expected(others, each, root, around)) for key, each in value.items()]
     return json.dumps(value)

@@ -12,6 +12,7 @@ from tests.unit.decoding.json_types import source
 B: Any = {"properties": {"b": {}}}
 INNER: Any = {"type": "object", "properties": {"x": {}}}
 """Its properties beside `a`'s own, one deeper."""
+CLOSED: Any = {**INNER, "additionalProperties": False}
 
 
 @pytest.mark.parametrize(
@@ -70,13 +71,14 @@ def test_what_is_declared_beside_a_reference_is_kept() -> None:
             {"k": {"b": 5}},
             [("k", {"x": None, "_additional": '{"b":5}'})],
         ),
-        (INNER, {"properties": {"a": INNER}}, {"b": 5}, {"x": None}),
+        (CLOSED, {"properties": {"a": B}}, {"b": 5}, {"x": None, "_additional": '{"b":5}'}),
+        (CLOSED, {"properties": {"a": CLOSED}}, {"b": 5}, {"x": None}),
     ],
 )
 def test_what_is_declared_beside_the_properties_is_kept_at_every_depth(
     own: Any, beside: Any, value: Any, column: Any
 ) -> None:
-    """Of a property that two schemas know; what neither speaks of is still left out."""
+    """Of a property that two schemas know; what neither speaks of has no place where one forbids it."""
     reader = source({"properties": {"a": own}, "additionalProperties": False, "allOf": [beside]})
     [row] = decode(reader, {"a": value}, writer=LOOSE).rows.to_pylist()
     assert row["a"] == column
@@ -86,6 +88,8 @@ def test_alternatives_that_declare_nothing_more_add_no_column() -> None:
     """They say which of the properties there are."""
     reader = source(
         {
+            "type": "object",
+            "additionalProperties": False,
             "properties": {"kind": {"type": "string"}, "b": {"type": "integer"}, "up": {"$ref": "#"}},
             "oneOf": [
                 {"properties": {"kind": {"const": "k"}, "b": {}}, "required": ["b"]},

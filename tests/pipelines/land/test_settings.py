@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.land.decoders.decoder import Additional
 from pipelines.land.plan import Policy, Reader, Strategy
 from pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse, read
 from sigla.settings import Address
@@ -36,6 +37,12 @@ def test_what_is_not_said_has_a_sensible_default(tmp_path: Path) -> None:
     assert landing.checks.checks.membership is Policy.FAIL
     assert landing.stop_if.bad_ratio == 0.2
     assert landing.registry.address == Address(data="registry")
+
+
+def test_properties_beyond_a_schema_are_kept_unless_the_settings_say_drop(tmp_path: Path) -> None:
+    assert read_text(tmp_path, SMALL).sink.additional is Additional.KEEP
+    dropping = SMALL.replace("{lake: lake}", "{lake: lake, additional: drop}")
+    assert read_text(tmp_path, dropping).sink.additional is Additional.DROP
 
 
 def test_everything_can_be_said(tmp_path: Path) -> None:

@@ -49,6 +49,21 @@ def test_a_person_reads_what_became_of_a_batch_and_how_fast() -> None:
     assert as_text(DONE) == "batch 12: read 1,000, landed 992, quarantined 8 (500 records/s)"
 
 
+def test_properties_that_no_schema_names_are_told_kept_or_dropped() -> None:
+    """To a person only where there are any: most batches have none."""
+    more = replace(metric("orders", 1, 992), additional=7, left_out=2)
+    done = replace(DONE, manifest=replace(MANIFEST, metrics=(more, *MANIFEST.metrics[1:])))
+    kept, dropped = (f"properties that the schema does not name, {what}" for what in ("kept: 7", "dropped: 2"))
+    assert f"quarantined 8, {kept}, {dropped} (500 records/s)" in as_text(done)
+    assert json.loads(as_json(done))["additional"] == {"kept": 7, "dropped": 2}
+    assert json.loads(as_emf(done))["Additional"] == {"kept": 7, "dropped": 2}
+    sum_ = Sum()
+    assert not any("name" in line for line in sum_.lines())
+    for _ in range(2):
+        sum_.add(done.manifest)
+    assert sum_.lines()[-2:] == [kept.replace("7", "14"), dropped.replace("2", "4")]
+
+
 def test_a_program_reads_it_by_schema_and_reason() -> None:
     facts = json.loads(as_json(DONE))
     assert (facts["read"], facts["landed"], facts["quarantined"], facts["batch"]) == (1000, 992, 8, 12)
