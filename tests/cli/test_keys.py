@@ -183,3 +183,15 @@ def test_a_bucket_that_is_not_there_is_told_in_a_sentence(monkeypatch: pytest.Mo
     assert told.startswith("sigla: In the bucket nowhere ")
     assert told.count("NoSuchBucket") == 1
     assert "Traceback" not in told
+
+
+def test_who_lists_the_keys_of_a_directory_that_is_not_there_is_told_so(data: str, capsys: Captured) -> None:
+    """A typing error in --data looked like a registry without keys."""
+    assert main(["keys", "list", "--data", data]) == 0
+    assert capsys.readouterr().err == f"sigla: There is no directory {data}, so it has no keys.\n"
+
+
+def test_a_file_that_is_no_directory_is_told_in_plain_words(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "file").touch()
+    assert main(["keys", "list", "--data", str(tmp_path / "file")]) == 1
+    assert capsys.readouterr().err == f"sigla: In {tmp_path / 'file'} the keys cannot be listed (Not a directory).\n"

@@ -1,6 +1,7 @@
 """Keys as people use them: the real command, the real server, Confluent's own client."""
 
 import json
+import shlex
 import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
@@ -142,6 +143,19 @@ def test_keys_outlive_the_server(tmp_path: Path) -> None:
         with serving(tmp_path, "--auth") as server:
             assert "sigla keys create" not in server.banner
             assert server.ask("GET", "/subjects", headers=authorization(key)).status == 200
+
+
+def test_the_commands_of_the_banner_run_as_printed_where_keys_are_asked_for(tmp_path: Path) -> None:
+    """The first key goes where this registry looks for it, and the first question is one that is answered."""
+    with serving(tmp_path / "the data", "--auth") as server:
+        _, made, _ = server.banner.split("`")
+        _, *words = shlex.split(made.replace("NAME", "chief"))
+        told = sigla(*words)
+        assert told.returncode == 0, told.stderr
+        secret = told.stdout.split()[-1]
+        (line,) = [line for line in server.banner.splitlines() if line.startswith("  try ")]
+        _, *asked = shlex.split(line.replace("NAME", "chief").replace("SECRET", secret))
+    assert asked == ["curl", "-u", f"chief:{secret}", f"{server.url}/subjects"]
 
 
 def test_a_revoked_key_is_refused_by_who_has_not_just_accepted_it(tmp_path: Path) -> None:

@@ -196,3 +196,11 @@ def test_a_full_disk_is_down_until_there_is_room(small_disk: Path) -> None:
 def test_a_disk_that_is_full_at_the_start_is_told_in_a_sentence(small_disk: Path, sound: Path) -> None:
     fill(small_disk)
     assert_misuse(run("serve", "--port", "0", "--data", str(small_disk / "data")), "make room on the disk")
+
+
+@pytest.mark.parametrize("below", ["file", "file/data"])
+def test_a_file_in_the_place_of_a_directory_needs_no_backup(tmp_path: Path, below: str) -> None:
+    """The command line names the wrong thing, and no data were harmed."""
+    (tmp_path / "file").write_text("of somebody's")
+    done = run("serve", "--port", "0", "--data", str(tmp_path / below))
+    assert_misuse(done, str(tmp_path / "file"), "; choose another directory with --data.")

@@ -169,3 +169,11 @@ def test_a_table_is_exported_as_it_stands(data: str, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(opening, "reading", {where: nullcontext(reading)}.__getitem__)
         assert main(["export", str(tmp_path / "a.jsonl"), "--bucket", "b", "--table", "t"]) == 0
     assert s("mine") not in replayed(dumps.read(tmp_path / "a.jsonl")).subjects
+
+
+def test_one_record_is_counted_as_one(tmp_path: Path, capsys: Captured) -> None:
+    dump = tmp_path / "one.jsonl"
+    with EmbeddedStore(tmp_path / "one") as store:
+        register(Registry(store.catalog, store.bodies, FixedClock()), "mine", ONE)
+    assert main(["export", str(dump), "--data", str(tmp_path / "one")]) == 0
+    assert capsys.readouterr().err.endswith(f"1 record in {dump}\n")

@@ -1,9 +1,10 @@
 """Another registry's URL: what is no such URL, and who may not read all of it."""
 
 import socket
+import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sigla.cli.misuse import Misuse, Refused
 from sigla.embedded.keys import EmbeddedKeys
 from sigla.registry import Registry
 from tests.build import FixedClock
+from tests.caches import a_certificate
 from tests.unit.auth.guarded import SUBJECTS, guarded
 from tests.unit.cli.answering import Answer, always, behind_a_url
 from tests.unit.web.test_permissions_stories import asking
@@ -43,6 +45,24 @@ def saying(*answers: bytes) -> Iterator[str]:
         told = thread.submit(say)
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
         told.result()
+
+
+@contextmanager
+def behind_tls(tmp_path: Path) -> Iterator[str]:
+    """A URL with a certificate that nobody's authority signed."""
+    certificate = a_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.chain, certificate.key)
+    with closing(socket.create_server(("127.0.0.1", 0))) as server, ThreadPoolExecutor(1) as thread:
+
+        def greet() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                context.wrap_socket(connection, server_side=True).close()
+
+        greeted = thread.submit(greet)
+        yield f"https://127.0.0.1:{server.getsockname()[1]}"
+        greeted.result()
 
 
 def as_seen_by(who: str, registry: Registry) -> Answer:
@@ -134,3 +154,46 @@ def test_an_answer_nested_without_end_is_none_of_a_registry(status: int, capsys:
         for command in (["import", url], ["explain", "000000002a0461", "--registry-url", url]):
             assert main(command) == 2
             assert capsys.readouterr().err == f"sigla: {url} answers, but not as a schema registry does.\n"
+
+
+@pytest.mark.parametrize(
+    "user, status, told",
+    [
+        ("", 401, r"asks for credentials \(status 401\): give them with --user NAME:SECRET\.$"),
+        ("me:wrong", 401, r"does not accept these credentials \(status 401\)\.$"),
+        ("me:right", 403, r"does not let these credentials read everything \(status 403\)\.$"),
+    ],
+)
+def test_who_is_not_let_in_is_told_whether_credentials_are_missing_wrong_or_too_weak(
+    user: str, status: int, told: str
+) -> None:
+    """Each is put right in another way."""
+    with behind_a_url(always(status, "{}")) as url, pytest.raises(Refused, match=told):
+        remote.read(url, user, FixedClock(), lambda *_: None)
+
+
+def test_an_address_that_is_no_registry_is_told_the_form_of_one() -> None:
+    """`/subjects` behind the URL is the first mistake of those who come from curl."""
+    with pytest.raises(
+        Misuse, match=r"answers /contexts with status 405\. If that is no schema registry, give the URL of"
+    ):
+        read(always(405, "{}"))
+
+
+def test_https_in_front_of_a_registry_without_tls_is_told_at_once() -> None:
+    """Asking again changes nothing, and OpenSSL's words for it say nothing to people."""
+    clock = FixedClock()
+    with saying(b"HTTP/1.1 400 Bad Request\r\n\r\n") as url:
+        secure = url.replace("http", "https")
+        with pytest.raises(Misuse, match=f"^{secure} answers without TLS: give its URL with http://.$"):
+            remote.read(secure, "", clock, lambda *_: None)
+    assert clock.slept == []
+
+
+def test_a_certificate_that_is_not_trusted_is_told_at_once_and_what_makes_it_so(tmp_path: Path) -> None:
+    """Many registries have one of their company's own authority."""
+    clock = FixedClock()
+    told = pytest.raises(Misuse, match=r"does not trust \(.*SSL_CERT_FILE=FILE\.$")
+    with behind_tls(tmp_path) as url, told:
+        remote.read(url, "", clock, lambda *_: None)
+    assert clock.slept == []

@@ -260,7 +260,7 @@ def _unusable(where: str, problem: Exception) -> DataNotOpened:
 _RESTORE = "restore the directory from a backup, or choose another one with --data"
 _ADVICE = (
     (("EMFILE", "ENFILE"), "let the process open more files (ulimit -n), or stop what holds so many"),
-    (("ENAMETOOLONG",), "choose another directory with --data"),
+    (("ENAMETOOLONG", "EEXIST", "ENOTDIR"), "choose another directory with --data"),
     (("ENOSPC", "EDQUOT", "EFBIG", "SQLITE_FULL"), "make room on the disk, or choose another directory with --data"),
     (
         ("EACCES", "EPERM", "EROFS", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"),

@@ -47,17 +47,19 @@ STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataNotOpened,
 ACCESS = {KEYS: "with an API key", NONE: "open: whoever reaches it may do everything"}
 """Who may ask, for people."""
 
-NO_KEY_YET = f"{ACCESS[KEYS]}; there is none yet: `sigla keys create`"
+NO_KEY_YET = f"{ACCESS[KEYS]}; there is none yet: `sigla keys create NAME --role admin --data {{data}}` makes one"
 
 
 class Started(NamedTuple):
     """What `sigla serve` answers for now.
 
-    urls: its own, or one for each zone. access: who may ask. zones: their ids. rings: what they are made of.
+    urls: its own, or one for each zone. access: who may ask. closed: only those with a key. zones: their ids.
+    rings: what they are made of.
     """
 
     urls: tuple[str, ...]
     access: str
+    closed: bool
     zones: tuple[str, ...]
     rings: str
 
@@ -75,6 +77,8 @@ def serve(
 
     zones: so many endpoints, from this port on, each with a ring; 0: one without. Raises one of STARTUP_PROBLEMS.
     """
+    from shlex import quote
+
     from sigla.embedded import outlet  # a Lambda function has no use for a server
     from sigla.web import local
     from sigla.web.thinkers import Thinkers
@@ -126,8 +130,8 @@ def serve(
         )
         if auth == NONE and not is_loopback(host):
             out.tell(_open(host))
-        access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET
-        started = Started(urls, access, ids, rings)
+        access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(str(data)))
+        started = Started(urls, access, auth == KEYS, ids, rings)
         import_languages()
         local.serve(
             application,
@@ -298,8 +302,8 @@ def _local_auth(auth: str, host: str) -> str:
     if is_loopback(host):
         return NONE
     raise OpenToOthers(
-        f"Everybody who reaches {host or 'this machine'} could change everything: make a key with `sigla keys create` "
-        f"and start with --auth, or leave it open with {PREFIX}AUTH={NONE}."
+        f"Everybody who reaches {host or 'this machine'} could change everything: make a key with `sigla keys "
+        f"create NAME` and start with --auth, or leave it open with {PREFIX}AUTH={NONE}."
     )
 
 

@@ -21,7 +21,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve --port 9000      on another port
   sigla serve --auth           the same, for those who have an API key
   sigla serve --zones 3        three zones, each with a URL and a cache ring
-  sigla keys create NAME       makes one
+  sigla keys create NAME       makes an API key
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump

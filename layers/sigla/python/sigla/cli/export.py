@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         _check_names(held)
         written = dumps.write(_records(held, told, compacted=args.compacted or bool(address.bucket)), args.file)
     if args.file:
-        print(f"{written} records in {args.file}", file=sys.stderr)
+        print(f"{written} record{'s' * (written != 1)} in {args.file}", file=sys.stderr)
     return 0
 
 

@@ -95,6 +95,8 @@ def create(args: argparse.Namespace) -> int:
 def show(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
 
+    if not args.bucket and not args.data.exists():
+        print(f"sigla: There is no directory {args.data}, so it has no keys.", file=sys.stderr)
     with _kept_in(args) as (keys, _):
         records = list(keys.list())
     listed: list[ApiKey] = []

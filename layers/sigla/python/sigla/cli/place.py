@@ -67,6 +67,13 @@ def tell_lost_catalog(held: "Holdings", where: "Address") -> None:
         )
 
 
+def _reason(failure: Exception) -> str:
+    """What the system said, as far as the failure does not say it already."""
+    cause = failure.__cause__
+    said = (cause.strerror if isinstance(cause, OSError) else None) or str(cause or "")
+    return f" ({said})" if said not in str(failure) else ""
+
+
 @contextmanager
 def explained(where: "Address | str") -> Iterator[None]:
     """where: as people call it. What hinders the work there becomes one sentence. Raises Misuse, Refused."""
@@ -85,7 +92,7 @@ def explained(where: "Address | str") -> Iterator[None]:
     except BodyLost as lost:
         raise Refused(f"In {where} {lost}: run sigla scrub, which tells whose it is and what to do.") from None
     except StoreError as failure:
-        cause = f" ({failure.__cause__})" if str(failure.__cause__ or "") not in str(failure) else ""
+        cause = _reason(failure)
         kind = Misuse if isinstance(failure, Unusable) else Refused
         raise kind(" ".join(f"In {where} {failure}{cause}.".split())) from None
     except BrokenPipeError:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from ssl import SSLCertVerificationError, SSLError
 from threading import Lock, local
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
@@ -38,6 +39,12 @@ PAGE = 1000
 LONGEST = 2**28
 """Bytes of an answer."""
 FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
+NOT_TRUSTED = (
+    "has a certificate that this machine does not trust ({why}). Where an authority of your own signed it,"
+    " name the file of that authority in the environment: SSL_CERT_FILE=FILE."
+)
+NO_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST"}
+"""What OpenSSL calls an answer in clear text, by its release."""
 EVERYWHERE = ":*:"
 NOBODYS = ":.~:~"
 """A subject in no part of a registry: who may ask for it may ask for all. To others lists would leave out the rest."""
@@ -224,14 +231,25 @@ class Remote:
                 if status < 400:
                     return json.loads(body)
                 if status in (401, 403):
-                    raise Refused(f"{self.shown} does not let these credentials read everything (status {status}).")
+                    raise Refused(self._denied(status))
                 if status < 500 and status != 429:
-                    raise Misuse(problem)
+                    raise Misuse(f"{problem} If that is no schema registry, give the URL of one: {FORM}.")
+            except SSLCertVerificationError as refused:
+                raise Misuse(f"{self.shown} {NOT_TRUSTED.format(why=refused.verify_message)}") from None
             except (OSError, HTTPException) as silence:
                 problem = f"{self.shown} does not answer ({getattr(silence, 'strerror', None) or silence})."
+                if isinstance(silence, SSLError) and silence.reason in NO_TLS:
+                    raise Misuse(f"{self.shown} answers without TLS: give its URL with http://.") from None
             if pause_s is not None:
                 self._clock.sleep(pause_s)
         raise Refused(problem)
+
+    def _denied(self, status: int) -> str:
+        if status == 403:
+            return f"{self.shown} does not let these credentials read everything (status 403)."
+        if "Authorization" in self._headers:
+            return f"{self.shown} does not accept these credentials (status 401)."
+        return f"{self.shown} asks for credentials (status 401): give them with --user NAME:SECRET."
 
     def find(self, path: str, **query: object) -> Any:
         """The answer; None where there is no such thing, and also where this API has no such page."""

@@ -30,7 +30,7 @@ Sigla {version}: a schema registry for Kafka
   url       {urls}
 {zones}  data      {data}
   access    {access}
-  try       curl {url}/subjects
+  try       curl {credentials}{url}/subjects
   clients   schema.registry.url={all}
   docs      {url}/docs   metrics {url}/metrics   health {url}/health
 
@@ -105,6 +105,7 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
             version=__version__,
             urls=f"\n{'':12}".join(urls),
             url=url,
+            credentials="-u NAME:SECRET " if started.closed else "",
             all=",".join(started.urls),
             zones=ZONES.format(rings=started.rings, url=url) if started.zones else "",
             data=where,

@@ -1,6 +1,7 @@
 """What only the server on one machine has: health, metrics, a writing thread, and a port to listen on."""
 
 import asyncio
+import os
 import signal
 import socket
 import sys
@@ -183,7 +184,9 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
+        # Python puts the address behind what the system says; here it stands before.
+        number = getattr(problem, "errno", None)
+        reason = problem if isinstance(problem, UnicodeError | socket.gaierror) or not number else os.strerror(number)
         raise CannotListen(f"Cannot listen on {host}:{port} ({reason}); choose another --host or --port.") from None
 
 
