@@ -117,13 +117,14 @@ class Effort:
             _mine.effort = before
             self._used += self._computed() - began
 
-    @contextmanager
-    def glance(self) -> Iterator[None]:
-        """A turn without time: for what is at hand, and for less than a look. Then TurnOver. It is not counted."""
+    def glance(self, job: Callable[[], Item]) -> Item | None:
+        """What the job yields in a turn without time: None unless it is at hand. It is not counted."""
         self._turn_ends, self._share, self._committed, self.ahead = -inf, None, False, STEPS_PER_LOOK
         before, _mine.effort = _mine.effort, self
         try:
-            yield
+            return job()
+        except TurnOver:
+            return None
         finally:
             _mine.effort = before
 

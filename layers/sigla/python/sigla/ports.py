@@ -28,8 +28,9 @@ from sigla.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class VersionKey:
+class VersionKey(NamedTuple):
+    """A tuple, because each snapshot is looked up by some."""
+
     subject: Subject
     version: Version
     """LATEST means the highest active one."""

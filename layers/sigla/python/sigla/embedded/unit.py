@@ -65,7 +65,7 @@ class Unit:
 
         None inside a group, which may have changed something, and while a commit is under way.
         """
-        return None if self.inside else self._state
+        return None if self._owner == threading.get_ident() else self._state
 
     @property
     def connection(self) -> sqlite3.Connection:

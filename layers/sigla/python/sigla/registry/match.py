@@ -5,9 +5,9 @@ There are two kinds of sameness: identical content, which has one id, and equiva
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
-from sigla.model import BodyKey, Config, Metadata, Record, Row, RuleSet, Schema, SchemaId, Subject
-from sigla.ports import VersionKey
+from sigla.model import BodyKey, Config, Holder, Metadata, Record, Row, RuleSet, Schema, SchemaId, Subject
 from sigla.registry import parsing
 from sigla.registry.parsed import Offered
 from sigla.registry.stores import Stores, View
@@ -56,10 +56,8 @@ def holding(stores: Stores, view: View, offered: Offered, schema_id: SchemaId | 
     held = stores.catalog.holders(key, view.subject)
     if not held:
         return _displaced(stores, view, offered, key)
-    last = VersionKey(view.subject, max(held, key=lambda holder: holder.written).version)
-    row = stores.catalog.snapshot(view.subject, wanted=(last,)).rows.get(last)
-    # The number may have been given to other content since.
-    return row if row is not None and row.id == schema_id else None
+    last = max(held, key=attrgetter("written"))
+    return _row(offered, schema_id, last)
 
 
 def _displaced(stores: Stores, view: View, offered: Offered, key: BodyKey) -> Row | None:
@@ -67,16 +65,21 @@ def _displaced(stores: Stores, view: View, offered: Offered, key: BodyKey) -> Ro
     # Equal content hashes may hide different types (HQ-1): an id means one thing.
     if last is None or last.subject != view.subject or stores.bodies.get(key).schema != offered.schema:
         return None
+    return _row(offered, key.id, last)
+
+
+def _row(offered: Offered, schema_id: SchemaId, holder: Holder) -> Row:
+    """The version of a holder of the offered content's id."""
     schema = offered.schema
     return Row(
-        last.version,
-        key.id,
+        holder.version,
+        schema_id,
         offered.guid,
         schema.type,
         schema.references,
-        deleted=last.deleted,
-        ts=last.ts,
-        revision=last.revision,
+        deleted=holder.deleted,
+        ts=holder.ts,
+        revision=holder.revision,
     )
 
 

@@ -64,8 +64,10 @@ def _unset(default_level: str) -> Config:
 
 def effective_mode(chain: Chain) -> str:
     """The first mode on the way up, else READWRITE."""
-    modes = (chain.own.mode, chain.context.mode, chain.registry_wide.mode)
-    return next((mode for mode in modes if mode is not None), READWRITE)
+    for entry in (chain.own, chain.context, chain.registry_wide):
+        if entry.mode is not None:
+            return entry.mode
+    return READWRITE
 
 
 def with_level(config: Config, default_level: str) -> Config:
@@ -75,14 +77,11 @@ def with_level(config: Config, default_level: str) -> Config:
 
 def fills_in(config: Config) -> bool:
     """Whether registrations get metadata or rules from the config."""
-    return any(
-        value is not None
-        for value in (
-            config.default_metadata,
-            config.override_metadata,
-            config.default_rule_set,
-            config.override_rule_set,
-        )
+    return (
+        config.default_metadata is not None
+        or config.override_metadata is not None
+        or config.default_rule_set is not None
+        or config.override_rule_set is not None
     )
 
 

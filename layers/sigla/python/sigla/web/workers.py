@@ -8,7 +8,6 @@ job that needs longer begins again with the thinkers, where it disturbs nobody.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, thread_time
 from typing import Final
@@ -54,8 +53,7 @@ class Workers:
     def glance(self, route: Route, job: Job, effort: Effort, size: int) -> Answer | None:
         """The job's answer if it is at hand, on the loop. size: of the request's body. Raises what the job raises."""
         if not self.every_read and route.body is not None and route.body.shape == DRAFT and size <= GLANCED_BYTES:
-            with suppress(TurnOver), effort.glance():
-                return job()
+            return effort.glance(job)
         return None
 
     async def __call__(self, work: Work, task: Task, receive: Receive) -> Answer:

@@ -8,6 +8,7 @@ from sigla.web.answer import Answer, bare, told
 from sigla.web.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
 from sigla.web.wire import answers
 
+SHAPING = frozenset({"format", "referenceFormat", "findTags"})
 LIFECYCLES = frozenset({"NONE", "STRONG", "WEAK"})
 
 
@@ -32,8 +33,11 @@ def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
 
 def _shapes(exchange: Exchange) -> bool:
     """Whether the query asks for more than what an id means."""
-    asked = exchange.text("format").strip() or exchange.text("referenceFormat") or exchange.texts("findTags")
-    return bool(asked) or exchange.flag("fetchMaxId")
+    if exchange.flag("fetchMaxId"):
+        return True
+    if SHAPING.isdisjoint(exchange.query):
+        return False
+    return bool(exchange.text("format").strip() or exchange.text("referenceFormat") or exchange.texts("findTags"))
 
 
 def text_by_id(exchange: Exchange, registry: Registry) -> Answer:

@@ -1,6 +1,7 @@
 """Bodies of answers. A field that has nothing to say is left out; booleans and numbers always have (§1.6)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from sigla.keys import utf16
@@ -33,18 +34,18 @@ def registration(record: Record) -> Json:
 
 _PARTS: Mapping[str, tuple[str, Callable[[Record], Any]]] = {
     "subject": ("subject", lambda record: record.subject and record.subject.qualified),
-    "version": ("version", lambda record: record.version),
-    "id": ("id", lambda record: record.id),
-    "guid": ("guid", lambda record: record.guid),
-    "type": ("schemaType", lambda record: record.schema.type),
+    "version": ("version", attrgetter("version")),
+    "id": ("id", attrgetter("id")),
+    "guid": ("guid", attrgetter("guid")),
+    "type": ("schemaType", attrgetter("schema.type")),
     "references": ("references", lambda record: [reference(one) for one in record.schema.references]),
     "metadata": ("metadata", lambda record: metadata(record.schema.metadata)),
     "rule_set": ("ruleSet", lambda record: rule_set(record.schema.rule_set)),
-    "schema": ("schema", lambda record: record.schema.text),
+    "schema": ("schema", attrgetter("schema.text")),
     "tags": ("schemaTags", lambda record: [tagged(one) for one in record.tags or ()]),
-    "max_id": ("maxId", lambda record: record.max_id),
-    "ts": ("ts", lambda record: record.ts),
-    "deleted": ("deleted", lambda record: record.deleted),
+    "max_id": ("maxId", attrgetter("max_id")),
+    "ts": ("ts", attrgetter("ts")),
+    "deleted": ("deleted", attrgetter("deleted")),
 }
 
 
