@@ -78,8 +78,8 @@ class Unit:
 
     def staged(self, key: BodyKey) -> Body | None:
         """What this thread's group has put under a key."""
-        staged = self._staged.get(key) if self.inside else None
-        return staged.body if staged else None
+        staged = self._staged.get(key)
+        return staged.body if staged and self.inside else None
 
     def all_staged(self) -> dict[BodyKey, Body]:
         return {key: staged.body for key, staged in self._staged.items()} if self.inside else {}
