@@ -15,7 +15,7 @@ from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Parsed, SchemaId
 from sigla.ports import Bodies
-from sigla.registry.parsed import ParsedSchemas
+from sigla.registry.parsed import Understood
 from sigla.registry.scrub import AT_ONCE, is_sound, read
 from sigla.rules import references
 from sigla.settings import Address
@@ -78,7 +78,7 @@ class Understanding:
 
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
-        self._kept = ParsedSchemas(4_000_000)
+        self._kept: Understood[BodyKey, Parsed] = Understood(40 * 2**20)
 
     def rows(self, keys: Sequence[BodyKey]) -> Iterator[dict[str, Any]]:
         """The rows of FACTS."""
@@ -98,7 +98,7 @@ class Understanding:
             if schema.type not in LANGUAGES:
                 raise Malformed(f"there is no schema language {schema.type}")
             found = LANGUAGES[schema.type].parse(schema.text, used, False)  # noqa: FBT003 - leniently; a plain function
-            self._kept.keep(key, found)
+            self._kept.keep(key, found, len(schema.text))
         return found
 
     def _missing(self, key: BodyKey) -> dict[str, Any]:

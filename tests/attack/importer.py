@@ -51,5 +51,17 @@ def bring(name: str, *versions: Had) -> Verb:
     return verb
 
 
+def displaced(name: str, had: Had) -> Verb:
+    """Answers what became of an id whose version was written over in the other registry."""
+    put = had.put(names.subject(name))
+
+    def verb(registry: Registry) -> importing.Report:
+        report = importing.Report()
+        importing.displace(registry, put, lambda *_: None, report)
+        return report
+
+    return verb
+
+
 def listed(context: str) -> Verb:
     return lambda registry: importing.list_context(registry, context)

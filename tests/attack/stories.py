@@ -25,7 +25,7 @@ from sigla.model import (
 from sigla.registry import Registry
 from sigla.registry.numbering import continue_after
 from sigla.rules import names
-from tests.attack.importer import Had, bring, listed
+from tests.attack.importer import Had, bring, displaced, listed
 from tests.attack.world import Verb
 
 BASE = '{"type":"record","name":"Base","fields":[{"name":"a","type":"int"}]}'
@@ -166,6 +166,9 @@ WRITES: dict[str, Story] = {
     ),
     "versions brought of what was gone": Story(
         bring("orders", Had(1, 1, ONE), Had(2, 2, TWO, deleted=True)), (*DELETED, purge("orders")), imported=True
+    ),
+    "an id brought whose version was written over": Story(
+        displaced("orders", Had(1, 9, THREE)), HISTORY, imported=True
     ),
     "ids that go on elsewhere": Story(go_on(".", 40), HISTORY),
     "a context listed": Story(listed(".c"), HISTORY),

@@ -115,6 +115,7 @@ class World:
                 for s, row in rows
             ],
             "ids": [(key.context, place, self._meaning(key)) for key, place in ids.items()],
+            "displaced": [(key, self._meaning(key)) for key in self.meanings() if catalog.displaced(key)],
             "referrers": [
                 (str(s), version, str(referrer.subject), referrer.version, referrer.deleted)
                 for s in dict.fromkeys(subject for subject, _ in rows)

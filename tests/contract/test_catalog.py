@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from sigla.changes import ConfigChanged, Head, ModeChanged, SubjectDeleted, VersionDeleted
+from sigla.changes import ConfigChanged, Head, ModeChanged, SubjectDeleted, SubjectPurged, VersionDeleted
 from sigla.errors import IdsExhausted
 from sigla.model import (
     GLOBAL,
@@ -25,7 +25,7 @@ from sigla.model import (
 )
 from sigla.ports import Catalog, VersionKey
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, registered
-from tests.contract.observing import delete
+from tests.contract.observing import delete, head
 
 T = TypeVar("T")
 
@@ -159,7 +159,7 @@ def test_a_content_keeps_its_other_id_when_the_last_one_is_lost(catalog: Catalog
     """Or the next registration would give it one more."""
     registered(catalog, ORDERS, id=1, text="t")
     registered(catalog, PAYMENTS, id=9, text="t", imported=True)
-    registered(catalog, PAYMENTS, id=7, text="u", imported=True, version=1)
+    catalog.commit(SubjectPurged(head(catalog, PAYMENTS), catalog.history(PAYMENTS), NOW, a_nonce()))
     assert catalog.id_of(".", a_guid("t")) == 1
     assert catalog.holders(BodyKey(".", SchemaId(9))) == ()
 

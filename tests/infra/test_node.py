@@ -44,7 +44,7 @@ def without_node(tmp_path: Path) -> Path:
     """What else of the machine the script needs, in a folder that has no Node.js."""
     folder = tmp_path / "tools"
     folder.mkdir()
-    for name in ("cat", "cksum", "cut", "dirname", "env", "grep", "rm", "sed", "sh", "tr"):
+    for name in ("cat", "cksum", "cut", "date", "dirname", "env", "grep", "rm", "sed", "sh", "tr"):
         found = next(place for place in ("/usr/bin", "/bin") if os.access(f"{place}/{name}", os.X_OK))
         (folder / name).symlink_to(f"{found}/{name}")
     return folder
