@@ -257,20 +257,20 @@ def told(result: Any) -> str:
 
 
 def lines(*, quick: bool = False) -> Lines:
-    size = 5_000 if quick else SIZE
+    size, attempts = (2_000, 1) if quick else (SIZE, ATTEMPTS)
     watch = Watch()
     for name, shapes in SHAPES.items():
         for what, shape in shapes.items():
-            yield from growth(watch, name, what, shape, size)
+            yield from growth(watch, name, what, shape, size, most=attempts)
     yield Line("the longest collection of garbage", watch.longest_collection, "s", None, "")
     yield check(100 if quick else CHECKED)
 
 
-def growth(watch: Watch, name: str, what: str, shape: str, size: int) -> Lines:
+def growth(watch: Watch, name: str, what: str, shape: str, size: int, *, most: int) -> Lines:
     """The lines of one shape: each function's ratio is the one in the middle of all attempts, its gap the least."""
     attempts: list[dict[str, Measured]] = []
     shown: list[Line] = []
-    while len(attempts) < ATTEMPTS and not (shown and all(line.holds for line in shown)):
+    while len(attempts) < most and not (shown and all(line.holds for line in shown)):
         attempts.append(measured(watch, LANGUAGES[name], shape, size))
         shown = list(compared(f"{name}, {what}", attempts))
     yield from shown
