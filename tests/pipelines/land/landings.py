@@ -9,10 +9,11 @@ import pyarrow.parquet as pq
 import yaml
 
 from pipelines.land.batch import Batch
-from pipelines.land.driver import driver
+from pipelines.land.driver import Driver, driver
 from pipelines.land.landed import QUARANTINE, Landed
 from pipelines.land.manifest import Entry, Manifest
 from pipelines.land.settings import parse
+from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.land.sinks.sink import folder
 from pipelines.land.task import Task
 from sigla.model import Draft, Subject
@@ -34,6 +35,7 @@ class Landings:
         self.landed = 0
         self.tasks = 0
         self.dies_at = 0
+        self.jobs: list[Driver] = []
 
     def register(self, text: str, subject: str = "orders-value") -> int:
         draft = Draft(text=text, type="PROTOBUF")
@@ -63,10 +65,17 @@ class Landings:
 
         entry = Entry(str(self.landed), "", 0, sum(map(len, batches)))
         self.job = driver(parse(yaml.safe_dump(form), "land.yaml"))
+        self.jobs.append(self.job)
         manifest = self.job.land(Batch("q", self.landed, entries=(entry,)), tasks)
         self.landed += 1
         self.last = manifest
         return manifest
+
+    def close(self) -> None:
+        """A catalog of Iceberg holds a connection; a job's ends with its process."""
+        for job in self.jobs:
+            if isinstance(job.sink, Iceberg):
+                job.sink._catalog.close()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Of the last batch, without our own columns."""

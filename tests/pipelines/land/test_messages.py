@@ -1,6 +1,7 @@
 """A Protobuf file has many messages, and a topic may have any of them: each is read as the one of its full name."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,12 +79,12 @@ def test_several_messages_of_a_file_have_a_table_each(landings: Landings) -> Non
 
 def test_tables_of_messages_are_tables_of_iceberg_too(tmp_path: Path) -> None:
     catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": str(tmp_path / "lake")}
-    landings = Landings(tmp_path, kind="iceberg", catalog=catalog)
-    id = landings.register(SHOP)
-    landings.land(order(id), line(id))
-    landings.land(line(id, b"t"), None)
-    assert [row["id"] for row in landings.committed("orders")] == ["o1", None]
-    assert [row["sku"] for row in landings.committed("orders.Order.Line")] == ["s", "t"]
+    with closing(Landings(tmp_path, kind="iceberg", catalog=catalog)) as landings:
+        id = landings.register(SHOP)
+        landings.land(order(id), line(id))
+        landings.land(line(id, b"t"), None)
+        assert [row["id"] for row in landings.committed("orders")] == ["o1", None]
+        assert [row["sku"] for row in landings.committed("orders.Order.Line")] == ["s", "t"]
 
 
 def test_a_table_from_before_messages_were_remembered_stays_that_of_the_first(landings: Landings) -> None:

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from io import BytesIO
 from typing import Any
 
 from fastapi import FastAPI
@@ -52,6 +51,9 @@ from sigla.web.workers import Workers, effort_of, is_quick
 
 LONGEST_TARGET = 8 * 2**10
 """Bytes of path and query."""
+
+LEAST_PART = 8 * 2**10
+"""Bytes of a body that are kept as they came; smaller parts are put together, each would cost more than it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,18 +303,26 @@ class Table:
         length = call.headers.get(b"content-length", NONE)
         if length.isdigit() and int(length) > limit:
             raise BodyTooLarge(limit=limit)
-        body = BytesIO()  # may come a byte at a time
+        parts: list[bytes] = []
+        small = bytearray()  # a body may come a byte at a time
+        size = 0
         more = True
         while more:
             message = await receive()
             if message["type"] != "http.request":
                 raise Gone
-            body.write(message.get("body", NONE))
-            if body.tell() > limit:
+            part = message.get("body", NONE)
+            size += len(part)
+            if size > limit:
                 raise BodyTooLarge(limit=limit)
+            if len(small) + len(part) < LEAST_PART:
+                small += part
+            else:
+                parts += (bytes(small), part)
+                small.clear()
             more = message.get("more_body", False)
         call.body_read = True
-        return body.getvalue()
+        return NONE.join((*parts, small))
 
 
 def _unserved(route: Route | None, error: StoreError) -> Refusal:
