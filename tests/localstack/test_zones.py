@@ -24,6 +24,7 @@ from localstack.assembly import Assembly, deploy
 from localstack.server import CREDENTIALS, taken
 from tests.localstack.conftest import THREE_ZONES as ZONES
 from tests.localstack.conftest import Deployed, command, gone, running_as
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.localstack
 
@@ -204,7 +205,7 @@ def test_a_zone_goes_and_comes_and_the_others_do_not_notice(deployed: Deployed, 
     put(without(there, leaving, tmp_path / "fewer"))
     after = environments(deployed)
     assert {zone: after[zone] for zone in others} == {zone: before[zone] for zone in others}
-    assert not after[leaving]
+    eventually(lambda: not environments(deployed)[leaving])
     ended = set(running) - set(deployed.processes())
     assert len([each for each in ended if each.pid not in before[leaving]]) >= 2, "its caches are still there"
     assert deployed.door(leaving).ask("GET", "/subjects")[0] == 403
