@@ -15,7 +15,7 @@ from pipelines.land.sinks.sink import Sink
 
 BINS: Final = 96
 """A quarter of an hour each."""
-COLOURS: Final = ("Blues", "Oranges", "Greens", "Purples", "Greys")
+COLOURS: Final = ("Blues", "Oranges", "Greens", "Purples", "Greys", "Reds")
 """Of each topic; later schemas are darker."""
 COUNTED: Final = "{x:,.0f}"
 """How an axis tells numbers of records."""
