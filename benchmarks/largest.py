@@ -257,7 +257,7 @@ def told(result: Any) -> str:
 
 
 def lines(*, quick: bool = False) -> Lines:
-    size, attempts = (2_000, 1) if quick else (SIZE, ATTEMPTS)
+    size, attempts = (5_000, 1) if quick else (SIZE, ATTEMPTS)
     watch = Watch()
     for name, shapes in SHAPES.items():
         for what, shape in shapes.items():
