@@ -106,7 +106,7 @@ class Counting:
 def test_what_was_remembered_first_goes_first() -> None:
     """Names come from clients: there is a bound in bytes."""
     counting = Counting()
-    recalled = Recalled(counting, most=2)  # type: ignore[arg-type]  # all that is asked of a unit
+    recalled = Recalled(counting, most=2)
     for question in ("a", "b", "c"):
         recalled.answer(question, counting, lambda _: 1)
     assert [recalled.answer(question, counting, lambda _: 1) for question in ("c", "b", "a")] == [3, 2, 4]

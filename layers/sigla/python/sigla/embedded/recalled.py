@@ -6,9 +6,8 @@ One number decides (`Unit.state`), so that nobody has to know which answer rests
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from sigla.embedded.unit import Unit
 from sigla.model import Chain, Config, Row, Subject
 from sigla.ports import Snapshot
 
@@ -17,6 +16,13 @@ LEAST_WEIGHT = 1_500
 """Bytes of a question with a short answer, its place in the table included."""
 
 Answer = TypeVar("Answer")
+
+
+class Committing(Protocol):
+    """A `Unit`, as far as it is asked here."""
+
+    @property
+    def state(self) -> int | None: ...
 
 
 class _Kept(NamedTuple):
@@ -28,7 +34,7 @@ class _Kept(NamedTuple):
 class Recalled:
     """At most `most` bytes, by the estimates of who asks: the first remembered goes first. Any thread may use it."""
 
-    def __init__(self, unit: Unit, *, most: int = MOST_BYTES) -> None:
+    def __init__(self, unit: Committing, *, most: int = MOST_BYTES) -> None:
         self._unit = unit
         self._room = most
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()

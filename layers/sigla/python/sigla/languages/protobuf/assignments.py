@@ -55,17 +55,17 @@ class Assignments(Cursor):
 
     def value(self) -> Value:
         effort.pulse(2)
-        token = self.tokens[self.at]
-        if token == "-":  # noqa: S105 - no password
+        following = self.tokens[self.at]
+        if following == "-":
             self.at += 1
             return Word(f"-{self.word('a number')}")
-        if token[:1] in WORD_STARTS:
+        if following[:1] in WORD_STARTS:
             self.at += 1
-            return Word(token)
-        if token == "[":  # noqa: S105 - no password
+            return Word(following)
+        if following == "[":
             return self.listed()
-        if token in CLOSING:
-            return self.message_value(CLOSING[token])
+        if following in CLOSING:
+            return self.message_value(CLOSING[following])
         return Text(self.string("a value"))
 
     def listed(self) -> Listed:
