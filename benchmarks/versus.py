@@ -13,6 +13,7 @@ the machine for longer than a round looks like a difference.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -84,7 +85,7 @@ def _middle(runs: Sequence[float]) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if nothing became worse, 1 if something did."""
+    """0 if nothing became worse, 1 if something did, or if a benchmark did not run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("revision", metavar="REVISION", help="the commit to compare with, as git names it")
     parser.add_argument("names", nargs="*", metavar="NAME", default=NAMES, help=f"(default: {', '.join(NAMES)})")
@@ -116,6 +117,10 @@ def checked_out(revision: str) -> Path:
     if not place.is_dir():
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", place, found], cwd=ROOT, check=True)
     subprocess.run(["requirements/install.sh", "dev"], cwd=place, check=True)
+    # Servers that are installed here serve both sides.
+    installed = place / ".localstack"
+    if not installed.exists() and (ROOT / ".localstack").exists():
+        installed.symlink_to(ROOT / ".localstack")
     return place
 
 
@@ -124,18 +129,26 @@ def alternating(before: Path, now: Path, name: str, options: Sequence[str], roun
     told: dict[Path, Told] = {before: {}, now: {}}
     for number in range(rounds):
         for place in (before, now) if number % 2 == 0 else (now, before):
-            for line in _lines(place, name, options):
+            for line in lines_of(place, name, options):
                 told[place].setdefault(str(line["what"]), []).append(line)
     return told[before], told[now]
 
 
-def _lines(place: Path, name: str, options: Sequence[str]) -> list[dict[str, object]]:
+def lines_of(place: Path, name: str, options: Sequence[str]) -> list[dict[str, object]]:
     python = place / ".venv" / "bin" / "python"
+    # Either side keeps its filled stores for itself: it would remove those of another form as stale.
+    temporary = place / "build" / "benchmarks"
+    temporary.mkdir(parents=True, exist_ok=True)
     ran = subprocess.run(
-        [python, "-m", "benchmarks", name, "--json", *options], cwd=place, capture_output=True, text=True, check=False
+        [python, "-m", "benchmarks", name, "--json", *options],
+        cwd=place,
+        env=os.environ | {"TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    if ran.returncode:
-        print(f"  {name} did not run in {place.name}:\n{ran.stderr}", file=sys.stderr)
+    if ran.returncode or not ran.stdout:
+        sys.exit(f"{name} did not run in {place}:\n{ran.stderr}")
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 

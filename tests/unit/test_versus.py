@@ -1,6 +1,9 @@
 """What counts as worse when two commits are measured in alternating runs."""
 
-from benchmarks.versus import Compared, compared
+import pytest
+
+from benchmarks.harness import ROOT
+from benchmarks.versus import Compared, compared, lines_of
 
 STEADY = (100.0, 101.0, 99.0, 100.0, 100.5)
 
@@ -36,3 +39,9 @@ def test_ratios_are_compared_where_a_baseline_ran_beside() -> None:
 
 def test_a_line_that_one_side_lacks_is_not_compared() -> None:
     assert compared({}, {"a read": [{"what": "a read", "figure": 9.0, "ratio": None, "unit": "s"}]}) == []
+
+
+def test_a_benchmark_that_does_not_run_ends_the_comparison() -> None:
+    """Else nothing would have become worse."""
+    with pytest.raises(SystemExit, match="missing did not run in"):
+        lines_of(ROOT, "missing", [])
