@@ -123,11 +123,17 @@ def test_each_that_needs_jars_fetches_them_in_one_way(
         installation.connectors("4.0.2")
     with pytest.raises(Unavailable, match=r"python -m tests\.pipelines\.broker --install"), broker.running():
         pass
+    with pytest.raises(Unavailable, match=r"python -m pipelines\.connectors\.installation 4\.0\.2"):
+        installation.iceberg("4.0.2")
     assert installation.main(["4.0.2"]) == 0
     broker.install()
     dynamodb.install()
+    with pytest.raises(Unavailable, match=r"Iceberg has no runtime for Spark 4\.3\.0: install a PySpark of 4\.0"):
+        installation.iceberg("4.3.0")
     [jar] = installation.connectors("4.0.2")
     assert str(installation.POM) in jar.read_text()
+    [jar] = installation.iceberg("4.0.2")
+    assert f"{installation.ICEBERG_POM} -Dspark=4.0 " in jar.read_text()
     assert str(broker.POM) in (tmp_path / "broker/lib/asked.jar").read_text()
     assert str(dynamodb.POM) in (tmp_path / "dynamodb/lib/asked.jar").read_text()
 

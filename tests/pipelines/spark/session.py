@@ -5,12 +5,13 @@ For tests/pipelines/conftest.py alone: a fixture that is imported into several p
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.connectors.installation import connectors
+from pipelines.connectors.installation import connectors, iceberg
 from pipelines.connectors.maven import Unavailable, java
 from pipelines.spark import session
 from tests.pipelines import broker
@@ -26,7 +27,7 @@ QUICKLY: Mapping[str, str] = {
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Two threads, four attempts of each task; Kafka's connector where it is installed.
+    """Two threads, four attempts of each task; the connectors of Kafka and Iceberg where they are installed.
 
     A task that is slow is tried beside itself on another host alone: see tests/pipelines/spark/cluster.py.
     """
@@ -37,7 +38,7 @@ def spark() -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as environ:
         environ.setenv("SPARK_LOCAL_IP", "127.0.0.1")  # so that what the session sets is undone behind us
         environ.delenv("PYSPARK_PYTHON", raising=False)
-        made = session(os.environ, name="tests", master="local[2,4]", jars=_connectors(), settings=QUICKLY)
+        made = session(os.environ, name="tests", master="local[2,4]", jars=_installed(), settings=QUICKLY)
         assert made.version == os.environ.get("SPARK_VERSION", made.version), (
             "another Spark than tests/pipelines/versions.py means"
         )
@@ -56,8 +57,19 @@ def kafka(spark: SparkSession) -> Iterator[Broker]:
         pytest.skip(str(reason))
 
 
-def _connectors() -> list[Path]:
+@pytest.fixture(scope="session")
+def iceberg_spark(spark: SparkSession) -> SparkSession:
+    """A session that can change tables of Iceberg."""
     try:
-        return connectors()
-    except Unavailable:
-        return []
+        iceberg()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    return spark
+
+
+def _installed() -> list[Path]:
+    jars: list[Path] = []
+    for kind in (connectors, iceberg):
+        with suppress(Unavailable):
+            jars += kind()
+    return jars
