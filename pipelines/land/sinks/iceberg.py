@@ -107,6 +107,23 @@ class Iceberg:
         self._lake = lake
         self._done: dict[str, int] = {}
 
+    @property
+    def catalog(self) -> Catalog:
+        return self._catalog
+
+    @property
+    def namespace(self) -> tuple[str, ...]:
+        return self._namespace
+
+    def tables(self) -> Iterator[tuple[str, Table]]:
+        """Every table of the namespace, by its name there, whoever made it. Raises StoreError."""
+        with _answering():
+            if not self._catalog.namespace_exists(self._namespace):
+                return
+            for identifier in self._catalog.list_tables(self._namespace):
+                with suppress(NoSuchTableError):  # it was dropped meanwhile
+                    yield identifier[-1], self._catalog.load_table(identifier)
+
     def columns(self, table: str) -> pa.Schema | None:
         with _answering():
             found = self._table(table)

@@ -1,0 +1,98 @@
+"""Lists the tables of a lake, shows the columns of one, or prints how an engine reads them.
+
+    python -m pipelines tables CONFIG [TABLE] [--json | --ddl spark|trino|athena|duckdb]
+
+No Spark is started, and no data is read.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from pipelines.land.driver import Driver, configured, driver
+from pipelines.land.sinks.parquet import Parquet
+from pipelines.land.sinks.sink import Sink
+from pipelines.land.told import OWN
+from pipelines.tables import catalogs, page
+from pipelines.tables.catalogs import CannotAttach, IcebergCatalog
+from pipelines.tables.ddl import ENGINES, statements
+from pipelines.tables.facts import TableFacts, tables
+from pipelines.told import MISUSED, ended
+
+if TYPE_CHECKING:
+    from pipelines.land.sinks.iceberg import Iceberg
+
+
+class UnknownTable(Exception):
+    """The lake has no such table; the sentence says which ones it has."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """0: printed. 1: a store does not answer. 2: there is no such table, or no such way."""
+    asked = _parser().parse_args(argv)
+    own = {**OWN, UnknownTable: MISUSED, CannotAttach: MISUSED}
+    return ended(lambda: _printed(asked), own, again="Start it again when it does.")
+
+
+def _printed(asked: argparse.Namespace) -> int:
+    with ExitStack() as stack:
+        opened = driver(configured(asked.config))
+        iceberg = _iceberg(opened.sink)
+        if iceberg:
+            stack.callback(iceberg.catalog.close)
+        return _shown(asked, tables(opened), _attached(opened, iceberg) if iceberg else None)
+
+
+def _shown(asked: argparse.Namespace, found: Sequence[TableFacts], catalog: IcebergCatalog | None) -> int:
+    chosen = [_one(found, asked.table)] if asked.table else found
+    if asked.ddl:
+        print("\n\n".join(statements(asked.ddl, table, catalog) for table in chosen))
+    elif asked.json:
+        forms = [page.form(table, with_columns=bool(asked.table)) for table in chosen]
+        print(json.dumps(forms[0] if asked.table else forms, indent=2, ensure_ascii=False))
+    elif asked.table:
+        print(page.one(chosen[0]))
+    elif chosen:
+        print(page.listing(chosen))
+    else:
+        print("There are no tables yet: nothing was landed.", file=sys.stderr)
+    return 0
+
+
+def _one(found: Sequence[TableFacts], called: str) -> TableFacts:
+    """By what `land.yaml` calls it, or by its name in the catalog. Raises UnknownTable."""
+    for each in found:
+        if called == each.table:
+            return each
+    for each in found:
+        if called == each.name:
+            return each
+    known = ", ".join(each.table for each in found) or "none, nothing was landed"
+    raise UnknownTable(f"Unknown table {called}. Tables: {known}.")
+
+
+def _iceberg(sink: Sink) -> "Iceberg | None":
+    if isinstance(sink, Parquet):
+        return None
+    from pipelines.land.sinks.iceberg import Iceberg  # noqa: PLC0415 - pyiceberg costs seconds
+
+    return sink if isinstance(sink, Iceberg) else None
+
+
+def _attached(opened: Driver, iceberg: "Iceberg") -> IcebergCatalog:
+    return catalogs.opened(iceberg.catalog, iceberg.namespace, opened.lake)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pipelines tables", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
+    parser.add_argument("table", metavar="TABLE", nargs="?", default="", help="one table; all of them if it is missing")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="the same for a program")
+    how.add_argument("--ddl", choices=ENGINES, help="the statements with which this engine reads the table")
+    return parser
