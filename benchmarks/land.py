@@ -208,7 +208,7 @@ class Estate:
             "registry": {"data": str(self.root / "registry")},
             "source": source or {"kind": "files", "path": str(self.root / topic)},
             "bind": [{"topic": topic, "reader": {"id": self.ids[topic][-1 if topic == "one" else orders.READER]}}],
-            "sink": {"lake": str(out / "lake")},
+            "sink": {"kind": "parquet", "lake": str(out / "lake")},
             "work": str(out / "work"),
         }
         out.mkdir(parents=True, exist_ok=True)

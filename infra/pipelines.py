@@ -30,6 +30,7 @@ from infra.packages import ROOT, Package, built
 from infra.parts.alarms import Watched, set_alarms
 from infra.parts.checklist import acknowledge
 from infra.parts.functions import allow, use_of_the_key
+from infra.parts.glue import tables_of
 from infra.parts.logs import log_group
 from infra.parts.notes import notes
 from infra.parts.recipients import Recipients
@@ -55,7 +56,7 @@ class Job:
     """reads, writes: below which of the lake's prefixes. forgets: where it may delete.
 
     journal: it also reads the journal, and whose table and bucket are. fresh: it wants an empty place for what it
-    reports, a new one for each run.
+    reports, a new one for each run. tables: it also makes and changes tables in the Glue Data Catalog.
     """
 
     name: str
@@ -64,11 +65,12 @@ class Job:
     forgets: tuple[str, ...] = ()
     journal: bool = False
     fresh: bool = False
+    tables: bool = False
 
 
 JOBS: Final = (
     # Spark removes what it no longer needs of a checkpoint, and `gc` files that no manifest names.
-    Job("land", (RAW, TABLES, WORK), (TABLES, WORK), forgets=(TABLES, WORK)),
+    Job("land", (RAW, TABLES, WORK), (TABLES, WORK), forgets=(TABLES, WORK), tables=True),
     Job("audit", (RAW, TABLES, REPORTS), (REPORTS,), forgets=(REPORTS,), fresh=True),
     Job("scrub", (REPORTS,), (REPORTS,), forgets=(REPORTS,), journal=True, fresh=True),
 )
@@ -292,6 +294,7 @@ class Pipelines(Construct):
                 "s3:GetObject",
                 on=[each.bucket.arn_for_objects(each.s3_object_key) for each in uploaded],
             ),
+            *(tables_of(self.chosen.glue_database) if job.tables else []),
             *self.logged(),
         ]
 
@@ -382,5 +385,5 @@ def _sizes(worker: str, vcpus: int) -> dict[str, str]:
     }
 
 
-_SOME = "Objects below a prefix."
+_SOME = "Objects below a prefix, or tables of one database."
 _SOME_LOGS = "CloudWatch Logs asks for leave to list the account's log groups, and for nothing less; names are seen."

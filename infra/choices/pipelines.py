@@ -25,6 +25,8 @@ class Pipelines:
     lake_bucket: a bucket that is there. Tables are below tables/, what jobs remember below work/, what they report
         below reports/; files of raw records are read below raw/.
     land: land.yaml, as a path on the deployer's machine; empty: nothing is landed.
+    glue_database: the database of the Glue Data Catalog in which landing makes tables, `sink.namespace` in land.yaml;
+        empty: none, as where tables are plain Parquet or another catalog has them.
     jars: a folder there with the connectors to Kafka; empty: files are landed.
     release: of EMR. The default is one with long-term support, until September 2029.
     max_vcpus: what all runs together may have at a time; each comes with 4 GB. A run begins with a driver of 2 and one
@@ -38,6 +40,7 @@ class Pipelines:
     enabled: bool = False
     lake_bucket: str = ""
     land: str = ""
+    glue_database: str = "sigla"
     jars: str = ""
     release: str = "emr-spark-8.1.0"
     max_vcpus: int = 16
@@ -61,6 +64,10 @@ def _are_ids(kind: str) -> Callable[[str], object]:
 
 RULES: Rules = {
     "lake_bucket": (is_bucket, BUCKET_EXPECTED),
+    "glue_database": (
+        lambda value: re.fullmatch("[a-z0-9_]{0,255}", value),
+        "it must be a name of lower-case letters, digits and _, or empty",
+    ),
     "release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
     "max_vcpus": (
         lambda value: LEAST_VCPUS <= value <= 4_000,

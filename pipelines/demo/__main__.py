@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -77,9 +77,8 @@ def demonstrate(spark: SparkSession, estate: Estate, records: int, seed: int, st
 
     It ends early when it was asked to stop; else there is a picture of it.
     """
-    landing = driver(estate.begin())
     total, known, made = Sum(), dict[str, Known](), jobs(records, estate.raw, seed)
-    with processes(os.cpu_count() or 1) as pool:
+    with closing(driver(estate.begin())) as landing, processes(os.cpu_count() or 1) as pool:
         for slice_ in range(SLICES):
             new = needed(slice_)
             known |= estate.register(new)
@@ -90,8 +89,8 @@ def demonstrate(spark: SparkSession, estate: Estate, records: int, seed: int, st
                 run(spark, landing, total, stopping, form="text")
             if stopping.asked.is_set():
                 return total
-    _say("Drawing the picture …")
-    counts = picture.over_time(landing.sink, {name: each.id for name, each in known.items()})
+        _say("Drawing the picture …")
+        counts = picture.over_time(landing.sink, {name: each.id for name, each in known.items()})
     picture.draw(counts, total.reasons, estate.picture)
     return total
 

@@ -23,7 +23,7 @@ source: {{kind: files, path: {raw}, batch_files: {files}}}
 bind:
 {bindings}
 checks: {{deleted: fail, max_bytes: {max_bytes}}}
-sink: {{kind: parquet, lake: {lake}}}
+sink: {{lake: {lake}}}
 work: {work}
 """
 

@@ -72,6 +72,9 @@ class Driver:
             reasons=reasons,
         )
 
+    def close(self) -> None:
+        self.sink.close()
+
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now() / 1000, UTC)
 
@@ -134,11 +137,10 @@ def configured(url: str) -> Landing:
 def driver(landing: Landing) -> Driver:
     """Raises InvalidLanding, InvalidSetting, StoreError."""
     work, lake, clock = place(landing.work), place(landing.sink.lake), SystemClock()
-    kept.check(work, lake, landing.sink)
+    part = kept.checked(work, lake, landing.sink)
     manifests = Manifests(work)
-    return Driver(
-        landing, work, lake, manifests, _sink(landing.sink, lake, manifests), Messages(work, manifests), clock
-    )
+    landing = landing.model_copy(update={"sink": part})
+    return Driver(landing, work, lake, manifests, _sink(part, lake, manifests), Messages(work, manifests), clock)
 
 
 def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:

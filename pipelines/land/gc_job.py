@@ -7,6 +7,7 @@ Without --delete it only says which.
 
 import argparse
 from collections.abc import Sequence
+from contextlib import closing
 
 from pipelines.land import gc
 from pipelines.land.driver import configured, driver
@@ -26,8 +27,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _collected(asked: argparse.Namespace) -> int:
-    opened = driver(configured(asked.config))
-    found = gc.collect(opened.lake, opened.manifests, opened.now(), dry_run=not asked.delete)
+    with closing(driver(configured(asked.config))) as opened:
+        found = gc.collect(opened.lake, opened.manifests, opened.now(), dry_run=not asked.delete)
     print(*(name for name, _ in found), sep="\n", end="\n" if found else "")
     print(
         f"{'removed' if asked.delete else 'to be removed'}: {len(found)} files, {sum(size for _, size in found)} bytes"

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 
 from pyspark.sql import SparkSession
 
@@ -36,8 +37,8 @@ def _landed(asked: argparse.Namespace) -> int:
     landing = configured(asked.config)
     jars = connectors() if isinstance(landing.source, KafkaPart) and not submitted(os.environ) else []
     total = Sum()
-    with running(os.environ, name=landing.name, jars=jars) as spark:
-        run(spark, driver(landing), total, stopping_on_signals(), stream=asked.stream, form=asked.report)
+    with running(os.environ, name=landing.name, jars=jars) as spark, closing(driver(landing)) as opened:
+        run(spark, opened, total, stopping_on_signals(), stream=asked.stream, form=asked.report)
     if asked.report == "text":
         print("\n".join(total.lines()))
     return 0

@@ -10,6 +10,7 @@ are none of its business.
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 
 from pipelines.land.driver import configured, driver
 from pipelines.land.told import AGAIN, OWN
@@ -37,7 +38,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _replayed(asked: argparse.Namespace) -> int:
     unbound = Counter[str]()
-    manifest = driver(configured(asked.config)).replay(asked.reason, unbound)
+    with closing(driver(configured(asked.config))) as opened:
+        manifest = opened.replay(asked.reason, unbound)
     print(f"resolved: {manifest.counts.resolved if manifest else 0}")
     for topic, records in sorted(unbound.items()):
         print(f"waiting: {records} of {topic}, which is not in `bind`")

@@ -215,9 +215,9 @@ class ChecksPart(_Part):
 
 
 class SinkPart(_Part):
-    """lake: the folder of all tables. catalog: of Iceberg, as pyiceberg names its properties."""
+    """lake: the folder of all tables. catalog: of Iceberg, as pyiceberg names its properties; {} for the lake's own."""
 
-    kind: Literal["parquet", "iceberg"] = "parquet"
+    kind: Literal["iceberg", "parquet"] = "iceberg"
     lake: Text
     evolve: Evolve = Evolve.ADD
     additional: Additional = Additional.KEEP

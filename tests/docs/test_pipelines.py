@@ -63,7 +63,7 @@ def test_every_setting_is_shown() -> None:
 
 
 def test_what_is_said_to_be_assumed_is(tmp_path: Path) -> None:
-    """All but what has to be said stands there with its default, where it has one."""
+    """All but what has to be said stands there with its default, where it has one; in S3 a catalog has to be."""
     full, least = (yaml.safe_load(text) for text in settings())
     path = tmp_path / "land.yaml"
     path.write_text(yaml.safe_dump(least))
@@ -72,7 +72,7 @@ def test_what_is_said_to_be_assumed_is(tmp_path: Path) -> None:
         yaml.safe_dump({**least, **{each: full[each] for each in ("name", "checks", "trigger", "stop_if")}})
     )
     assert read(path) == assumed
-    shown = {**full["sink"], "kind": "parquet", "lake": least["sink"]["lake"]}
+    shown = {**full["sink"], "catalog": {}, "lake": least["sink"]["lake"]}
     path.write_text(yaml.safe_dump({**least, "sink": shown, "max_stale": full["max_stale"]}))
     assert read(path) == assumed
 

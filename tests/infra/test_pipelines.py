@@ -207,6 +207,20 @@ def test_jobs_read_one_registry_and_what_they_need_of_the_lake(jobs: Template) -
     assert rows["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["default#*", "default"]}}
 
 
+def test_landing_changes_the_tables_of_one_glue_database_and_removes_none(jobs: Template) -> None:
+    """The first example commits to Iceberg tables there."""
+    assert {each.rpartition(":")[2] for each in may(jobs, "land", "glue:UpdateTable")} == {
+        "catalog",
+        "database/sigla",
+        "table/sigla/*",
+    }
+    assert may(jobs, "land", "glue:UpdateTable") == may(jobs, "land", "glue:CreateTable")
+    for job in ("land", "audit", "scrub"):
+        actions = {action for each in granted(jobs, job) for action in as_list(each["Action"])}
+        assert not {each for each in actions if each.startswith("glue:Delete")}
+        assert any(each.startswith("glue:") for each in actions) == (job == "land")
+
+
 def test_who_starts_a_job_hands_it_its_role_and_nothing_else(jobs: Template) -> None:
     for job in JOBS:
         (name,) = [each for each in ids(jobs, "AWS::IAM::Policy") if f"{job.name.title()}Starter" in each]
@@ -257,6 +271,10 @@ def test_too_many_bad_records_ring(jobs: Template) -> None:
         (
             {"pipelines.subnets": "subnet-1"},
             "pipelines.subnets and pipelines.security_groups go together: give both or neither.",
+        ),
+        (
+            {"pipelines.glue_database": "Sigla"},
+            "pipelines.glue_database is 'Sigla'; it must be a name of lower-case letters, digits and _, or empty.",
         ),
         ({"pipelines.release": "8"}, "pipelines.release is '8'; it must be a release label of EMR."),
         (

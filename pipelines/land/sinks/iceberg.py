@@ -32,7 +32,7 @@ from pipelines.land.settings import InvalidLanding
 from pipelines.land.sinks import sink
 from pipelines.land.sinks.data_files import data_file
 from pipelines.land.sinks.sink import DAY, OURS, folder
-from pipelines.places import Bucket, Place
+from pipelines.places import Bucket, Folder, Place
 from pipelines.retries import tries
 from sigla.errors import StoreError
 
@@ -59,11 +59,23 @@ JSON_TEXT: Final = "JSON"
 """The comment of a column of JSON text, or of lists and maps of it: Iceberg has one type for all texts."""
 
 
+CATALOG: Final = "catalog.db"
+"""The lake's own catalog, in SQLite. No table's folder can be called so."""
+_UNADDRESSED: Final = ("?", "#")
+"""What pyiceberg, as others, takes for the end of a path."""
+
+
 def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
-    """properties: as pyiceberg's configuration has them (`type: glue`, `type: sql` and `uri`, …).
+    """properties: as pyiceberg's configuration has them (`type: glue`, `type: sql` and `uri`, …); {}: the lake's own.
 
     Raises InvalidLanding, StoreError.
     """
+    if any(each in lake.url for each in _UNADDRESSED):
+        raise InvalidLanding(
+            f"`sink.lake` is {lake.url}, and the address of an Iceberg table cannot contain ? or #. Choose another "
+            "place, or write `kind: parquet`."
+        )
+    properties = properties or own_catalog(lake)
     # A repetition inside of botocore cannot tell its own commit from another's, and would have its files removed.
     found: dict[str, Any] = {"glue.max-retries": 0}
     if isinstance(lake, Bucket):
@@ -71,10 +83,28 @@ def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
     found |= properties
     with _answering():
         try:
-            load_file_io(found, lake.uri(""))  # else it is missed by the first table
+            load_file_io(found, _address(lake, ""))  # else it is missed by the first table
             return load_catalog("sigla", **found)
         except tuple(_MISUSED) as problem:
             raise InvalidLanding(f"`sink.catalog` is none that pyiceberg can open: {_line(problem)}.") from problem
+
+
+def own_catalog(lake: Place) -> Mapping[str, str]:
+    """The properties of a catalog in SQLite, in the lake's folder, which is there now.
+
+    Raises InvalidLanding where the lake is none.
+    """
+    if not isinstance(lake, Folder):
+        raise InvalidLanding(
+            "`sink.catalog` is missing: Iceberg tables in S3 need a catalog. Write `catalog: {type: glue}`, "
+            "`catalog: {type: rest, uri: https://…}`, or `kind: parquet`, which needs no catalog."
+        )
+    return {"type": "sql", "uri": f"sqlite:///{lake.folder_for(CATALOG)}"}
+
+
+def _address(place: Place, name: str) -> str:
+    """How Iceberg's metadata name a file. In a folder without escapes: pyiceberg takes them for parts of a name."""
+    return f"file://{place.path(name)}" if isinstance(place, Folder) else place.uri(name)
 
 
 @contextmanager
@@ -155,6 +185,9 @@ class Iceberg:
                 for batch in found.scan().to_arrow_batch_reader():
                     yield batch.cast(schema)
 
+    def close(self) -> None:
+        self._catalog.close()
+
     def _commit(self, manifest: Manifest, table: str) -> None:
         for last in tries():
             try:
@@ -191,7 +224,7 @@ class Iceberg:
     def _created(self, manifest: Manifest, table: str) -> Table:
         """Empty, and partitioned from the first instant. Raises if another driver was faster."""
         self._catalog.create_namespace_if_not_exists(self._namespace)
-        location = self._lake.under(folder(table)).uri("").rstrip("/")
+        location = _address(self._lake, folder(table)).rstrip("/")
         schema = _commented_schema(sink.schema_of(table, manifest))
         creation = self._catalog.create_table_transaction(
             self._name(table), schema, location=location, properties=PROPERTIES
@@ -212,7 +245,7 @@ class Iceberg:
         return *self._namespace, folder(table)
 
     def _uri(self, file: DataFile) -> str:
-        return self._lake.under(folder(file.table)).uri(file.path)
+        return _address(self._lake.under(folder(file.table)), file.path)
 
 
 def _property(query: str) -> str:

@@ -9,17 +9,33 @@ from typing import Final
 
 import orjson
 
+from pipelines.land.manifest import FOLDER
 from pipelines.land.settings import InvalidLanding, SinkPart
 from pipelines.places import Folder, Place
 
 NAME: Final = "sink.json"
 
 
-def check(work: Place, lake: Place, part: SinkPart) -> None:
-    """Raises InvalidLanding where the work directory is about other tables."""
-    kept = work.read(NAME)
-    if kept is not None:
-        _compare(work, orjson.loads(kept), _form(work, lake, part))
+def checked(work: Place, lake: Place, part: SinkPart) -> SinkPart:
+    """The settings with the kind that holds: where they do not name one, a work directory goes on with its own.
+
+    So a job whose settings are older than a default lands to the tables that it has. Raises InvalidLanding where the
+    work directory is about other tables, or does not say about which.
+    """
+    text = work.read(NAME)
+    form = None if text is None else orjson.loads(text)
+    named = "kind" in part.model_fields_set
+    if form is None:
+        if not named and next(work.names(FOLDER), None) is not None:
+            raise InvalidLanding(
+                f"{work.url} has landed batches and does not say to tables of which kind. Write `kind: parquet` or "
+                "`kind: iceberg` in `sink`, whichever they are."
+            )
+        return part
+    if not named:
+        part = part.model_copy(update={"kind": form["kind"]})
+    _compare(work, form, _form(work, lake, part))
+    return part
 
 
 def keep(work: Place, lake: Place, part: SinkPart) -> None:

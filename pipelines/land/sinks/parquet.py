@@ -38,6 +38,9 @@ class Parquet:
     def commit(self, manifest: Manifest) -> None:
         """The manifest stands: it is done."""
 
+    def close(self) -> None:
+        """It has nothing open."""
+
     def files(self, table: str) -> tuple[str, ...]:
         """What is committed, as paths of the lake's file system."""
         place = self._lake.under(folder(table))

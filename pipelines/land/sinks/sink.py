@@ -54,6 +54,10 @@ class Sink(Protocol):
         """All that is committed."""
         ...
 
+    def close(self) -> None:
+        """Closes what it has open; then it is asked for nothing more."""
+        ...
+
 
 def folder(table: str) -> str:
     """The folder of a table below the lake, and its name in a catalog: Glue takes lower case, digits and `_` only."""

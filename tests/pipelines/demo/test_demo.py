@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -129,17 +130,17 @@ def generated(estate: Estate, made: Sequence[Job], slice_: int, known: dict[str,
 @pytest.mark.spark
 def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> None:
     """Good ones in their tables, bad ones in the quarantine, for the reason they were made for; then it is drawn."""
-    landing, made, known = driver(estate.begin()), jobs(RECORDS, estate.raw, seed=1), dict[str, Known]()
-    total = Sum()
-    for slice_ in range(SLICES):
-        generated(estate, made, slice_, known)
-        one = land(landing, estate.raw, slice_)
-        total.read, total.landed = total.read + one.read, total.landed + one.landed
-        total.reasons.update(one.reasons)
+    made, known, total = jobs(RECORDS, estate.raw, seed=1), dict[str, Known](), Sum()
+    with closing(driver(estate.begin())) as landing:
+        for slice_ in range(SLICES):
+            generated(estate, made, slice_, known)
+            one = land(landing, estate.raw, slice_)
+            total.read, total.landed = total.read + one.read, total.landed + one.landed
+            total.reasons.update(one.reasons)
+        counts = picture.over_time(landing.sink, {name: each.id for name, each in known.items()})
     assert total.reasons == earned(made)
     assert demo.judged(total, RECORDS, earned(made)) == 0
     assert demo.judged(total, RECORDS + 1, earned(made)) == 1
-    counts = picture.over_time(landing.sink, {name: each.id for name, each in known.items()})
     written = {schema.name for topic in TOPICS for schema in topic.written}
     assert set(counts) == written
     assert 0.99 * total.landed < sum(map(sum, counts.values())) <= total.landed, "all but tombstones"

@@ -13,7 +13,6 @@ from pipelines.land.driver import Driver, driver
 from pipelines.land.landed import QUARANTINE, Landed
 from pipelines.land.manifest import Entry, Manifest
 from pipelines.land.settings import parse
-from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.land.sinks.sink import folder
 from pipelines.land.task import Task
 from sigla.model import Draft, Subject
@@ -53,7 +52,7 @@ class Landings:
             "registry": {"data": str(self.home / "data")},
             "source": {"kind": "files", "path": str(self.home / "raw")},
             "bind": [*map(dict, bound)],
-            "sink": {"lake": str(self.home / "lake")} | self.sink,
+            "sink": {"kind": "parquet", "lake": str(self.home / "lake")} | self.sink,
             "work": str(self.home / "work"),
         }
 
@@ -72,10 +71,8 @@ class Landings:
         return manifest
 
     def close(self) -> None:
-        """A catalog of Iceberg holds a connection; a job's ends with its process."""
         for job in self.jobs:
-            if isinstance(job.sink, Iceberg):
-                job.sink._catalog.close()
+            job.close()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Of the last batch, without our own columns."""

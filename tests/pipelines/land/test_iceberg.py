@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 import pytest
+from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import NoSuchTableError
 from sqlalchemy.exc import OperationalError
 
@@ -19,12 +20,14 @@ from pipelines.land.quarantine import RESOLVED_TABLE
 from pipelines.land.settings import InvalidLanding, parse
 from pipelines.land.sinks import iceberg
 from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.places import place
+from pipelines.places import Bucket, place
 from sigla.errors import StoreError
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
 from tests.pipelines.land.crash_rig import World
+from tests.pipelines.land.landings import Landings
+from tests.pipelines.land.world import framed
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 
@@ -69,6 +72,35 @@ def test_a_catalog_that_cannot_be_one_is_a_matter_of_the_settings(
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(InvalidLanding, match=rf"^`sink.catalog` is none that pyiceberg can open: .*{said}.*\.$"):
         iceberg.catalog(properties, place("lake"))
+
+
+ORDER = 'syntax = "proto3"; message Order { string id = 1; }'
+
+
+@pytest.mark.parametrize("home", ["plain", "mein Büro"])
+def test_a_lake_that_is_a_folder_has_a_catalog_of_its_own(home: str, tmp_path: Path) -> None:
+    """The first example names none; and a folder may be called anything that a person calls one."""
+    with closing(Landings(tmp_path / home, kind="iceberg")) as landings:
+        id = landings.register(ORDER)
+        landings.land(framed(id, bytes.fromhex("000a026f31")))
+        landings.land(framed(id, bytes.fromhex("000a026f32")))
+        assert [row["id"] for row in landings.committed("orders")] == ["o1", "o2"]
+    uri = f"sqlite:///{tmp_path / home}/lake/{iceberg.CATALOG}"
+    with closing(load_catalog("sigla", type="sql", uri=uri)) as anybodys:
+        assert {*anybodys.load_table("sigla.orders").scan().to_arrow()["id"].to_pylist()} == {"o1", "o2"}
+
+
+def test_iceberg_in_s3_asks_for_a_catalog() -> None:
+    """None is assumed there: Glue's tables are seen by a whole account."""
+    lake = Bucket("my-lake", "tables", "eu-west-1", "https://s3.eu-west-1.amazonaws.com")
+    with pytest.raises(InvalidLanding, match=r"`sink.catalog` is missing: .* Write `catalog: {type: glue}`, .*rest"):
+        iceberg.catalog({}, lake)
+
+
+@pytest.mark.parametrize("name", ["what?", "no #1"])
+def test_a_lake_that_no_address_of_iceberg_leads_to_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidLanding, match=r"`sink.lake` is .* cannot contain \? or #"):
+        iceberg.catalog({}, place(tmp_path / name))
 
 
 @pytest.mark.parametrize("namespace", ["", " ", "a..b", "a."])
@@ -130,7 +162,7 @@ def test_a_batch_with_such_columns_is_not_decided(world: World, tmp_path: Path) 
         "registry": {"data": str(tmp_path / "data")},
         "source": {"kind": "files", "path": str(tmp_path / "raw")},
         "bind": [{"topic": "orders"}],
-        "sink": {"lake": str(tmp_path / "lake")},
+        "sink": {"kind": "parquet", "lake": str(tmp_path / "lake")},
         "work": str(tmp_path / "work"),
     }
     sink = Iceberg(world.catalog, "sigla", world.lake)

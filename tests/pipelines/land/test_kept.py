@@ -1,6 +1,7 @@
 """A work directory is about the tables that it has landed to: others would have holes, and nobody would know."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pipelines.land.driver import driver
 from pipelines.land.landed import Landed
 from pipelines.land.settings import InvalidLanding, SinkPart, read
 from pipelines.land.sinks import kept
+from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.task import Task
 from pipelines.places import Folder
 from sigla.model import Draft, Subject
@@ -32,14 +34,14 @@ def nothing(task: Task) -> list[Landed]:
     return [task.land([])]
 
 
-def config(root: Path, lake: str = "lake") -> str:
+def config(root: Path, lake: str = "lake", **sink: str) -> str:
     with embedded(Settings(), root / "data") as (registry, _):
         registry.register(Subject(".", "orders-value"), Draft('"int"'))
     form = {
         "registry": {"data": str(root / "data")},
         "source": {"kind": "files", "path": str(root / "raw")},
         "bind": [{"topic": "orders"}],
-        "sink": {"lake": str(root / lake)},
+        "sink": {"lake": str(root / lake), **sink},
         "work": str(root / "work"),
     }
     (root / "land.yaml").write_text(yaml.safe_dump(form))
@@ -49,10 +51,10 @@ def config(root: Path, lake: str = "lake") -> str:
 @pytest.mark.parametrize(
     "before, now, said",
     [
-        ({}, {"kind": "iceberg"}, "`sink.kind` was parquet, and is iceberg now"),
-        ({"kind": "iceberg"}, {}, "`sink.kind` was iceberg, and is parquet now"),
+        ({"kind": "parquet"}, {}, "`sink.kind` was parquet, and is iceberg now"),
+        ({}, {"kind": "parquet"}, "`sink.kind` was iceberg, and is parquet now"),
         ({}, {"lake": "lake2"}, r"`sink.lake` was ../lake, and is ../lake2 now"),
-        ({"kind": "iceberg"}, {"kind": "iceberg", "namespace": "eu"}, "`sink.namespace` was sigla, and is eu now"),
+        ({}, {"namespace": "eu"}, "`sink.namespace` was sigla, and is eu now"),
     ],
 )
 def test_other_tables_are_refused(tmp_path: Path, before: dict[str, str], now: dict[str, str], said: str) -> None:
@@ -67,8 +69,8 @@ def test_other_tables_are_refused(tmp_path: Path, before: dict[str, str], now: d
 
 def test_what_is_of_no_tables_may_change(tmp_path: Path) -> None:
     """Parquet has no namespace; how files are written is each batch's own matter."""
-    keep(tmp_path)
-    keep(tmp_path, namespace="eu", zstd="9", evolve="pin")
+    keep(tmp_path, kind="parquet")
+    keep(tmp_path, kind="parquet", namespace="eu", zstd="9", evolve="pin")
 
 
 def test_folders_may_be_moved_together(tmp_path: Path) -> None:
@@ -87,7 +89,8 @@ def test_tables_that_were_moved_are_the_same(tmp_path: Path) -> None:
 
 def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Before it replays or removes anything."""
-    driver(read(Path(config(tmp_path)))).land(Batch("q", 0), nothing)
+    with closing(driver(read(Path(config(tmp_path))))) as opened:
+        opened.land(Batch("q", 0), nothing)
     for job in (replay_job, gc_job):
         assert job.main([config(tmp_path, lake="lake2")]) == 2
         out, told = capsys.readouterr()
@@ -97,7 +100,7 @@ def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest
 
 def test_a_batch_with_other_tables_is_not_decided(tmp_path: Path) -> None:
     """Also where both drivers were there before the first batch."""
-    first, second = (driver(read(Path(config(tmp_path, lake)))) for lake in ("lake", "lake2"))
+    first, second = (driver(read(Path(config(tmp_path, lake, kind="parquet")))) for lake in ("lake", "lake2"))
     first.land(Batch("q", 0), nothing)
     with pytest.raises(InvalidLanding, match="remembers what is in other tables"):
         second.land(Batch("q", 1), nothing)
@@ -111,11 +114,34 @@ def test_who_could_not_land_may_say_another_lake(tmp_path: Path) -> None:
         raise OSError("no such bucket")
 
     with pytest.raises(OSError, match="no such bucket"):
-        driver(read(Path(config(tmp_path, "slip")))).land(Batch("q", 0), silent)
-    driver(read(Path(config(tmp_path)))).land(Batch("q", 0), nothing)
+        driver(read(Path(config(tmp_path, "slip", kind="parquet")))).land(Batch("q", 0), silent)
+    driver(read(Path(config(tmp_path, kind="parquet")))).land(Batch("q", 0), nothing)
 
 
 def test_who_only_looks_keeps_nothing(tmp_path: Path) -> None:
     """It may not even be allowed to write there."""
     assert gc_job.main([config(tmp_path)]) == 0
     assert not (tmp_path / "work").exists()
+
+
+def test_settings_that_name_no_kind_go_on_with_the_one_that_the_work_directory_has(tmp_path: Path) -> None:
+    """A default that changes must not stop a job, nor begin other tables beside those that it has."""
+    with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
+        opened.land(Batch("q", 0), nothing)
+    with closing(driver(read(Path(config(tmp_path))))) as opened:
+        assert isinstance(opened.sink, Parquet)
+        opened.land(Batch("q", 1), nothing)
+        assert not opened.landing.sink.format.by_day
+    with pytest.raises(InvalidLanding, match=r"`sink\.kind` was parquet, and is iceberg now"):
+        driver(read(Path(config(tmp_path, kind="iceberg"))))
+
+
+def test_a_work_directory_that_does_not_tell_its_kind_is_not_guessed_at(tmp_path: Path) -> None:
+    """Its `sink.json` is removed where tables were moved; of other tables its manifests would say what is not so."""
+    with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
+        opened.land(Batch("q", 0), nothing)
+    (tmp_path / "work" / kept.NAME).unlink()
+    with pytest.raises(InvalidLanding, match=r"does not say to tables of which kind\. Write `kind: parquet` or"):
+        driver(read(Path(config(tmp_path))))
+    with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
+        assert isinstance(opened.sink, Parquet)

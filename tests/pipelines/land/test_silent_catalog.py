@@ -68,7 +68,7 @@ def a_driver(address: Address, folder: Path, reader: Any, clock: FixedClock, **b
         "registry": {"bucket": address.bucket, "table": address.table},
         "source": {"kind": "files", "path": str(folder)},
         "bind": [{"topic": "orders", "reader": reader} | binding],
-        "sink": {"lake": str(folder / "lake")},
+        "sink": {"kind": "parquet", "lake": str(folder / "lake")},
         "work": str(folder / "work"),
         "max_stale": "1h",
     }

@@ -151,7 +151,7 @@ def test_a_job_submitted_from_anywhere_needs_its_zip_and_a_bucket_alone(tmp_path
             registry={"bucket": "submitted"},
             source={"kind": "files", "path": "s3://submitted/raw"},
             bind=[{"topic": "orders", "reader": {"id": 1}}],
-            sink={"lake": "s3://submitted/lake"},
+            sink={"kind": "parquet", "lake": "s3://submitted/lake"},
             work="s3://submitted/work",
         )
         lake.replace("land.yaml", config.read_bytes())

@@ -277,7 +277,7 @@ def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bodies: st
         registry={"bucket": bodies, "table": "silent"},
         source={"kind": "files", "path": f"s3://{bodies}/raw"},
         bind=BY_ID,
-        sink={"lake": f"s3://{bodies}/lake"},
+        sink={"kind": "parquet", "lake": f"s3://{bodies}/lake"},
         work=f"s3://{bodies}/work",
     )
     assert landed_by_bodies_alone(estate.land(spark, config), [(PAID, 0, offset) for offset in range(3)])
@@ -293,7 +293,7 @@ def test_bodies_in_s3_are_enough_for_records_of_kafka(
         registry={"bucket": bodies, "table": "silent"},
         source=from_kafka(kafka),
         bind=BY_ID,
-        sink={"lake": f"s3://{bodies}/lake"},
+        sink={"kind": "parquet", "lake": f"s3://{bodies}/lake"},
     )
     assert landed_by_bodies_alone(estate.land(spark, config), records)
 

@@ -115,7 +115,7 @@ def test_where_records_lie_falls_silent_and_the_next_run_lands_them_all(
     with estate.registry() as world:
         id = world.register("orders-value", ORDER)
     records = estate.write("a.parquet", raw([framed(id, avro(ORDER, {"id": each})) for each in range(10)]))
-    away = estate.config("orders", sink={"lake": "s3://sigla/lake"})
+    away = estate.config("orders", sink={"kind": "parquet", "lake": "s3://sigla/lake"})
     with pytest.MonkeyPatch.context() as struck:
         struck.setattr(driving, "planned", first(s3, planned))
         assert ended(lambda: estate.land(spark, away).total.read, OWN, again=AGAIN, spark=gave_up) == NOT_DONE

@@ -1,0 +1,26 @@
+"""The Glue Data Catalog, in which jobs have their Iceberg tables: what committing to them asks for."""
+
+from typing import Final
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+
+from infra.parts.functions import allow
+
+COMMITTING: Final = (
+    *("glue:GetDatabase", "glue:CreateDatabase"),
+    *("glue:GetTable", "glue:CreateTable", "glue:UpdateTable"),
+)
+"""Never to remove a table: a commit makes it or moves its pointer."""
+
+
+def tables_of(database: str) -> list[iam.PolicyStatement]:
+    """Making and changing all tables of one database; nothing where there is none. Glue checks the catalog, too."""
+    if not database:
+        return []
+    glue = f"arn:{Aws.PARTITION}:glue:{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    return [
+        allow(
+            "Tables", *COMMITTING, on=[f"{glue}:catalog", f"{glue}:database/{database}", f"{glue}:table/{database}/*"]
+        )
+    ]
