@@ -23,7 +23,7 @@ a fraction in JSON text, where integers are exact.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -37,12 +37,12 @@ from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member, Va
 from pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from pipelines.land.decoders.json_schema_beside import Said, of_items, of_properties, of_property, open_beyond, together
 from pipelines.land.decoders.json_schema_rest import (
-    CountBelow,
     NoObject,
-    count_in_each,
-    count_in_object,
+    Rest,
     free_name,
     others_than,
+    rest_of_each,
+    rest_of_object,
 )
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
 from sigla.decoding.json_schema import STANDARD, schema_of, validator_of
@@ -74,17 +74,22 @@ class JsonSchemaDecoder:
         self.is_object = pa.types.is_struct(root.type)
         self.takes_any = root.takes_any
         self.column = root if self.is_object else columns.struct([Member(VALUE, itemgetter(0), root)])
-        self.count = root.count_rest("" if self.is_object else f"{VALUE}.") if root.count_rest else None
+        self.rest = root.rest
+        self.count = self.rest.count("" if self.is_object else f"{VALUE}.") if self.rest else None
+        self.drops = additional is Additional.DROP
         self.type: pa.StructType = self.column.type
         self.writers: list[Decode] = []
+        self.foreign: list[bool] = []
 
     def add(self, writer: Writer) -> int:
         self.writers.append(value_decoder(writer.source, self.reader, limits=self.limits))
+        self.foreign.append(writer.source != self.reader)
         return len(self.writers) - 1
 
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         values, failures = list[Any](), dict[int, DecodeFailed]()
-        for row, (payload, writer) in enumerate(zip(payloads.to_pylist(), writers.to_pylist(), strict=True)):
+        numbers = writers.to_pylist()
+        for row, (payload, writer) in enumerate(zip(payloads.to_pylist(), numbers, strict=True)):
             try:
                 value = self._whole(self.writers[writer](payload))
                 columns.check_count(self.column, value, len(payload), self.limits)
@@ -93,14 +98,24 @@ class JsonSchemaDecoder:
                 values.append(None)
                 failures[row] = failed
         found = columns.decoded(self.column, values, failures)
-        return replace(found, additional=self._additional(values, found.status))
+        fine = np.flatnonzero(found.status.to_numpy() == FINE).tolist()
+        return replace(found, additional=self._counted(values, self._with_rest(fine, found.rows, numbers)))
 
-    def _additional(self, values: Values, status: pa.Array) -> dict[str, npt.NDArray[np.int64]]:
+    def _with_rest(self, fine: list[int], rows: pa.Array, writers: list[int]) -> list[int]:
+        """Of the rows that are fine those that may have more than their columns: most batches have none."""
+        if self.rest is None:
+            return []
+        if self.drops or self.rest.is_in(rows if self.is_object else rows.field(0)):
+            return fine
+        # What no column keeps is what the reader's schema forbids: only another one has let it pass.
+        return [row for row in fine if self.foreign[writers[row]]] if self.rest.has_closed else []
+
+    def _counted(self, values: Values, rows: list[int]) -> dict[str, npt.NDArray[np.int64]]:
         sums: dict[str, npt.NDArray[np.int64]] = {}
         found: dict[str, int] = {}
         if self.count is None:
             return sums
-        for row in np.flatnonzero(status.to_numpy() == FINE).tolist():
+        for row in rows:
             value = values[row] if self.is_object else values[row][0]
             if value is not None:
                 self.count(value, found)
@@ -174,7 +189,7 @@ class _Shapes:
             return TEXT
         beside = of_items(together(said, self.resources))
         shape = self.column(items, home, around, beside)
-        return _of(columns.listed(shape), list, count_rest=count_in_each(shape.count_rest, iter))
+        return _of(columns.listed(shape), list, rest=rest_of_each(shape.rest, iter, attrgetter("values")))
 
     def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> "Shape":
         properties, others = schema.get("properties"), schema.get("additionalProperties", False)
@@ -193,7 +208,7 @@ class _Shapes:
                 count=lambda values: pairs.count(list(map(_pairs, values))),
                 width=pairs.width,
             )
-            return _of(build, dict, count_rest=count_in_each(items.count_rest, dict[str, Any].values))
+            return _of(build, dict, rest=rest_of_each(items.rest, dict[str, Any].values, attrgetter("items")))
         return TEXT
 
     def closes(self, schema: Mapping[str, Any]) -> bool:
@@ -208,22 +223,22 @@ class _Shapes:
         if additional:
             self.budget.spend()
             members.append(Member(additional, others_than(names), TEXT))
-        inner = [(name, shape.count_rest) for name, shape in shapes.items() if shape.count_rest]
-        count_rest = count_in_object(names, additional, inner)
+        inner = [(name, shape.rest) for name, shape in shapes.items() if shape.rest]
+        rest = rest_of_object(list(shapes), additional, inner)
         if additional and TYPING.isdisjoint(schema):
-            return _of_any(columns.struct(members), count_rest)
-        return _of(columns.struct(members), dict, count_rest=count_rest)
+            return _of_any(columns.struct(members), rest)
+        return _of(columns.struct(members), dict, rest=rest)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape(Column):
     """A column, and what there is beyond it.
 
-    count_rest: counts properties without a column of their own; None where there can be none. takes_any: of an object's
-    columns, whether they have a place for values that are no objects, too.
+    rest: what values may have beyond it; None where there can be nothing. takes_any: of an object's columns, whether
+    they have a place for values that are no objects, too.
     """
 
-    count_rest: CountBelow | None = None
+    rest: Rest | None = None
     takes_any: bool = False
 
 
@@ -257,7 +272,7 @@ def _pairs(value: Any) -> Any:
     return None if value is None else list(value.items())
 
 
-def _of(column: Column, *kinds: type, count_rest: CountBelow | None = None) -> Shape:
+def _of(column: Column, *kinds: type, rest: Rest | None = None) -> Shape:
     """The same, of values of these types alone: Arrow would take some others, and make something of them."""
     allowed = frozenset((NOTHING, *kinds))
 
@@ -269,10 +284,10 @@ def _of(column: Column, *kinds: type, count_rest: CountBelow | None = None) -> S
 
     # Scalars are counted by `len`, which who counts structs knows and does not call.
     count = len if column.count is len else lambda values: column.count(of_these(values))
-    return _shape(column, lambda values: column.build(of_these(values)), count, count_rest)
+    return _shape(column, lambda values: column.build(of_these(values)), count, rest)
 
 
-def _of_any(column: Column, count_rest: CountBelow) -> Shape:
+def _of_any(column: Column, rest: Rest) -> Shape:
     """The same, of objects, with a place for values that are none."""
 
     def objects(values: Values) -> Values:
@@ -283,7 +298,7 @@ def _of_any(column: Column, count_rest: CountBelow) -> Shape:
     def build(values: Values) -> pa.Array:
         return column.build(objects(values))
 
-    shape = _shape(column, build, lambda values: column.count(objects(values)), count_rest)
+    shape = _shape(column, build, lambda values: column.count(objects(values)), rest)
     return replace(shape, takes_any=True)
 
 
@@ -291,9 +306,9 @@ def _shape(
     column: Column,
     build: Callable[[Values], pa.Array],
     count: Callable[[Values], int],
-    count_rest: CountBelow | None = None,
+    rest: Rest | None = None,
 ) -> Shape:
-    return Shape(column.type, build, column.members, count, column.width, count_rest)
+    return Shape(column.type, build, column.members, count, column.width, rest)
 
 
 def _integer(value: Any) -> int:

@@ -5,8 +5,11 @@ more, whose text is an object of all others. Together they are the value again, 
 A schema with `properties` and no `type` allows values that are no objects at all: then the text is such a value.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
+
+import pyarrow as pa
 
 ADDITIONAL: Final = "_additional"
 
@@ -18,6 +21,19 @@ Count = Callable[[Any, Found], None]
 
 CountBelow = Callable[[str], Count]
 """A path, with a dot behind it unless it is empty → the count of a value there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What values may have beyond the columns of their properties.
+
+    count: of one value. is_in: whether an array of such values keeps any of it in its columns, which is quick to tell.
+    has_closed: whether some objects of them have no column for it, because their schema allows nothing.
+    """
+
+    count: CountBelow
+    is_in: Callable[[pa.Array], bool]
+    has_closed: bool
 
 
 class NoObject(dict[str, Any]):
@@ -49,38 +65,51 @@ def others_than(names: frozenset[str]) -> Callable[[Any], Any]:
     return others
 
 
-def count_in_object(names: frozenset[str], column: str, inner: Iterable[tuple[str, CountBelow]]) -> CountBelow:
-    """column: of others; "" where there is none. inner: of the properties that may have more."""
-    below = list(inner)
-    contains = names.issuperset
+def rest_of_object(names: Sequence[str], column: str, inner: Iterable[tuple[str, Rest]]) -> Rest:
+    """names: of the properties, in the order of their columns. column: of others, behind them; "" where there is none.
 
-    def at(above: str) -> Count:
+    inner: of the properties that may have more.
+    """
+    known, below = frozenset(names), list(inner)
+    contains = known.issuperset
+
+    def count_below(above: str) -> Count:
         path = column and f"{above}{column}"
-        counts = [(name, count_below(f"{above}{name}.")) for name, count_below in below]
+        counts = [(name, rest.count(f"{above}{name}.")) for name, rest in below]
 
         def count(value: Any, found: Found) -> None:
             if type(value) is not dict:
                 found[path] = found.get(path, 0) + 1
                 return
             if not contains(value):
-                found[path] = found.get(path, 0) + len(value.keys() - names)
+                found[path] = found.get(path, 0) + len(value.keys() - known)
             for name, count_inner in counts:
                 if (each := value.get(name)) is not None:
                     count_inner(each, found)
 
         return count
 
-    return at
+    places = [(names.index(name), rest.is_in) for name, rest in below]
+
+    def is_in(array: pa.Array) -> bool:
+        others = array.field(len(names)) if column else array
+        return (column != "" and others.null_count < len(others)) or any(
+            is_inner(array.field(place)) for place, is_inner in places
+        )
+
+    return Rest(count_below, is_in, has_closed=not column or any(rest.has_closed for _, rest in below))
 
 
-def count_in_each(items: CountBelow | None, each_of: Callable[[Any], Iterable[Any]]) -> CountBelow | None:
-    """Of arrays and maps, whose items have the path of the whole. each_of: the items."""
+def rest_of_each(
+    items: Rest | None, each_of: Callable[[Any], Iterable[Any]], column_of: Callable[[pa.Array], pa.Array]
+) -> Rest | None:
+    """Of arrays and maps, whose items have the path of the whole. each_of: the items. column_of: the array of them."""
     if items is None:
         return None
     of_item = items
 
-    def at(above: str) -> Count:
-        count_item = of_item(above)
+    def count_below(above: str) -> Count:
+        count_item = of_item.count(above)
 
         def count(value: Any, found: Found) -> None:
             for each in each_of(value):
@@ -89,4 +118,4 @@ def count_in_each(items: CountBelow | None, each_of: Callable[[Any], Iterable[An
 
         return count
 
-    return at
+    return Rest(count_below, lambda array: of_item.is_in(column_of(array)), of_item.has_closed)
