@@ -105,6 +105,23 @@ def test_what_is_not_there_is_refused(name: str, draft: str) -> None:
         target(schema, ("b.json", {**TEXT, "$id": "http://x.org/own.json"}), draft=draft)
 
 
+@pytest.mark.parametrize("name", ["#nope", "#/$defs/nope", "nope.json", "#/x-number"])
+def test_a_dynamic_reference_has_to_lead_to_a_schema_too(name: str) -> None:
+    """JX-4: it is never compared; but no validator could begin with a schema in which it leads nowhere."""
+    schema = refers("#", **{"$dynamicRef": name, "x-number": 1, "$defs": {}})
+    with pytest.raises(Malformed):
+        target(schema, draft=MODERN)
+    assert isinstance(target(schema, draft=CLASSIC), Object)
+
+
+@pytest.mark.parametrize("name", ["#node", "#", "#/$defs/node", "tree.json", "tree.json#node"])
+def test_a_dynamic_reference_is_found_as_any_other(name: str) -> None:
+    """The anchors of trees that others extend, as the standard's own example has them."""
+    node = {"$dynamicAnchor": "node", "type": "object"}
+    schema = refers("#", **{"$dynamicRef": name, "$defs": {"node": node}})
+    assert isinstance(target(schema, ("tree.json", node), draft=MODERN), Object)
+
+
 @pytest.mark.parametrize("draft", [CLASSIC, MODERN])
 def test_references_have_references(draft: str) -> None:
     """JR-7, JR-8, JR-16: indirect ones are there, and relative to who uses them."""

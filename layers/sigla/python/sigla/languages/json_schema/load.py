@@ -108,6 +108,8 @@ class Loader:
         self.annotate(node, schema)
         if not self.draft.lazy:
             self.load_definitions(schema, load)
+            if "$dynamicRef" in schema:
+                self.reference("$dynamicRef", schema, home)  # it has to lead somewhere, and is never compared
         return node
 
     def load_definitions(self, schema: dict[str, Json], load: Load) -> None:
@@ -126,7 +128,7 @@ class Loader:
         draft = self.draft
         found: list[Schema] = []
         if "$ref" in schema:
-            found.append(self.reference(schema, home))
+            found.append(self.reference("$ref", schema, home))
             if draft.alone:
                 return found
         found += [make(word, schema[word], load) for word, make in draft.conjuncts.items() if word in schema]
@@ -141,8 +143,8 @@ class Loader:
             found.append(conditional(schema, load))
         return found
 
-    def reference(self, schema: dict[str, Json], home: Home) -> Reference:
-        reference = Reference(text("$ref", schema["$ref"]))
+    def reference(self, keyword: str, schema: dict[str, Json], home: Home) -> Reference:
+        reference = Reference(text(keyword, schema[keyword]))
         self.pending.append((reference, home))
         return reference
 
