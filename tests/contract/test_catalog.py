@@ -39,6 +39,22 @@ def in_another_thread(ask: Callable[[], T]) -> T:
         return pool.submit(ask).result()
 
 
+# --- state -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_state_never_outlives_a_change(catalog: Catalog) -> None:
+    """Who remembers an answer looks at it first: where others write, too, there is none to look at."""
+    seen = {catalog.state}
+    for number in range(1, 4):
+        registered(catalog, ORDERS, id=number)
+        assert catalog.state is None or catalog.state not in seen
+        seen.add(catalog.state)
+        catalog.snapshot(ORDERS)
+        assert catalog.state in seen
+    catalog.raise_counter(".", SchemaId(100))
+    assert catalog.state is None or catalog.state not in seen
+
+
 # --- snapshot --------------------------------------------------------------------------------------------------------
 
 

@@ -161,6 +161,12 @@ requests = st.one_of(
     ),
 )
 
+
+def is_registration(request: Request) -> bool:
+    method, target, _ = request
+    return method == "POST" and target.startswith("/subjects/") and "/versions" in target
+
+
 QUESTIONS: tuple[Request, ...] = tuple(
     request
     for subject in SUBJECTS
@@ -215,11 +221,38 @@ def forgetful(runner: asyncio.Runner) -> Iterator[Ask]:
 
 
 @settings(max_examples=15)
-@given(st.lists(requests, min_size=4, max_size=10))
-def test_nothing_that_is_remembered_outlives_a_change(sequence: list[Request]) -> None:
-    """Whatever is registered, checked, deleted, set, renamed and imported: as if nothing were ever remembered."""
+@given(st.lists(requests, min_size=4, max_size=10), st.booleans())
+def test_nothing_that_is_remembered_outlives_a_change(sequence: list[Request], starting: bool) -> None:
+    """Whatever is registered, checked, deleted, set, renamed and imported: as if nothing were ever remembered.
+
+    starting: whether producers start after each request, who register once more, and twice, what was registered once.
+    """
     with asyncio.Runner() as runner, remembering(runner) as ours, forgetful(runner) as plain:
-        for request in sequence:
-            for each in (request, *QUESTIONS):
+        for number, request in enumerate(sequence, 1):
+            known = [each for each in sequence[:number] if is_registration(each)] * 2 if starting else []
+            for each in (request, *QUESTIONS, *known):
                 told, expected = ours(each), plain(each)
                 assert (each, told.status, told.body) == (each, expected.status, expected.body)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("DELETE", "/subjects/s/versions/1", None),
+        ("PUT", "/config/s", {"compatibility": "NONE", "alias": "t"}),
+        ("PUT", "/config", {"compatibility": "NONE", "defaultMetadata": {"properties": {"owner": "x"}}}),
+        ("PUT", "/config/s", {"compatibility": "NONE", "overrideMetadata": {"properties": {"owner": "x"}}}),
+        ("PUT", "/mode?force=true", {"mode": "READONLY"}),
+        ("PUT", "/mode/s?force=true", {"mode": "IMPORT"}),
+        ("POST", "/subjects/s/versions", {"schema": TEXTS[1]}),
+        ("POST", "/subjects/t/versions", {"schema": TEXTS[0]}),
+    ],
+    ids=lambda change: f"{change[0]} {change[1]}",
+)
+def test_a_producer_that_starts_again_meets_what_was_changed(change: Request) -> None:
+    """Of its schema, of the rules that bear on it, and of all else: each start is answered as the first one."""
+    start = ("POST", "/subjects/s/versions", {"schema": TEXTS[0]})
+    with asyncio.Runner() as runner, remembering(runner) as ours, forgetful(runner) as plain:
+        for request in (start, start, start, change, start, start, ("GET", "/subjects/s/versions", None)):
+            told, expected = ours(request), plain(request)
+            assert (request, told.status, told.body) == (request, expected.status, expected.body)

@@ -55,6 +55,14 @@ class Snapshot:
 class Catalog(Protocol):
     """Ids, versions, settings. Every read sees every commit that has returned (linearizable per subject)."""
 
+    @property
+    def state(self) -> int | None:
+        """A number that stays for as long as every question has the answer that it had.
+
+        None where nobody can tell, as where others write, too, and while this thread may have changed something.
+        """
+        ...
+
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
         """All that a decision about one subject rests on, in one round trip."""
         ...

@@ -56,6 +56,10 @@ class Narrowed:
         self._reach = reach
         self._access = access
 
+    @property
+    def state(self) -> int | None:
+        return self._catalog.state
+
     # --- one subject: refused by name --------------------------------------------------------------------------------
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from sigla.aws import holders, imports, items, reading, sweeping
 from sigla.aws.actions import Condition, update
@@ -46,6 +46,9 @@ class AwsCatalog:
 
     client: a low-level DynamoDB client. Raises StoreError where DynamoDB does not answer.
     """
+
+    state: Final = None
+    """Other instances write, too."""
 
     def __init__(self, client: Any, table: str, clock: Clock, *, registry: str = "default") -> None:
         self._clock = clock

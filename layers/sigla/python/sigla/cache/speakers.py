@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NoReturn, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 from sigla.changes import (
     Change,
@@ -60,6 +60,9 @@ class Speakers:
     bodies: where whoever asks who speaks for an id goes on to read what it means; it should remember.
     remembered_ms: how long an answer is good for; what this process commits is seen at once all the same.
     """
+
+    state: Final = None
+    """It stands in front of catalogs that others write to."""
 
     def __init__(self, catalog: Catalog, bodies: Bodies, clock: Clock, *, remembered_ms: int = 0) -> None:
         self._catalog = catalog

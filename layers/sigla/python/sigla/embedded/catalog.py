@@ -44,6 +44,10 @@ class EmbeddedCatalog:
         self._speakers = Speakers(unit)
         self._recalled = Recalled(unit)
 
+    @property
+    def state(self) -> int | None:
+        return self._unit.state
+
     # --- one subject -------------------------------------------------------------------------------------------------
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:

@@ -135,6 +135,9 @@ class Ownership:
 class OwnCatalog:
     """A `ports.Catalog` in front of a `Catalog`: what it tells and takes is of this deployment, or it is refused."""
 
+    state: Final = None
+    """What was found before the catalog was another's must not be told again."""
+
     def __init__(self, catalog: Catalog, ownership: Ownership) -> None:
         asking, listing, doing = ownership.asking, ownership.listing, ownership.doing
         self.snapshot = asking(catalog.snapshot)

@@ -22,6 +22,7 @@ from sigla.model import (
 from sigla.registry import drafts, lost, match, numbering, parsing
 from sigla.registry.check import messages
 from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.known import Found, question
 from sigla.registry.parsed import Offered
 from sigla.registry.rendering import rendered
 from sigla.registry.stores import Stores, View
@@ -43,9 +44,25 @@ def register(
     VersionOutOfOrder, TimedOut.
     """
     parsing.check_form(form)
+    state, asked = stores.catalog.state, question(subject, draft, normalize=normalize)
+    if state is None or asked is None:
+        record, offered = _registered(stores, subject, draft, normalize=normalize, force=force)
+    elif found := stores.known.get(asked, state):
+        _, record, offered = found
+        _check_standing(stores, record, offered)
+    else:
+        record, offered = _registered(stores, subject, draft, normalize=normalize, force=force)
+        # What an alias led to is asked for each time: not everybody may see it.
+        if offered and record.subject == subject and stores.catalog.state == state:
+            stores.known.keep(asked, Found(state, record, offered))
+    return rendered(stores, record, form, offered)
+
+
+def _registered(
+    stores: Stores, subject: Subject, draft: Draft, *, normalize: bool, force: bool
+) -> tuple[Record, Offered | None]:
     work = _Registration(stores, subject, lambda: (draft, None), normalize=normalize, force=force)
-    record, parsed = until_committed(stores, "Register operation", work.attempt)
-    return rendered(stores, record, form, parsed)
+    return until_committed(stores, "Register operation", work.attempt)
 
 
 def register_derived(stores: Stores, subject: Subject, derive: Derive) -> Record:
@@ -78,8 +95,7 @@ class _Registration:
         if not drafts.is_derived(draft, view.config) and not parsing.is_blank(draft.text):
             offered, refusal = drafts.understood(self.stores, view, draft, normalize=normalize)
             if existing := drafts.existing(self.stores, view, draft, offered):
-                if existing.id is not None and existing.guid == offered.guid:
-                    lost.standing(self.stores, BodyKey(view.subject.context, existing.id), offered)
+                _check_standing(self.stores, existing, offered)
                 return existing, offered
         effort.pulse()  # what is not there yet is not found at a glance
         draft = drafts.with_tags(self.stores, view, draft)
@@ -214,6 +230,12 @@ class _Registration:
             imported=imported,
         )
         commit(stores, change)
+
+
+def _check_standing(stores: Stores, existing: Record, offered: Offered) -> None:
+    """Has the body of a version that was found put back if it is lost, which takes the very same content."""
+    if existing.id is not None and existing.subject is not None and existing.guid == offered.guid:
+        lost.standing(stores, BodyKey(existing.subject.context, existing.id), offered)
 
 
 def _check_content(key: BodyKey, held: Body | None, offered: Offered) -> None:

@@ -7,6 +7,7 @@ from sigla.changes import Head
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Parsed, Row, SchemaId, Subject, Version
 from sigla.ports import Bodies, Catalog, Clock, Snapshot, VersionKey, Zones
+from sigla.registry.known import Known
 from sigla.registry.parsed import Offer, Offered, Understood
 from sigla.rules import names
 from sigla.rules.settings import IMPORTING_MODES, effective_config, effective_mode
@@ -75,6 +76,8 @@ class Stores:
     """Stored schemas, by what they are stored under."""
     offered: Understood[Offer, Offered] = field(default_factory=lambda: Understood(32 * 2**20))
     """Texts that were offered, by all that was offered with them."""
+    known: Known = field(default_factory=Known)
+    """Registrations of what is registered already, until something is committed."""
     directory: Zones | None = None
     furthest: int | None = None
 
