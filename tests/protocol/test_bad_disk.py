@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import main
-from tests.protocol.clients.server import Server, serving
+from tests.protocol.clients.server import Server, serving, start
 from tests.protocol.test_serve import assert_misuse, run
 
 Damage = Callable[[Path], object]
@@ -191,6 +191,23 @@ def test_a_full_disk_is_down_until_there_is_room(small_disk: Path) -> None:
         everything.unlink()
         assert healthy(server)
         assert register(server, "failing", size=50_000) == 200
+
+
+def test_a_start_on_a_disk_that_has_become_full_says_what_to_do(small_disk: Path) -> None:
+    """Reads go on, so the server starts; whoever started it must not find out by the first refused registration."""
+    data = small_disk / "data"
+    with serving(data) as server:
+        assert register(server, "before") == 200
+        assert "full" not in server.said
+    everything = fill(small_disk)
+    os.truncate(everything, everything.stat().st_size - 2**19)  # half of what a write needs
+    server = start("--port", "0", "--data", str(data))
+    try:
+        server.wait_for(lambda server: "Its disk is full: make room" in server.banner)
+        server.wait_for(lambda server: '"event":"disk-full"' in server.output)
+        server.wait_for(lambda server: "Stop with Ctrl-C" in server.banner)
+    finally:
+        server.stop()
 
 
 def test_a_disk_that_is_full_at_the_start_is_told_in_a_sentence(small_disk: Path, sound: Path) -> None:

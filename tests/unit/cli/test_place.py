@@ -12,7 +12,6 @@ SOURCE = ["import", "dump.jsonl"]
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["import", ""],
         ["export", ""],
         [*SOURCE, "--data", ""],
         [*SOURCE, "--registry", ""],

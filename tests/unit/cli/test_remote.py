@@ -48,17 +48,18 @@ def saying(*answers: bytes) -> Iterator[str]:
 
 
 @contextmanager
-def behind_tls(tmp_path: Path) -> Iterator[str]:
-    """A URL with a certificate that nobody's authority signed."""
+def behind_tls(tmp_path: Path, *, greetings: int = 1) -> Iterator[str]:
+    """A URL with a certificate that nobody's authority signed. greetings: how many clients it waits for."""
     certificate = a_certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate.chain, certificate.key)
     with closing(socket.create_server(("127.0.0.1", 0))) as server, ThreadPoolExecutor(1) as thread:
 
         def greet() -> None:
-            connection, _ = server.accept()
-            with connection, suppress(OSError):
-                context.wrap_socket(connection, server_side=True).close()
+            for _ in range(greetings):
+                connection, _ = server.accept()
+                with connection, suppress(OSError):
+                    context.wrap_socket(connection, server_side=True).close()
 
         greeted = thread.submit(greet)
         yield f"https://127.0.0.1:{server.getsockname()[1]}"
@@ -197,3 +198,35 @@ def test_a_certificate_that_is_not_trusted_is_told_at_once_and_what_makes_it_so(
     with behind_tls(tmp_path) as url, told:
         remote.read(url, "", clock, lambda *_: None)
     assert clock.slept == []
+
+
+def test_http_to_a_port_that_speaks_tls_is_told_at_once(tmp_path: Path) -> None:
+    """Such a port hangs up, or answers what is no HTTP: neither says what is wrong with the URL."""
+    clock = FixedClock()
+    with behind_tls(tmp_path, greetings=2) as url:
+        plain = url.replace("https", "http")
+        with pytest.raises(Misuse, match=f"^{plain} is a port that speaks TLS: give its URL with https://.$"):
+            remote.read(plain, "", clock, lambda *_: None)
+    assert clock.slept == []
+
+
+def test_http_to_a_proxy_that_wants_https_is_told_at_once(tmp_path: Path) -> None:
+    """Some answer plain HTTP on their TLS port with a page that says so."""
+    certificate = a_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.chain, certificate.key)
+    with closing(socket.create_server(("127.0.0.1", 0))) as server, ThreadPoolExecutor(1) as thread:
+
+        def serve() -> None:
+            plain, _ = server.accept()
+            with plain:
+                plain.recv(65_536)
+                plain.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            secure, _ = server.accept()
+            with secure, suppress(OSError):
+                context.wrap_socket(secure, server_side=True).close()
+
+        served = thread.submit(serve)
+        with pytest.raises(Misuse, match="speaks TLS: give its URL with https://"):
+            remote.read(f"http://127.0.0.1:{server.getsockname()[1]}", "", FixedClock(), lambda *_: None)
+        served.result()

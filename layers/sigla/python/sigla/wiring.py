@@ -54,7 +54,7 @@ class Started(NamedTuple):
     """What `sigla serve` answers for now.
 
     urls: its own, or one for each zone. access: who may ask. closed: only those with a key. zones: their ids.
-    rings: what they are made of.
+    rings: what they are made of. writable: whether the disk takes writes.
     """
 
     urls: tuple[str, ...]
@@ -62,6 +62,7 @@ class Started(NamedTuple):
     closed: bool
     zones: tuple[str, ...]
     rings: str
+    writable: bool
 
 
 def serve(
@@ -130,8 +131,11 @@ def serve(
         )
         if auth == NONE and not is_loopback(host):
             out.tell(_open(host))
+        writable = store.writable
+        if not writable:
+            out.tell(_full(store.path))
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(str(data)))
-        started = Started(urls, access, auth == KEYS, ids, rings)
+        started = Started(urls, access, auth == KEYS, ids, rings, writable)
         import_languages()
         local.serve(
             application,
@@ -314,6 +318,12 @@ def _open(where: str) -> observe.Facts:
     """Told once per start: nobody may be able to say that he did not know."""
     told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
     return {"event": "open", "message": told}
+
+
+def _full(data: Path) -> observe.Facts:
+    """Told at the start; later `/health/ready` tells it, and each write that is refused."""
+    told = f"The disk of {data} is full: schemas are read, and none can be registered until you make room there."
+    return {"event": "disk-full", "message": told}
 
 
 def _web_options(settings: Settings, authenticate: Authenticator | None, door: app.Options) -> app.Options:

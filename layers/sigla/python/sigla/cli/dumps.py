@@ -15,12 +15,16 @@ from typing import IO, cast
 import orjson
 
 from sigla.cli.misuse import Misuse
-from sigla.journal.replay import FORM, Line, NotARecord, Place, TopicRecord, read_line
+from sigla.journal.replay import FORM, Line, NoKey, NotARecord, Place, TopicRecord, read_line
 
 STANDARD_INPUT = "standard input"
 
 ONE_TOPIC = "Dumps of one topic agree, those of several are imported one by one. Nothing was imported."
 NEEDED = f"{FORM}; where there are several files, every line needs its offset, or nobody knows their order"
+
+WITH_KEYS = (
+    "the key says what a record is about. kcat prints it with -J, kafka-console-consumer with --property print.key=true"
+)
 
 _GZIP = b"\x1f\x8b"
 
@@ -133,6 +137,8 @@ def _lines(file: Path | None, *, alone: bool) -> Iterator[tuple[Place, TopicReco
 def _line(line: bytes, where: str, offset: int | None) -> Line:
     try:
         return read_line(line, offset)
+    except NoKey:
+        raise Misuse(f"L{where[1:]} has no key: {WITH_KEYS}. Nothing was imported.") from None
     except NotARecord:
         form = NEEDED if offset is None else FORM
         raise Misuse(f"L{where[1:]} is no record: {form}. Nothing was imported.") from None

@@ -45,7 +45,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", metavar="FILE|DIR|URL", type=place.given, help="where from; `-` is standard input")
+    parser.add_argument("source", metavar="FILE|DIR|URL", type=_source, help="where from; `-` is standard input")
     place.add_to(parser)
     parser.add_argument(
         "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
@@ -62,6 +62,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.set_defaults(run=run)
 
 
+def _source(text: str) -> str:
+    """Raises ArgumentTypeError for the empty text of an unset variable."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty: name a file, a directory or a URL, or - for standard input")
+    return text
+
+
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if something is in conflict. Raises Misuse, Refused."""
     from sigla.registry.importing import SIDE_BY_SIDE, import_state
@@ -74,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
             if not args.raise_ids:
                 _check_reach(stores, state)
             report = import_state(stores, state, group=group, threads=threads, bodies=args.bodies, progress=told)
+    if not report.counts:
+        report.remark("there was nothing to import", _number_read(state.records))
     if args.json:
         print(json.dumps({**report.form(), "dryRun": args.dry_run}))
     else:
@@ -82,6 +91,12 @@ def run(args: argparse.Namespace) -> int:
         why = ", ".join(f"{count} × {why}" for why, count in report.lost.items())
         raise Refused(f"{sum(report.lost.values())} of what there was to import did not come: {why}.")
     return int(not report.is_complete)
+
+
+def _number_read(records: int) -> str:
+    if not records:
+        return "no record was read"
+    return "1 record was read" if records == 1 else f"{records} records were read"
 
 
 def _check_reach(stores: "Stores", state: "State") -> None:

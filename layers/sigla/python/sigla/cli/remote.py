@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from ssl import SSLCertVerificationError, SSLError
 from threading import Lock, local
 from typing import Any, TypeVar
@@ -45,6 +45,8 @@ NOT_TRUSTED = (
 )
 NO_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST"}
 """What OpenSSL calls an answer in clear text, by its release."""
+TLS_PATIENCE_S = 5.0
+"""For a port that may speak TLS where the URL says that it does not."""
 EVERYWHERE = ":*:"
 NOBODYS = ":.~:~"
 """A subject in no part of a registry: who may ask for it may ask for all. To others lists would leave out the rest."""
@@ -232,6 +234,8 @@ class Remote:
                     return json.loads(body)
                 if status in (401, 403):
                     raise Refused(self._denied(status))
+                if status == 400:
+                    self._check_no_tls()
                 if status < 500 and status != 429:
                     raise Misuse(f"{problem} If that is no schema registry, give the URL of one: {FORM}.")
             except SSLCertVerificationError as refused:
@@ -240,9 +244,26 @@ class Remote:
                 problem = f"{self.shown} does not answer ({getattr(silence, 'strerror', None) or silence})."
                 if isinstance(silence, SSLError) and silence.reason in NO_TLS:
                     raise Misuse(f"{self.shown} answers without TLS: give its URL with http://.") from None
+                if isinstance(silence, BadStatusLine | ConnectionResetError):
+                    self._check_no_tls()
             if pause_s is not None:
                 self._clock.sleep(pause_s)
         raise Refused(problem)
+
+    def _check_no_tls(self) -> None:
+        """Looks at a port that gave no answer to plain HTTP. Raises Misuse if it speaks TLS."""
+        if self._connect is HTTPSConnection:
+            return
+        secure = HTTPSConnection(self._host, self._port or 80, timeout=TLS_PATIENCE_S)
+        try:
+            secure.connect()
+        except SSLCertVerificationError:
+            """It has a certificate; whether that is to be trusted is asked when the URL is right."""
+        except OSError:
+            return
+        finally:
+            secure.close()
+        raise Misuse(f"{self.shown} is a port that speaks TLS: give its URL with https://.")
 
     def _denied(self, status: int) -> str:
         if status == 403:

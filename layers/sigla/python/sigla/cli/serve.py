@@ -42,6 +42,9 @@ ZONES = """\
   live      {url}/zones/live   directory {url}/zones
 """
 
+DISK_FULL = """
+            Its disk is full: make room there, or nothing can be registered. /health/ready says 503 until then."""
+
 HIGHEST_PORT = 65_535
 MOST_ZONES = 9
 
@@ -108,7 +111,7 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
             credentials="-u NAME:SECRET " if started.closed else "",
             all=",".join(started.urls),
             zones=ZONES.format(rings=started.rings, url=url) if started.zones else "",
-            data=where,
+            data=where if started.writable else where + DISK_FULL,
             access=started.access,
         )
         # Standard error: standard output is for the log, a line of JSON per request.

@@ -146,7 +146,8 @@ class Database:
         if layout > tables.LAYOUT:
             raise TooNew(
                 f"The data in {self._path.parent} has layout {layout}, written by a newer release of Sigla; "
-                f"this one knows layouts up to {tables.LAYOUT}."
+                f"this one knows layouts up to {tables.LAYOUT}. Install that release or a later one, or choose another "
+                "directory with --data."
             )
         there = {name for (name,) in self.writer.execute("SELECT name FROM sqlite_schema")}
         if missing := [name for name in tables.NAMES if name not in there]:

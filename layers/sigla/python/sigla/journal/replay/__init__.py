@@ -17,7 +17,7 @@ from sigla.journal.replay.events import (
     Put,
     Skipped,
 )
-from sigla.journal.replay.lines import FORM, Line, NotARecord, Place, read_line
+from sigla.journal.replay.lines import FORM, Line, NoKey, NotARecord, Place, read_line
 from sigla.journal.replay.records import ASK_HIGHEST, FOREIGN, TopicRecord, from_answer, highest_of, read
 from sigla.journal.replay.states import (
     Claim,
@@ -44,6 +44,7 @@ __all__ = [
     "Hidden",
     "Line",
     "ModeSet",
+    "NoKey",
     "NotARecord",
     "Nothing",
     "Place",

@@ -28,19 +28,27 @@ _TYPES: Final = {(str, value, int, *place) for value in (str, None.__class__) fo
 _COLUMN: Final = re.compile(r"(CreateTime|LogAppendTime|Offset):([0-9]{1,20})")
 """Of the console consumer, before the key. There may be more, of which nothing is needed: partition, headers."""
 _TOMBSTONE: Final = "null"
+_PARTS: Final = {"key", "value", "payload"}
+"""A JSON object with none of them is no record, but may be the value of one."""
 
 
 class NotARecord(ValueError):
     """A line that is no record: cut off, or of something else."""
 
 
+class NoKey(NotARecord):
+    """A line with the value of a record, printed without its key."""
+
+
 def read_line(line: bytes, offset: int | None = None) -> Line:
-    """offset: of a line that tells none. The record's own is 0 in a segment. Raises NotARecord."""
+    """offset: of a line that tells none. The record's own is 0 in a segment. Raises NotARecord, NoKey."""
     try:
         form = _form(line)
         key, value, ts = form["key"], form["value"], form["timestamp"]
         place: Place = (form["at"], form["nonce"], form["part"]) if "at" in form else (form.get("offset", offset),)
         f"{key}{value}".encode()  # half of a character, which JSON can say, is no text
+    except NoKey:
+        raise
     except (ValueError, LookupError, TypeError, RecursionError) as problem:
         raise NotARecord(str(problem)) from None
     if tuple(part.__class__ for part in (key, value, ts, *place)) not in _TYPES:
@@ -54,6 +62,8 @@ def _form(line: bytes) -> Any:
         form = json.loads(line)
     except json.JSONDecodeError:
         return _printed(line.decode())
+    if form is None or (isinstance(form, dict) and form and not _PARTS & form.keys()):
+        raise NoKey(FORM)
     if "payload" not in form:
         return form
     return {
@@ -67,6 +77,8 @@ def _form(line: bytes) -> Any:
 def _printed(line: str) -> dict[str, Any]:
     """A line of the console consumer. Raises ValueError: key and value are whole, or this is no such line."""
     *columns, key, value = line.rstrip("\r\n").split("\t")
+    if _COLUMN.fullmatch(key):
+        raise NoKey(FORM)
     said = {found[1]: int(found[2]) for each in reversed(columns) if (found := _COLUMN.fullmatch(each))}
     ts = said.get("CreateTime", said.get("LogAppendTime", NO_TIME))
     place = {"offset": said["Offset"]} if "Offset" in said else {}

@@ -49,7 +49,7 @@ class State:
     subjects: their stored versions, by the offset of what was written last of each. contexts: those that are listed.
     highest: the highest id each context ever had, or had since its numbering was made to go on elsewhere.
     displaced: what ids meant whose last version was written over by another one, as long as one is stored there.
-    gone: what all other ids meant that no version holds any more.
+    gone: what all other ids meant that no version holds any more. records: how many of them told it.
     """
 
     subjects: Mapping[Subject, tuple[Put, ...]] = field(default_factory=dict)
@@ -59,6 +59,7 @@ class State:
     gone: Mapping[BodyKey, Put] = field(default_factory=dict)
     displaced: Mapping[BodyKey, Put] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
+    records: int = field(default=0, compare=False)
 
 
 def claims(events: Iterable[Put | Purged]) -> Iterator[Claim]:
@@ -166,7 +167,9 @@ def state_of(events: Iterable[Event]) -> State:
     highest: dict[str, SchemaId] = {}
     cleared: list[Cleared] = []
     skipped: list[Skipped] = []
+    records = 0
     for event in events:
+        records += 1
         match event:
             case Put() | Purged():
                 by_place[event.subject, event.version].append(event)
@@ -207,6 +210,7 @@ def state_of(events: Iterable[Event]) -> State:
         gone={key: put for key, put in puts.items() if key not in held and key not in displaced},
         displaced=displaced,
         skipped=tuple(sorted(skipped, key=attrgetter("offset"))),
+        records=records,
     )
 
 
