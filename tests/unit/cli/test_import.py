@@ -81,49 +81,6 @@ def test_what_is_not_understood_is_remarked(tmp_path: Path, data: str, capsys: C
     assert "1 × stored as it is" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "records, number",
-    [([], "no record was read"), ([({"keytype": "NOOP", "magic": 0}, None)] * 2, "2 records were read")],
-    ids=["none", "markers"],
-)
-def test_a_dump_with_nothing_in_it_is_remarked(
-    tmp_path: Path, data: str, capsys: Captured, records: list[Any], number: str
-) -> None:
-    """A consumer that was stopped too soon, or read the wrong topic, leaves such a file: a zero alone would hide it."""
-    source = written(tmp_path / "a.jsonl", topic(*records))
-    assert main(["import", source, "--data", data]) == 0
-    assert f"  1 × there was nothing to import\n      {number}\n" in capsys.readouterr().out
-    assert main(["import", source, "--data", data, "--json"]) == 0
-    assert told(capsys)["remarks"] == [{"why": "there was nothing to import", "count": 1, "examples": [number]}]
-
-
-def test_an_empty_source_is_told_what_may_stand_there(capsys: Captured) -> None:
-    """An unset variable in a script."""
-    with pytest.raises(SystemExit) as ended:
-        main(["import", ""])
-    assert ended.value.code == 2
-    assert "it is empty: name a file, a directory or a URL, or - for standard input" in capsys.readouterr().err
-
-
-VALUE = b'{"subject":"o","version":1,"id":1,"schema":"\\"int\\"","deleted":false}\n'
-
-
-WITHOUT_KEYS = {"a value": VALUE, "a tombstone": b"null\n", "columns": b"CreateTime:1\tOffset:3\t" + VALUE}
-
-
-@pytest.mark.parametrize("line_", WITHOUT_KEYS.values(), ids=WITHOUT_KEYS)
-def test_a_dump_without_keys_is_told_how_to_have_them(
-    tmp_path: Path, data: str, capsys: Captured, line_: bytes
-) -> None:
-    """Kafka's console consumer prints none unless it is told to, and nor does kcat."""
-    (tmp_path / "a.jsonl").write_bytes(line_)
-    assert main(["import", str(tmp_path / "a.jsonl"), "--data", data]) == 2
-    sentence = one_sentence(capsys)
-    assert sentence.startswith("sigla: Line 1 of ")
-    for option in ("has no key", "kcat prints it with -J", "--property print.key=true"):
-        assert option in sentence
-
-
 def test_a_lost_body_is_put_back_where_it_is_asked_for(tmp_path: Path, data: str, capsys: Captured) -> None:
     """As `sigla scrub` advises; the catalog alone would call its versions identical."""
     importing = ["import", written(tmp_path / "d.jsonl", topic(*A_LIFE)), "--data", data]
