@@ -68,11 +68,36 @@ def test_a_new_registry_is_given_its_identity_once(account: Account, capsys: Cap
     table = account.table()
     for since in ("now", "already"):
         assert init(account.place(table)) == 0
-        told = f"The table {table} and the bucket {BUCKET} have the identity {OURS} {since}.\n"
+        both = f"the table {table} and the bucket {BUCKET}"
+        told = f"Registry {account.registry}: {both} have the identity {OURS} {since}.\n"
         assert capsys.readouterr().out == told
     assert init(account.place(table), OURS, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["table"], told["bucket"], told["identity"], told["written"]) == (table, BUCKET, OURS, False)
+
+
+def test_who_leaves_out_the_registry_is_told_which_one_it_was(account: Account, capsys: Captured) -> None:
+    """A stage of another registry would still write nothing, and nobody would know why."""
+    table = account.table()
+    assert init(["--bucket", BUCKET, "--table", table]) == 0
+    assert capsys.readouterr().out.startswith(f"Registry default: the table {table} and the bucket {BUCKET} have ")
+
+
+@pytest.mark.parametrize("content", [b"garbage", b"", b"[]", b'{"identity": null}', b'{"identity": "prod"}'])
+def test_what_is_no_identity_is_told_and_replaced_by_who_means_it(
+    account: Account, capsys: Captured, content: bytes
+) -> None:
+    """It ended with 1, as where AWS does not answer, and the same command was to be tried again for ever."""
+    table, place = account.table(), keys.identity_object(account.registry)
+    account.clients.s3.put_object(Bucket=BUCKET, Key=place, Body=content)
+    assert init(account.place(table)) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told == (
+        f"sigla: The bucket {BUCKET} has something else in the place of an identity: nobody can tell whose it is. "
+        "Nothing was written; name the right ones, or add --i-mean-it if that is meant."
+    )
+    assert init(account.place(table), OURS, "--i-mean-it") == 0
+    assert init(account.place(table)) == 0
 
 
 def test_another_identity_is_named_and_left_unless_it_is_meant(account: Account, capsys: Captured) -> None:

@@ -60,6 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_response(status)
             self.send_header("Content-Length", str(length))
             self.send_header("ETag", '"tag"')
+            self.send_header("x-amz-request-id", "1")
             self.end_headers()
             self.wfile.write(content)
 

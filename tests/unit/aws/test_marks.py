@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from sigla import keys
 from sigla.aws.clients import Clients
 from sigla.aws.marks import BucketMark, TableMark
 from sigla.aws.objects import Objects
-from sigla.errors import StoreError
+from sigla.errors import GARBLED, StoreError
 from sigla.ports import Mark
 from tests.build import FixedClock
 from tests.contract.aws import make_table
@@ -70,13 +71,31 @@ def test_a_write_whose_answer_was_lost_is_found_by_the_next_look(
 def test_what_somebody_put_in_its_place_is_no_identity(
     clients: Clients, marks: dict[str, Mark], request: pytest.FixtureRequest
 ) -> None:
-    """Nor is it none: a store that says nothing clear is not given away."""
+    """Nor is it none: a store that says nothing clear is not given away, but to whoever saw that."""
     bucket = marks["bucket"]
-    assert bucket.write(OURS, "")
-    for content in (b"", b"[]", b'{"identity":', b"{}"):
+    for content in (b"", b"[]", b'{"identity":', b"{}", b'{"identity": null}', b'{"identity": "prod"}'):
         clients.s3.put_object(Bucket=BUCKET, Key=keys.identity_object(request.node.name), Body=content)
-        with pytest.raises(StoreError, match="holds no identity"):
-            bucket.read()
+        assert bucket.read() == GARBLED
+        assert not bucket.write(OURS, "")
+        assert not bucket.write(OURS, THEIRS)
+    assert bucket.write(OURS, GARBLED)
+    assert bucket.read() == OURS
+    assert not bucket.write(THEIRS, GARBLED)
+
+
+@pytest.mark.parametrize("written", [{}, {"identity": {"N": "7"}}, {"identity": {"S": "prod"}}])
+def test_so_is_what_stands_in_the_tables_row(
+    clients: Clients, marks: dict[str, Mark], request: pytest.FixtureRequest, written: dict[str, Any]
+) -> None:
+    """Whoever wrote it by hand."""
+    table, registry = marks["table"], request.node.name
+    row = {"pk": {"S": keys.identity_pk(registry)}, "sk": {"S": keys.IDENTITY}}
+    clients.dynamodb.put_item(TableName=table.name, Item=row | written)
+    assert table.read() == GARBLED
+    assert not table.write(OURS, THEIRS)
+    assert table.write(OURS, GARBLED)
+    assert table.read() == OURS
+    assert not table.write(THEIRS, GARBLED)
 
 
 def test_no_function_may_write_what_says_whose_a_table_is() -> None:

@@ -16,7 +16,7 @@ is the first three digits of the number. Texts are contract, oddities included; 
        └─ OutcomeUnknown       the store did not say whether it committed; look at the nonce
 """
 
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 from sigla.model import Body, BodyKey, Subject, Version
 
@@ -309,24 +309,34 @@ class BodyDamaged(BodyLost):
         self.body = body
 
 
+GARBLED: Final = "?"
+"""What a store bears where something stands in the place of its identity that is none: that is not nothing, either."""
+
+
+def borne(found: str) -> str:
+    """What a store bears, in words."""
+    if found == GARBLED:
+        return "something else in the place of an identity"
+    return f"the identity {found}" if found else "no identity"
+
+
 class ForeignData(StoreError):
     """A store bears no identity, or that of another deployment: what it says may be about other ids.
 
-    kind, name: of the store, as people call it (the table orders). found: what it bears; empty: nothing.
+    kind, name: of the store, as people call it (the table orders). found: what it bears; empty: nothing; or GARBLED.
     """
 
     def __init__(self, kind: str, name: str, found: str, identity: str) -> None:
-        bears = f"has the identity {found}" if found else "has no identity"
-        super().__init__(f"the {kind} {name} {bears}, and this deployment is {identity}")
+        super().__init__(f"the {kind} {name} has {borne(found)}, and this deployment is {identity}")
         self.kind = kind
         self.found = found
 
     @property
     def why(self) -> str:
         """The same for clients, who need neither names nor identities, and what an operator can do."""
-        bears = "has the identity of another deployment" if self.found else "has no identity"
+        bears = borne(self.found) if self.found in ("", GARBLED) else "the identity of another deployment"
         return (
-            f"the registry's {self.kind} {bears}, so its ids may be those of another registry; "
+            f"the registry's {self.kind} has {bears}, so its ids may be those of another registry; "
             f"an operator deploys with the right {self.kind}, or says with sigla init that it is this one"
         )
 

@@ -16,6 +16,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.handlers import add_expect_header
 from botocore.loaders import create_loader
 
+from sigla.aws.refusals import must_be_of_aws
 from sigla.settings import InvalidSetting
 
 CONNECTIONS = 32
@@ -140,12 +141,14 @@ class Clients:
         client = self._client("s3")
         # It asks whether an object may come (100-continue) and waits for the answer: a trip more for every write.
         client.meta.events.unregister("before-call.s3", add_expect_header)
+        client.meta.events.register("after-call", must_be_of_aws)
         return client
 
     @cached_property
     def dynamodb(self) -> Any:
         client = self._client("dynamodb", TABLE)
         client.meta.events.register("after-call", _without_tries)
+        client.meta.events.register("after-call", must_be_of_aws)
         return client
 
     @cached_property

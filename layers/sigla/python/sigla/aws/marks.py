@@ -8,8 +8,9 @@ from sigla import keys
 from sigla.aws.actions import equals, update
 from sigla.aws.objects import Objects
 from sigla.aws.table import Cancelled, Table
-from sigla.errors import StoreError
+from sigla.errors import GARBLED
 from sigla.ports import Clock
+from sigla.settings import is_identity
 
 
 class TableMark:
@@ -24,14 +25,20 @@ class TableMark:
 
     def read(self) -> str:
         item = self._table.get(self._key)
-        return str(item["identity"]) if item else ""
+        return _identity(item.get("identity")) if item else ""
 
     def write(self, identity: str, seen: str) -> bool:
+        stands = self._garbled() if seen == GARBLED else seen or None
         try:
-            self._table.update(update(self._key, {"identity": identity}, when=equals(identity=seen or None)))
+            self._table.update(update(self._key, {"identity": identity}, when=equals(identity=stands)))
         except Cancelled:
             return False
         return True
+
+    def _garbled(self) -> Any:
+        """What stands there as it is; GARBLED, which nothing is equal to, where it is an identity by now."""
+        found = (self._table.get(self._key) or {}).get("identity")
+        return found if _identity(found) == GARBLED else GARBLED
 
 
 class BucketMark:
@@ -45,7 +52,6 @@ class BucketMark:
         self._object = keys.identity_object(registry)
 
     def read(self) -> str:
-        """Raises StoreError, also where something else stands in its place."""
         stored = self._objects.read(self._object)
         return self._read(stored.content) if stored else ""
 
@@ -58,8 +64,13 @@ class BucketMark:
             return False
         return self._objects.replace(self._object, content, stored)
 
-    def _read(self, content: bytes) -> str:
+    @staticmethod
+    def _read(content: bytes) -> str:
         try:
-            return str(orjson.loads(content)["identity"])
+            return _identity(orjson.loads(content)["identity"])
         except (orjson.JSONDecodeError, KeyError, TypeError):
-            raise StoreError(f"{self._object} in the bucket {self.name} holds no identity") from None
+            return GARBLED
+
+
+def _identity(found: object) -> str:
+    return found if isinstance(found, str) and is_identity(found) else GARBLED

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from sigla.aws.refusals import failed
+from sigla.aws.refusals import SILENT, failed
 from sigla.errors import StoreError
 from sigla.ports import Clock
 
@@ -174,5 +174,5 @@ def _code(refusal: ClientError) -> str:
 def _told(doing: str) -> Iterator[None]:
     try:
         yield
-    except (BotoCoreError, ClientError) as failure:
+    except (ClientError, *SILENT) as failure:
         raise failed(f"{doing} failed in S3", failure) from failure

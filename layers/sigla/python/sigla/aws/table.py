@@ -18,11 +18,11 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NotConnected
 
 from sigla.aws.actions import Action, Condition, Key
-from sigla.aws.refusals import failed
+from sigla.aws.refusals import SILENT, Failure, failed
 from sigla.aws.values import Item, read_item, written
 from sigla.errors import Conflict, OutcomeUnknown, SchemaTooLarge, StoreError
 from sigla.ports import Clock
@@ -185,7 +185,7 @@ class Table:
                 if _is_open(refused):
                     unknown = refused
                 raced = raced and _is_race(refused)
-            except BotoCoreError as silent:
+            except SILENT as silent:
                 unknown = silent
             else:
                 return
@@ -209,8 +209,8 @@ class Table:
             except ClientError as refused:
                 if refused.response["Error"]["Code"] in _UNMET:
                     raise
-                failure: BotoCoreError | ClientError = refused
-            except BotoCoreError as silent:
+                failure: Failure = refused
+            except SILENT as silent:
                 failure = silent
             else:
                 return answer
@@ -246,11 +246,11 @@ def _cancelled(refused: ClientError, *, repeated: bool) -> Exception | None:
     return failed("DynamoDB refused a transaction", refused)
 
 
-def _is_busy(failure: BotoCoreError | ClientError) -> bool:
+def _is_busy(failure: Failure) -> bool:
     return isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _LATER
 
 
-def _passes(failure: BotoCoreError | ClientError) -> bool:
+def _passes(failure: Failure) -> bool:
     """Whether another try may succeed where this one failed: too fast, no answer, a fault of the service."""
     if isinstance(failure, ClientError):
         return _is_busy(failure) or _is_open(failure)

@@ -63,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(told | {"written": written}))
     else:
         since = "now" if written else "already"
-        print(f"The table {args.table} and the bucket {args.bucket} have the identity {args.identity} {since}.")
+        both = f"the table {args.table} and the bucket {args.bucket}"
+        print(f"Registry {args.registry}: {both} have the identity {args.identity} {since}.")
     return 0
 
 

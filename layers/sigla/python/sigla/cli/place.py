@@ -69,6 +69,10 @@ def tell_lost_catalog(held: "Holdings", where: "Address") -> None:
 
 def _reason(failure: Exception) -> str:
     """What the system said, as far as the failure does not say it already."""
+    from sigla.errors import Unusable
+
+    if isinstance(failure, Unusable):
+        return ""  # it says all, and what is below it may be the page of a proxy
     cause = failure.__cause__
     said = (cause.strerror if isinstance(cause, OSError) else None) or str(cause or "")
     return f" ({said})" if said not in str(failure) else ""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from sigla.errors import BodyLost
+from sigla.errors import GARBLED, BodyLost, borne
 from sigla.model import BodyKey, Row, Search, Subject
 from sigla.ports import Mark, Marks
 from sigla.registry.holdings import Holdings
@@ -59,6 +59,8 @@ def _doubt(held: Holdings, found: Sequence[Found], identity: str) -> str:
     """What speaks against it, in a sentence; empty if nothing does."""
     others = [each for each in found if each[1] not in ("", identity)]
     bare = [mark for mark, seen in found if not seen]
+    if garbled := [each for each in others if each[1] == GARBLED]:
+        return f"{_borne(garbled)}: nobody can tell whose it is."
     if others:
         return f"{_borne(others)}, and not {identity}: what is there belongs to another deployment."
     apart = _apart(held) if bare else ""
@@ -105,5 +107,5 @@ def _contradicting(held: Holdings, versions: Sequence[tuple[Subject, Row]]) -> s
 
 
 def _borne(found: Sequence[Found]) -> str:
-    text = " and ".join(f"the {mark.kind} {mark.name} has the identity {seen}" for mark, seen in found)
+    text = " and ".join(f"the {mark.kind} {mark.name} has {borne(seen)}" for mark, seen in found)
     return text[:1].upper() + text[1:]
