@@ -19,6 +19,7 @@ from sigla.registry import Registry, ownership
 from sigla.registry.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones
 from tests.build import FixedClock, MemoryMark
 from tests.unit.registry.tell import ALL, ONE, TWO, register, s
+from tests.waiting import PATIENCE_S
 
 OURS, THEIRS = "a" * 32, "b" * 32
 ZONE = Zone("use1-az1", "us-east-1a", "https://use1-az1.example", healthy=True, checked=1)
@@ -43,8 +44,13 @@ class Deployment:
 
 
 @pytest.fixture
-def deployment(store: EmbeddedStore, clock: FixedClock) -> Iterator[Deployment]:
-    """Id 1 is of `orders`; table and bucket bear the identity of the deployment."""
+def deployment(store: EmbeddedStore, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+    """Id 1 is of `orders`; table and bucket bear the identity of the deployment.
+
+    A store in memory that takes a second is well, on a machine that is busy: nobody gives up waiting for it.
+    """
+    for impatient in ("sigla.registry.ownership", "sigla.cache.speakers"):
+        monkeypatch.setattr(f"{impatient}.PATIENCE_S", PATIENCE_S)
     register(Registry(store.catalog, store.bodies, clock), "orders", ONE)
     table, bucket = MemoryMark("table", identity=OURS), MemoryMark("bucket", identity=OURS)
     told: list[Facts] = []
