@@ -36,14 +36,23 @@ def key(data: Path, name: str, *words: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def registry(data: Path) -> Iterator[Door]:
+def served(data: Path) -> Iterator[Door]:
     """One that asks for keys, and an administrator's."""
     with serving(data, "--auth") as server:
         yield Door("url", server.url, SERVER, key(data, "admin"))
 
 
+@pytest.fixture
+def registry(served: Door) -> Iterator[Door]:
+    """The same for all tests, and empty for each: half of them break off what they write."""
+    yield served
+    tidy = a_day(served)
+    tidy.wrote = True
+    tidy.clear_up()
+
+
 @pytest.fixture(scope="session")
-def limited(registry: Door, data: Path) -> str:
+def limited(served: Door, data: Path) -> str:
     """A key for what a first day writes, and nothing else."""
     return key(data, "first-day", "--subjects", PREFIX)
 

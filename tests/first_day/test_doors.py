@@ -39,7 +39,6 @@ def test_a_registry_that_is_well_passes(registry: Door, asks: Asks) -> None:
     asks(day, registry)
     with crooked(registry, Crook()) as as_it_is:
         asks(a_day(as_it_is), as_it_is)
-    day.clear_up()
 
 
 def sends(change: Callable[[str], str]) -> Crook:
@@ -139,9 +138,6 @@ def test_a_door_that_does_it_wrong_is_found_out(registry: Door, asks: Asks, croo
     """A check that cannot fail says nothing."""
     with crooked(registry, crook, kind) as door, pytest.raises(Failed):
         asks(a_day(door), door)
-    tidy = a_day(registry)
-    tidy.wrote = True
-    tidy.clear_up()
 
 
 def test_who_lets_strangers_in_is_found_out(registry: Door) -> None:
@@ -162,7 +158,6 @@ def test_what_takes_longer_than_the_alarm_allows_fails(registry: Door, monkeypat
     day = a_day(registry)
     with pytest.raises(Failed, match=r"p50 .* p99 .* of 8: above 0 ms the door's alarm on latency rings"):
         figures.reads_are_quick(day, registry)
-    day.clear_up()
 
 
 # --- throttling ------------------------------------------------------------------------------------------------------
