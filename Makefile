@@ -94,11 +94,11 @@ layer: setup ## the third-party layer for Lambda, in build/; ARGS=x86_64 for tha
 
 stage: setup ## the settings of a new deployment, in stages/NAME.toml; it asks; NAME=prod ARGS="-c zones=use1-az1"
 	@$(if $(filter command,$(firstword $(origin NAME))),,echo "Which stage? make stage NAME=prod" >&2; exit 2)
-	@$(bin)/python -m infra.stage $(NAME) $(ARGS)
+	@$(bin)/python -m infra.command stage $(NAME) $(ARGS)
 
 deploy: setup ## a stage to AWS, unless data would move unseen; STAGE=prod ARGS=--i-mean-it
 	@$(if $(STAGE),,echo "Which stage? make deploy STAGE=prod" >&2; exit 2)
-	@$(bin)/python -m infra.deploy $(STAGE) $(ARGS)
+	@$(bin)/python -m infra.command deploy $(STAGE) $(ARGS)
 
 synth: setup ## the CloudFormation templates, in cdk.out; of STAGE=prod, else an example; ARGS="-c stage=local" changes settings
 	@$(bin)/python -m infra.app --output cdk.out --otherwise $(if $(STAGE),stages/$(STAGE),infra/examples/default).toml $(ARGS)

@@ -21,9 +21,9 @@ DESCRIPTION = "Sigla, a schema registry: "
 DELETED = "DELETE_COMPLETE"
 
 
-FAILURES = (ClientError, BotoCoreError, ResponseParserError, ValueError, OSError)
+FAILURES = (ClientError, BotoCoreError, ResponseParserError, KeyError, ValueError, OSError)
 """What boto3 raises where AWS refuses, where nobody answers or another does, and where this machine's own files and
-variables do not say how to ask."""
+variables do not say how to ask; what we do where a part of the answer is missing."""
 
 
 class Unreachable(Exception):
@@ -131,6 +131,8 @@ def _bearing(identity: str, found: Iterable[Mapping[str, Any]]) -> list[Stack]:
 
 def sentence(failure: Exception) -> str:
     """What it says, on one line."""
+    if isinstance(failure, KeyError):
+        return "The answer does not come from AWS: see AWS_ENDPOINT_URL, and whether a proxy stands in between."
     return " ".join(str(failure).split()).rstrip(".") + "."
 
 

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from infra.accounts import ACCOUNT, REGION, Account, Stack, Unreachable, here, region
@@ -70,7 +70,7 @@ class Deployment:
     environ: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, account: Account) -> Stack:
-        """The stack as it is afterwards. Raises NotDeployed, Unreachable."""
+        """The stack as it is afterwards. Raises InvalidSetting, NotDeployed, Unreachable."""
         self.recognise(account)
         there = account.stack(self.settings.stack_name)
         if there and there.status != EMPTY:
@@ -87,7 +87,8 @@ class Deployment:
     def recognise(self, account: Account) -> None:
         """Raises NotDeployed where the stage is of LocalStack, or of another account or region.
 
-        Locally nothing is kept, and elsewhere its stack would begin anew.
+        Locally nothing is kept, and elsewhere its stack would begin anew. Raises InvalidSetting where its zones are of
+        another region.
         """
         if self.settings.local:
             raise NotDeployed(
@@ -100,6 +101,8 @@ class Deployment:
                     f"Nothing was deployed: {self.path} is for the {name} {meant}, and this environment for {found}. "
                     "AWS_PROFILE chooses credentials, AWS_REGION a region; or correct the file."
                 )
+        # Where the file names no region, this is the first to know it.
+        replace(self.settings, region=account.region)
 
     def home(self, account: Account) -> list[tuple[str, str, str]]:
         """Settings of where the stage is deployed: their names, what the file says, and what the environment does."""

@@ -29,6 +29,7 @@ from infra.choices.rules import (
     is_bucket,
     listed,
     zone_number,
+    zones_prefix,
 )
 from infra.choices.watch import Watch
 
@@ -246,6 +247,10 @@ _TOGETHER: Together = (
         # It names a ring's user, which has 40 letters; a zone's id has up to twelve of them.
         lambda given: not given.zones or len(given.stack_name) <= 27,
         "stack_name must be 27 letters at most where there are zones.",
+    ),
+    (
+        lambda given: not given.region or all(zone.startswith(zones_prefix(given.region)) for zone in given.zone_ids),
+        "zones must be of region: each of us-east-1 has an id that begins with use1-, each of eu-west-1 with euw1-.",
     ),
     (
         lambda given: not given.front_door.private_zonal or given.zones,

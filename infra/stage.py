@@ -21,13 +21,16 @@ from infra.stage_files import pairs, path_of
 
 Ask = Callable[[str], str]
 
+EMPTY = "-"
+"""What is typed where the answer is empty, and what is offered is not."""
+
 QUESTIONS = {
     "registry_name": "Name of the registry; every stored name begins with it",
-    "zones": "Ids of availability zones with a URL each, as use1-az1,use1-az2; empty: none",
+    "account": f"Number of the AWS account that it is deployed to; {EMPTY}: that of the credentials, whichever",
+    "region": f"Region that it is deployed to; {EMPTY}: that of the environment, whichever it is",
+    "zones": f"Ids of availability zones with a URL each, as use1-az1,use1-az2; {EMPTY}: none",
     "front_door.function_url": "A function URL beside the REST API, true or false",
-    "watch.email": "Address that alarms are sent to; empty: none",
-    "account": "Number of the AWS account that it is deployed to; empty: that of the credentials, whichever they are",
-    "region": "Region that it is deployed to; empty: that of the environment, whichever it is",
+    "watch.email": f"Address that alarms are sent to; {EMPTY}: none",
 }
 
 WORDS = {
@@ -71,7 +74,8 @@ def _answer(setting: str, question: str, default: object, so_far: Mapping[str, A
     """One that the setting can be."""
     shown = json.dumps(default) if isinstance(default, bool) else str(default)
     while True:
-        answer = ask(f"{question} [{shown}]: ").strip() or shown
+        typed = ask(f"{question} [{shown or EMPTY}]: ").strip()
+        answer = "" if (typed or shown) == EMPTY else typed or shown
         try:
             Settings.read({**so_far, setting: answer})
         except InvalidSetting as wrong:

@@ -46,6 +46,23 @@ def are_zones(value: str) -> bool:
     return len(set(numbers)) == len(zones) and len({zone.split("-")[0] for zone in zones}) <= 1
 
 
+def zones_prefix(region: str) -> str:
+    """What the ids of a region's availability zones begin with: those of ap-southeast-2 with `apse2-`.
+
+    Empty for a region that is called by other words, as those of sovereign clouds are: nobody told us its ids.
+    """
+    place, *ways, number = region.split("-")
+    if not set(ways) <= _WAYS.keys():
+        return ""
+    return f"{place}{''.join(_WAYS[way] for way in ways)}{number}-"
+
+
+_WAYS = {
+    **{way: way[0] for way in ("north", "east", "south", "west", "central", "gov")},
+    **{f"{way}{other}": way[0] + other[0] for way in ("north", "south") for other in ("east", "west")},
+}
+
+
 def by_zone(value: str) -> dict[str, str]:
     """What is written as `zone:id,zone:id`."""
     pairs = (each.partition(":") for each in listed(value))

@@ -29,7 +29,7 @@ class Misuse(Exception):
 class Place:
     """doors: those that can be reached from here. account: None where a URL is all that is known.
 
-    unreached: private doors that are not for this machine, by their URLs.
+    unreached: doors that cannot be asked from this machine, a line for each.
     """
 
     doors: tuple[Door, ...]
@@ -68,7 +68,7 @@ def of_a_stack(stack: str, key: str) -> Place:
     except FAILURES as failure:
         raise Misuse(f"The stack {stack} cannot be asked: {sentence(failure)}") from None
     account = _account(stack, session.client, emulated=False)
-    return _behind(account, account.outputs.get("RestUrl", ""), key)
+    return behind(account, account.outputs.get("RestUrl", ""), key)
 
 
 def of_localstack(port: int) -> Place:
@@ -90,7 +90,7 @@ def of_localstack(port: int) -> Place:
     (stack,) = (each["StackName"] for each in stacks if "RestApiId" in _outputs(each))
     account = _account(stack, client, emulated=True)
     rest = f"{server.endpoint}/_aws/execute-api/{account.outputs['RestApiId']}/{account.outputs['RestStage']}"
-    return _behind(account, rest, f"admin:{secret.read_text()}", rest_api=replace(REST_API, renames=False))
+    return behind(account, rest, f"admin:{secret.read_text()}", rest_api=replace(REST_API, renames=False))
 
 
 def of_urls(urls: Sequence[str], key: str) -> Place:
@@ -137,7 +137,7 @@ def _outputs(described: Mapping[str, Any]) -> dict[str, str]:
     return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}
 
 
-def _behind(account: Account, rest: str, key: str, *, rest_api: Kind = REST_API) -> Place:
+def behind(account: Account, rest: str, key: str, *, rest_api: Kind = REST_API) -> Place:
     """All doors that the outputs tell of. rest: empty where nothing is public."""
     doors = [Door("rest", rest, rest_api, key)] if rest else []
     unreached = []
@@ -145,6 +145,12 @@ def _behind(account: Account, rest: str, key: str, *, rest_api: Kind = REST_API)
         url = value.rstrip("/")
         if output == "FunctionUrl":
             doors.append(Door("function", url, FUNCTION_URL, key))
+        elif output == "DomainUrl":
+            if reached(url):
+                doors.append(Door("domain", url, REST_API, key))
+            else:
+                target = account.outputs.get("DomainTarget", "the output DomainTarget")
+                unreached.append(f"{'domain':<10} {url} cannot be reached: point its DNS record at {target}")
         elif output.startswith("ZoneUrl"):
             doors.append(Door(_zone(output, "ZoneUrl"), url, FUNCTION_URL, key))
         elif output.startswith("ZonePrivateUrl"):
@@ -152,7 +158,9 @@ def _behind(account: Account, rest: str, key: str, *, rest_api: Kind = REST_API)
             if reached(url):
                 doors.append(door)
             else:
-                unreached.append(url)
+                unreached.append(
+                    f"{'private':<10} {url} cannot be reached from here: run this in its network as well, with --url"
+                )
     return Place(tuple(doors), account, tuple(unreached))
 
 

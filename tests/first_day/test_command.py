@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from infra.first_day import __main__ as first_day
+from infra.first_day import places
 from infra.first_day.asking import Door
 from infra.first_day.checks import CHECKS
-from infra.first_day.day import CONTEXT, PREFIX, Check, Day
+from infra.first_day.day import CONTEXT, PREFIX, Account, Check, Day
 from infra.first_day.places import Place
 from tests.first_day.conftest import Crook, Sent, a_day, crooked
 
@@ -79,9 +80,6 @@ def test_what_cannot_be_removed_is_told(registry: Door, capsys: pytest.CaptureFi
     said = capsys.readouterr().out
     assert f"FAIL  what was written is still in the context {CONTEXT}" in said
     assert f"delete the subjects that begin with {PREFIX}" in said
-    tidy = a_day(registry)
-    tidy.wrote = True
-    tidy.clear_up()
 
 
 def test_a_key_for_its_own_context_is_enough(registry: Door, limited: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +88,34 @@ def test_a_key_for_its_own_context_is_enough(registry: Door, limited: str, capsy
     status = first_day.main(["--url", registry.url, "--user", limited, "--samples", "4"])
     assert status == 0, capsys.readouterr().out
     assert held(registry) == before
+
+
+@pytest.mark.parametrize(
+    "outputs, doors, unreached",
+    [
+        ({"DomainUrl": "{url}/"}, ["rest", "domain"], ""),
+        (
+            {"DomainUrl": "http://127.0.0.1:1", "DomainTarget": "d-1.example"},
+            ["rest"],
+            "domain     http://127.0.0.1:1 cannot be reached: point its DNS record at d-1.example",
+        ),
+        (
+            {"ZonePrivateUrlUse1Az1": "http://127.0.0.1:1"},
+            ["rest"],
+            "private    http://127.0.0.1:1 cannot be reached from here: run this in its network as well, with --url",
+        ),
+    ],
+    ids=["a name of one's own", "a name that leads nowhere yet", "a private door"],
+)
+def test_every_door_that_the_stack_tells_of_is_asked(
+    registry: Door, outputs: dict[str, str], doors: list[str], unreached: str
+) -> None:
+    """A name of one's own is what clients are given, and it was left out."""
+    told = {name: value.format(url=registry.url) for name, value in outputs.items()}
+    place = places.behind(Account("stack", told, lambda _: None), registry.url, registry.key)
+    assert [door.name for door in place.doors] == doors
+    assert all(door.url == registry.url for door in place.doors)
+    assert place.unreached == ((unreached,) if unreached else ())
 
 
 @pytest.mark.parametrize(

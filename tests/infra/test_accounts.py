@@ -1,6 +1,7 @@
 """The account that a deployment goes to: what it tells of stacks, and why not where it does not, in a sentence."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +130,26 @@ def test_what_is_wrong_on_this_machine_is_a_sentence(
         Aws(region(os.environ)).number()
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("page", ["<html><p>Log in</p></html>", "<a/>", "{}", ""])
+def test_an_answer_with_200_that_is_not_of_aws_is_a_sentence(monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    """It was a KeyError, of a part that every answer of AWS has."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    with answering(lambda _: (200, page), lambda _: (200, page)) as endpoint:
+        for service in ("CLOUDFORMATION", "STS"):
+            monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", endpoint)
+        for ask in (
+            lambda: Aws(REGION).number(),
+            lambda: Aws(REGION).stack("x"),
+            lambda: Aws(REGION).with_identity(""),
+        ):
+            with pytest.raises(Unreachable) as refused:
+                ask()
+            assert "\n" not in str(refused.value)
+            assert re.search(r"Unable to parse|The answer does not come from AWS", str(refused.value))
 
 
 def test_an_answer_that_is_not_of_aws_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

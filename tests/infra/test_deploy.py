@@ -16,7 +16,7 @@ from infra.accounts import Stack
 from infra.choices.network import Network
 from infra.choices.watch import Watch
 from infra.deploy import Deployment, NotDeployed
-from infra.settings import Settings
+from infra.settings import InvalidSetting, Settings
 from infra.stage_files import fingerprint
 from infra.targets import Target
 from sigla.aws.clients import Clients
@@ -226,8 +226,8 @@ def test_make_hands_the_line_of_the_page_over_as_it_stands() -> None:
     root = Path(__file__).parents[2]
     (line,) = re.findall(r"^make deploy .*--require-approval.*$", (root / "docs/deploy.md").read_text(), re.MULTILINE)
     shown = subprocess.run(["make", "-n", *shlex.split(line)[1:]], cwd=root, capture_output=True, text=True, check=True)
-    (command,) = [each for each in shown.stdout.splitlines() if "-m infra.deploy " in each]
-    arguments = deploy.asked(shlex.split(command.partition("-m infra.deploy ")[2]))
+    (command,) = [each for each in shown.stdout.splitlines() if "-m infra.command deploy " in each]
+    arguments = deploy.asked(shlex.split(command.partition("-m infra.command deploy ")[2]))
     assert (arguments.name, arguments.options) == ("prod", ["--require-approval", "never"])
 
 
@@ -306,6 +306,13 @@ def test_a_stage_is_deployed_to_its_own_account_and_region_alone(
     assert not stage.asked
     stage.run(settings=replace(stage.deployment.settings, account="111122223333", region=REGION))
     assert stage.asked
+
+
+def test_zones_of_another_region_than_the_environments_are_refused(stage: Stage) -> None:
+    """The file may name no region, and then the environment is the first to know it."""
+    with pytest.raises(InvalidSetting, match=r"^zones must be of region: "):
+        stage.run(settings=replace(stage.deployment.settings, zones="euw1-az1"))
+    assert not stage.asked
 
 
 def test_a_stage_file_that_names_no_account_is_told_which_it_should(stage: Stage) -> None:

@@ -10,7 +10,7 @@ import pytest
 from infra.choices.front_door import FrontDoor
 from infra.choices.function import REQUESTS_PER_SECOND, Function
 from infra.choices.network import Network
-from infra.choices.rules import BUCKET_EXPECTED, TABLE_EXPECTED
+from infra.choices.rules import BUCKET_EXPECTED, TABLE_EXPECTED, zones_prefix
 from infra.settings import InvalidSetting, Settings, flat
 from infra.stage_files import EXAMPLES
 from sigla.rules.compatibility import LEVELS
@@ -160,6 +160,28 @@ def test_what_is_no_zone_is_refused(zones: str) -> None:
     """A name is another place in another account; two regions are two stacks; and each zone has a part of sixteen."""
     with pytest.raises(InvalidSetting, match=r"^zones is '.*'; it must be ids of availability zones of one region"):
         Settings(zones=zones)
+
+
+@pytest.mark.parametrize(
+    "region, zone",
+    [
+        ("us-east-1", "use1-az1"),
+        ("eu-central-2", "euc2-az3"),
+        ("ap-southeast-5", "apse5-az1"),
+        ("ap-northeast-1", "apne1-az4"),
+        ("us-gov-west-1", "usgw1-az1"),
+        ("cn-northwest-1", "cnnw1-az2"),
+        ("il-central-1", "ilc1-az1"),
+    ],
+)
+def test_zones_of_another_region_are_refused(region: str, zone: str) -> None:
+    """CloudFormation refused them, after minutes, and put half a stack back."""
+    assert zone.startswith(zones_prefix(region))
+    Settings(region=region, zones=zone)
+    Settings(zones=zone)
+    with pytest.raises(InvalidSetting, match=r"^zones must be of region: "):
+        Settings(region="eu-west-1", zones=zone)
+    Settings(region="eusc-de-east-1", zones=zone)  # nobody told us what its zones are called
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.0/15", "10.0.0.0/25", "10.0.0.1/20", "fd00::/20", "everywhere"])

@@ -94,7 +94,7 @@ def test_it_says_why_a_file_cannot_be_written(monkeypatch: pytest.MonkeyPatch, c
 
 def test_it_asks_again_what_was_answered_wrongly(capsys: Captured) -> None:
     """And takes a default where nothing is typed."""
-    answers = iter(["Orders", "orders", "us-east-1a", "use1-az1", "", ""])
+    answers = iter(["Orders", "orders", "", "", "us-east-1a", "use1-az1", ""])
     asked: list[str] = []
 
     def ask(question: str) -> str:
@@ -123,6 +123,22 @@ def test_it_offers_the_account_and_the_region_of_the_environment() -> None:
     assert (said["account"], said["region"]) == ("111122223333", "eu-west-1")
     elsewhere = stage.chosen("prod", {"account": "444455556666"}, ask, found)
     assert (elsewhere.account, stage.chosen("prod", {}, None, found).account) == ("444455556666", "")
+
+
+def test_what_is_offered_can_be_left_empty() -> None:
+    """A stage that goes wherever credentials lead: an empty line takes the offer."""
+    found = {"account": "111122223333", "region": "eu-west-1"}
+    settings = stage.chosen("prod", {}, lambda question: "-" if "account" in question else "", found)
+    assert (settings.account, settings.region) == ("", "eu-west-1")
+
+
+def test_zones_of_another_region_are_asked_for_again(capsys: Captured) -> None:
+    """Only CloudFormation refused them, when half of the stack was there."""
+    answers = iter(["", "", "", "use1-az1", "euw1-az1"])
+    found = {"account": "111122223333", "region": "eu-west-1"}
+    settings = stage.chosen("prod", {}, lambda _: next(answers, ""), found)
+    assert settings.zones == "euw1-az1"
+    assert capsys.readouterr().err.startswith("zones must be of region:")
 
 
 def test_without_credentials_it_offers_what_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
