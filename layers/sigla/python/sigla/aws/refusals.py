@@ -1,7 +1,7 @@
 """What AWS says when it will never do what it was asked, and what comes in the place of its answer."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
 from botocore.parsers import ResponseParserError
@@ -40,7 +40,7 @@ _UNREADABLE = (ResponseParserError, UnicodeDecodeError, RecursionError)
 SILENT = (BotoCoreError, *_UNREADABLE)
 """What it raises where no answer of AWS has come."""
 
-Failure = BotoCoreError | ClientError | ResponseParserError | UnicodeDecodeError | RecursionError
+Failure: TypeAlias = BotoCoreError | ClientError | ResponseParserError | UnicodeDecodeError | RecursionError
 
 
 def must_be_of_aws(http_response: Any, parsed: Mapping[str, Any], **_: object) -> None:
