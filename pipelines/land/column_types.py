@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from pipelines.land.decoders.notes import DOC
+
 JSON: Final = pa.large_string()
 """JSON text. Another type than that of strings, so that no column has both: in one, 12 and "12" could not be told."""
 
@@ -34,7 +36,9 @@ def schema(form: list[dict[str, Any]]) -> pa.Schema:
 
 def _field_form(field: pa.Field) -> dict[str, Any]:
     required = {} if field.nullable else {"required": True}
-    return {"name": field.name, "type": _type_form(field.type), **required}
+    doc = (field.metadata or {}).get(DOC)
+    comment = {"comment": doc.decode()} if doc else {}
+    return {"name": field.name, "type": _type_form(field.type), **required, **comment}
 
 
 def _type_form(kind: pa.DataType) -> Any:
@@ -50,7 +54,8 @@ def _type_form(kind: pa.DataType) -> Any:
 
 
 def _field(form: dict[str, Any]) -> pa.Field:
-    return pa.field(form["name"], _type(form["type"]), nullable=not form.get("required", False))
+    metadata = {DOC: form["comment"].encode()} if "comment" in form else None
+    return pa.field(form["name"], _type(form["type"]), nullable=not form.get("required", False), metadata=metadata)
 
 
 def _type(form: Any) -> pa.DataType:

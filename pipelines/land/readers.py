@@ -38,7 +38,9 @@ class Readers:
             known = self.schemas.by_id(head.reader.id)
             path = self.path(head, record) if record and known.source.type == PROTOBUF else ()
             make = DECODERS[known.source.type]
-            self._decoders[key] = make(Writer(known.source, path), limits=self.limits, additional=self.additional)
+            self._decoders[key] = make(
+                Writer(known.source, path, known.tags), limits=self.limits, additional=self.additional
+            )
         return self._decoders[key]
 
     def path(self, head: Head, message: str) -> Path:

@@ -1,8 +1,9 @@
 """Ids and GUIDs → what wrote a record: from bodies alone, each read once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
+from pipelines.land.decoders.notes import PathTags
 from sigla.decoding.decoder import Source, Unreadable
 from sigla.decoding.reasons import Reason
 from sigla.errors import BodyDamaged, BodyMissing
@@ -13,11 +14,12 @@ from sigla.registry.sources import source
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A schema as its id means it."""
+    """A schema as its id means it. tags: of its metadata, by the paths of fields."""
 
     key: BodyKey
     guid: str
     source: Source
+    tags: PathTags = field(default_factory=dict)
 
 
 class Schemas:
@@ -83,7 +85,8 @@ class Schemas:
 
     def _read(self, key: BodyKey) -> Known:
         body = self._bodies.get(key)
-        return Known(key, body.guid, source(body, self._bodies.get))
+        metadata = body.schema.metadata
+        return Known(key, body.guid, source(body, self._bodies.get), metadata.tags if metadata else {})
 
 
 def _known(found: Known | Unreadable) -> Known:

@@ -3,6 +3,7 @@
 A table only grows. A new member is a column more; int32, float32 and narrower decimals are widened; a member that has
 changed its type otherwise goes into a column of its own, `name__v<version>`, and one that is gone leaves nulls behind.
 JSON text is a type, and another than that of strings.
+A comment follows the newest reader that has one.
 So whatever was landed under an older schema can be read with every later one. All of it holds within structs, lists
 and the values of maps, too. Everything may be null: a tombstone has no value, and a later reader may miss a member.
 """
@@ -16,6 +17,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from pipelines.land.comments import comment_of, commented, line
+from pipelines.land.decoders.notes import note_of
 from pipelines.land.raw import RAW
 
 SYSTEM: Final = pa.schema(
@@ -87,7 +90,8 @@ def _merged(columns: Fields, members: Fields, version: int, reserved: frozenset[
     places = _places(columns, members, lambda column, member: _wider(column, member, version) is not None)
     for place, member in zip(places, members, strict=True):
         if place is not None:
-            merged[place] = merged[place].with_type(_wider(merged[place].type, member.type, version))
+            wider = merged[place].with_type(_wider(merged[place].type, member.type, version))
+            merged[place] = _commented(wider, member)
     # Spark does not tell names apart by their case. Who can have his own name takes it before others look for one.
     taken = {name.casefold() for name in reserved} | {column.name.casefold() for column in columns}
     left = [member for place, member in zip(places, members, strict=True) if place is None]
@@ -97,14 +101,19 @@ def _merged(columns: Fields, members: Fields, version: int, reserved: frozenset[
             unnamed.append(member)
         else:
             taken.add(member.name.casefold())
-            merged.append(pa.field(member.name, _relaxed(member.type, version)))
+            merged.append(_commented(pa.field(member.name, _relaxed(member.type, version)), member))
     for member in unnamed:
         name = member.name
         while name.casefold() in taken:
             name += f"__v{version}"
         taken.add(name.casefold())
-        merged.append(pa.field(name, _relaxed(member.type, version)))
+        merged.append(_commented(pa.field(name, _relaxed(member.type, version)), member))
     return merged
+
+
+def _commented(column: pa.Field, member: pa.Field) -> pa.Field:
+    """With the member's comment; where it has none the column keeps its own."""
+    return commented(column, line(note_of(member)) or comment_of(column))
 
 
 def _places(columns: Fields, members: Fields, fits: Callable[[pa.DataType, pa.DataType], bool]) -> list[int | None]:

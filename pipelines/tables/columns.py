@@ -6,8 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-COMMENT: Final = b"doc"
-"""Where the metadata of a field has its comment."""
+from pipelines.land import comments
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +18,11 @@ class ColumnLine:
     comment: str
 
 
-def comment(field: pa.Field) -> str:
-    return bytes((field.metadata or {}).get(COMMENT, b"")).decode()
-
-
 def lines(fields: Iterable[pa.Field], above: str = "") -> Iterator[ColumnLine]:
     """Every column, and what is within it, called as Iceberg calls it."""
     for field in fields:
         name = above + field.name
-        yield ColumnLine(name, SPARK.outline(field.type), comment(field))
+        yield ColumnLine(name, SPARK.outline(field.type), comments.written(field))
         yield from lines(_within(field.type), f"{name}.")
 
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import unquote
 
+from pipelines.land import comments
 from pipelines.places import Bucket
 from pipelines.tables.catalogs import CannotAttach, IcebergCatalog
-from pipelines.tables.columns import ATHENA, SPARK, TRINO, Dialect, comment, in_backticks, in_quotes, text_sql
+from pipelines.tables.columns import ATHENA, SPARK, TRINO, Dialect, in_backticks, in_quotes, text_sql
 from pipelines.tables.facts import TableFacts
 
 UNCOUNTED: Final = "It also reads files that no manifest names: those of attempts that were interrupted."
@@ -126,7 +127,7 @@ def _athena_parquet(table: TableFacts) -> str:
     return _lines(
         f"-- The folder of the table. {UNCOUNTED}",
         f"CREATE EXTERNAL TABLE {in_backticks(table.name)} (",
-        _columns(table, ATHENA, in_backticks, comments=True),
+        _columns(table, ATHENA, in_backticks, with_comments=True),
         f") STORED AS PARQUET LOCATION {text_sql(f'{table.location}/data/')};",
         _look(in_quotes(table.name)),
     )
@@ -155,10 +156,10 @@ PARQUET: Final[Mapping[str, Callable[[TableFacts], str]]] = {
 ENGINES: Final = tuple(PARQUET)
 
 
-def _columns(table: TableFacts, dialect: Dialect, quoted: Callable[[str], str], *, comments: bool = False) -> str:
+def _columns(table: TableFacts, dialect: Dialect, quoted: Callable[[str], str], *, with_comments: bool = False) -> str:
     return ",\n".join(
         f"  {quoted(each.name)} {dialect.type(each.type)}"
-        + (f" COMMENT {text_sql(comment(each))}" if comments and comment(each) else "")
+        + (f" COMMENT {text_sql(comment)}" if with_comments and (comment := comments.written(each)) else "")
         for each in table.schema
     )
 

@@ -16,7 +16,6 @@ from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, name
 from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.sinks.sink import OURS, folder
-from pipelines.tables.columns import COMMENT
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -157,6 +156,8 @@ class _Known:
 
 
 def _facts(known: _Known, name_: str, found: "Table") -> TableFacts:
+    from pipelines.land.sinks.iceberg import arrow_schema  # noqa: PLC0415 - pyiceberg costs seconds
+
     table = known.tables.get(name_, name_)
     current = found.current_snapshot()
     counts: Any = current.summary.additional_properties if current and current.summary else {}
@@ -170,7 +171,7 @@ def _facts(known: _Known, name_: str, found: "Table") -> TableFacts:
         size=int(counts.get("total-files-size", 0)),
         last=last,
         location=found.location(),
-        schema=_arrow_schema(found),
+        schema=arrow_schema(found),
         partitions=_partitions(found),
         metadata=found.metadata_location,
     )
@@ -197,24 +198,3 @@ def _partitions(found: "Table") -> tuple[str, ...]:
         else f"{each.transform}({schema.find_column_name(each.source_id)})"
         for each in found.spec().fields
     )
-
-
-def _arrow_schema(found: "Table") -> pa.Schema:
-    """With comments as pyiceberg's fields have them, and texts of 32-bit offsets, as tables are landed."""
-    return pa.schema([_plain(each) for each in found.schema().as_arrow()])
-
-
-def _plain(column: pa.Field) -> pa.Field:
-    comment = (column.metadata or {}).get(b"doc")
-    metadata = {COMMENT: comment} if comment else None
-    return pa.field(column.name, _plain_type(column.type), nullable=column.nullable, metadata=metadata)
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_struct(kind):
-        return pa.struct([_plain(each) for each in kind])
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.list_(_plain_type(kind.value_type))
-    if pa.types.is_map(kind):
-        return pa.map_(_plain_type(kind.key_type), _plain_type(kind.item_type))
-    return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)

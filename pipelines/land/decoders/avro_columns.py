@@ -17,7 +17,7 @@
 Everything may be null: rows of tombstones, and tables that grow.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Final, Protocol
@@ -27,7 +27,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.land.column_types import JSON
+from pipelines.land.decoders import avro_notes
 from pipelines.land.decoders.columns import UNROLLED, Budget
+from pipelines.land.decoders.notes import NO_TAGS, NOTHING, Note, PathTags, Tags
 from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical, members
 from sigla.decoding.avro_shown import shown
 from sigla.decoding.decoder import Unreadable
@@ -234,14 +236,17 @@ class Repeated:
 # --- which type ------------------------------------------------------------------------------------------------------
 
 
-def columns(reader: Type, room: Room) -> Struct:
-    """Empty columns for a reader's records. What is no record has one column, `value`. Raises Unreadable."""
-    making = _Making(room)
+def columns(reader: Type, room: Room, tags: PathTags | None = None) -> Struct:
+    """Empty columns for a reader's records. What is no record has one column, `value`. Raises Unreadable.
+
+    tags: of the schema's metadata.
+    """
+    making = _Making(room, tags or {})
     try:
         if not isinstance(reader, Record):
-            return making.struct([("value", reader)])
+            return making.struct([("value", reader, avro_notes.of_type(reader))])
         making.within[reader.full] = 1
-        return making.struct((each.name, each.type) for each in reader.fields)
+        return making.struct(making.members(reader, avro_notes.listed_tags(reader)))
     except RecursionError:
         raise Unreadable(Reason.BAD_SCHEMA, "The schema is nested too deeply.") from None
 
@@ -249,15 +254,25 @@ def columns(reader: Type, room: Room) -> Struct:
 class _Making:
     """within: how often each record stands around the place where we are."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Room, tags: PathTags) -> None:
         self.room = room
+        self.tags = tags
         self.within: dict[str, int] = {}
         self.budget = Budget()
 
-    def struct(self, fields: Iterable[tuple[str, Type]], *, union: bool = False) -> Struct:
-        named = [(name, type_, self.column(type_)) for name, type_ in fields]
-        type_ = pa.struct([pa.field(name, column.type, metadata=_metadata(of)) for name, of, column in named])
-        return Struct(type_, {name: column for name, _, column in named}, union)
+    def members(self, record: Record, tags: Tags = NO_TAGS) -> Iterator[tuple[str, Type, Note]]:
+        """The fields of a record. tags: of the record, where no column around it has them."""
+        return ((each.name, each.type, avro_notes.of_field(record, each, self.tags, tags)) for each in record.fields)
+
+    def struct(self, fields: Iterable[tuple[str, Type, Note]], *, union: bool = False) -> Struct:
+        named = [(name, type_, note, self.column(type_)) for name, type_, note in fields]
+        type_ = pa.struct(
+            [
+                pa.field(name, column.type, metadata=_metadata(of, avro_notes.with_text(note, column, self.tags)))
+                for name, of, note, column in named
+            ]
+        )
+        return Struct(type_, {name: column for name, _, _, column in named}, union)
 
     def column(self, type_: Type) -> Column:
         self.budget.spend()
@@ -277,7 +292,11 @@ class _Making:
         return _plain(type_)
 
     def union(self, union: Union) -> Column:
-        named = [(name, branch) for name, branch in zip(members(union), union.branches, strict=True) if name]
+        named = [
+            (name, branch, avro_notes.of_type(branch))
+            for name, branch in zip(members(union), union.branches, strict=True)
+            if name
+        ]
         if named:
             return self.struct(named, union=True)
         return self.column(next((branch for branch in union.branches if branch.kind != "null"), union.branches[0]))
@@ -288,7 +307,7 @@ class _Making:
             return Text(record)
         self.within[record.full] = depth + 1
         try:
-            return self.struct((each.name, each.type) for each in record.fields)
+            return self.struct(self.members(record))
         finally:
             self.within[record.full] = depth
 
@@ -334,10 +353,11 @@ NUMBERS: Final[Mapping[str, str]] = {
 """Logical types that no column type has: numbers, and what the field says of them."""
 
 
-def _metadata(type_: Type) -> dict[str, str] | None:
+def _metadata(type_: Type, note: Note = NOTHING) -> dict[bytes, bytes] | None:
     branches = type_.branches if isinstance(type_, Union) else [type_]
     found = [NUMBERS[name] for branch in branches if (name := logical(branch)) in NUMBERS]
-    return {"logicalType": found[0]} if found and len(branches) < 3 else None
+    said = {b"logicalType": found[0].encode()} if found and len(branches) < 3 else {}
+    return said | (note.metadata or {}) or None
 
 
 def _decimals(values: list[Any], type_: pa.DataType) -> pa.Array:

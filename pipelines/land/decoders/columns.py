@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.land.decoders.decoder import Decoded
+from pipelines.land.decoders.notes import NOTHING, Note
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 
@@ -63,6 +64,7 @@ class Member:
     name: str
     get: Callable[[Any], Any]
     column: Column
+    note: Note = NOTHING
 
 
 def scalar(type: pa.DataType, convert: Callable[[Any], Any] | None = None) -> Column:
@@ -73,7 +75,7 @@ def scalar(type: pa.DataType, convert: Callable[[Any], Any] | None = None) -> Co
 
 
 def struct(members: Sequence[Member]) -> Column:
-    kind = pa.struct([pa.field(member.name, member.column.type) for member in members])
+    kind = pa.struct([pa.field(member.name, member.column.type, metadata=member.note.metadata) for member in members])
 
     def build(values: Values) -> pa.Array:
         there = [value for value in values if value is not None]

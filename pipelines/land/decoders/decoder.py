@@ -12,15 +12,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pipelines.land.decoders.notes import PathTags
 from sigla.decoding.decoder import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """What wrote a record: a schema and, of a Protobuf file, the path to one of its messages."""
+    """What wrote a record: a schema and, of a Protobuf file, the path to one of its messages.
+
+    tags: of the schema's metadata, which says of a reader what its columns are.
+    """
 
     source: Source
     indexes: tuple[int, ...] = ()
+    tags: PathTags = field(default_factory=dict)
 
 
 class Additional(Enum):

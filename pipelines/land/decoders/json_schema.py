@@ -36,6 +36,7 @@ from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member, Values
 from pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from pipelines.land.decoders.json_schema_beside import Said, of_items, of_properties, of_property, open_beyond, together
+from pipelines.land.decoders.json_schema_notes import ROOT, JsonTags, description
 from pipelines.land.decoders.json_schema_rest import (
     NoObject,
     Rest,
@@ -44,6 +45,8 @@ from pipelines.land.decoders.json_schema_rest import (
     rest_of_each,
     rest_of_object,
 )
+from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags
+from pipelines.land.decoders.notes import NOTHING as NO_NOTE
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
 from sigla.decoding.json_schema import STANDARD, schema_of, validator_of
 from sigla.decoding.json_schema import decoder as value_decoder
@@ -70,10 +73,10 @@ class JsonSchemaDecoder:
         self.reader = reader.source
         self.limits = limits
         validator_of(self.reader)  # what the metaschema allows has the shapes that are looked for here
-        root = _Shapes(self.reader, additional).root()
+        root = _Shapes(self.reader, additional, reader.tags).root()
         self.is_object = pa.types.is_struct(root.type)
         self.takes_any = root.takes_any
-        self.column = root if self.is_object else columns.struct([Member(VALUE, itemgetter(0), root)])
+        self.column = root if self.is_object else columns.struct([Member(VALUE, itemgetter(0), root, root.note)])
         self.rest = root.rest
         self.count = self.rest.count("" if self.is_object else f"{VALUE}.") if self.rest else None
         self.drops = additional is Additional.DROP
@@ -140,7 +143,7 @@ class JsonSchemaDecoder:
 class _Shapes:
     """The columns of one schema. References lead where the registry's own checker is led."""
 
-    def __init__(self, source: Source, additional: Additional) -> None:
+    def __init__(self, source: Source, additional: Additional, tags: PathTags) -> None:
         self.schema = schema_of(source)
         self.keeps = additional is Additional.KEEP
         self.budget = Budget()
@@ -150,8 +153,13 @@ class _Shapes:
         except Malformed as malformed:
             raise Unreadable(Reason.BAD_SCHEMA, malformed.reason) from None
         self.closing = CLOSING if draft.lazy else CLOSING_MODERN
+        self.tags = JsonTags(source, tags, self.resources)
+        self.path = ROOT
+        self.whole = NO_TAGS
 
     def root(self) -> "Shape":
+        # Nothing is around the root: what is said of it as a whole is said of its columns.
+        self.whole = self.tags.of([(self.schema, self.resources.home)], ROOT)
         try:
             return self.column(self.schema, self.resources.home, (id(self.schema),))
         except RecursionError:
@@ -164,6 +172,14 @@ class _Shapes:
             return TEXT
         home = self.resources.entered(home, schema)
         said = (*beside, (schema, home))
+        shape = self.shape(schema, home, around, said)
+        tags = shape.note.tags | self.tags.of(said, self.path)
+        if shape.build is TEXT.build:
+            tags |= self.tags.within(said, self.path)
+        return replace(shape, note=Note(description(schema) or shape.note.doc, tags))
+
+    def shape(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: tuple[Said, ...]) -> "Shape":
+        """The columns of a value, with the notes of what in it has none of its own."""
         if isinstance(schema.get("$ref"), str):
             return self.referred(schema["$ref"], home, around, said)
         kind = _kind(schema)
@@ -189,16 +205,16 @@ class _Shapes:
             return TEXT
         beside = of_items(together(said, self.resources))
         shape = self.column(items, home, around, beside)
-        return _of(columns.listed(shape), list, rest=rest_of_each(shape.rest, iter, attrgetter("values")))
+        listed = _of(columns.listed(shape), list, rest=rest_of_each(shape.rest, iter, attrgetter("values")))
+        return replace(listed, note=Note(tags=shape.note.tags))
 
     def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> "Shape":
         properties, others = schema.get("properties"), schema.get("additionalProperties", False)
         said = together(said, self.resources)
         if isinstance(properties, dict) and properties:
-            shapes = {
-                name: self.column(inner, home, around, of_property(name, said)) for name, inner in properties.items()
-            }
-            return self.struct(shapes, schema, is_open=not self.closes(schema) or open_beyond(properties, said))
+            shapes = self.properties(properties, home, around, said)
+            is_open = not self.closes(schema) or open_beyond(properties, said)
+            return self.struct(shapes, schema, said, is_open=is_open)
         if isinstance(others, dict) and not schema.get("patternProperties"):
             items = self.column(others, home, around, of_properties(said))
             pairs = columns.mapped(SCALARS["string"], items)
@@ -208,21 +224,38 @@ class _Shapes:
                 count=lambda values: pairs.count(list(map(_pairs, values))),
                 width=pairs.width,
             )
-            return _of(build, dict, rest=rest_of_each(items.rest, dict[str, Any].values, attrgetter("items")))
+            found = _of(build, dict, rest=rest_of_each(items.rest, dict[str, Any].values, attrgetter("items")))
+            return replace(found, note=Note(tags=items.note.tags))
         return TEXT
+
+    def properties(
+        self, properties: Mapping[str, Any], home: Home, around: tuple[int, ...], said: list[Said]
+    ) -> dict[str, "Shape"]:
+        above, whole = self.path, self.whole
+        self.whole = NO_TAGS
+        shapes = {}
+        for name, inner in properties.items():
+            self.path = f"{above}.{name}"
+            shape = self.column(inner, home, around, of_property(name, said))
+            shapes[name] = replace(shape, note=Note(shape.note.doc, shape.note.tags | whole))
+        self.path, self.whole = above, whole
+        return shapes
 
     def closes(self, schema: Mapping[str, Any]) -> bool:
         """Whether this schema by itself allows nothing but objects of its properties."""
         return not TYPING.isdisjoint(schema) and any(schema.get(word) is False for word in self.closing)
 
-    def struct(self, shapes: Mapping[str, "Shape"], schema: Mapping[str, Any], *, is_open: bool) -> "Shape":
+    def struct(
+        self, shapes: Mapping[str, "Shape"], schema: Mapping[str, Any], said: list[Said], *, is_open: bool
+    ) -> "Shape":
         """is_open: whether there may be more than these properties."""
         names = frozenset(shapes)
-        members = [Member(name, _getter(name), shape) for name, shape in shapes.items()]
+        members = [Member(name, _getter(name), shape, shape.note) for name, shape in shapes.items()]
         additional = free_name(names) if is_open and self.keeps else ""
         if additional:
             self.budget.spend()
-            members.append(Member(additional, others_than(names), TEXT))
+            tags = self.tags.within(said, self.path, names) | self.whole
+            members.append(Member(additional, others_than(names), TEXT, Note(tags=tags)))
         inner = [(name, shape.rest) for name, shape in shapes.items() if shape.rest]
         rest = rest_of_object(list(shapes), additional, inner)
         if additional and TYPING.isdisjoint(schema):
@@ -235,11 +268,12 @@ class Shape(Column):
     """A column, and what there is beyond it.
 
     rest: what values may have beyond it; None where there can be nothing. takes_any: of an object's columns, whether
-    they have a place for values that are no objects, too.
+    they have a place for values that are no objects, too. note: of the value.
     """
 
     rest: Rest | None = None
     takes_any: bool = False
+    note: Note = NO_NOTE
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

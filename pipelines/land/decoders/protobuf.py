@@ -31,6 +31,8 @@ from pipelines.land.column_types import JSON
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
 from pipelines.land.decoders.decoder import Additional, Decoded, Writer
+from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags
+from pipelines.land.decoders.protobuf_notes import message_tags, note, tags_within
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
 from sigla.decoding.protobuf import STANDARD, Read, message_class, parser, record_name
 from sigla.decoding.protobuf_fields import called, fields, there, value
@@ -88,7 +90,7 @@ class ProtobufDecoder:
         self.message = message_class(reader.source, self.name)
         self.descriptor = cast("Descriptor", self.message.DESCRIPTOR)
         try:
-            self.column = _record(self.descriptor, (), Budget())
+            self.column = _record(self.descriptor, (), _Making(reader.tags))
         except RecursionError:
             raise Unreadable(Reason.BAD_SCHEMA, "the messages are nested too deep") from None
         self.type: pa.StructType = self.column.type
@@ -117,12 +119,37 @@ class ProtobufDecoder:
         )
 
 
-def _record(descriptor: Descriptor, around: tuple[str, ...], budget: Budget) -> Column:
+class _Making(Budget):
+    """Also knows what metadata says of fields."""
+
+    def __init__(self, tags: PathTags) -> None:
+        super().__init__()
+        self.tags = tags
+
+
+def _record(descriptor: Descriptor, around: tuple[str, ...], making: _Making) -> Column:
     """around: the full names of the messages around this one."""
     inside = (*around, descriptor.full_name)
+    whole = NO_TAGS if around else message_tags(descriptor)
     return columns.struct(
-        [Member(called(field), _getter(field), _column(field, inside, budget)) for field in fields(descriptor).values()]
+        [
+            Member(
+                called(field),
+                _getter(field),
+                _column(field, inside, making),
+                _note(field, inside, making.tags, whole),
+            )
+            for field in fields(descriptor).values()
+        ]
     )
+
+
+def _note(field: FieldDescriptor, around: tuple[str, ...], tags: PathTags, whole: Tags) -> Note:
+    """With the tags of its messages, and of what is in JSON text there. whole: those of the message around."""
+    said = note(field, tags)
+    message = (item(field) if is_map(field) else field).message_type
+    hidden = tags_within(message, tags) if message and _is_text(message, around) else message_tags(message)
+    return Note(said.doc, said.tags | hidden | whole)
 
 
 def _getter(field: FieldDescriptor) -> Callable[[Any], Any]:
@@ -145,17 +172,17 @@ def _pairs(found: Any) -> list[tuple[Any, Any]]:
     return [(key, found[key]) for key in sorted(found)]
 
 
-def _column(field: FieldDescriptor, around: tuple[str, ...], budget: Budget) -> Column:
-    budget.spend()
+def _column(field: FieldDescriptor, around: tuple[str, ...], making: _Making) -> Column:
+    making.spend()
     if is_map(field):
         key = cast("Descriptor", field.message_type).fields_by_name["key"]
-        return columns.mapped(_value(key, around, budget), _value(item(field), around, budget))
-    return columns.listed(_value(field, around, budget)) if field.is_repeated else _value(field, around, budget)
+        return columns.mapped(_value(key, around, making), _value(item(field), around, making))
+    return columns.listed(_value(field, around, making)) if field.is_repeated else _value(field, around, making)
 
 
-def _value(field: FieldDescriptor, around: tuple[str, ...], budget: Budget) -> Column:
+def _value(field: FieldDescriptor, around: tuple[str, ...], making: _Making) -> Column:
     if field.message_type is not None:
-        return _message(field.message_type, around, budget)
+        return _message(field.message_type, around, making)
     if field.enum_type is not None:
         return _enum(field)
     return columns.scalar(SCALARS[field.type])
@@ -167,18 +194,23 @@ def _enum(field: FieldDescriptor) -> Column:
     return columns.scalar(pa.string(), lambda number: known.get(number) or symbol(field, number))
 
 
-def _message(descriptor: Descriptor, around: tuple[str, ...], budget: Budget) -> Column:
+def _message(descriptor: Descriptor, around: tuple[str, ...], making: _Making) -> Column:
     name = well_known(descriptor)
     if name == TIMESTAMP:
         return columns.scalar(pa.timestamp("us", tz="UTC"), _timestamp)
     if name in WRAPPERS:
-        wrapped = _value(descriptor.fields_by_name["value"], around, budget)
+        wrapped = _value(descriptor.fields_by_name["value"], around, making)
         return Column(
             wrapped.type, lambda values: wrapped.build([None if each is None else each.value for each in values])
         )
-    if name in OPEN or not fields(descriptor) or around.count(descriptor.full_name) >= UNROLLED:
+    if _is_text(descriptor, around):
         return columns.scalar(JSON, lambda message: orjson.dumps(plain(message)).decode())
-    return _record(descriptor, around, budget)
+    return _record(descriptor, around, making)
+
+
+def _is_text(descriptor: Descriptor, around: tuple[str, ...]) -> bool:
+    is_open = well_known(descriptor) in OPEN or not fields(descriptor)
+    return is_open or around.count(descriptor.full_name) >= UNROLLED
 
 
 def _timestamp(message: Any) -> int:

@@ -25,7 +25,9 @@ from pyiceberg.io import load_file_io
 from pyiceberg.table import Table
 from pyiceberg.transforms import DayTransform
 
+from pipelines.land import comments
 from pipelines.land.column_types import JSON
+from pipelines.land.decoders.notes import DOC
 from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, Stopped
 from pipelines.land.settings import InvalidLanding
@@ -54,9 +56,6 @@ with suppress(ImportError):  # only catalogs in a database need it
 
     _SILENT.append(SQLAlchemyError)
     _MISUSED.append(ArgumentError)
-
-JSON_TEXT: Final = "JSON"
-"""The comment of a column of JSON text, or of lists and maps of it: Iceberg has one type for all texts."""
 
 
 CATALOG: Final = "catalog.db"
@@ -157,7 +156,7 @@ class Iceberg:
     def columns(self, table: str) -> pa.Schema | None:
         with _answering():
             found = self._table(table)
-        return None if found is None else sink.columns(_arrow_schema(found))
+        return None if found is None else sink.columns(arrow_schema(found))
 
     def check(self, table: str, columns: pa.Schema) -> None:
         names = Counter(_names(sink.schema(columns)))
@@ -181,7 +180,7 @@ class Iceberg:
         with _answering():
             found = self._table(table)
             if found is not None:
-                schema = _arrow_schema(found)
+                schema = arrow_schema(found)
                 for batch in found.scan().to_arrow_batch_reader():
                     yield batch.cast(schema)
 
@@ -280,14 +279,15 @@ def _within(kind: pa.DataType) -> list[pa.Field]:
     return [pa.field("key", kind.key_type), pa.field("value", kind.item_type)] if pa.types.is_map(kind) else []
 
 
-def _arrow_schema(found: Table) -> pa.Schema:
-    """As we write it: without Iceberg's numbers, and without types of 64-bit offsets."""
+def arrow_schema(found: Table) -> pa.Schema:
+    """As we write it: without Iceberg's numbers, and without types of 64-bit offsets; with comments."""
     return pa.schema([_plain(field) for field in found.schema().as_arrow()])
 
 
 def _plain(field: pa.Field) -> pa.Field:
-    text = JSON if (field.metadata or {}).get(b"doc") == JSON_TEXT.encode() else pa.string()
-    return pa.field(field.name, _plain_type(field.type, text), nullable=field.nullable)
+    is_json, comment = comments.read((field.metadata or {}).get(DOC, b"").decode())
+    kind = _plain_type(field.type, JSON if is_json else pa.string())
+    return comments.commented(pa.field(field.name, kind, nullable=field.nullable), comment)
 
 
 def _plain_type(kind: pa.DataType, text: pa.DataType) -> pa.DataType:
@@ -301,23 +301,21 @@ def _plain_type(kind: pa.DataType, text: pa.DataType) -> pa.DataType:
 
 
 def _commented_schema(schema: pa.Schema) -> pa.Schema:
-    """With comments that tell what Iceberg has no type for."""
+    """With comments that also tell what Iceberg has no type for."""
     return pa.schema([_commented(field) for field in schema])
 
 
 def _commented(field: pa.Field) -> pa.Field:
-    kind, comment = _commented_type(field.type)
-    return pa.field(field.name, kind, nullable=field.nullable, metadata=comment)
+    column = pa.field(field.name, _commented_type(field.type), nullable=field.nullable)
+    return comments.commented(column, comments.written(field))
 
 
-def _commented_type(kind: pa.DataType) -> tuple[pa.DataType, dict[str, str] | None]:
-    """And the comment of the field that has it: items have none of their own."""
+def _commented_type(kind: pa.DataType) -> pa.DataType:
+    """Items have no comment of their own, but members of items have."""
     if pa.types.is_struct(kind):
-        return pa.struct([_commented(field) for field in kind]), None
+        return pa.struct([_commented(field) for field in kind])
     if pa.types.is_list(kind):
-        item, comment = _commented_type(kind.value_type)
-        return pa.list_(item), comment
+        return pa.list_(_commented_type(kind.value_type))
     if pa.types.is_map(kind):
-        item, comment = _commented_type(kind.item_type)
-        return pa.map_(kind.key_type, item), comment
-    return kind, {"doc": JSON_TEXT} if kind == JSON else None
+        return pa.map_(kind.key_type, _commented_type(kind.item_type))
+    return kind
