@@ -7,7 +7,8 @@ pyarrow cannot do: locally it is a link without overwrite, in S3 a PUT with `If-
 import os
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,6 +17,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 import boto3
+from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from pyarrow import fs
@@ -38,6 +40,10 @@ _CONFIG: Final = Config(
 # settled by reading. Source: Amazon S3 User Guide, "How to prevent object overwrites".
 _UNDECIDED: Final = "ConditionalRequestConflict"
 _MISSING: Final = "NoSuchKey"
+_TOO_LARGE: Final = "InvalidRequest"
+"""To be copied at once: larger than 5 GiB."""
+_IN_PARTS: Final = TransferConfig(multipart_threshold=1, multipart_chunksize=2**30, use_threads=False)
+_MOVES_AT_ONCE: Final = 16
 
 _UNFINISHED: Final = ".unfinished-"
 """Begins the name of a file on its way to another name; no listing shows it."""
@@ -101,6 +107,13 @@ class Place(Protocol):
 
     def delete(self, name: str) -> None:
         """What is not there is deleted already."""
+        ...
+
+    def move(self, names: Mapping[str, str]) -> None:
+        """Gives files new names: readers find each whole under its new name, or not yet. Durable when it returns.
+
+        names: from old to new. What is not there was moved already: to ask again is safe, also where two ask at once.
+        """
         ...
 
 
@@ -203,6 +216,16 @@ class Folder:
     def delete(self, name: str) -> None:
         Path(self.path(name)).unlink(missing_ok=True)
 
+    def move(self, names: Mapping[str, str]) -> None:
+        for source, target in names.items():
+            if Path(self.path(source)).exists():
+                with suppress(FileNotFoundError):  # another driver was faster
+                    Path(self.path(source)).replace(self.folder_for(target))
+        # Also of what another driver has moved, which may not have come so far.
+        for folder in {Path(self.path(target)).parent for target in names.values()}:
+            if folder.is_dir():
+                _sync(folder)
+
     def _written(self, target: Path, content: bytes) -> Path:
         """The content, durable, under a name beside the target that nobody reads."""
         _folder(target.parent)
@@ -287,6 +310,25 @@ class Bucket:
     def delete(self, name: str) -> None:
         with _told(f"deleting {self.uri(name)}"):
             self._s3.delete_object(Bucket=self.bucket, Key=self._key(name))
+
+    def move(self, names: Mapping[str, str]) -> None:
+        with ThreadPoolExecutor(_MOVES_AT_ONCE) as pool:
+            for _ in pool.map(self._move, names.keys(), names.values()):
+                pass
+
+    def _move(self, source: str, target: str) -> None:
+        """A copy, and only then a removal: killed between the two, it is done again, with the same content."""
+        with _told(f"moving {self.uri(source)}"):
+            held = {"Bucket": self.bucket, "Key": self._key(source)}
+            try:
+                self._s3.copy_object(CopySource=held, Bucket=self.bucket, Key=self._key(target))
+            except ClientError as refusal:
+                if _code(refusal) == _MISSING:
+                    return
+                if _code(refusal) != _TOO_LARGE:
+                    raise
+                self._s3.copy(held, self.bucket, self._key(target), Config=_IN_PARTS)
+            self._s3.delete_object(**held)
 
     @property
     def _s3(self) -> Any:

@@ -20,7 +20,7 @@ from pipelines.land.schemas import Schemas
 from pipelines.land.settings import InvalidLanding, Landing, SinkPart
 from pipelines.land.sinks import kept
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import Sink, folder
+from pipelines.land.sinks.sink import Sink, in_table
 from pipelines.land.task import Task
 from pipelines.places import Place, place
 from sigla.embedded.clock import SystemClock
@@ -64,7 +64,6 @@ class Driver:
         return replay.run(
             self.manifests,
             self.sink,
-            self.lake,
             land,
             now=self.now(),
             topics=self.landing.topics,
@@ -81,7 +80,7 @@ class Driver:
     def _attempt(self, batch: Batch, tasks: Tasks) -> Attempt:
         while True:
             plan = self._plan(batch)
-            task = Task(self.landing.registry.address, plan, self.lake, self.landing.sink.format, self.now())
+            task = Task(self.landing.registry.address, plan, self.sink.staging, self.landing.sink.format, self.now())
             landed = tasks(task)
             if self.messages.meet(plan.messages, (met for each in landed for met in each.met)):
                 break
@@ -96,7 +95,7 @@ class Driver:
         # Who may not delete there leaves it to `gc`, as after a crash; a store that is silent is told by the next step.
         with suppress(OSError, StoreError):
             for file in (file for each in landed for file in each.files):
-                self.lake.delete(f"{folder(file.table)}/{file.path}")
+                self.sink.staging.delete(in_table(file))
 
     def _plan(self, batch: Batch) -> Plan:
         bindings, context = self.landing.bindings, self.landing.registry.context
@@ -117,6 +116,7 @@ class Driver:
                 columns=self.sink.columns,
                 policy=self.landing.sink.evolve,
                 met=self.messages.of,
+                fitted=self.sink.fitted,
             )
         for table, target in plan.targets.items():
             self.sink.check(table, target.schema)

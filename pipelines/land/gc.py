@@ -5,14 +5,15 @@ this work directory's queries have named: what an engine wrote beside them (a co
 that shares the lake, is not ours to remove.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
 from pyarrow import fs
 
+from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifests
-from pipelines.land.sinks.sink import STAGED, folder
+from pipelines.land.sinks.sink import STAGED, in_staging, in_table
 from pipelines.places import Place
 
 KEPT: Final = timedelta(days=7)
@@ -25,12 +26,23 @@ def orphans(lake: Place, manifests: Manifests, now: datetime, kept: timedelta = 
     found = [(name, STAGED.fullmatch(name)) for name in lake.names()]
     queries = manifests.queries()
     listed = [name for name, ours in found if ours and ours["query"] in queries]
-    named = {f"{folder(file.table)}/{file.path}" for manifest in manifests.all() for file in manifest.files}
+    there = {name for name, _ in found}
+    named = {name for manifest in manifests.all() for file in manifest.files for name in _names(file, there)}
     left = [name for name in listed if name not in named]
     infos = lake.filesystem.get_file_info([lake.path(name) for name in left]) if left else []
     for name, info in zip(left, infos, strict=True):
         if info.type is fs.FileType.File and info.mtime < now - kept:
             yield name, int(info.size)
+
+
+def _names(file: DataFile, there: Container[str]) -> Iterator[str]:
+    """Which of a file's names are to be kept, of those that are there: it may wait to be moved into its table.
+
+    Where it is in the table as well, a move was interrupted, and what waits is a second copy.
+    """
+    yield in_table(file)
+    if in_table(file) not in there:
+        yield in_staging(file)
 
 
 def collect(

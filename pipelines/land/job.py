@@ -37,7 +37,9 @@ def _landed(asked: argparse.Namespace) -> int:
     landing = configured(asked.config)
     jars = connectors() if isinstance(landing.source, KafkaPart) and not submitted(os.environ) else []
     total = Sum()
-    with running(os.environ, name=landing.name, jars=jars) as spark, closing(driver(landing)) as opened:
+    with closing(driver(landing)) as opened, running(os.environ, name=landing.name, jars=jars) as spark:
+        if opened.sink.limits:
+            print(opened.sink.limits, file=sys.stderr, flush=True)
         run(spark, opened, total, stopping_on_signals(), stream=asked.stream, form=asked.report)
     if asked.report == "text":
         print("\n".join(total.lines()))

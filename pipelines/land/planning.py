@@ -19,6 +19,9 @@ from sigla.decoding.reasons import Reason
 Columns = Callable[[str], pa.Schema | None]
 """A table → the columns of its values as they are now."""
 
+Fitted = Callable[[pa.StructType, pa.Schema | None], pa.StructType]
+"""A reader's columns, of the types that a table has for them; the table's columns as they are, None of a new one."""
+
 MessagesOf = Callable[[Binding], tuple[str, ...]]
 """A binding → the Protobuf messages that its topic had before; () where none was met."""
 
@@ -35,6 +38,7 @@ def planned(
     columns: Columns,
     policy: Evolve = Evolve.ADD,
     met: MessagesOf = lambda _: (),
+    fitted: Fitted = lambda reader, _: reader,
 ) -> Plan:
     """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound."""
     messages = _messages(bindings, answer, readers, met)
@@ -56,7 +60,7 @@ def planned(
             present = targets.get(table, known[table])
             # Deletes alone do not say what to pin.
             how = policy if begun or not reader.num_fields else Evolve.ADD
-            targets[table] = evolve(present, whole, version=version, policy=how)
+            targets[table] = evolve(present, fitted(whole, present), version=version, policy=how)
 
     for binding in bindings:
         if binding.part != "value":

@@ -23,7 +23,7 @@ from pipelines.land.offsets import Offsets
 from pipelines.land.outputs import Outputs
 from pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
 from pipelines.land.raw import RAW
-from pipelines.land.sinks.sink import Sink, folder
+from pipelines.land.sinks.sink import Sink, in_table
 from pipelines.places import Place
 
 NAME: Final = "replay"
@@ -47,7 +47,6 @@ Land = Callable[[str, int, Records], Attempt]
 def run(
     manifests: Manifests,
     sink: Sink,
-    lake: Place,
     land: Land,
     *,
     now: datetime,
@@ -64,11 +63,11 @@ def run(
     number = resume(query, manifests, sink)
     waiting = Waiting(manifests, sink, topics, frozenset(reasons))
     attempts, files = [], list[DataFile]()
-    with Outputs(lake, query, number) as outputs:
+    with Outputs(sink.staging, query, number) as outputs:
         for origin in waiting.queries(unbound):
             read, failed = Offsets(_BATCH, MARK), Offsets(_PARTITION, MARK)
             attempt = land(query, number, partial(waiting.records, origin, read))
-            for batch in _quarantined(attempt, lake, of_files=waiting.of_files(origin)):
+            for batch in _quarantined(attempt, sink.staging, of_files=waiting.of_files(origin)):
                 failed.add(batch)
             for batch in waiting.rows(origin):  # there may be more of them by now
                 landed = batch.filter(pc.and_not(read.has(batch), failed.has(batch)))
@@ -152,14 +151,14 @@ class Waiting:
         return pa.array(wanted, pa.bool_())
 
 
-def _quarantined(attempt: Attempt, lake: Place, *, of_files: bool) -> Iterator[pa.RecordBatch]:
+def _quarantined(attempt: Attempt, staging: Place, *, of_files: bool) -> Iterator[pa.RecordBatch]:
     """What an attempt could not read: files that no manifest will name. Batches have the column MARK, too."""
     names = RAW.names if of_files else [*_PARTITION, "offset"]
     for landed in attempt.landed:
         for file in landed.files:
             if file.table == QUARANTINE:
-                path = lake.under(folder(file.table)).path(file.path)
-                with lake.filesystem.open_input_file(path) as opened, pq.ParquetFile(opened) as parquet:
+                path = staging.path(in_table(file))
+                with staging.filesystem.open_input_file(path) as opened, pq.ParquetFile(opened) as parquet:
                     for batch in parquet.iter_batches(columns=names):
                         yield _marked(batch, of_files=of_files)
 

@@ -8,7 +8,7 @@ somebody was faster, or nobody can tell what became of it, the table is read aga
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import orjson
 import pyarrow as pa
@@ -33,7 +33,7 @@ from pipelines.land.manifest import Manifest, Stopped
 from pipelines.land.settings import InvalidLanding
 from pipelines.land.sinks import sink
 from pipelines.land.sinks.data_files import data_file
-from pipelines.land.sinks.sink import DAY, OURS, folder
+from pipelines.land.sinks.sink import DAY, OURS, folder, in_table
 from pipelines.places import Bucket, Folder, Place
 from pipelines.retries import tries
 from sigla.errors import StoreError
@@ -126,6 +126,8 @@ class Iceberg:
     Raises InvalidLanding.
     """
 
+    limits: ClassVar = ""
+
     def __init__(self, catalog: Catalog, namespace: str, lake: Place) -> None:
         self._catalog = catalog
         self._namespace = tuple(namespace.split("."))
@@ -152,6 +154,14 @@ class Iceberg:
             for identifier in self._catalog.list_tables(self._namespace):
                 with suppress(NoSuchTableError):  # it was dropped meanwhile
                     yield identifier[-1], self._catalog.load_table(identifier)
+
+    @property
+    def staging(self) -> Place:
+        """The lake: what no snapshot names is in no table."""
+        return self._lake
+
+    def fitted(self, reader: pa.StructType, present: pa.Schema | None) -> pa.StructType:  # noqa: ARG002 - a port's
+        return reader
 
     def columns(self, table: str) -> pa.Schema | None:
         with _answering():
@@ -244,7 +254,7 @@ class Iceberg:
         return *self._namespace, folder(table)
 
     def _uri(self, file: DataFile) -> str:
-        return _address(self._lake.under(folder(file.table)), file.path)
+        return _address(self._lake, in_table(file))
 
 
 def _property(query: str) -> str:

@@ -1,27 +1,44 @@
-"""Tables of plain Parquet files: a table is what the manifests say it is.
+"""Tables of plain Parquet files: a table is what the manifests say it is, and a folder for whoever does not read them.
 
-So all tables of a batch come to be in the same instant, with its manifest, and there is nothing to commit. Files lie in
-`{lake}/{table}/data/`; whoever reads the folder itself sees what failed attempts left there, too.
+All tables of a batch come to be in the same instant, with its manifest. Tasks write below `{lake}/_sigla-staging/`, and
+a commit moves the files of a manifest to `{lake}/{table}/data/`: so a folder has no file that is in no manifest, and
+lacks those of a batch until it is committed. Old files are never written again, and need not be: each column has the
+widest of its types from the first file on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
+from pyarrow.fs import FileType
 
+from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, Manifests
-from pipelines.land.sinks.sink import OURS, folder, schema
+from pipelines.land.sinks.sink import OURS, STAGING, in_staging, in_table, schema
 from pipelines.land.targets import Target, evolve, project
+from pipelines.land.widest_types import widest
 from pipelines.places import Place
 
 
 class Parquet:
     """A `Sink`. lake: where tables lie. One driver writes to a table at a time, beside its replay."""
 
+    limits: ClassVar = (
+        "Plain Parquet: files from before a column was added lack it, so read by name (docs/tables.md); and while a "
+        "batch is committed, a reader of the folder sees a part of it. Iceberg tables (`kind: iceberg`) have neither "
+        "limit."
+    )
+
     def __init__(self, lake: Place, manifests: Manifests) -> None:
         self._lake = lake
         self._manifests = manifests
+        self._moved: dict[str, int] = {}
+
+    @property
+    def staging(self) -> Place:
+        return self._lake.under(STAGING)
 
     def columns(self, table: str) -> pa.Schema | None:
         known = None
@@ -32,24 +49,42 @@ class Parquet:
                 known = evolve(known, pa.struct(last.columns[table]), version=0)
         return known
 
+    def fitted(self, reader: pa.StructType, present: pa.Schema | None) -> pa.StructType:
+        # A table from before has narrow columns, and keeps them for as long as no reader widens them.
+        columns = pa.struct(present or [])
+        return widest(reader) if widest(columns) == columns else reader
+
     def check(self, table: str, columns: pa.Schema) -> None:
         """Any that Arrow has."""
 
     def commit(self, manifest: Manifest) -> None:
-        """The manifest stands: it is done."""
+        if self._moved.get(manifest.query, -1) < manifest.number:
+            self._lake.move({in_staging(file): in_table(file) for file in manifest.files})
+            self._moved[manifest.query] = manifest.number
 
     def close(self) -> None:
         """It has nothing open."""
 
     def files(self, table: str) -> tuple[str, ...]:
-        """What is committed, as paths of the lake's file system."""
-        place = self._lake.under(folder(table))
+        """What manifests name, as paths of the lake's file system."""
         return tuple(
-            place.path(file.path)
+            path
             for manifest in self._manifests.all()
-            for file in manifest.files
-            if file.table == table
+            for path in self._paths(manifest, [file for file in manifest.files if file.table == table])
         )
+
+    def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
+        """Where files of a manifest are now. They are in their tables if a later one stands: it was put after that."""
+        placed = [self._lake.path(in_table(file)) for file in files]
+        last = self._manifests.last(manifest.query)
+        if not files or (last is not None and manifest.number < last.number):
+            return placed
+        waiting = [self._lake.path(in_staging(file)) for file in files]
+        infos = self._lake.filesystem.get_file_info(waiting)
+        return [
+            there if info.type is FileType.File else path
+            for path, there, info in zip(placed, waiting, infos, strict=True)
+        ]
 
     def schema(self, table: str) -> pa.Schema:
         """All columns. Raises KeyError if there is no such table."""

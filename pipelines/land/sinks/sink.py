@@ -4,17 +4,18 @@ import hashlib
 import re
 from collections.abc import Iterator
 from datetime import date
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from pipelines.land import quarantine
-from pipelines.land.landed import QUARANTINE
+from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Manifest
 from pipelines.land.quarantine import RESOLVED_TABLE
 from pipelines.land.targets import SYSTEM
+from pipelines.places import Place
 
 OURS: Final = {QUARANTINE: quarantine.SCHEMA, RESOLVED_TABLE: quarantine.RESOLVED}
 """Tables that no reader shapes."""
@@ -27,6 +28,9 @@ _FIRST, _LAST = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 _PLAIN: Final = re.compile(r"[a-z0-9_]{1,200}")
 _OTHERS: Final = re.compile(r"[^a-z0-9_]+")
 
+STAGING: Final = "_sigla-staging"
+"""The folder in the lake where tasks write what a commit moves from there. No table's folder can be called so."""
+
 STAGED: Final = re.compile(r"(?:.*/)?sigla-(?P<query>[^/]+)-\d{10}-[^/-]+\.parquet")
 """Files that a task wrote, and nobody else: another program's files in the same folder are none of our business."""
 
@@ -36,6 +40,18 @@ class Sink(Protocol):
 
     def columns(self, table: str) -> pa.Schema | None:
         """The columns of its values as they are now, without ours; None if there is no such table."""
+        ...
+
+    limits: ClassVar[str]
+    """A sentence about what readers of such tables have to bear; empty if there is nothing."""
+
+    @property
+    def staging(self) -> Place:
+        """Where tasks write files: the lake, or a place in it from which a commit moves them."""
+        ...
+
+    def fitted(self, reader: pa.StructType, present: pa.Schema | None) -> pa.StructType:
+        """A reader's columns, of the types that the table has for them. present: its columns; None of a new table."""
         ...
 
     def check(self, table: str, columns: pa.Schema) -> None:
@@ -65,6 +81,16 @@ def folder(table: str) -> str:
         return table
     # A record may be called anything. Distinct tables, distinct folders: what a plain name cannot say, the digest does.
     return f"{_OTHERS.sub('_', table.lower())[:191].strip('_')}_{hashlib.sha256(table.encode()).hexdigest()[:8]}"
+
+
+def in_table(file: DataFile) -> str:
+    """Where a table has a file, below the lake."""
+    return f"{folder(file.table)}/{file.path}"
+
+
+def in_staging(file: DataFile) -> str:
+    """Where such a file is before it is committed, if tasks do not write into tables."""
+    return f"{STAGING}/{in_table(file)}"
 
 
 def staged(query: str, number: int, token: str) -> str:

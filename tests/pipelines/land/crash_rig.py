@@ -5,14 +5,16 @@ is known becomes a typed row, another one goes to the quarantine) and what Spark
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
+from pyarrow.dataset import dataset
+from pyarrow.fs import FileType
 
 from pipelines.land import quarantine
 from pipelines.land.batch import Attempt, Batch, StopIf, run
@@ -21,9 +23,9 @@ from pipelines.land.manifest import Manifest, Manifests, Range
 from pipelines.land.outputs import Format, Outputs
 from pipelines.land.raw import RAW
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import Sink
+from pipelines.land.sinks.sink import STAGING, Sink, folder
 from pipelines.land.targets import SYSTEM, Target, evolve, project
-from pipelines.places import Folder
+from pipelines.places import Folder, Place
 
 UUIDS = {"orders": "uuid-of-orders", "payments": "uuid-of-payments"}
 EVENING = datetime(2026, 11, 21, 23, 59, 58, tzinfo=UTC)
@@ -68,7 +70,7 @@ class Fate:
 
 @dataclass(frozen=True)
 class Fated:
-    """A folder, at whose puts fate strikes."""
+    """A folder, at whose puts and moves fate strikes."""
 
     inner: Folder
     fate: Fate
@@ -81,6 +83,13 @@ class Fated:
         stands = self.inner.put_if_absent(name, content)
         self.fate.step("after put")
         return stands
+
+    def move(self, names: Mapping[str, str]) -> None:
+        """File by file, in the order of a manifest."""
+        for source, target in names.items():
+            self.fate.step("before move")
+            self.inner.move({source: target})
+        self.fate.step("after moves")
 
 
 @dataclass
@@ -98,12 +107,18 @@ class World:
         return Folder(str(self.root / "lake"))
 
     @property
+    def staging(self) -> Folder:
+        """Where tasks write."""
+        return self.lake if self.iceberg else self.lake.under(STAGING)
+
+    @property
     def work(self) -> Folder:
         return Folder(str(self.root / "work"))
 
     def sink(self, manifests: Manifests) -> Sink:
         if not self.iceberg:
-            return Parquet(self.lake, manifests)
+            # Fate is asked for at each move: a world that is looked at has that of nobody.
+            return Parquet(cast("Place", Fated(self.lake, self.fates[-1])), manifests)
         from pipelines.land.sinks.iceberg import Iceberg
 
         return Iceberg(self.catalog, "sigla", self.lake)
@@ -220,7 +235,7 @@ def attempt(batch: Batch, world: World, fate: Fate) -> Attempt:
         for start, end in ((each.start, middle), (middle, each.end)):
             if start < end:
                 records = raw(each.topic, each.partition, start, end)
-                outputs = Outputs(world.lake, batch.query, batch.number, Format(by_day=world.iceberg))
+                outputs = Outputs(world.staging, batch.query, batch.number, Format(by_day=world.iceberg))
                 fate.step("before files")
                 landed.append(task(records, batch.query, batch.number, world, outputs))
                 fate.step("after files")
@@ -260,11 +275,31 @@ def identity(row: dict[str, Any]) -> Identity:
     return topic, partition, offset
 
 
+def in_folders(world: World) -> Counter[Identity]:
+    """What a plain read of the tables' folders finds, by a reader that knows of no manifest."""
+    found: Counter[Identity] = Counter()
+    for table in ("orders", "payments", QUARANTINE):
+        data = world.lake.path(f"{folder(table)}/data")
+        if world.lake.filesystem.get_file_info(data).type is FileType.Directory:
+            rows = dataset(data, filesystem=world.lake.filesystem).to_table().to_pylist()
+            found.update(identity(row) for row in rows)
+    return found
+
+
+def is_never_twice(world: World) -> None:
+    """Asserts of any moment between two steps: what is decided can be read, and a folder has no record twice."""
+    read = Counter(identity(row) for rows in tables(world).values() for row in rows)
+    assert read.total() == sum(file.rows for file in files_of(world))
+    assert set(read.values()) <= {1}
+    assert in_folders(world) <= read
+
+
 def is_landed_once(world: World) -> None:
     """Asserts that every record is in one row of one table, and that the manifests say so."""
     found = Counter(identity(row) for rows in tables(world).values() for row in rows)
     assert set(found) == identities()
     assert set(found.values()) == {1}
+    assert world.iceberg or in_folders(world) == found
     counts = [manifest.counts for manifest in Manifests(world.work).all()]
     assert [each.read for each in counts] == [10, 3]
     assert all(each.read == each.landed + each.quarantined for each in counts)

@@ -23,13 +23,14 @@ from tests.pipelines.land.crash_rig import (
     drive,
     files_of,
     is_landed_once,
+    is_never_twice,
     raising,
     tables,
 )
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 
-PARQUET_STEPS, ICEBERG_STEPS = 22, 38
+PARQUET_STEPS, ICEBERG_STEPS = 34, 38
 
 
 def survive(world: World, fate: Fate, grows: bool) -> None:
@@ -45,6 +46,8 @@ def survive(world: World, fate: Fate, grows: bool) -> None:
     try:
         drive(world, fate)
     except (Killed, Lost):
+        if not world.iceberg:
+            is_never_twice(world)
         drive(world)
     is_landed_once(world)
 

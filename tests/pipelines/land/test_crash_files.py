@@ -33,7 +33,7 @@ from tests.pipelines.land.crash_rig import (
 pytestmark = pytest.mark.usefixtures("unsynced")
 
 FILES = {"a": ("orders", 0, 6), "b": ("payments", 100, 104), "c": ("orders", 6, 9)}
-PARQUET_STEPS, ICEBERG_STEPS = 14, 32
+PARQUET_STEPS, ICEBERG_STEPS = 23, 32
 
 
 def write(folder: Folder, name: str, records: pa.RecordBatch) -> None:
@@ -62,7 +62,7 @@ def drive(world: World, fate: Fate | None = None) -> None:
 
             def attempt(new: files.New = new, number: int = number) -> Attempt:
                 records = pq.read_table(folder.path(new.entry.path)).combine_chunks().to_batches()[0]
-                outputs = Outputs(world.lake, query, number, Format(by_day=world.iceberg))
+                outputs = Outputs(world.staging, query, number, Format(by_day=world.iceberg))
                 fate.step("before files")
                 landed = task(records, query, number, world, outputs)
                 fate.step("after files")

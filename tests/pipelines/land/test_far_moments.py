@@ -38,7 +38,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 def land(world: World, table: str, rows: pa.RecordBatch, columns: pa.Schema | None = None, number: int = 0) -> None:
     """A batch with these rows. columns: those of the values, of a typed table."""
     manifests = Manifests(world.work)
-    with Outputs(world.lake, "q", number, Format(by_day=world.iceberg)) as outputs:
+    with Outputs(world.staging, "q", number, Format(by_day=world.iceberg)) as outputs:
         outputs.write(table, rows)
         files = outputs.close()
     counts = Counts(len(rows), len(rows))

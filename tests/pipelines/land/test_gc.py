@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.land.gc import KEPT, collect
 from pipelines.land.manifest import Manifests
-from pipelines.land.sinks.sink import folder, staged
+from pipelines.land.sinks.sink import STAGING, folder, staged
 from pipelines.places import Folder
 from tests.pipelines.land.crash_rig import Fate, Killed, World, drive, files_of, is_landed_once, raising
 
@@ -52,6 +52,28 @@ def test_a_file_that_a_batch_may_still_name_is_kept(world: World) -> None:
     """A batch under way has no manifest; its files are young."""
     aged(world.lake, NOW - KEPT + timedelta(seconds=1))
     assert collect(world.lake, Manifests(world.work), NOW) == []
+
+
+def test_what_waits_to_be_moved_into_its_table_is_kept(tmp_path: Path) -> None:
+    """However old it is: a job that died after its decision may be started again after weeks."""
+    world = World(tmp_path)
+    with pytest.raises(Killed):
+        drive(world, Fate("before move", raising(Killed())))
+    aged(world.lake, OLD)
+    assert collect(world.lake, Manifests(world.work), NOW, dry_run=False) == []
+    drive(world)
+    is_landed_once(world)
+
+
+def test_the_second_copy_that_an_interrupted_move_has_left_is_removed(world: World) -> None:
+    """S3 has no move: a copy, and then a removal that may not come."""
+    file = f"{folder('orders')}/{next(file.path for file in files_of(world) if file.table == 'orders')}"
+    copied = Path(world.lake.folder_for(f"{STAGING}/{file}"))
+    copied.write_bytes(Path(world.lake.path(file)).read_bytes())
+    aged(world.lake, OLD)
+    assert f"{STAGING}/{file}" in dict(collect(world.lake, Manifests(world.work), NOW, dry_run=False))
+    assert not copied.exists()
+    is_landed_once(world)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -68,6 +69,39 @@ def test_what_is_replaced_and_deleted_is(here: Place) -> None:
     here.delete("head")
     here.delete("head")
     assert here.read("head") is None
+
+
+def test_files_that_were_moved_are_under_their_new_names_however_often_it_is_asked(here: Place) -> None:
+    """Whoever asked first may have come to the first of them, and what somebody has taken away since stays away."""
+    names = {"staging/a": "t/a", "staging/b": "t/b", "staging/c": "u/c"}
+    for name in ("staging/a", "t/b", "staging/b"):  # b was copied, and not removed yet
+        here.replace(name, name[-1:].encode())
+    for _ in range(2):
+        here.move(names)
+        assert list(here.names()) == ["t/a", "t/b"]
+        assert [here.read(name) for name in ("t/a", "t/b")] == [b"a", b"b"]
+
+
+def test_an_object_that_s3_copies_in_parts_alone_is_moved_as_well(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of more than 5 GiB; S3 refuses to copy it at once."""
+    here = place(f"s3://{bucket}/{tmp_path.name}")
+    assert isinstance(here, Bucket)
+    here.replace("staging/a", b"a")
+
+    def refuse(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "InvalidRequest"}}, "CopyObject")
+
+    monkeypatch.setattr(places._client(here.region, here.endpoint), "copy_object", refuse)
+    here.move({"staging/a": "t/a"})
+    assert here.read("t/a") == b"a"
+    assert list(here.names()) == ["t/a"]
+
+
+def test_a_store_that_is_not_there_is_told_of_by_a_move(bucket: str) -> None:
+    with pytest.raises(Unusable, match=r"moving s3://.*/staging/a failed in S3"):
+        place(f"s3://{bucket}-that-is-not-there").move({"staging/a": "t/a"})
 
 
 def test_data_written_by_pyarrow_is_read_back_and_found_by_its_name(here: Place) -> None:

@@ -35,8 +35,9 @@ from tests.pipelines.land.crash_rig import (
 pytestmark = pytest.mark.usefixtures("unsynced")
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
-STEPS = 12
-"""Of a replay with Parquet: the put of its name, four tasks, the put of its manifest, each before and after."""
+STEPS = 18
+"""Of a replay with Parquet: the put of its name, four tasks, the put of its manifest, each before and after; five files
+are moved, and then they are all moved."""
 
 
 @pytest.fixture(params=[False, True], ids=["parquet", "iceberg"])
@@ -71,7 +72,7 @@ def replayed(
             for topic in topics:
                 rows = batch.filter(pa.compute.equal(batch["topic"], topic))
                 if len(rows):
-                    outputs = Outputs(world.lake, query, number, Format(by_day=world.iceberg))
+                    outputs = Outputs(world.staging, query, number, Format(by_day=world.iceberg))
                     fate.step("before files")
                     landed.append(task(rows, query, number, world, outputs))
                     fate.step("after files")
@@ -81,7 +82,7 @@ def replayed(
     try:
         manifests = Manifests(Fated(world.work, fate))
         sink = world.sink(manifests)
-        return replay.run(manifests, sink, world.lake, land, now=NOW, topics=topics, unbound=unbound, reasons=reasons)
+        return replay.run(manifests, sink, land, now=NOW, topics=topics, unbound=unbound, reasons=reasons)
     finally:
         world.fates.pop()
 

@@ -79,7 +79,7 @@ def land(
         *project(pa.array(rows, reader), Target(columns)),
         *(pa.array([system[kind.name]] * len(rows), kind.type) for kind in SYSTEM),
     ]
-    with Outputs(world.lake, query, number, Format(by_day=True)) as outputs:
+    with Outputs(sink.staging, query, number, Format(by_day=True)) as outputs:
         outputs.write("t", pa.RecordBatch.from_arrays(arrays, schema=schema(columns)))
         files = outputs.close()
     ranges = (Range("t", "u", 0, number, number + 1),)
