@@ -1,0 +1,63 @@
+"""The client of Redpanda Console, in Go, against a running registry: what its pages on schemas ask, page by page."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.protocol.clients.server import environment, serving
+from tests.protocol.test_auth import a_key
+
+GO = Path(__file__).parent.parent / "go"
+
+FIRST = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'
+SECOND = f'{FIRST[:-2]},{{"name":"note","type":"string","default":""}}]}}'
+
+TOLD = f"""\
+types AVRO,JSON,PROTOBUF
+created 1 1 2 2 1 3
+mode READWRITE
+level BACKWARD
+no level of its own true
+no mode of its own true
+set level FULL FULL
+check false true
+used by carts-value 1
+usages 1 orders-value 1
+subjects carts-value,orders-value
+versions [1] [1 2]
+schema 1 1 AVRO {FIRST}
+schema 2 2 AVRO {SECOND}
+latest 1
+by id true
+in use true
+deleted orders-value carts-value,orders-value
+for good orders-value
+by prefix orders-value
+"""
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, built. Its packages come from the module proxy that Go is told of, once per machine."""
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("Go is not installed here: the client of Redpanda Console needs it")
+    program = tmp_path_factory.mktemp("go") / "console"
+    built = subprocess.run([go, "build", "-o", program, "."], cwd=GO, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return program
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "with a key"])
+def test_redpanda_console_finds_what_its_pages_show(console: Path, tmp_path: Path, closed: bool) -> None:
+    """Its lists are made of several answers each: what is deleted, levels that are not set, who uses what."""
+    data = tmp_path / "data"
+    key = a_key(data, "console", "--role", "admin") if closed else ""
+    with serving(data, *(["--auth"] if closed else [])) as server:
+        asked = subprocess.run(
+            [console, server.url], env=environment(REGISTRY_KEY=key), capture_output=True, text=True, check=False
+        )
+    assert (asked.returncode, asked.stderr, asked.stdout) == (0, "", TOLD)
