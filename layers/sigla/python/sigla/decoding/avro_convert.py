@@ -24,7 +24,7 @@ MOST_DIGITS: Final = 4_300
 _TOO_LONG: Final = 10**MOST_DIGITS
 
 NANOS: Final = {"millis": 10**6, "micros": 10**3, "nanos": 1}
-PROMOTIONS: Final[Mapping[tuple[str, str], Convert | None]] = {
+PROMOTED: Final[Mapping[tuple[str, str], Convert | None]] = {
     ("int", "long"): None,
     ("int", "float"): float,
     ("int", "double"): float,
@@ -34,7 +34,7 @@ PROMOTIONS: Final[Mapping[tuple[str, str], Convert | None]] = {
     ("string", "bytes"): str.encode,
     ("bytes", "string"): bytes.decode,
 }
-"""Avro specification, Schema Resolution: what a reader takes instead of its own kind."""
+"""What becomes of a value of the first kind that is read as the second; None: nothing. All `PROMOTIONS` are here."""
 
 
 class TooLong(ValueError):
@@ -54,7 +54,7 @@ def logical(type_: Type) -> str:
 
 def conversion(writer: Annotated, reader: Annotated) -> Convert | None:
     """What is done to a value of two types that resolve. Raises Misfits."""
-    promoted = PROMOTIONS.get((writer.kind, reader.kind))
+    promoted = PROMOTED.get((writer.kind, reader.kind))
     wanted = logical(reader)
     if wanted == "decimal":
         return _decimal(writer, reader)

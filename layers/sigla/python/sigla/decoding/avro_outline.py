@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sigla.decoding.avro_convert import logical, members
-from sigla.decoding.avro_plan import ReadScalar, called, chosen, matched, plan, same_name
+from sigla.decoding.avro_plan import ReadScalar, called, chosen, matched, plan
 from sigla.decoding.decoder import Unreadable
 from sigla.languages.avro import json_text
+from sigla.languages.avro.resolution import same_name
 from sigla.languages.avro.tree import Array, Enum, Field, Map, Missing, Named, Record, Type, Union
 
 

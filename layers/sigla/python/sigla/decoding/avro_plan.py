@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from sigla.decoding.avro_convert import PROMOTIONS, Convert, Misfits, conversion, filled, members
+from sigla.decoding.avro_convert import Convert, Misfits, conversion, filled, members
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
+from sigla.languages.avro.resolution import PROMOTIONS, candidates, same_name, same_size
 from sigla.languages.avro.tree import (
     ABSENT,
     Array,
@@ -260,12 +261,10 @@ def matched(writer: Record, reader: Record) -> Iterator[tuple[Field | None, Fiel
     """
     taken = {each.name for each in reader.fields}
     for each in reader.fields:
-        source = writer.by_name.get(each.name)
-        for alias in each.aliases if source is None else ():
-            if alias in writer.by_name and alias not in taken:
-                taken.add(alias)
-                source = writer.by_name[alias]
-                break
+        free = (found for found in candidates(writer, each) if found.name == each.name or found.name not in taken)
+        source = next(free, None)
+        if source:
+            taken.add(source.name)
         yield source, each
 
 
@@ -309,13 +308,8 @@ def _readable(writer: Type, branch: Type) -> bool:
 
 def reads(writer: Primitive | Fixed, reader: Primitive | Fixed) -> bool:
     if isinstance(writer, Fixed) and isinstance(reader, Fixed):
-        return writer.size == reader.size and same_name(writer, reader)
+        return same_size(writer, reader) and same_name(writer, reader)
     return writer.kind == reader.kind or (writer.kind, reader.kind) in PROMOTIONS
-
-
-def same_name(writer: Named, reader: Named) -> bool:
-    """Their unqualified names are equal, or the reader knows the writer's by an alias."""
-    return writer.name == reader.name or writer.full in reader.aliases
 
 
 def called(type_: Type | None) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Final, TypeAlias
 
 from sigla.languages.avro.canonical import alone
 from sigla.languages.avro.limits import MAX_DEPTH
-from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, READABLE, TYPE, Rule
+from sigla.languages.avro.resolution import READABLE, candidates
+from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, TYPE, Rule
 from sigla.languages.avro.tree import Array, Definition, Enum, Field, Map, Record, Type, Union
 from sigla.languages.language import Budget, abandoned
 from sigla.model import Finding
@@ -96,8 +97,7 @@ class Comparison:
     def matching(self, field: Field, index: int, writer: Record) -> Field | None:
         """The writer's field that has the name or an alias of the reader's. More than one makes no sense."""
         self.spend(len(field.aliases) // PER_STEP)
-        known_as = (field.name, *field.aliases)
-        matches = [writer.by_name[name] for name in known_as if name in writer.by_name]
+        matches = candidates(writer, field)
         if len(matches) > 1:
             label = f"{field.name} type:{field.type.kind.upper()} pos:{index}"
             schema = alone(writer)

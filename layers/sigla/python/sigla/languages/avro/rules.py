@@ -7,20 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sigla.languages.avro.resolution import READABLE, same_name, same_size, unknown_symbols
 from sigla.languages.avro.tree import ABSENT, Definition, Enum, Field, Fixed, Type
-
-READABLE: Final = {
-    "null": frozenset(("null",)),
-    "boolean": frozenset(("boolean",)),
-    "int": frozenset(("int", "long", "float", "double")),
-    "long": frozenset(("long", "float", "double")),
-    "float": frozenset(("float", "double")),
-    "double": frozenset(("double",)),
-    "string": frozenset(("string", "bytes")),
-    "bytes": frozenset(("bytes", "string")),
-    **dict.fromkeys(("record", "enum", "fixed", "array", "map", "union"), frozenset[str]()),
-}
-"""As which kinds a writer's kind can be read, where the kinds alone tell. Others need a look at what is inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +30,17 @@ def type_mismatch(reader: Type, writer: Type) -> str | None:
 
 def name_mismatch(reader: Definition, writer: Definition) -> str | None:
     """The unqualified names are equal, or an alias of the reader is the full name of the writer."""
-    if reader.name == writer.name or writer.full in reader.aliases:
-        return None
-    return f"expected: {writer.full}"
+    return None if same_name(writer, reader) else f"expected: {writer.full}"
 
 
 def missing_enum_symbols(reader: Enum, writer: Enum) -> str | None:
     """Each symbol of the writer is one of the reader, or the reader has a default for those it does not know."""
-    if reader.default is not None:
-        return None
-    missing = set(writer.symbols).difference(reader.symbols)
+    missing = unknown_symbols(writer, reader)
     return f"[{', '.join(sorted(missing))}]" if missing else None
 
 
 def fixed_size_mismatch(reader: Fixed, writer: Fixed) -> str | None:
-    return None if reader.size == writer.size else f"expected: {writer.size}, found: {reader.size}"
+    return None if same_size(writer, reader) else f"expected: {writer.size}, found: {reader.size}"
 
 
 def missing_union_branch(writer: Type) -> str:
