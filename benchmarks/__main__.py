@@ -29,7 +29,7 @@ NAMES = (
     "waits",
     "largest",
 )
-ON_SPARK = ("load_topic", "land", "audit")
+ON_SPARK = ("load_topic", "land", "upsert", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""
 ON_DEMAND = ("playground",)
 """Those that need the network."""

@@ -11,18 +11,20 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from pipelines.connectors.installation import connectors
+from pipelines.connectors.installation import connectors, iceberg
 from pipelines.land.batch import Batch, settle
 from pipelines.land.driver import Driver, Tasks, configured, driver
 from pipelines.land.report import FORMS, Done, Sum
-from pipelines.land.settings import KafkaPart
+from pipelines.land.settings import KafkaPart, Landing
 from pipelines.land.sources import Stopping, from_files, from_kafka
 from pipelines.land.told import AGAIN, OWN
+from pipelines.land.upsert import Followed
 from pipelines.spark import gave_up, running, submitted
 from pipelines.told import ended
 
@@ -35,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _landed(asked: argparse.Namespace) -> int:
     landing = configured(asked.config)
-    jars = connectors() if isinstance(landing.source, KafkaPart) and not submitted(os.environ) else []
+    jars = [] if submitted(os.environ) else _jars(landing)
     total = Sum()
     with closing(driver(landing)) as opened, running(os.environ, name=landing.name, jars=jars) as spark:
         if opened.sink.limits:
@@ -46,27 +48,46 @@ def _landed(asked: argparse.Namespace) -> int:
     return 0
 
 
+def _jars(landing: Landing) -> list[Path]:
+    """What Spark needs beside itself. Raises Unavailable."""
+    from_kafka = connectors() if isinstance(landing.source, KafkaPart) else []
+    return [*from_kafka, *(iceberg() if landing.states else [])]
+
+
 def run(
     spark: SparkSession, driver: Driver, total: Sum, stopping: Stopping, *, stream: bool = False, form: str = "text"
 ) -> None:
     """Raises what `Driver.land` raises, SourceFailed, and what Spark does."""
     clock, name = driver.clock, driver.landing.name
+    follow = _following(spark, driver)
 
     def land(batch: Batch, tasks: Tasks) -> None:
         begun = clock.now()
         manifest = driver.land(batch, tasks)
+        states = follow()
         now = clock.now()
         total.add(manifest)
+        total.follow(states)
         if form != "text" or sys.stderr.isatty():
-            line = FORMS[form](Done(name, manifest, now, (now - begun) / 1000))
+            line = FORMS[form](Done(name, manifest, now, (now - begun) / 1000, states))
             print(line, file=sys.stderr if form == "text" else sys.stdout, flush=True)
 
     settle(driver.manifests, driver.sink)
+    total.follow(follow())  # what a replay has landed, or a job that was killed
     source = driver.landing.source
     if isinstance(source, KafkaPart):
         from_kafka(spark, driver, source, land, stopping, stream=stream)
     else:
         from_files(spark, driver, source, land, stopping, stream=stream)
+
+
+def _following(spark: SparkSession, driver: Driver) -> Callable[[], tuple[Followed, ...]]:
+    """Brings states up to their tables. Raises InvalidLanding."""
+    if not driver.landing.states:
+        return lambda: ()
+    from pipelines.land.states import following  # noqa: PLC0415 - pyiceberg costs seconds
+
+    return following(spark, driver.sink, driver.manifests, driver.landing.states)
 
 
 def stopping_on_signals() -> Stopping:

@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Counts, Manifest
+from pipelines.land.upsert import Followed
 
 NAMESPACE: Final = "Sigla/Land"
 """Of the metrics in CloudWatch."""
@@ -18,18 +19,23 @@ LONGEST: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A batch that is in its tables. job: as the settings name it. at: ms since the epoch. seconds: it took."""
+    """A batch that is in its tables. job: as the settings name it. at: ms since the epoch. seconds: it took.
+
+    states: those that had something to follow.
+    """
 
     job: str
     manifest: Manifest
     at: int
     seconds: float
+    states: tuple[Followed, ...] = ()
 
 
 def as_text(done: Done) -> str:
     counts = done.manifest.counts
     speed = counts.read / done.seconds if done.seconds else 0.0
-    said = "".join(f", {sentence}" for sentence in _additional_lines(_additional(done.manifest)))
+    sentences = [*_additional_lines(_additional(done.manifest)), *map(_state_line, done.states)]
+    said = "".join(f", {sentence}" for sentence in sentences)
     return (
         f"batch {done.manifest.number}: read {counts.read:,}, landed {counts.landed:,}, "
         f"quarantined {counts.quarantined:,}{said} ({speed:,.0f} records/s)"
@@ -52,6 +58,7 @@ def as_json(done: Done) -> str:
         "tables": _tables(manifest),
         "dropped": _dropped(manifest),
         "additional": _additional(manifest),
+        "states": {each.table: each.facts() for each in done.states},
     }
     whole = json.dumps(facts | {"schemas": [asdict(metric) for metric in manifest.metrics]}, ensure_ascii=False)
     if len(whole.encode(errors="replace")) <= LONGEST:
@@ -83,6 +90,7 @@ def as_emf(done: Done) -> str:
         "Tables": _tables(done.manifest),
         "Dropped": _dropped(done.manifest),
         "Additional": _additional(done.manifest),
+        "States": {each.table: each.facts() for each in done.states},
     }
     return json.dumps(facts, ensure_ascii=False)
 
@@ -100,6 +108,12 @@ class Sum:
     reasons: Counter[str] = field(default_factory=Counter)
     dropped: set[str] = field(default_factory=set)
     additional: Counter[str] = field(default_factory=Counter)
+    states: dict[str, Followed] = field(default_factory=dict)
+
+    def follow(self, states: Iterable[Followed]) -> None:
+        """What states have followed."""
+        for each in states:
+            self.states[each.table] = self.states[each.table].plus(each) if each.table in self.states else each
 
     def add(self, manifest: Manifest) -> None:
         counts: Counts = manifest.counts
@@ -122,6 +136,7 @@ class Sum:
             *why,
             *left_out,
             *more,
+            *map(_state_line, self.states.values()),
         ]
 
 
@@ -156,6 +171,11 @@ def _additional_lines(properties: Mapping[str, int]) -> list[str]:
     kept, dropped = properties["kept"], properties["dropped"]
     said = [f"properties that the schema does not name, kept: {kept}"] if kept else []
     return said + ([f"properties that the schema does not name, dropped: {dropped}"] if dropped else [])
+
+
+def _state_line(state: Followed) -> str:
+    left_out = f", {state.left_out} changes without a key left out" if state.left_out else ""
+    return f"{state.table}: {state.merged} merged, {state.deleted} deleted{left_out}"
 
 
 def _tables(manifest: Manifest) -> dict[str, int]:

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from pipelines.land import form, plan
+from pipelines.land import form, plan, upsert
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.outputs import ROW_GROUP, Format
 from pipelines.land.sinks.sink import OURS
@@ -169,6 +169,21 @@ class BindPart(_Part):
     records: tuple[Text, ...] = ()
     table: str = ""
     message: str = ""
+    mode: Literal["append", "upsert"] = "append"
+    keys: tuple[Text, ...] = ()
+    unwrap: upsert.Unwrap = upsert.Unwrap.NONE
+
+    @model_validator(mode="after")
+    def _of_a_state(self) -> Self:
+        if self.mode == "append":
+            if self.keys or self.unwrap is not upsert.Unwrap.NONE:
+                raise ValueError("`keys` and `unwrap` are for tables with a state: add `mode: upsert`")
+            return self
+        if self.part == "key" or self.strategy is not plan.Strategy.TOPIC:
+            raise ValueError("`mode: upsert` is for values under the strategy TopicName")
+        if len(set(self.keys)) < len(self.keys):
+            raise ValueError("`keys` names a field twice")
+        return self
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
@@ -274,6 +289,25 @@ class Landing(_Part):
         if lonely:
             raise ValueError(f"keys of {min(lonely)} are bound and its values are not")
         return self
+
+    @model_validator(mode="after")
+    def _states_agree(self) -> Self:
+        upsert.check((each.binding.table, self._state(each)) for each in self.bind if each.part == "value")
+        if self.states and self.sink.kind != "iceberg":
+            raise ValueError("`mode: upsert` changes rows, which tables of Iceberg alone can: say `kind: iceberg`")
+        return self
+
+    def _state(self, value: BindPart) -> upsert.State | None:
+        if value.mode == "append":
+            return None
+        bound = any((each.topic, each.part) == (value.topic, "key") for each in self.bind)
+        return upsert.State(value.binding.table, value.keys, value.unwrap, bound)
+
+    @property
+    def states(self) -> tuple[upsert.State, ...]:
+        """Of the tables that have one."""
+        found = (self._state(each) for each in self.bind if each.part == "value")
+        return tuple(dict.fromkeys(state for state in found if state))
 
     @property
     def bindings(self) -> tuple[plan.Binding, ...]:

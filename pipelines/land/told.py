@@ -7,6 +7,7 @@ from pipelines.land.heads import Misbound, NoHead
 from pipelines.land.manifest import Stopped
 from pipelines.land.settings import InvalidLanding
 from pipelines.land.transform import Unbound
+from pipelines.land.upsert import StateMismatch
 from pipelines.told import MISUSED, NOT_DONE, Kinds
 
 
@@ -19,6 +20,7 @@ OWN: Final[Kinds] = {
     Misbound: MISUSED,
     NoHead: NOT_DONE,
     SourceFailed: NOT_DONE,
+    StateMismatch: MISUSED,
     Stopped: NOT_DONE,
     Unavailable: MISUSED,
     Unbound: NOT_DONE,

@@ -197,6 +197,37 @@ class Iceberg:
     def close(self) -> None:
         self._catalog.close()
 
+    @property
+    def lake(self) -> Place:
+        return self._lake
+
+    def name(self, table: str) -> tuple[str, ...]:
+        """How the catalog calls it, from the outermost namespace on."""
+        return self._name(table)
+
+    def load(self, table: str) -> Table | None:
+        """As it is now; None if there is no such table."""
+        with _answering():
+            return self._table(table)
+
+    def arrange(self, table: str, columns: pa.Schema, properties: Mapping[str, str]) -> Table:
+        """A table with at least these columns. Where it is not there it is made, with these properties."""
+        schema = _commented_schema(columns)
+        with _answering():
+            found = self._table(table)
+            if found is None:
+                self._catalog.create_namespace_if_not_exists(self._namespace)
+                location = _address(self._lake, folder(table)).rstrip("/")
+                return self._catalog.create_table(self._name(table), schema, location, properties=dict(properties))
+            with found.update_schema() as update:
+                update.union_by_name(schema)
+        return found
+
+    def note(self, table: Table, properties: Mapping[str, str]) -> None:
+        """Sets properties of a table."""
+        with _answering(), table.transaction() as transaction:
+            transaction.set_properties(dict(properties))
+
     def _commit(self, manifest: Manifest, table: str) -> None:
         for last in tries():
             try:

@@ -134,7 +134,7 @@ max_stale: 2h
         (("[{topic: orders}]", "[]"), "`bind`: is empty"),
         (
             ("{topic: orders}", "{topic: orders, tabel: t}"),
-            "there are topic, part, strategy, reader, records, table, message.",
+            "there are topic, part, strategy, reader, records, table, message, mode,",
         ),
         (
             ("path: raw", "path: raw, batch: 1"),

@@ -1,0 +1,162 @@
+"""What a state is made of: its settings, its columns, and the catalog as Spark knows it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.memory import InMemoryCatalog
+
+from pipelines.land.settings import InvalidLanding, Landing, parse
+from pipelines.land.sinks.iceberg import catalog
+from pipelines.land.sinks.sink import schema
+from pipelines.land.spark_catalog import spark_properties
+from pipelines.land.upsert import State, StateMismatch, Unwrap, layout
+from pipelines.places import Bucket, place
+
+ROW = pa.struct([pa.field("id", pa.int64()), pa.field("note", pa.string())])
+ENVELOPE = schema(pa.schema([("before", ROW), ("after", ROW), ("op", pa.string()), ("ts_ms", pa.int64())]))
+PLAIN = schema(pa.schema([("id", pa.int64()), ("note", pa.string())]))
+
+
+def landing(*bind: dict[str, Any], kind: str = "iceberg") -> Landing:
+    form = {
+        "registry": {"data": "registry"},
+        "source": {"kind": "files", "path": "raw"},
+        "bind": list(bind),
+        "sink": {"lake": "lake", "kind": kind},
+        "work": "work",
+    }
+    return parse(yaml.safe_dump(form), "land.yaml")
+
+
+ORDERS = {"topic": "orders", "mode": "upsert"}
+
+
+def test_a_table_has_a_state_where_the_settings_ask_for_one() -> None:
+    """Its history stays what it is, under its own name."""
+    assert landing({"topic": "orders"}).states == ()
+    assert landing(ORDERS, {"topic": "clicks"}).states == (State("orders"),)
+    assert landing(ORDERS | {"table": "o", "keys": ["a", "b"], "unwrap": "debezium"}).states == (
+        State("o", ("a", "b"), Unwrap.DEBEZIUM),
+    )
+    assert landing(ORDERS, {"topic": "orders", "part": "key"}).states == (State("orders", bound=True),)
+    two = (ORDERS | {"topic": topic, "table": "all"} for topic in ("orders", "more"))
+    assert [each.table for each in landing(*two).states] == ["all_state"]
+
+
+@pytest.mark.parametrize(
+    "bind, said",
+    [
+        ([{"topic": "orders", "keys": ["id"]}], "`keys` and `unwrap` are for tables with a state: add `mode: upsert`"),
+        ([{"topic": "orders", "unwrap": "debezium"}], "add `mode: upsert`"),
+        ([ORDERS | {"strategy": "TopicRecordName"}], "`mode: upsert` is for values under the strategy TopicName"),
+        ([ORDERS, {"topic": "orders", "part": "key", "mode": "upsert"}], "`mode: upsert` is for values"),
+        ([ORDERS | {"keys": ["id", "id"]}], "`keys` names a field twice"),
+        ([ORDERS | {"keys": [" "]}], "is empty"),
+        ([ORDERS | {"table": "t"}, {"topic": "more", "table": "t"}], "the topics of the table t have one state"),
+        ([ORDERS | {"table": "t"}, ORDERS | {"topic": "more", "table": "t", "keys": ["id"]}], "have one state"),
+        ([ORDERS, {"topic": "orders_state"}], "the table orders_state is the state of another one"),
+        ([ORDERS, {"topic": "x", "table": "orders_state_deleted"}], "the table orders_state_deleted is the state"),
+    ],
+)
+def test_settings_that_make_no_state_are_refused(bind: list[dict[str, Any]], said: str) -> None:
+    with pytest.raises(InvalidLanding, match=said):
+        landing(*bind)
+
+
+def test_a_state_needs_tables_whose_rows_can_change() -> None:
+    with pytest.raises(InvalidLanding, match="say `kind: iceberg`"):
+        landing(ORDERS, kind="parquet")
+
+
+def test_a_state_has_the_columns_of_its_history_or_of_the_rows_in_envelopes() -> None:
+    """And ours: they say which change a row is from."""
+    plain, unwrapped = layout(State("orders"), PLAIN), layout(State("orders", unwrap=Unwrap.DEBEZIUM), ENVELOPE)
+    keyed = schema(pa.schema([*ROW, pa.field("_key", pa.struct([pa.field("id", pa.int64())]))]))
+    by_key = layout(State("orders", bound=True), keyed)
+    assert plain
+    assert unwrapped
+    assert by_key
+    assert plain.state.names == unwrapped.state.names == PLAIN.names
+    assert (plain.key, by_key.key) == (("_sr_key",), ("_key",))
+
+
+@pytest.mark.parametrize("state", [State("t"), State("t", ("id",)), State("t", unwrap=Unwrap.DEBEZIUM)])
+def test_before_the_first_value_there_is_no_state(state: State) -> None:
+    """Tombstones alone do not say what its columns are."""
+    assert layout(state, schema(pa.schema([]))) is None
+
+
+@pytest.mark.parametrize(
+    "state, history, said",
+    [
+        (State("t", ("key",)), PLAIN, r"needs the column key, which `keys` names\. It has id, note: name others"),
+        (State("t", unwrap=Unwrap.DEBEZIUM), PLAIN, "are no envelopes of Debezium: remove `unwrap`"),
+        (
+            State("t", unwrap=Unwrap.DEBEZIUM),
+            schema(pa.schema([("after", pa.struct([("_SR_TS", pa.int64())])), ("op", pa.string())])),
+            "have a column _sr_ts, and the state has one of its own",
+        ),
+    ],
+)
+def test_columns_that_make_no_state_are_told(state: State, history: pa.Schema, said: str) -> None:
+    with pytest.raises(StateMismatch, match=said):
+        layout(state, history)
+
+
+@pytest.fixture
+def in_sqlite(tmp_path: Path) -> Iterator[Catalog]:
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db"}
+    with closing(catalog(properties, place(tmp_path))) as found:
+        yield found
+
+
+def test_spark_opens_the_catalog_that_the_job_writes_to(in_sqlite: Catalog, tmp_path: Path) -> None:
+    found = spark_properties(in_sqlite, place(tmp_path))
+    assert (found["type"], found["uri"]) == ("jdbc", f"jdbc:sqlite:{tmp_path}/catalog.db")
+    assert found["warehouse"] == place(tmp_path).uri("")
+
+
+def named(kind: str, **properties: str) -> Any:
+    """A catalog of this class that is asked for its properties alone."""
+    return type(kind, (), {"properties": properties, "name": "sigla"})()
+
+
+@pytest.mark.parametrize(
+    "kind, properties, expected",
+    [
+        (
+            "SqlCatalog",
+            {"uri": "postgresql+psycopg2://me:secret@db:5432/lake"},
+            {"uri": "jdbc:postgresql://db:5432/lake", "jdbc.user": "me", "jdbc.password": "secret"},
+        ),
+        (
+            "RestCatalog",
+            {"uri": "https://c", "token": "t", "rest.sigv4-enabled": "true", "warehouse": "w"},
+            {"type": "rest", "uri": "https://c", "token": "t", "rest.sigv4-enabled": "true", "warehouse": "w"},
+        ),
+        ("GlueCatalog", {"glue.region": "eu-west-1"}, {"type": "glue", "client.region": "eu-west-1"}),
+        ("HiveCatalog", {"uri": "thrift://h"}, {"type": "hive", "uri": "thrift://h"}),
+        ("RestCatalog", {"s3.endpoint": "http://m"}, {"s3.endpoint": "http://m"}),
+    ],
+)
+def test_properties_of_other_catalogs_are_said_in_sparks_words(
+    kind: str, properties: dict[str, str], expected: dict[str, str]
+) -> None:
+    found = spark_properties(named(kind, **properties), Bucket("b", "", "eu-west-1", "http://m"))
+    assert found.items() >= expected.items()
+
+
+def test_a_catalog_that_spark_cannot_open_is_told_before_anything_is_landed() -> None:
+    with (
+        closing(InMemoryCatalog("sigla")) as in_memory,
+        pytest.raises(InvalidLanding, match="is of the class InMemoryCatalog, which Spark cannot open"),
+    ):
+        spark_properties(in_memory, place("lake"))
+    with pytest.raises(InvalidLanding, match="a database in memory"):
+        spark_properties(named("SqlCatalog", uri="sqlite:///:memory:"), place("lake"))
