@@ -42,11 +42,15 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What tasks did. columns: of typed tables, as they are from this batch on. reads: by what they were read."""
+    """What tasks did. columns: of typed tables, as they are from this batch on. reads: by what they were read.
+
+    changes: what of tables is another than before, as sentences.
+    """
 
     landed: Sequence[Landed]
     columns: Mapping[str, pa.Schema]
     reads: tuple[Read, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,7 @@ def decided(batch: Batch, attempt: Attempt, stop_if: StopIf, before: Manifest | 
             landed=sum(file.rows for file in files if file.table != QUARANTINE),
             quarantined=sum(file.rows for file in files if file.table == QUARANTINE),
         ),
+        changes=attempt.changes,
     )
     check_read(batch, manifest.spans)
     check_written(batch, manifest)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipelines.land import replay, settings
+from pipelines.land import partitions, replay, settings
 from pipelines.land.batch import Attempt, Batch, StopIf, run
 from pipelines.land.heads import Heads
 from pipelines.land.landed import Landed
@@ -88,7 +88,18 @@ class Driver:
         columns = {table: target.schema for table, target in plan.targets.items()}
         # Not before: who has said a wrong lake, and landed nothing, may say another one.
         kept.keep(self.work, self.lake, self.landing.sink)
-        return Attempt(landed, columns, _reads(plan))
+        return Attempt(landed, columns, _reads(plan), self._changes(plan, landed))
+
+    def _changes(self, plan: Plan, landed: Sequence[Landed]) -> tuple[str, ...]:
+        """A sentence for each table that is partitioned otherwise by the files of this batch."""
+        written = {file.table for each in landed for file in each.files}
+        found = {table: self.sink.partition(table) for table in plan.layouts if table in written}
+        return tuple(
+            f"{table}: new files are partitioned by {partitions.text(plan.layouts[table].partition) or 'nothing'}, "
+            f"those before stay partitioned by {partitions.text(before) or 'nothing'}"
+            for table, before in sorted(found.items())
+            if before is not None and before != plan.layouts[table].partition
+        )
 
     def _forget(self, landed: Sequence[Landed]) -> None:
         """Removes what an attempt has written that counts for nothing."""
@@ -117,6 +128,7 @@ class Driver:
                 policy=self.landing.sink.evolve,
                 met=self.messages.of,
                 fitted=self.sink.fitted,
+                present=self.sink.partition,
             )
         for table, target in plan.targets.items():
             self.sink.check(table, target.schema)
@@ -138,9 +150,20 @@ def driver(landing: Landing) -> Driver:
     """Raises InvalidLanding, InvalidSetting, StoreError."""
     work, lake, clock = place(landing.work), place(landing.sink.lake), SystemClock()
     part = kept.checked(work, lake, landing.sink)
+    _check_layouts(landing, part)
     manifests = Manifests(work)
     landing = landing.model_copy(update={"sink": part})
     return Driver(landing, work, lake, manifests, _sink(part, lake, manifests), Messages(work, manifests), clock)
+
+
+def _check_layouts(landing: Landing, part: SinkPart) -> None:
+    """Not when the settings are read: what kind the tables are, a work directory may say."""
+    laid_out = next((each for each in landing.bind if each.laid_out), None)
+    if part.kind != "iceberg" and laid_out is not None:
+        raise InvalidLanding(
+            f"`partition` and `sort` of the topic {laid_out.topic} are for Iceberg tables, and `sink.kind` is "
+            f"{part.kind}. Remove them, or land into Iceberg tables, with another `work` and another `lake`."
+        )
 
 
 def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:

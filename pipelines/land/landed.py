@@ -15,12 +15,20 @@ KEY = "_key"
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """rows: in it. path: below the place of its table."""
+    """rows: in it. path: below the place of its table.
+
+    partition: by what it is partitioned, as `partitions.text` writes it; None of files that are older than this field.
+    values: of its partition, as `partitions.encoded` writes them. sort: the columns in whose order its rows are; None
+    where nothing is said about them.
+    """
 
     table: str
     path: str
     rows: int
     size: int
+    partition: str | None = None
+    values: str = "[]"
+    sort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class Manifest:
     """ranges: of all partitions, in their order, empty ones too. entries: of files instead, in the order of paths.
 
     columns: of each typed table that the query has written to, those of its values, as they are since this batch: the
-    last manifest of each query says all about the columns of tables.
+    last manifest of each query says all about the columns of tables. changes: of tables, as sentences.
     """
 
     query: str
@@ -99,6 +99,7 @@ class Manifest:
     metrics: tuple[Metric, ...]
     reads: tuple[Read, ...]
     counts: Counts
+    changes: tuple[str, ...] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -124,6 +125,7 @@ class Manifest:
             metrics=tuple(Metric(**each) for each in form["metrics"]),
             reads=tuple(Read(**each | {"dropped": tuple(each["dropped"])}) for each in form["reads"]),
             counts=Counts(**form["counts"]),
+            changes=tuple(form.get("changes", ())),
         )
 
 

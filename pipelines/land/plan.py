@@ -6,6 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from pipelines.land.decoders.decoder import Additional
+from pipelines.land.partitions import Fields
 from pipelines.land.targets import Target
 from sigla.decoding.decoder import Limits
 from sigla.model import BodyKey
@@ -42,6 +43,7 @@ class Binding:
     part: `value` or `key`; a topic's key without a binding stays bytes. records: full names, of the strategies that go
     by them; () with TOPIC_RECORD: those of all subjects of the topic. table: of a value; `{record}` in it is the
     record's full name. message: of a Protobuf file, the full name of the only one that is read; else each is.
+    partition, sort: of the table's files; None where the settings do not say.
     """
 
     topic: str
@@ -51,6 +53,8 @@ class Binding:
     records: tuple[str, ...] = ()
     table: str = ""
     message: str = ""
+    partition: Fields | None = None
+    sort: tuple[str, ...] | None = None
 
     def subject(self, record: str = "") -> str:
         """The name, without a context."""
@@ -123,9 +127,16 @@ class Checks:
     limits: Limits = field(default_factory=Limits)
 
 
+class Layout(NamedTuple):
+    """How the files of a table are written. sort: the columns in whose order rows are; None: as records came."""
+
+    partition: Fields = ()
+    sort: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """query, batch: whose plan it is. context: of all ids. targets: by table.
+    """query, batch: whose plan it is. context: of all ids. targets, layouts: by table.
 
     dropped: by binding and subject, the members of its reader for which a pinned table has no column. keyed: the tables
     of which `_key` is what keys say, whatever a value calls its own. messages: of Protobuf topics whose subject goes by
@@ -143,6 +154,7 @@ class Plan:
     keyed: frozenset[str] = frozenset()
     messages: Mapping[Binding, tuple[str, ...]] = field(default_factory=dict)
     additional: Additional = Additional.KEEP
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
 
     def table(self, binding: Binding, record: str) -> str | None:
         """Of a record, by its full name; None of a message that the plan does not know of."""

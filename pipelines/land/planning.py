@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import KEY
+from pipelines.land.layout import Present, layouts
 from pipelines.land.plan import Answer, Binding, Checks, Head, Plan, Strategy
 from pipelines.land.readers import PROTOBUF, Readers
 from pipelines.land.sinks.sink import OURS
@@ -39,6 +40,7 @@ def planned(
     policy: Evolve = Evolve.ADD,
     met: MessagesOf = lambda _: (),
     fitted: Fitted = lambda reader, _: reader,
+    present: Present = lambda _: (),
 ) -> Plan:
     """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound."""
     messages = _messages(bindings, answer, readers, met)
@@ -46,6 +48,7 @@ def planned(
     known: dict[str, pa.Schema | None] = {}
     targets: dict[str, pa.Schema] = {}
     rows: list[tuple[Binding, str, str, pa.StructType]] = []
+    bound: dict[Binding, list[str]] = {}
 
     def grow(table: str, reader: pa.StructType, version: int, key_types: list[pa.DataType]) -> None:
         if table in OURS:
@@ -71,6 +74,7 @@ def planned(
             table = _table(binding, record, messages)
             kind = beside_key(read) if table in keyed else read
             rows.append((binding, head.subject, table, kind))
+            bound.setdefault(binding, []).append(table)
             grow(table, kind, head.version, key_types)
         grow(binding.table_of(TOMBSTONES), pa.struct([]), 0, key_types)
     chosen = {table: Target(schema) for table, schema in targets.items()}
@@ -78,7 +82,20 @@ def planned(
     for binding, subject, table, kind in rows:
         if names := dropped(kind, chosen[table]):
             left_out[binding, subject] = tuple(dict.fromkeys((*left_out.get((binding, subject), ()), *names)))
-    return Plan(query, batch, context, bindings, answer, chosen, checks, left_out, keyed, messages, readers.additional)
+    return Plan(
+        query,
+        batch,
+        context,
+        bindings,
+        answer,
+        chosen,
+        checks,
+        left_out,
+        keyed,
+        messages,
+        readers.additional,
+        layouts(bound, targets, present),
+    )
 
 
 _Messages = Mapping[Binding, tuple[str, ...]]

@@ -34,7 +34,7 @@ class Done:
 def as_text(done: Done) -> str:
     counts = done.manifest.counts
     speed = counts.read / done.seconds if done.seconds else 0.0
-    sentences = [*_additional_lines(_additional(done.manifest)), *map(_state_line, done.states)]
+    sentences = [*_additional_lines(_additional(done.manifest)), *map(_state_line, done.states), *done.manifest.changes]
     said = "".join(f", {sentence}" for sentence in sentences)
     return (
         f"batch {done.manifest.number}: read {counts.read:,}, landed {counts.landed:,}, "
@@ -59,6 +59,7 @@ def as_json(done: Done) -> str:
         "dropped": _dropped(manifest),
         "additional": _additional(manifest),
         "states": {each.table: each.facts() for each in done.states},
+        "changes": manifest.changes,
     }
     whole = json.dumps(facts | {"schemas": [asdict(metric) for metric in manifest.metrics]}, ensure_ascii=False)
     if len(whole.encode(errors="replace")) <= LONGEST:
@@ -108,6 +109,7 @@ class Sum:
     reasons: Counter[str] = field(default_factory=Counter)
     dropped: set[str] = field(default_factory=set)
     additional: Counter[str] = field(default_factory=Counter)
+    changes: list[str] = field(default_factory=list)
     states: dict[str, Followed] = field(default_factory=dict)
 
     def follow(self, states: Iterable[Followed]) -> None:
@@ -122,6 +124,7 @@ class Sum:
         self.quarantined += counts.quarantined
         self.reasons.update(_reasons(manifest))
         self.additional.update(_additional(manifest))
+        self.changes += manifest.changes
         self.dropped |= {f"{subject} {name}" for subject, names in _dropped(manifest).items() for name in names}
 
     def lines(self) -> list[str]:
@@ -137,6 +140,7 @@ class Sum:
             *left_out,
             *more,
             *map(_state_line, self.states.values()),
+            *self.changes,
         ]
 
 

@@ -1,15 +1,12 @@
 """`land.yaml`: what is landed, from where, as what, and what may be wrong with it."""
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -19,6 +16,7 @@ from pydantic import (
 from pipelines.land import form, plan, upsert
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.outputs import ROW_GROUP, Format
+from pipelines.land.setting_values import Columns, Duration, Partition, Reader, Size, Text, Topic
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve
 from pipelines.places import named
@@ -28,60 +26,6 @@ from sigla.settings import Address
 
 class InvalidLanding(Exception):
     """One sentence: which setting, and what is wrong with it."""
-
-
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_LONGEST: Final = timedelta(days=36_500)
-"""Of a duration: a clock of the system ends soon after it."""
-_SIZES: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-
-
-def _duration(text: Any) -> Any:
-    found = re.fullmatch(r"(\d+)([smhd])", text) if isinstance(text, str) else None
-    if not found:
-        raise ValueError("a duration is a number with its unit, as in 60s, 5m or 1h")
-    try:
-        duration = timedelta(**{_UNITS[found[2]]: int(found[1])})
-    except (OverflowError, ValueError):  # more digits than Python makes a number of
-        duration = timedelta.max
-    if duration > _LONGEST:
-        raise ValueError(f"a duration is at most {_LONGEST.days}d")
-    return duration
-
-
-def _size(text: Any) -> Any:
-    found = re.fullmatch(r"(\d{1,18}) ?(|KiB|MiB|GiB)", str(text))
-    if not found:
-        raise ValueError("a size is a number of bytes, or as in 8MiB")
-    return int(found[1]) * _SIZES[found[2]]
-
-
-def _reader(said: Any) -> Any:
-    """`latest`, `{version: 3}` or `{id: 42}`."""
-    match said:
-        case "latest":
-            return plan.Reader()
-        case {"version": int(number)} | {"id": int(number)} if len(said) == 1 and _is_number(number):
-            return plan.Reader(next(iter(said)), number)
-    raise ValueError("a reader is `latest`, `{version: N}` or `{id: N}`")
-
-
-def _is_number(number: int) -> bool:
-    """Of a version, or an id. YAML's `true` is an int of Python's."""
-    return not isinstance(number, bool) and 0 < number < 2**31
-
-
-def _text(said: str) -> str:
-    if not said.strip():
-        raise ValueError("is empty")
-    return said
-
-
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
-Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
-Text = Annotated[str, AfterValidator(_text)]
-Topic = Annotated[str, Field(pattern="^[a-zA-Z0-9._-]{1,249}$")]
-"""Source: Kafka's `Topic.validate`."""
 
 
 class _Part(BaseModel):
@@ -165,13 +109,15 @@ class BindPart(_Part):
     topic: Topic
     part: Literal["value", "key"] = "value"
     strategy: plan.Strategy = plan.Strategy.TOPIC
-    reader: Annotated[plan.Reader, BeforeValidator(_reader)] = plan.Reader()
+    reader: Reader = plan.Reader()
     records: tuple[Text, ...] = ()
     table: str = ""
     message: str = ""
     mode: Literal["append", "upsert"] = "append"
     keys: tuple[Text, ...] = ()
     unwrap: upsert.Unwrap = upsert.Unwrap.NONE
+    partition: Partition = None
+    sort: Columns = None
 
     @model_validator(mode="after")
     def _of_a_state(self) -> Self:
@@ -200,6 +146,8 @@ class BindPart(_Part):
             raise ValueError("with a reader that is an id say in `records` what is read as it, by full names")
         if self.part == "key" and self.table:
             raise ValueError("a key has no table: it becomes a column of its value's")
+        if self.part == "key" and self.laid_out:
+            raise ValueError("a key has no table: write `partition` and `sort` in the binding of its topic's values")
         if by_record and self.part == "value" and self.table and "{record}" not in self.table:
             raise ValueError("the records of a topic have a table each: `table` must have `{record}` in it")
         if not by_record and "{record}" in self.table:
@@ -212,7 +160,21 @@ class BindPart(_Part):
     def binding(self) -> plan.Binding:
         default = self.topic if self.strategy is plan.Strategy.TOPIC else f"{self.topic}.{{record}}"
         table = self.table or default
-        return plan.Binding(self.topic, self.part, self.strategy, self.reader, self.records, table, self.message)
+        return plan.Binding(
+            self.topic,
+            self.part,
+            self.strategy,
+            self.reader,
+            self.records,
+            table,
+            self.message,
+            self.partition,
+            self.sort,
+        )
+
+    @property
+    def laid_out(self) -> bool:
+        return self.partition is not None or self.sort is not None
 
 
 class ChecksPart(_Part):
@@ -249,7 +211,7 @@ class SinkPart(_Part):
 
     @property
     def format(self) -> Format:
-        return Format(self.zstd, self.row_group, by_day=self.kind == "iceberg")
+        return Format(self.zstd, self.row_group)
 
 
 class StopPart(_Part):

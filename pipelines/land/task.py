@@ -42,7 +42,7 @@ class Task:
     def land(self, batches: Batches) -> Landed:
         """batches: of RAW. Raises what `transform.land` raises."""
         worker = _worker(self.registry, self.plan.context, self.plan.checks.limits, self.plan.additional)
-        outputs = Outputs(self.lake, self.plan.query, self.plan.batch, self.format)
+        outputs = Outputs(self.lake, self.plan.query, self.plan.batch, self.format, self.plan.layouts)
         return transform.land(batches, self.plan, worker.readers(self.now), outputs, self.now)
 
 

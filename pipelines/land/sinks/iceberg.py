@@ -7,7 +7,9 @@ somebody was faster, or nobody can tell what became of it, the table is read aga
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import orjson
@@ -21,19 +23,21 @@ from pyiceberg.exceptions import (
     NotInstalledError,
     RESTError,
 )
-from pyiceberg.io import load_file_io
-from pyiceberg.table import Table
-from pyiceberg.transforms import DayTransform
+from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.manifest import DataFile as IcebergFile
+from pyiceberg.table import Table, TableProperties
+from pyiceberg.table.metadata import TableMetadata
 
 from pipelines.land import comments
 from pipelines.land.column_types import JSON
 from pipelines.land.decoders.notes import DOC
 from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, Stopped
+from pipelines.land.partitions import Fields
 from pipelines.land.settings import InvalidLanding
-from pipelines.land.sinks import sink
+from pipelines.land.sinks import laid_out, sink
 from pipelines.land.sinks.data_files import data_file
-from pipelines.land.sinks.sink import DAY, OURS, folder, in_table
+from pipelines.land.sinks.sink import folder, in_table
 from pipelines.places import Bucket, Folder, Place
 from pipelines.retries import tries
 from sigla.errors import StoreError
@@ -44,6 +48,8 @@ PROPERTIES: Final = {
     "commit.retry.num-retries": "0",
     "write.parquet.compression-codec": "zstd",
 }
+READERS: Final = 8
+"""Footers of files that are read at once."""
 _SILENT: list[type[Exception]] = [CommitFailedException, CommitStateUnknownException, RESTError]
 """What a catalog's client raises where the catalog does not do what it was asked, beside OSError and botocore's."""
 _MISUSED: list[type[Exception]] = [
@@ -137,6 +143,7 @@ class Iceberg:
             )
         self._lake = lake
         self._done: dict[str, int] = {}
+        self._partitions: dict[str, Fields | None] = {}
 
     @property
     def catalog(self) -> Catalog:
@@ -166,7 +173,11 @@ class Iceberg:
     def columns(self, table: str) -> pa.Schema | None:
         with _answering():
             found = self._table(table)
+        self._partitions[table] = None if found is None else laid_out.partition_of(found.metadata)
         return None if found is None else sink.columns(arrow_schema(found))
+
+    def partition(self, table: str) -> Fields | None:
+        return self._partitions[table]
 
     def check(self, table: str, columns: pa.Schema) -> None:
         names = Counter(_names(sink.schema(columns)))
@@ -243,7 +254,7 @@ class Iceberg:
                 return
 
     def _append(self, found: Table, manifest: Manifest, table: str) -> None:
-        uris = [self._uri(file) for file in manifest.files if file.table == table]
+        files = [file for file in manifest.files if file.table == table]
         said = {
             "sigla.query": manifest.query,
             "sigla.batch": str(manifest.number),
@@ -252,14 +263,20 @@ class Iceberg:
         with found.transaction() as transaction:
             with transaction.update_schema() as update:
                 update.union_by_name(_commented_schema(sink.schema_of(table, manifest)))
-            try:
-                # It would read what the whole table lists; the property below has told already.
-                transaction.add_files(uris, said, check_duplicate_files=False)
-            except OverflowError:  # of a moment that Python has no date for
-                with transaction.update_snapshot(said).fast_append() as append:
-                    for uri in uris:
-                        append.append_data_file(data_file(transaction.table_metadata, found.io, uri))
+            if transaction.table_metadata.name_mapping() is None:  # files bear names alone, and not Iceberg's numbers
+                mapping = transaction.table_metadata.schema().name_mapping.model_dump_json()
+                transaction.set_properties({TableProperties.DEFAULT_NAME_MAPPING: mapping})
+            for several in laid_out.alike(files):
+                laid_out.follow(transaction, several[0])
+                # Nothing is asked about files that the table has: the property below has told already.
+                with transaction.update_snapshot(said).fast_append() as append, ThreadPoolExecutor(READERS) as pool:
+                    for each in pool.map(partial(self._data_file, transaction.table_metadata, found.io), several):
+                        append.append_data_file(each)
             transaction.set_properties({_property(manifest.query): str(manifest.number)})
+
+    def _data_file(self, table: TableMetadata, io: FileIO, file: DataFile) -> IcebergFile:
+        values = None if file.partition is None else file.values
+        return data_file(table, io, self._uri(file), values, is_sorted=bool(file.sort))
 
     def _created(self, manifest: Manifest, table: str) -> Table:
         """Empty, and partitioned from the first instant. Raises if another driver was faster."""
@@ -269,9 +286,7 @@ class Iceberg:
         creation = self._catalog.create_table_transaction(
             self._name(table), schema, location=location, properties=PROPERTIES
         )
-        if table not in OURS:
-            with creation.update_spec() as spec:
-                spec.add_field(DAY, DayTransform(), f"{DAY}_day")
+        laid_out.follow(creation, next(file for file in manifest.files if file.table == table))
         creation.commit_transaction()
         return self._catalog.load_table(self._name(table))
 

@@ -16,6 +16,7 @@ from pyarrow.fs import FileType
 
 from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, Manifests
+from pipelines.land.partitions import Fields
 from pipelines.land.sinks.sink import OURS, STAGING, in_staging, in_table, schema
 from pipelines.land.targets import Target, evolve, project
 from pipelines.land.widest_types import widest
@@ -53,6 +54,10 @@ class Parquet:
         # A table from before has narrow columns, and keeps them for as long as no reader widens them.
         columns = pa.struct(present or [])
         return widest(reader) if widest(columns) == columns else reader
+
+    def partition(self, table: str) -> Fields | None:  # noqa: ARG002 - of any table
+        """By nothing: a table is what the manifests list."""
+        return ()
 
     def check(self, table: str, columns: pa.Schema) -> None:
         """Any that Arrow has."""

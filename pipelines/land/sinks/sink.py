@@ -3,27 +3,20 @@
 import hashlib
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import ClassVar, Final, Protocol
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from pipelines.land import quarantine
 from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Manifest
+from pipelines.land.partitions import Fields
 from pipelines.land.quarantine import RESOLVED_TABLE
 from pipelines.land.targets import SYSTEM
 from pipelines.places import Place
 
 OURS: Final = {QUARANTINE: quarantine.SCHEMA, RESOLVED_TABLE: quarantine.RESOLVED}
 """Tables that no reader shapes."""
-
-DAY: Final = "_sr_ts"
-"""The column by whose day (UTC) typed tables of Iceberg are partitioned; a file has rows of one."""
-_DAY_US: Final = 86_400_000_000
-_FIRST, _LAST = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 _PLAIN: Final = re.compile(r"[a-z0-9_]{1,200}")
 _OTHERS: Final = re.compile(r"[^a-z0-9_]+")
@@ -52,6 +45,10 @@ class Sink(Protocol):
 
     def fitted(self, reader: pa.StructType, present: pa.Schema | None) -> pa.StructType:
         """A reader's columns, of the types that the table has for them. present: its columns; None of a new table."""
+        ...
+
+    def partition(self, table: str) -> Fields | None:
+        """By what the table is partitioned, as of when its columns were asked for; None if there is no such table."""
         ...
 
     def check(self, table: str, columns: pa.Schema) -> None:
@@ -96,14 +93,6 @@ def in_staging(file: DataFile) -> str:
 def staged(query: str, number: int, token: str) -> str:
     """The name of a file of a batch, below the folder of its table. token: no other file's of this batch."""
     return f"data/sigla-{query}-{number:010}-{token}.parquet"
-
-
-def days(moments: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The partitions of moments, in microseconds since 1970: days since then, of the years 1 to 9999.
-
-    What is before or after them, by a producer's error, is of the first or the last: pyiceberg knows no other days.
-    """
-    return np.clip(moments // _DAY_US, _FIRST, _LAST)
 
 
 def schema(columns: pa.Schema) -> pa.Schema:

@@ -20,7 +20,9 @@ from pipelines.land import quarantine
 from pipelines.land.batch import Attempt, Batch, StopIf, run
 from pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
 from pipelines.land.manifest import Manifest, Manifests, Range
-from pipelines.land.outputs import Format, Outputs
+from pipelines.land.outputs import Outputs
+from pipelines.land.partitions import DAILY
+from pipelines.land.plan import Layout
 from pipelines.land.raw import RAW
 from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.sinks.sink import STAGING, Sink, folder
@@ -114,6 +116,11 @@ class World:
     @property
     def work(self) -> Folder:
         return Folder(str(self.root / "work"))
+
+    @property
+    def layouts(self) -> dict[str, Layout]:
+        """Of typed tables, as landing lays them out by itself."""
+        return dict.fromkeys(("orders", "payments", "t"), Layout(DAILY)) if self.iceberg else {}
 
     def sink(self, manifests: Manifests) -> Sink:
         if not self.iceberg:
@@ -235,7 +242,7 @@ def attempt(batch: Batch, world: World, fate: Fate) -> Attempt:
         for start, end in ((each.start, middle), (middle, each.end)):
             if start < end:
                 records = raw(each.topic, each.partition, start, end)
-                outputs = Outputs(world.staging, batch.query, batch.number, Format(by_day=world.iceberg))
+                outputs = Outputs(world.staging, batch.query, batch.number, layouts=world.layouts)
                 fate.step("before files")
                 landed.append(task(records, batch.query, batch.number, world, outputs))
                 fate.step("after files")

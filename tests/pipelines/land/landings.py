@@ -36,17 +36,17 @@ class Landings:
         self.dies_at = 0
         self.jobs: list[Driver] = []
 
-    def register(self, text: str, subject: str = "orders-value") -> int:
-        draft = Draft(text=text, type="PROTOBUF")
+    def register(self, text: str, subject: str = "orders-value", type: str = "PROTOBUF") -> int:
+        draft = Draft(text=text, type=type)
         with embedded(Settings(default_level="NONE"), self.home / "data") as (registry, _):
             return int(registry.register(Subject(".", subject), draft).id or 0)
 
-    def land(self, *records: bytes | None, keys: list[bytes] | None = None, **binding: str) -> Manifest:
+    def land(self, *records: bytes | None, keys: list[bytes] | None = None, **binding: Any) -> Manifest:
         """Values, and keys if there are any, of the topic `orders`."""
         bound = [{"topic": "orders"} | binding, *([{"topic": "orders", "part": "key"}] if keys else [])]
         return self.land_batches(bound, [raw(records, start=100 * self.landed, keys=keys)])
 
-    def land_batches(self, bound: Sequence[Mapping[str, str]], batches: Sequence[pa.RecordBatch]) -> Manifest:
+    def land_batches(self, bound: Sequence[Mapping[str, Any]], batches: Sequence[pa.RecordBatch]) -> Manifest:
         """As one batch, a task for each, by a job that knows nothing but what it finds in its folders."""
         form = {
             "registry": {"data": str(self.home / "data")},

@@ -12,7 +12,7 @@ import pytest
 from pipelines.land import files
 from pipelines.land.batch import Attempt, Batch, StopIf, resume, run
 from pipelines.land.manifest import Manifests, Stopped
-from pipelines.land.outputs import Format, Outputs
+from pipelines.land.outputs import Outputs
 from pipelines.land.targets import evolve
 from pipelines.places import Folder
 from tests.pipelines.land.crash_rig import (
@@ -62,7 +62,7 @@ def drive(world: World, fate: Fate | None = None) -> None:
 
             def attempt(new: files.New = new, number: int = number) -> Attempt:
                 records = pq.read_table(folder.path(new.entry.path)).combine_chunks().to_batches()[0]
-                outputs = Outputs(world.staging, query, number, Format(by_day=world.iceberg))
+                outputs = Outputs(world.staging, query, number, layouts=world.layouts)
                 fate.step("before files")
                 landed = task(records, query, number, world, outputs)
                 fate.step("after files")

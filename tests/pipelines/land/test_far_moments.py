@@ -15,7 +15,7 @@ import pytest
 from pipelines.land import quarantine
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Counts, Manifest, Manifests
-from pipelines.land.outputs import Format, Outputs
+from pipelines.land.outputs import Outputs
 from pipelines.land.sinks.sink import schema
 from pipelines.land.targets import SYSTEM
 from tests.pipelines.land.crash_rig import World
@@ -38,7 +38,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 def land(world: World, table: str, rows: pa.RecordBatch, columns: pa.Schema | None = None, number: int = 0) -> None:
     """A batch with these rows. columns: those of the values, of a typed table."""
     manifests = Manifests(world.work)
-    with Outputs(world.staging, "q", number, Format(by_day=world.iceberg)) as outputs:
+    with Outputs(world.staging, "q", number, layouts=world.layouts) as outputs:
         outputs.write(table, rows)
         files = outputs.close()
     counts = Counts(len(rows), len(rows))

@@ -131,7 +131,6 @@ def test_settings_that_name_no_kind_go_on_with_the_one_that_the_work_directory_h
     with closing(driver(read(Path(config(tmp_path))))) as opened:
         assert isinstance(opened.sink, Parquet)
         opened.land(Batch("q", 1), nothing)
-        assert not opened.landing.sink.format.by_day
     with pytest.raises(InvalidLanding, match=r"`sink\.kind` was parquet, and is iceberg now"):
         driver(read(Path(config(tmp_path, kind="iceberg"))))
 

@@ -13,6 +13,8 @@ import pytest
 from pipelines.land import outputs
 from pipelines.land.landed import DataFile
 from pipelines.land.outputs import Format, Outputs
+from pipelines.land.partitions import DAILY
+from pipelines.land.plan import Layout
 from pipelines.places import Folder
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -23,7 +25,7 @@ DAY_US = 86_400_000_000
 
 def written(lake: Path, *batches: Sequence[int]) -> dict[str, list[int]]:
     """By file: the moments of its rows, in microseconds. batches: of moments."""
-    with Outputs(Folder(str(lake)), "q", 0, Format(by_day=True)) as out:
+    with Outputs(Folder(str(lake)), "q", 0, layouts={"t": Layout(DAILY)}) as out:
         for moments in batches:
             out.write("t", pa.RecordBatch.from_arrays([pa.array(moments), pa.array(moments, ROWS[1].type)], ROWS.names))
         return {file.path: read(lake, file) for file in out.close()}
@@ -71,3 +73,36 @@ def test_the_file_that_was_written_to_longest_ago_makes_room(tmp_path: Path, mon
     monkeypatch.setattr(outputs, "FILES", 2, raising=False)
     files = written(tmp_path, *([0, day * DAY_US] for day in range(1, 5)))
     assert sorted(files.values()) == [[0, 0, 0, 0], *([day * DAY_US] for day in range(1, 5))]
+
+
+def test_what_waits_in_all_files_together_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a table with hundreds of partitions each file alone would wait for a row group."""
+    monkeypatch.setattr(outputs, "BUFFERED_IN_ALL", 100)
+    with Outputs(Folder(str(tmp_path)), "q", 0, layouts={"t": Layout(DAILY)}) as out:
+        for day in (*range(20), *range(20)):
+            moment = day * DAY_US
+            out.write("t", pa.RecordBatch.from_arrays([pa.array([day]), pa.array([moment], ROWS[1].type)], ROWS.names))
+            assert sum(file.waits for file in out._open.values()) == out._waits <= 100
+        assert sum(file.rows for file in out.close()) == 40
+
+
+def sorted_files(lake: Path, *batches: Sequence[int | None]) -> list[list[int | None]]:
+    """The numbers of each file, which is sorted by them."""
+    with Outputs(Folder(str(lake)), "q", 0, Format(row_group=4), {"t": Layout((), ("n",))}) as out:
+        for numbers in batches:
+            times = pa.array(range(len(numbers)), ROWS[1].type)
+            out.write("t", pa.RecordBatch.from_arrays([pa.array(numbers, pa.int64()), times], ROWS.names))
+        files = out.close()
+    assert {file.sort for file in files} == {"n"}
+    return [pq.read_table(lake / "t" / file.path)["n"].to_pylist() for file in files]
+
+
+def test_a_file_is_sorted_as_a_whole(tmp_path: Path) -> None:
+    """Also over the batches that it was made of; nulls are last."""
+    assert sorted_files(tmp_path, [3, None], [2]) == [[2, 3, None]]
+
+
+def test_a_sorted_file_ends_where_memory_does(tmp_path: Path) -> None:
+    """What is written cannot be sorted once more with what comes."""
+    files = sorted_files(tmp_path, [3, 1, 4, 2], [7, 5, 6])
+    assert sorted(files, key=str) == [[1, 2, 3, 4], [5, 6, 7]]

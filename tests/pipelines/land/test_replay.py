@@ -13,7 +13,7 @@ from pipelines.land import replay
 from pipelines.land.batch import Attempt
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
-from pipelines.land.outputs import Format, Outputs
+from pipelines.land.outputs import Outputs
 from pipelines.land.quarantine import RESOLVED_TABLE
 from pipelines.land.targets import evolve
 from tests.pipelines.land.crash_rig import (
@@ -72,7 +72,7 @@ def replayed(
             for topic in topics:
                 rows = batch.filter(pa.compute.equal(batch["topic"], topic))
                 if len(rows):
-                    outputs = Outputs(world.staging, query, number, Format(by_day=world.iceberg))
+                    outputs = Outputs(world.staging, query, number, layouts=world.layouts)
                     fate.step("before files")
                     landed.append(task(rows, query, number, world, outputs))
                     fate.step("after files")

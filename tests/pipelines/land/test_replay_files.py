@@ -12,7 +12,7 @@ import pytest
 from pipelines.land.batch import Attempt, Batch, StopIf, resume, run
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Entry, Manifests
-from pipelines.land.outputs import Format, Outputs
+from pipelines.land.outputs import Outputs
 from pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
 from pipelines.land.targets import evolve
 from tests.pipelines.land.crash_rig import NEW_ID, READER, World, raw, tables, task
@@ -45,7 +45,7 @@ def land(world: World, *files: pa.RecordBatch) -> None:
     number = resume(query, manifests, sink)
 
     def attempt() -> Attempt:
-        outputs = partial(Outputs, world.lake, query, number, Format(by_day=world.iceberg))
+        outputs = partial(Outputs, world.lake, query, number, layouts=world.layouts)
         landed = [task(each, query, number, world, outputs()) for each in files]
         return Attempt(landed, {"orders": evolve(None, READER, version=1)})
 

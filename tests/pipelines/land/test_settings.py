@@ -72,7 +72,6 @@ max_stale: 2h
     assert landing.bindings[2].table == "events.{record}"
     assert landing.checks.checks.limits.max_bytes == 2**20
     assert landing.checks.checks.limits.trailing
-    assert landing.sink.format.by_day
     assert (landing.trigger.every, landing.max_stale) == (timedelta(minutes=5), timedelta(hours=2))
 
 

@@ -17,7 +17,9 @@ from pipelines.land.column_types import JSON
 from pipelines.land.gc import KEPT, collect
 from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Counts, Manifest, Manifests, Range
-from pipelines.land.outputs import Format, Outputs
+from pipelines.land.outputs import Outputs
+from pipelines.land.partitions import DAILY
+from pipelines.land.plan import Layout
 from pipelines.land.sinks import iceberg
 from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.land.sinks.parquet import Parquet
@@ -79,7 +81,7 @@ def land(
         *project(pa.array(rows, reader), Target(columns)),
         *(pa.array([system[kind.name]] * len(rows), kind.type) for kind in SYSTEM),
     ]
-    with Outputs(sink.staging, query, number, Format(by_day=True)) as outputs:
+    with Outputs(sink.staging, query, number, layouts={"t": Layout(DAILY)}) as outputs:
         outputs.write("t", pa.RecordBatch.from_arrays(arrays, schema=schema(columns)))
         files = outputs.close()
     ranges = (Range("t", "u", 0, number, number + 1),)

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.land import transform
 from pipelines.land.landed import QUARANTINE
-from pipelines.land.outputs import Format
+from pipelines.land.partitions import DAILY
 from pipelines.land.plan import Binding, Checks, Policy, Strategy
 from pipelines.land.readers import Readers
 from pipelines.land.transform import Unbound
@@ -225,7 +225,7 @@ def test_a_table_has_a_file_for_each_day_where_that_is_wanted(world: World) -> N
     batch = raw(values)
     hours = pa.array([TS.replace(hour=hour, day=day) for day, hour in ((1, 1), (1, 23), (2, 0), (2, 5))], RAW_TS)
     batch = batch.set_column(3, batch.schema.field(3), hours)
-    outcome = world.land(world.plan(VALUES), batch, format=Format(by_day=True))
+    outcome = world.land(world.plan(VALUES, present=lambda _: DAILY), batch)
     assert [file.rows for file in outcome.landed.files] == [2, 2]
 
 

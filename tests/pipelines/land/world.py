@@ -71,7 +71,7 @@ class World:
 
     def land(self, plan: Plan, *batches: pa.RecordBatch, format: Format | None = None) -> "Outcome":
         self.readers.schemas.forget_absent()
-        outputs = Outputs(place(self.lake), plan.query, plan.batch, format)
+        outputs = Outputs(place(self.lake), plan.query, plan.batch, format, plan.layouts)
         return Outcome(land(batches, plan, self.readers, outputs, SEEN), self.lake)
 
 

@@ -1,0 +1,79 @@
+"""Values in `land.yaml` that have a form of their own: durations, sizes, readers, partitions."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from pipelines.land import partitions, plan
+
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LONGEST: Final = timedelta(days=36_500)
+"""Of a duration: a clock of the system ends soon after it."""
+_SIZES: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def _duration(text: Any) -> Any:
+    found = re.fullmatch(r"(\d+)([smhd])", text) if isinstance(text, str) else None
+    if not found:
+        raise ValueError("a duration is a number with its unit, as in 60s, 5m or 1h")
+    try:
+        duration = timedelta(**{_UNITS[found[2]]: int(found[1])})
+    except (OverflowError, ValueError):  # more digits than Python makes a number of
+        duration = timedelta.max
+    if duration > _LONGEST:
+        raise ValueError(f"a duration is at most {_LONGEST.days}d")
+    return duration
+
+
+def _size(text: Any) -> Any:
+    found = re.fullmatch(r"(\d{1,18}) ?(|KiB|MiB|GiB)", str(text))
+    if not found:
+        raise ValueError("a size is a number of bytes, or as in 8MiB")
+    return int(found[1]) * _SIZES[found[2]]
+
+
+def _reader(said: Any) -> Any:
+    """`latest`, `{version: 3}` or `{id: 42}`."""
+    match said:
+        case "latest":
+            return plan.Reader()
+        case {"version": int(number)} | {"id": int(number)} if len(said) == 1 and _is_number(number):
+            return plan.Reader(next(iter(said)), number)
+    raise ValueError("a reader is `latest`, `{version: N}` or `{id: N}`")
+
+
+def _partition(said: Any) -> Any:
+    return None if said is None else partitions.parsed(_listed(said))
+
+
+def _sort(said: Any) -> Any:
+    return None if said is None else partitions.names(_listed(said))
+
+
+def _listed(said: Any) -> str | list[str]:
+    if isinstance(said, str) or (isinstance(said, list) and all(isinstance(each, str) for each in said)):
+        return said
+    raise ValueError("is to be a list of columns, as in [customer_id]")
+
+
+def _is_number(number: int) -> bool:
+    """Of a version, or an id. YAML's `true` is an int of Python's."""
+    return not isinstance(number, bool) and 0 < number < 2**31
+
+
+def _text(said: str) -> str:
+    if not said.strip():
+        raise ValueError("is empty")
+    return said
+
+
+Reader = Annotated[plan.Reader, BeforeValidator(_reader)]
+Partition = Annotated[partitions.Fields | None, BeforeValidator(_partition)]
+Columns = Annotated[tuple[str, ...] | None, BeforeValidator(_sort)]
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
+Text = Annotated[str, AfterValidator(_text)]
+Topic = Annotated[str, Field(pattern="^[a-zA-Z0-9._-]{1,249}$")]
+"""Source: Kafka's `Topic.validate`."""
