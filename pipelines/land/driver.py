@@ -1,20 +1,23 @@
 """One batch after another: asks what its subjects are now, sends tasks their plan, has the manifest decide."""
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pipelines.land import partitions, replay, settings
 from pipelines.land.batch import Attempt, Batch, StopIf, run
+from pipelines.land.hash_key import hash_key
 from pipelines.land.heads import Heads
 from pipelines.land.landed import Landed
 from pipelines.land.manifest import Manifest, Manifests, Read
 from pipelines.land.messages import Messages
 from pipelines.land.plan import Plan
 from pipelines.land.planning import planned
+from pipelines.land.protection import NO_PROTECTION, Protection
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Schemas
 from pipelines.land.settings import InvalidLanding, Landing, SinkPart
@@ -34,7 +37,7 @@ Tasks = Callable[[Task], Sequence[Landed]]
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """work: the folder of what the job remembers. lake: that of its tables."""
+    """work: the folder of what the job remembers. lake: that of its tables. environ: where the key of hashes may be."""
 
     landing: Landing
     work: Place
@@ -43,11 +46,12 @@ class Driver:
     sink: Sink
     messages: Messages
     clock: Clock
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def land(self, batch: Batch, tasks: Tasks) -> Manifest:
         """The manifest that the batch's tables follow now.
 
-        Raises what `batch.run` raises, NoHead, Misbound, DataNotOpened and InvalidLanding.
+        Raises what `batch.run` raises, NoHead, NoHashKey, Misbound, DataNotOpened and InvalidLanding.
         """
         stop_if = StopIf(self.landing.stop_if.bad_ratio, self.landing.stop_if.min_rows)
         return run(batch, lambda: self._attempt(batch, tasks), self.manifests, self.sink, stop_if=stop_if)
@@ -129,10 +133,17 @@ class Driver:
                 met=self.messages.of,
                 fitted=self.sink.fitted,
                 present=self.sink.partition,
+                protection=self._protection(),
+                state_keys={state.history: state.keys for state in self.landing.states},
             )
         for table, target in plan.targets.items():
             self.sink.check(table, target.schema)
         return plan
+
+    def _protection(self) -> Protection:
+        """Raises NoHashKey."""
+        rules = tuple(each.rule for each in self.landing.columns)
+        return Protection(rules, hash_key(self.landing.hash_key, self.environ)) if rules else NO_PROTECTION
 
 
 def configured(url: str) -> Landing:

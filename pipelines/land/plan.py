@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.partitions import Fields
+from pipelines.land.protection import NO_PROTECTION, Protection
 from pipelines.land.targets import Target
 from sigla.decoding.decoder import Limits
 from sigla.model import BodyKey
@@ -140,7 +141,8 @@ class Plan:
 
     dropped: by binding and subject, the members of its reader for which a pinned table has no column. keyed: the tables
     of which `_key` is what keys say, whatever a value calls its own. messages: of Protobuf topics whose subject goes by
-    the topic, the full names that are read; of values each has a table.
+    the topic, the full names that are read; of values each has a table. protection: of columns; its key is in no
+    manifest.
     """
 
     query: str
@@ -155,6 +157,7 @@ class Plan:
     messages: Mapping[Binding, tuple[str, ...]] = field(default_factory=dict)
     additional: Additional = Additional.KEEP
     layouts: Mapping[str, Layout] = field(default_factory=dict)
+    protection: Protection = NO_PROTECTION
 
     def table(self, binding: Binding, record: str) -> str | None:
         """Of a record, by its full name; None of a message that the plan does not know of."""

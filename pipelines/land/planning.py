@@ -10,6 +10,7 @@ from pipelines.land.heads import Misbound
 from pipelines.land.landed import KEY
 from pipelines.land.layout import Present, layouts
 from pipelines.land.plan import Answer, Binding, Checks, Head, Plan, Strategy
+from pipelines.land.protection import NO_PROTECTION, Do, Protection
 from pipelines.land.readers import PROTOBUF, Readers
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve, Target, dropped, evolve
@@ -41,8 +42,13 @@ def planned(
     met: MessagesOf = lambda _: (),
     fitted: Fitted = lambda reader, _: reader,
     present: Present = lambda _: (),
+    protection: Protection = NO_PROTECTION,
+    state_keys: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Plan:
-    """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound."""
+    """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound.
+
+    state_keys: of tables with a state, the names by which its rows are told apart; () for the key of the record.
+    """
     messages = _messages(bindings, answer, readers, met)
     keyed = _keyed(answer, messages)
     known: dict[str, pa.Schema | None] = {}
@@ -59,7 +65,8 @@ def planned(
             known[table] = columns(table)
         begun = _has_values(known[table], keyed=table in keyed)
         for key_type in key_types or [None]:
-            whole = pa.struct([*reader, pa.field(KEY, key_type)]) if key_type else reader
+            key = pa.struct([pa.field(KEY, key_type)]) if key_type else pa.struct([])
+            whole = pa.struct([*reader, *protection.type(key, table)])
             present = targets.get(table, known[table])
             # Deletes alone do not say what to pin.
             how = policy if begun or not reader.num_fields else Evolve.ADD
@@ -72,7 +79,9 @@ def planned(
         key_types = [kind for each in keys for _, _, kind in _types(each, answer, readers, messages)]
         for head, record, read in _types(binding, answer, readers, messages):
             table = _table(binding, record, messages)
-            kind = beside_key(read) if table in keyed else read
+            kind = protection.type(beside_key(read) if table in keyed else read, table)
+            if state_keys and table in state_keys:
+                _check_keys(table, state_keys[table], read, key_types, protection)
             rows.append((binding, head.subject, table, kind))
             bound.setdefault(binding, []).append(table)
             grow(table, kind, head.version, key_types)
@@ -95,7 +104,21 @@ def planned(
         messages,
         readers.additional,
         layouts(bound, targets, present),
+        protection,
     )
+
+
+def _check_keys(
+    table: str, keys: tuple[str, ...], read: pa.StructType, key_types: list[pa.DataType], protection: Protection
+) -> None:
+    """Raises Misbound where a rule would make all keys of a state equal, and so all its rows one."""
+    masked = set(keys).intersection(protection.masked(read, table))
+    if masked or (not keys and protection.of_key(key_types, table) is Do.MASK):
+        what = f"the field {min(masked)}" if masked else "the key of records"
+        raise Misbound(
+            f"The rows of the state of {table} are told apart by {what}, which a rule in `columns` masks: hash it "
+            "instead."
+        )
 
 
 _Messages = Mapping[Binding, tuple[str, ...]]

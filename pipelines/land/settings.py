@@ -15,7 +15,9 @@ from pydantic import (
 
 from pipelines.land import form, plan, upsert
 from pipelines.land.decoders.decoder import Additional
+from pipelines.land.hash_key import REFERENCE
 from pipelines.land.outputs import ROW_GROUP, Format
+from pipelines.land.protection import HEADERS, KEY_BYTES, ColumnRule, Do
 from pipelines.land.setting_values import Columns, Duration, Partition, Reader, Size, Text, Topic
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve
@@ -214,6 +216,29 @@ class SinkPart(_Part):
         return Format(self.zstd, self.row_group)
 
 
+class ColumnPart(_Part):
+    """tag, column: which columns, by one of the two. table: of which table; of each if it is missing."""
+
+    do: Do
+    tag: str = ""
+    column: str = ""
+    table: str = ""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if bool(self.tag) == bool(self.column):
+            raise ValueError("say which columns: either `tag` or `column`")
+        if self.column == HEADERS and self.do is not Do.DROP:
+            raise ValueError(f"{HEADERS} can be dropped, and nothing else")
+        if self.column.startswith("_sr_") and self.column not in (HEADERS, KEY_BYTES):
+            raise ValueError(f"{self.column} is the job's own; of those, {KEY_BYTES} and {HEADERS} can be named")
+        return self
+
+    @property
+    def rule(self) -> ColumnRule:
+        return ColumnRule(self.do, self.tag, self.column, self.table)
+
+
 class StopPart(_Part):
     """A batch with so large a share of bad records is not landed: a wrong deployment should not fill the quarantine."""
 
@@ -228,7 +253,8 @@ class TriggerPart(_Part):
 class Landing(_Part):
     """name: of the job, in manifests and metrics. work: the folder of what the job remembers.
 
-    max_stale: how old an answer of the catalog may be while it is silent.
+    max_stale: how old an answer of the catalog may be while it is silent. columns: what is not landed as it is.
+    hash_key: where the key of hashes is, never the key itself.
     """
 
     name: str = Field(default="land", pattern="^[A-Za-z0-9_.-]+$")
@@ -237,6 +263,8 @@ class Landing(_Part):
     bind: tuple[BindPart, ...] = Field(min_length=1)
     checks: ChecksPart = ChecksPart()
     sink: SinkPart
+    columns: tuple[ColumnPart, ...] = ()
+    hash_key: str = Field(default="", pattern=REFERENCE)
     stop_if: StopPart = StopPart()
     trigger: TriggerPart = TriggerPart()
     work: Text
@@ -270,6 +298,12 @@ class Landing(_Part):
         """Of the tables that have one."""
         found = (self._state(each) for each in self.bind if each.part == "value")
         return tuple(dict.fromkeys(state for state in found if state))
+
+    @model_validator(mode="after")
+    def _has_its_key(self) -> Self:
+        if any(each.do is Do.HASH for each in self.columns) and not self.hash_key:
+            raise ValueError("`columns` has a rule that hashes: say in `hash_key` where the key is, as in env:NAME")
+        return self
 
     @property
     def bindings(self) -> tuple[plan.Binding, ...]:
@@ -311,6 +345,7 @@ _PARTS: Final[Mapping[str, type[_Part]]] = {
     "bind": BindPart,
     "checks": ChecksPart,
     "sink": SinkPart,
+    "columns": ColumnPart,
     "stop_if": StopPart,
     "trigger": TriggerPart,
 }

@@ -3,6 +3,7 @@
 from typing import Final
 
 from pipelines.connectors.maven import Unavailable
+from pipelines.land.hash_key import NoHashKey
 from pipelines.land.heads import Misbound, NoHead
 from pipelines.land.manifest import Stopped
 from pipelines.land.settings import InvalidLanding
@@ -18,6 +19,7 @@ class SourceFailed(Exception):
 OWN: Final[Kinds] = {
     InvalidLanding: MISUSED,
     Misbound: MISUSED,
+    NoHashKey: MISUSED,
     NoHead: NOT_DONE,
     SourceFailed: NOT_DONE,
     StateMismatch: MISUSED,

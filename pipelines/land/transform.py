@@ -4,7 +4,7 @@ Every record becomes one row: of one typed table, or of the quarantine, whole an
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -139,23 +139,51 @@ class _Task:
 
     def _land_group(self, batch: "_Batch", table: str, group: Group) -> None:
         fine = (batch.good & (batch.value.status == FINE))[group.rows]
-        rows, columns = group.rows, group.columns
-        if table in self.plan.keyed and (kind := beside_key(columns.type)) != columns.type:
-            columns = pa.StructArray.from_arrays(columns.flatten(), fields=[*kind])
+        rows, columns = group.rows, self._columns(table, group)
         if not fine.all():
             rows, columns = rows[fine], columns.filter(pa.array(fine))
         ids = batch.value.ids[rows]
-        for at, keyed in _with_keys(rows, columns, batch.key):
+        for at, keyed in _with_keys(rows, columns, self._key(batch, table)):
             self._write(batch, table, at, keyed, ids=batch.value.ids[at], version=group.head.version, op="U")
         versions = [group.head.ids.get(id, 0) for id in ids.tolist()]
         self._count(
             batch, table, rows, _Counted(ids, [group.head.subject] * len(rows), versions, group.unchecked[fine])
         )
 
+    def _columns(self, table: str, group: Group) -> pa.StructArray:
+        """What of a group's columns is landed, and under which names."""
+        columns, noted = group.columns, self.readers.decoder(group.head, group.record).type
+        if table in self.plan.keyed and (kind := beside_key(columns.type)) != columns.type:
+            columns, noted = pa.StructArray.from_arrays(columns.flatten(), fields=[*kind]), beside_key(noted)
+        return self.plan.protection.rows(columns, noted, table)
+
+    def _key(self, batch: "_Batch", table: str) -> Part | None:
+        """The keys, as far as they are landed."""
+        if batch.key is None or not self.plan.protection.rules:
+            return batch.key
+        groups = [replace(each, columns=self._key_columns(table, each)) for each in batch.key.groups]
+        return replace(batch.key, groups=groups)
+
+    def _key_columns(self, table: str, group: Group) -> pa.Array | None:
+        """None where the column of keys is dropped."""
+        noted = pa.struct([pa.field(KEY, self.readers.decoder(group.head, group.record).type)])
+        rows = pa.StructArray.from_arrays([group.columns], fields=[*noted])
+        found = self.plan.protection.rows(rows, noted, table)
+        return found.field(0) if found.type.num_fields else None
+
+    def _key_bytes(self, batch: "_Batch", table: str, keys: pa.Array) -> pa.Array:
+        """The raw bytes of keys: what is hidden of a key must not be told by them."""
+        protection = self.plan.protection
+        if not protection.rules:
+            return keys
+        groups = batch.key.groups if batch.key else []
+        kinds = [self.readers.decoder(each.head, each.record).type for each in groups]
+        return protection.key_bytes(protection.of_key(kinds, table), keys)
+
     def _land_tombstones(self, batch: "_Batch", table: str) -> None:
         rows = np.flatnonzero(batch.good & (batch.value.status == TOMBSTONE))
         ids = batch.value.ids[rows]
-        for at, keyed in _with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), batch.key):
+        for at, keyed in _with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), self._key(batch, table)):
             self._write(batch, table, at, keyed, ids=batch.value.ids[at], version=0, op="D")
         self._count(batch, table, rows, _Counted(ids, [""] * len(rows), [0] * len(rows), np.zeros(len(rows), bool)))
 
@@ -167,7 +195,9 @@ class _Task:
         target = self.plan.targets[table]
         records = batch.at(rows)
         system = [
-            *(records.column(name) for name in ("topic", "partition", "offset", "timestamp", "key", "headers")),
+            *(records.column(name) for name in ("topic", "partition", "offset", "timestamp")),
+            self._key_bytes(batch, table, records.column("key")),
+            self.plan.protection.headers(records.column("headers"), table),
             pa.array(ids, mask=ids == NONE),
             pa.repeat(version, len(rows)),
             pa.repeat(op, len(rows)),
@@ -260,8 +290,11 @@ def _with_keys(rows: Rows, columns: pa.Array, key: Part | None) -> Iterator[tupl
         here = np.isin(rows, group.rows, assume_unique=True)
         if here.any():
             at = rows[here]
-            said = group.columns.take(pa.array(np.searchsorted(group.rows, at)))
             values = columns.filter(pa.array(here))
+            if group.columns is None:  # it is dropped
+                yield at, values
+                continue
+            said = group.columns.take(pa.array(np.searchsorted(group.rows, at)))
             yield (
                 at,
                 pa.StructArray.from_arrays([*values.flatten(), said], fields=[*values.type, pa.field(KEY, said.type)]),

@@ -1,8 +1,8 @@
 """The statements with which an engine attaches or reads a table.
 
 Of Iceberg an engine is told of the catalog, and then reads what is committed at that moment. Where an engine cannot
-open the catalog, the statements name the table's current state. Of plain Parquet they name the committed files, or the
-folder with what that means. No secret is ever printed: `<password>` and the like stand where one belongs.
+open the catalog, the statements name the table's current state. Of plain Parquet they name the folder. No secret is
+ever printed: `<password>` and the like stand where one belongs.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from pipelines.tables.catalogs import CannotAttach, IcebergCatalog
 from pipelines.tables.columns import ATHENA, SPARK, TRINO, Dialect, in_backticks, in_quotes, text_sql
 from pipelines.tables.facts import TableFacts
 
-UNCOUNTED: Final = "It also reads files that no manifest names: those of attempts that were interrupted."
+PARTLY: Final = "While a batch is committed, a part of it shows."
 """What is wrong with a folder of plain Parquet."""
 
 
@@ -81,7 +81,7 @@ def _duckdb_iceberg(table: TableFacts, catalog: IcebergCatalog) -> str:
         "-- the next batch.",
         *begin,
         f"CREATE OR REPLACE VIEW {in_quotes(table.name)} AS",
-        f"FROM iceberg_scan({text_sql(_path(table.metadata))});",
+        f"FROM iceberg_scan({text_sql(table.metadata.removeprefix('file://'))});",
         _look(in_quotes(table.name)),
     )
 
@@ -98,13 +98,11 @@ ICEBERG: Final[Mapping[str, Callable[[TableFacts, IcebergCatalog], str]]] = {
 
 
 def _spark_parquet(table: TableFacts) -> str:
-    folder = f"{table.location}/data"
-    names = ",".join(file.removeprefix(f"{folder}/") for file in table.files)
     return _lines(
-        "-- The committed files alone. Print it again after the next batch.",
+        f"-- The folder of the table. {PARTLY}",
         f"CREATE OR REPLACE TEMPORARY VIEW {in_backticks(table.name)} (",
         _columns(table, SPARK, in_backticks),
-        f") USING parquet OPTIONS (path {text_spark(f'{_hadoop(folder)}/{{{names}}}')});",
+        f") USING parquet OPTIONS (path {text_spark(_escaped(_path(f'{table.location}/data')))});",
         _look(in_backticks(table.name)),
     )
 
@@ -112,7 +110,7 @@ def _spark_parquet(table: TableFacts) -> str:
 def _trino_parquet(table: TableFacts) -> str:
     location = f"{table.location}/data/"
     return _lines(
-        f"-- The folder of the table. {UNCOUNTED}",
+        f"-- The folder of the table. {PARTLY}",
         "-- `hive` is a catalog with the Hive connector.",
         f"CREATE TABLE hive.{in_quotes('default')}.{in_quotes(table.name)} (",
         _columns(table, TRINO, in_quotes),
@@ -125,7 +123,7 @@ def _athena_parquet(table: TableFacts) -> str:
     if not table.location.startswith("s3://"):
         raise CannotAttach(f"Athena reads S3 alone, and the lake is {table.location}.")
     return _lines(
-        f"-- The folder of the table. {UNCOUNTED}",
+        f"-- The folder of the table. {PARTLY}",
         f"CREATE EXTERNAL TABLE {in_backticks(table.name)} (",
         _columns(table, ATHENA, in_backticks, with_comments=True),
         f") STORED AS PARQUET LOCATION {text_sql(f'{table.location}/data/')};",
@@ -134,14 +132,12 @@ def _athena_parquet(table: TableFacts) -> str:
 
 
 def _duckdb_parquet(table: TableFacts) -> str:
-    files = ",\n".join(f"  {text_sql(_path(file))}" for file in table.files)
-    is_s3 = table.location.startswith("s3://")
+    files = f"{_escaped(_path(f'{table.location}/data'), '[{}]')}/*.parquet"
     return _lines(
-        "-- The committed files alone. Print it again after the next batch.",
-        *(_S3_SECRET if is_s3 else ()),
-        f"CREATE OR REPLACE VIEW {in_quotes(table.name)} AS FROM read_parquet([",
-        files,
-        "], union_by_name = true);",
+        f"-- The folder of the table. {PARTLY}",
+        *(_S3_SECRET if table.location.startswith("s3://") else ()),
+        f"CREATE OR REPLACE VIEW {in_quotes(table.name)} AS",
+        f"FROM read_parquet({text_sql(files)}, union_by_name = true);",
         _look(in_quotes(table.name)),
     )
 
@@ -187,10 +183,9 @@ def _path(uri: str) -> str:
     return unquote(uri.removeprefix("file://")) if uri.startswith("file://") else uri
 
 
-def _hadoop(uri: str) -> str:
-    """What Hadoop takes for a pattern: signs in folders that stand for themselves."""
-    path = _path(uri)
-    return "".join(f"\\{sign}" if sign in "{}[]*?\\" else sign for sign in path)
+def _escaped(path: str, how: str = "\\{}") -> str:
+    """Signs that mean something in patterns, so that they stand for themselves."""
+    return "".join(how.format(sign) if sign in "{}[]*?\\" else sign for sign in path)
 
 
 def _look(name: str) -> str:

@@ -40,8 +40,8 @@ class TableFacts:
     """One table.
 
     table: as `land.yaml` and reports call it. name: of its folder, and in a catalog. topics: of the last batches.
-    schema: all columns; the metadata of a field has its comment. partitions: as in `day(_sr_ts)`. files: of plain
-    Parquet, the committed ones. metadata: of Iceberg, where its current state is written down.
+    schema: all columns; the metadata of a field has its comment. partitions: as in `day(_sr_ts)`.
+    metadata: of Iceberg, where its current state is written down.
     """
 
     table: str
@@ -54,7 +54,6 @@ class TableFacts:
     location: str
     schema: pa.Schema
     partitions: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
     metadata: str = ""
 
 
@@ -104,14 +103,7 @@ def _of_parquet(driver: Driver) -> Iterator[TableFacts]:
             last=_last_decided(driver, each.manifests.values()),
             location=place.uri("").rstrip("/"),
             schema=sink.schema(table),
-            files=tuple(driver.lake.uri(path) for path in _below(driver, sink.files(table))),
         )
-
-
-def _below(driver: Driver, paths: Iterable[str]) -> Iterator[str]:
-    """Paths of the lake's file system as names below the lake."""
-    root = driver.lake.path("").rstrip("/")
-    return (path.removeprefix(f"{root}/") for path in paths)
 
 
 def _last_decided(driver: Driver, manifests: Iterable[Manifest]) -> LastBatch | None:

@@ -40,9 +40,8 @@ def main(argv: Sequence[str]) -> int:
 def _printed(asked: argparse.Namespace) -> int:
     with ExitStack() as stack:
         opened = driver(configured(asked.config))
+        stack.callback(opened.close)
         iceberg = _iceberg(opened.sink)
-        if iceberg:
-            stack.callback(iceberg.catalog.close)
         return _shown(asked, tables(opened), _attached(opened, iceberg) if iceberg else None)
 
 
