@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from pipelines.land.driver import driver
 from pipelines.land.landed import Landed
 from pipelines.land.manifest import Entry
 from pipelines.land.settings import parse
-from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.land.task import Task
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
@@ -32,6 +32,10 @@ ORDER = {
         {"name": "items", "type": {"type": "array", "items": "string"}},
     ],
 }
+
+
+class Died(Exception):
+    """The driver did."""
 
 
 class Lake:
@@ -55,18 +59,19 @@ class Lake:
         with embedded(Settings(default_level="NONE"), self.home / "data") as (registry, _):
             return int(registry.register(Subject(".", subject), Draft(text=text, type=type)).id or 0)
 
-    def land(self, values: Sequence[bytes | None], topic: str = "orders") -> None:
-        """One batch."""
+    def land(self, values: Sequence[bytes | None], topic: str = "orders", *, dies: bool = False) -> None:
+        """One batch. dies: the driver is killed when its files are written and nothing is decided."""
         batch = raw(values, topic, start=100 * self.batches)
 
         def tasks(task: Task) -> Sequence[Landed]:
-            return [Landed.decoded(task.land([batch]).encoded())]
+            landed = [Landed.decoded(task.land([batch]).encoded())]
+            if dies:
+                raise Died
+            return landed
 
-        job = driver(parse(self.config.read_text(), "land.yaml"))
         entry = Entry(str(self.batches), "", 0, len(values))
-        job.land(Batch("q", self.batches, entries=(entry,)), tasks)
-        if isinstance(job.sink, Iceberg):
-            job.sink.catalog.close()
+        with closing(driver(parse(self.config.read_text(), "land.yaml"))) as job:
+            job.land(Batch("q", self.batches, entries=(entry,)), tasks)
         self.batches += 1
 
     def two_tables(self) -> None:
