@@ -16,6 +16,19 @@ STRICT: Final = "STRICT"
 """The policy of a check where none is set. Others (GR-6) mean something to some languages, and to all others this."""
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of difference between two schemas.
+
+    id: what messages call it. source: where it is written down. compatible: the policies under which a reader can live
+    with it.
+    """
+
+    id: str
+    source: str
+    compatible: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class Budget:
     """The steps that are left, shared by all comparisons that it is handed to.

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from sigla.languages.avro.canonical import alone
 from sigla.languages.avro.limits import MAX_DEPTH
 from sigla.languages.avro.resolution import READABLE, candidates
-from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, TYPE, Rule
+from sigla.languages.avro.rules import BRANCH, OF_DEFINITIONS, OF_MISSING_FIELDS, TYPE, Judged
 from sigla.languages.avro.tree import Array, Definition, Enum, Field, Map, Record, Type, Union
 from sigla.languages.language import Budget, abandoned
 from sigla.model import Finding
@@ -149,12 +149,12 @@ class Comparison:
                 return True
         return False
 
-    def judged(self, rule: Rule, path: Path, *subjects: Type) -> Found:
-        detail = rule.judge(*subjects)
-        return NOTHING if detail is None else self.found(rule, path, detail)
+    def judged(self, judged: Judged, path: Path, *subjects: Type) -> Found:
+        detail = judged.judge(*subjects)
+        return NOTHING if detail is None else self.found(judged, path, detail)
 
-    def found(self, rule: Rule, path: Path, detail: str) -> Found:
-        finding = Finding(rule.id, pointer(path, rule.suffix), detail)
+    def found(self, judged: Judged, path: Path, detail: str) -> Found:
+        finding = Finding(judged.rule.id, pointer(path, judged.suffix), detail)
         self.spend(steps(finding))
         return (finding,)
 

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 from sigla.languages.avro.resolution import READABLE, same_name, same_size, unknown_symbols
 from sigla.languages.avro.tree import ABSENT, Definition, Enum, Field, Fixed, Type
+from sigla.languages.language import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """id: what messages call it. suffix: where in the type it is found. judge: of what it needs to see."""
+class Judged:
+    """A rule with what finds it. suffix: where in the type it is found. judge: of what it needs to see."""
 
-    id: str
+    rule: Rule
     suffix: str
     judge: Callable[..., str | None]
-    source: str
 
 
 def type_mismatch(reader: Type, writer: Type) -> str | None:
@@ -60,22 +60,31 @@ def enum_default_only(field: Field) -> str | None:
     return None
 
 
-TYPE: Final = Rule("TYPE_MISMATCH", "", type_mismatch, "Avro specification, Schema Resolution; contract B.3.1")
-NAME: Final = Rule("NAME_MISMATCH", "/name", name_mismatch, "Avro specification, Aliases; contract AR-N1, AR-N2")
-SYMBOLS: Final = Rule(
-    "MISSING_ENUM_SYMBOLS", "/symbols", missing_enum_symbols, "Avro specification, Schema Resolution: enums; AR-E1"
+_RESOLUTION: Final = "Avro specification, Schema Resolution"
+TYPE_MISMATCH: Final = Rule("TYPE_MISMATCH", f"{_RESOLUTION}; contract B.3.1, AR-R3")
+NAME_MISMATCH: Final = Rule("NAME_MISMATCH", "Avro specification, Aliases; contract AR-N1, AR-N2")
+MISSING_ENUM_SYMBOLS: Final = Rule("MISSING_ENUM_SYMBOLS", f"{_RESOLUTION}: enums; AR-E1")
+FIXED_SIZE_MISMATCH: Final = Rule("FIXED_SIZE_MISMATCH", f"{_RESOLUTION}; AR-F1")
+MISSING_UNION_BRANCH: Final = Rule("MISSING_UNION_BRANCH", f"{_RESOLUTION}: unions; AR-U1, AR-U3")
+READER_FIELD_MISSING_DEFAULT_VALUE: Final = Rule("READER_FIELD_MISSING_DEFAULT_VALUE", f"{_RESOLUTION}: records; AR-R2")
+RULES: Final = (
+    TYPE_MISMATCH,
+    NAME_MISMATCH,
+    MISSING_ENUM_SYMBOLS,
+    FIXED_SIZE_MISMATCH,
+    MISSING_UNION_BRANCH,
+    READER_FIELD_MISSING_DEFAULT_VALUE,
 )
-SIZE: Final = Rule("FIXED_SIZE_MISMATCH", "/size", fixed_size_mismatch, "Avro specification, Schema Resolution; AR-F1")
-BRANCH: Final = Rule(
-    "MISSING_UNION_BRANCH", "", missing_union_branch, "Avro specification, Schema Resolution: unions; AR-U1, AR-U3"
-)
-DEFAULT: Final = Rule(
-    "READER_FIELD_MISSING_DEFAULT_VALUE", "", missing_default, "Avro specification, Schema Resolution: records; AR-R2"
-)
-ENUM_DEFAULT: Final = Rule("TYPE_MISMATCH", "/type", enum_default_only, "contract AR-R3")
 
-RULES: Final = (TYPE, NAME, SYMBOLS, SIZE, BRANCH, DEFAULT, ENUM_DEFAULT)
-OF_DEFINITIONS: Final[dict[Any, tuple[Rule, ...]]] = {
+TYPE: Final = Judged(TYPE_MISMATCH, "", type_mismatch)
+NAME: Final = Judged(NAME_MISMATCH, "/name", name_mismatch)
+SYMBOLS: Final = Judged(MISSING_ENUM_SYMBOLS, "/symbols", missing_enum_symbols)
+SIZE: Final = Judged(FIXED_SIZE_MISMATCH, "/size", fixed_size_mismatch)
+BRANCH: Final = Judged(MISSING_UNION_BRANCH, "", missing_union_branch)
+DEFAULT: Final = Judged(READER_FIELD_MISSING_DEFAULT_VALUE, "", missing_default)
+ENUM_DEFAULT: Final = Judged(TYPE_MISMATCH, "/type", enum_default_only)
+
+OF_DEFINITIONS: Final[dict[Any, tuple[Judged, ...]]] = {
     "record": (NAME,),
     "enum": (NAME, SYMBOLS),
     "fixed": (NAME, SIZE),

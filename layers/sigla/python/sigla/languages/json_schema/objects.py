@@ -4,15 +4,70 @@ A content model is open (any other name may be there and be anything), partially
 that it must satisfy) or closed for it. Whether a property may come or go depends on the model of the other side.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from sigla.languages.json_schema.nodes import ABSENT, Anything, Nothing, Object, Schema
-from sigla.languages.json_schema.outcome import Check, Outcome, Walk
-from sigla.languages.json_schema.rest import additional, lets_all_through, rest_schema, unevaluated
-from sigla.languages.json_schema.scalars import limit
+from sigla.languages.json_schema.outcome import Check, Covered, Outcome, Walk
+from sigla.languages.json_schema.rest import Rest, additional, lets_all_through, rest_schema, unevaluated
+from sigla.languages.json_schema.scalars import Limit, compare_limits
 
 PER_STEP: Final = 8
 """So many names are looked up in one step."""
+
+
+class Added(NamedTuple):
+    """The kinds of a property that the reader alone describes, by the writer's content model."""
+
+    to_open: str
+    to_unopen: str
+
+
+OPTIONAL: Final = Added(
+    "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", "OPTIONAL_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL"
+)
+REQUIRED: Final = Added(
+    "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL"
+)
+REQUIRED_WITH_DEFAULT: Final = Added(
+    "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL",
+    "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_UNOPEN_CONTENT_MODEL",
+)
+PROPERTY_REMOVED: Final = Covered(
+    "PROPERTY_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+    "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+)
+PROPERTY_ADDED: Final = Covered(
+    "PROPERTY_ADDED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+    "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
+)
+ADDITIONAL_PROPERTIES: Final = Rest(
+    "additionalProperties",
+    "ADDITIONAL_PROPERTIES_ADDED",
+    "ADDITIONAL_PROPERTIES_REMOVED",
+    "ADDITIONAL_PROPERTIES_NARROWED",
+    "ADDITIONAL_PROPERTIES_EXTENDED",
+)
+UNEVALUATED_PROPERTIES: Final = Rest(
+    "unevaluatedProperties",
+    "UNEVALUATED_PROPERTIES_ADDED",
+    "UNEVALUATED_PROPERTIES_REMOVED",
+    "UNEVALUATED_PROPERTIES_NARROWED",
+    "UNEVALUATED_PROPERTIES_EXTENDED",
+)
+MAX_PROPERTIES: Final = Limit(
+    "maxProperties",
+    "MAX_PROPERTIES_ADDED",
+    "MAX_PROPERTIES_REMOVED",
+    "MAX_PROPERTIES_INCREASED",
+    "MAX_PROPERTIES_DECREASED",
+)
+MIN_PROPERTIES: Final = Limit(
+    "minProperties",
+    "MIN_PROPERTIES_ADDED",
+    "MIN_PROPERTIES_REMOVED",
+    "MIN_PROPERTIES_INCREASED",
+    "MIN_PROPERTIES_DECREASED",
+)
 
 
 def objects(reader: Object, writer: Object, found: Outcome, check: Check) -> Walk:
@@ -24,10 +79,10 @@ def objects(reader: Object, writer: Object, found: Outcome, check: Check) -> Wal
     yield from described_by_reader(reader, writer, found, check)
     found.order(begin, writer.properties, reader.properties)
     yield from dependencies(reader, writer, found, check)
-    yield from additional(reader, writer, found, "ADDITIONAL_PROPERTIES", "additionalProperties")
-    yield from unevaluated(reader, writer, found, "UNEVALUATED_PROPERTIES", "unevaluatedProperties")
-    limit(found, "MAX_PROPERTIES", "maxProperties", reader.max_properties, writer.max_properties)
-    limit(found, "MIN_PROPERTIES", "minProperties", reader.min_properties, writer.min_properties)
+    yield from additional(reader, writer, found, ADDITIONAL_PROPERTIES)
+    yield from unevaluated(reader, writer, found, UNEVALUATED_PROPERTIES)
+    compare_limits(found, MAX_PROPERTIES, reader.max_properties, writer.max_properties)
+    compare_limits(found, MIN_PROPERTIES, reader.min_properties, writer.min_properties)
 
 
 def required(reader: Object, writer: Object, found: Outcome) -> None:
@@ -63,7 +118,7 @@ def described_by_writer(reader: Object, writer: Object, found: Outcome, check: C
         if is_open:
             found.add("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", "properties", name)
         elif (covering := covering_schema(reader, name, check)) is not None:
-            found.cover("PROPERTY_REMOVED", (yield covering, schema), "properties", name)
+            found.cover(PROPERTY_REMOVED, (yield covering, schema), "properties", name)
         elif isinstance(schema, Nothing):
             found.add("PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL", "properties", name)
         else:
@@ -80,18 +135,18 @@ def described_by_reader(reader: Object, writer: Object, found: Outcome, check: C
         if is_open and isinstance(schema, Anything):
             found.add("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL", "properties", name)
         elif is_open:
-            found.add(f"{need(reader, name)}_ADDED_TO_OPEN_CONTENT_MODEL", "properties", name)
+            found.add(added_kinds(reader, name).to_open, "properties", name)
         else:
             covering = covering_schema(writer, name, check)
             if covering is not None:
-                found.cover("PROPERTY_ADDED", (yield schema, covering), "properties", name)
-            found.add(f"{need(reader, name)}_ADDED_TO_UNOPEN_CONTENT_MODEL", "properties", name)
+                found.cover(PROPERTY_ADDED, (yield schema, covering), "properties", name)
+            found.add(added_kinds(reader, name).to_unopen, "properties", name)
 
 
-def need(reader: Object, name: str) -> str:
+def added_kinds(reader: Object, name: str) -> Added:
     if name not in reader.required:
-        return "OPTIONAL_PROPERTY"
-    return "REQUIRED_PROPERTY_WITH_DEFAULT" if has_default(reader.properties[name]) else "REQUIRED_PROPERTY"
+        return OPTIONAL
+    return REQUIRED_WITH_DEFAULT if has_default(reader.properties[name]) else REQUIRED
 
 
 def is_open_model(schema: Object) -> bool:
@@ -113,7 +168,7 @@ def dependencies(reader: Object, writer: Object, found: Outcome, check: Check) -
         check.spend(2 + (len(read or ()) + len(written or ())) // PER_STEP)
         change = of_needed(read, written)
         if change is not None:
-            found.add(f"DEPENDENCY_ARRAY_{change}", "dependencies", name)
+            found.add(change, "dependencies", name)
     found.order(begin, writer.needed_by, reader.needed_by)
     begin = len(found.found)
     for name in {**writer.needed_schemas, **reader.needed_schemas}:
@@ -132,9 +187,9 @@ def of_needed(reader: frozenset[str] | None, writer: frozenset[str] | None) -> s
     if reader == writer:
         return None
     if writer is None:
-        return "ADDED"
+        return "DEPENDENCY_ARRAY_ADDED"
     if reader is None:
-        return "REMOVED"
+        return "DEPENDENCY_ARRAY_REMOVED"
     if reader > writer:
-        return "EXTENDED"
-    return "NARROWED" if reader < writer else "CHANGED"
+        return "DEPENDENCY_ARRAY_EXTENDED"
+    return "DEPENDENCY_ARRAY_NARROWED" if reader < writer else "DEPENDENCY_ARRAY_CHANGED"

@@ -7,7 +7,7 @@ out.
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sigla import effort
 from sigla.languages.java_order import in_java_order
@@ -22,6 +22,13 @@ MAX_CHARACTERS: Final = 2_000_000
 """Of all paths of one report."""
 PER_STEP: Final = 16
 """So many characters of a path are spelt out in one step."""
+
+
+class Covered(NamedTuple):
+    """The kinds of a difference that another schema covers, or does not."""
+
+    covered: str
+    uncovered: str
 
 
 class Outcome:
@@ -59,11 +66,10 @@ class Outcome:
             effort.pulse(len(rank))
             self.found[begin:] = sorted(self.found[begin:], key=lambda entry: rank[entry[0][1]])
 
-    def cover(self, kinds: str, outcome: "Outcome", *path: str) -> None:
-        """What nothing describes on one side, against the schema that it must satisfy there; kinds: what happened."""
+    def cover(self, kinds: Covered, outcome: "Outcome", *path: str) -> None:
+        """What nothing describes on one side, against the schema that it must satisfy there."""
         self.take(outcome, *path)
-        covered = "IS_COVERED" if outcome.compatible else "NOT_COVERED"
-        self.add(f"{kinds}_{covered}_BY_PARTIALLY_OPEN_CONTENT_MODEL", *path)
+        self.add(kinds.covered if outcome.compatible else kinds.uncovered, *path)
 
 
 Walk: TypeAlias = Generator[tuple[Schema, Schema], Outcome, None]

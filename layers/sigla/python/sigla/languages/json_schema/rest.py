@@ -3,10 +3,21 @@
 The tests for `true`, `{}` and `false` look at the node itself, not through a reference.
 """
 
-from typing import Final
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from sigla.languages.json_schema.nodes import Anything, Array, Nothing, Object, Schema
 from sigla.languages.json_schema.outcome import Outcome, Walk
+
+
+class Rest(NamedTuple):
+    """A keyword about what nothing names, and the kinds of its differences."""
+
+    keyword: str
+    added: str
+    removed: str
+    narrowed: str
+    extended: str
 
 
 def lets_all_through(schema: Object | Array) -> bool:
@@ -22,47 +33,48 @@ def rest_schema(schema: Object | Array) -> Schema | None:
     return None if isinstance(schema.unevaluated, Anything | Nothing) else schema.unevaluated
 
 
-def additional(reader: Object | Array, writer: Object | Array, found: Outcome, kinds: str, keyword: str) -> Walk:
+def additional(reader: Object | Array, writer: Object | Array, found: Outcome, rest: Rest) -> Walk:
     if reader.additional != writer.additional:
-        found.add(f"{kinds}_ADDED" if reader.additional else f"{kinds}_REMOVED", keyword)
+        found.add(rest.added if reader.additional else rest.removed, rest.keyword)
     elif reader.additional_schema is None:
         if writer.additional_schema is not None:
-            found.add(f"{kinds}_EXTENDED", keyword)
+            found.add(rest.extended, rest.keyword)
     elif writer.additional_schema is None:
-        found.add(f"{kinds}_NARROWED", keyword)
+        found.add(rest.narrowed, rest.keyword)
     else:
-        found.take((yield reader.additional_schema, writer.additional_schema), keyword)
+        found.take((yield reader.additional_schema, writer.additional_schema), rest.keyword)
 
 
+_ADDED, _REMOVED, _NARROWED, _EXTENDED = map(attrgetter, ("added", "removed", "narrowed", "extended"))
 ABSENT: Final = "absent"
 FALSE: Final = "false"
 TRUE: Final = "true"
 SCHEMA: Final = "schema"
 UNEVALUATED: Final = {
-    (ABSENT, FALSE): "REMOVED",
-    (ABSENT, TRUE): "NARROWED",
-    (ABSENT, SCHEMA): "NARROWED",
-    (FALSE, ABSENT): "ADDED",
-    (FALSE, TRUE): "ADDED",
-    (FALSE, SCHEMA): "ADDED",
-    (TRUE, ABSENT): "EXTENDED",
-    (TRUE, FALSE): "REMOVED",
-    (TRUE, SCHEMA): "NARROWED",
-    (SCHEMA, ABSENT): "EXTENDED",
-    (SCHEMA, FALSE): "REMOVED",
-    (SCHEMA, TRUE): "EXTENDED",
+    (ABSENT, FALSE): _REMOVED,
+    (ABSENT, TRUE): _NARROWED,
+    (ABSENT, SCHEMA): _NARROWED,
+    (FALSE, ABSENT): _ADDED,
+    (FALSE, TRUE): _ADDED,
+    (FALSE, SCHEMA): _ADDED,
+    (TRUE, ABSENT): _EXTENDED,
+    (TRUE, FALSE): _REMOVED,
+    (TRUE, SCHEMA): _NARROWED,
+    (SCHEMA, ABSENT): _EXTENDED,
+    (SCHEMA, FALSE): _REMOVED,
+    (SCHEMA, TRUE): _EXTENDED,
 }
 """What the writer says, what the reader says: what that is. Where both say the same it is nothing."""
 
 
-def unevaluated(reader: Object | Array, writer: Object | Array, found: Outcome, kinds: str, keyword: str) -> Walk:
+def unevaluated(reader: Object | Array, writer: Object | Array, found: Outcome, rest: Rest) -> Walk:
     if reader.unevaluated is None and writer.unevaluated is None:
         return
     change = UNEVALUATED.get((says(writer.unevaluated), says(reader.unevaluated)))
     if change is not None:
-        found.add(f"{kinds}_{change}", keyword)
+        found.add(change(rest), rest.keyword)
     elif reader.unevaluated is not None and writer.unevaluated is not None:
-        found.take((yield reader.unevaluated, writer.unevaluated), keyword)
+        found.take((yield reader.unevaluated, writer.unevaluated), rest.keyword)
 
 
 def says(schema: Schema | None) -> str:

@@ -1,7 +1,7 @@
 """Strings, numbers, enumerations and constants: kinds without schemas inside (C.7.1, C.7.2)."""
 
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from sigla.languages.json_schema.nodes import Const, Enum, Numeric, String
 from sigla.languages.json_schema.outcome import Check, Outcome
@@ -12,18 +12,52 @@ PER_STEP: Final = 1_000
 VALUES_PER_STEP: Final = 8
 
 
-def limit(found: Outcome, kinds: str, keyword: str, reader: Number | None, writer: Number | None) -> None:
-    """One limit, compared as 64-bit floats; kinds: what the names of its differences begin with."""
+class Limit(NamedTuple):
+    """A keyword that sets a limit, and the kinds of its differences."""
+
+    keyword: str
+    added: str
+    removed: str
+    increased: str
+    decreased: str
+
+
+MAX_LENGTH: Final = Limit(
+    "maxLength", "MAX_LENGTH_ADDED", "MAX_LENGTH_REMOVED", "MAX_LENGTH_INCREASED", "MAX_LENGTH_DECREASED"
+)
+MIN_LENGTH: Final = Limit(
+    "minLength", "MIN_LENGTH_ADDED", "MIN_LENGTH_REMOVED", "MIN_LENGTH_INCREASED", "MIN_LENGTH_DECREASED"
+)
+MAXIMUM: Final = Limit("maximum", "MAXIMUM_ADDED", "MAXIMUM_REMOVED", "MAXIMUM_INCREASED", "MAXIMUM_DECREASED")
+MINIMUM: Final = Limit("minimum", "MINIMUM_ADDED", "MINIMUM_REMOVED", "MINIMUM_INCREASED", "MINIMUM_DECREASED")
+EXCLUSIVE_MAXIMUM: Final = Limit(
+    "exclusiveMaximum",
+    "EXCLUSIVE_MAXIMUM_ADDED",
+    "EXCLUSIVE_MAXIMUM_REMOVED",
+    "EXCLUSIVE_MAXIMUM_INCREASED",
+    "EXCLUSIVE_MAXIMUM_DECREASED",
+)
+EXCLUSIVE_MINIMUM: Final = Limit(
+    "exclusiveMinimum",
+    "EXCLUSIVE_MINIMUM_ADDED",
+    "EXCLUSIVE_MINIMUM_REMOVED",
+    "EXCLUSIVE_MINIMUM_INCREASED",
+    "EXCLUSIVE_MINIMUM_DECREASED",
+)
+
+
+def compare_limits(found: Outcome, limit: Limit, reader: Number | None, writer: Number | None) -> None:
+    """One limit, compared as 64-bit floats."""
     if reader is None and writer is None:
         return
     if writer is None:
-        found.add(f"{kinds}_ADDED", keyword)
+        found.add(limit.added, limit.keyword)
     elif reader is None:
-        found.add(f"{kinds}_REMOVED", keyword)
+        found.add(limit.removed, limit.keyword)
     elif as_float(reader) > as_float(writer):
-        found.add(f"{kinds}_INCREASED", keyword)
+        found.add(limit.increased, limit.keyword)
     elif as_float(reader) < as_float(writer):
-        found.add(f"{kinds}_DECREASED", keyword)
+        found.add(limit.decreased, limit.keyword)
 
 
 def as_float(number: Number) -> float:
@@ -34,8 +68,8 @@ def as_float(number: Number) -> float:
 
 
 def strings(reader: String, writer: String, found: Outcome, _: Check) -> None:
-    limit(found, "MAX_LENGTH", "maxLength", reader.max_length, writer.max_length)
-    limit(found, "MIN_LENGTH", "minLength", reader.min_length, writer.min_length)
+    compare_limits(found, MAX_LENGTH, reader.max_length, writer.max_length)
+    compare_limits(found, MIN_LENGTH, reader.min_length, writer.min_length)
     if reader.pattern == writer.pattern:
         return
     if writer.pattern is None:
@@ -47,10 +81,10 @@ def strings(reader: String, writer: String, found: Outcome, _: Check) -> None:
 
 
 def numbers(reader: Numeric, writer: Numeric, found: Outcome, check: Check) -> None:
-    limit(found, "MAXIMUM", "maximum", reader.maximum, writer.maximum)
-    limit(found, "MINIMUM", "minimum", reader.minimum, writer.minimum)
-    limit(found, "EXCLUSIVE_MAXIMUM", "exclusiveMaximum", reader.exclusive_maximum, writer.exclusive_maximum)
-    limit(found, "EXCLUSIVE_MINIMUM", "exclusiveMinimum", reader.exclusive_minimum, writer.exclusive_minimum)
+    compare_limits(found, MAXIMUM, reader.maximum, writer.maximum)
+    compare_limits(found, MINIMUM, reader.minimum, writer.minimum)
+    compare_limits(found, EXCLUSIVE_MAXIMUM, reader.exclusive_maximum, writer.exclusive_maximum)
+    compare_limits(found, EXCLUSIVE_MINIMUM, reader.exclusive_minimum, writer.exclusive_minimum)
     multiple_of(reader.multiple_of, writer.multiple_of, found, check)
     if writer.integer and not reader.integer:
         found.add("TYPE_EXTENDED")

@@ -3,85 +3,21 @@
 A difference is seen from the reader, the {reader} schema, which must read what the {writer} schema wrote.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from sigla.model import Finding
 
-LIMITS: Final = (
-    "MAX_LENGTH",
-    "MIN_LENGTH",
-    "MAXIMUM",
-    "MINIMUM",
-    "EXCLUSIVE_MAXIMUM",
-    "EXCLUSIVE_MINIMUM",
-    "MAX_PROPERTIES",
-    "MIN_PROPERTIES",
-    "MAX_ITEMS",
-    "MIN_ITEMS",
-    "MAX_CONTAINS",
-    "MIN_CONTAINS",
-)
-OF_LIMITS: Final = {
-    "ADDED": "The {reader} schema sets a limit at path '{path}' where the {writer} schema sets none",
-    "REMOVED": "The {writer} schema sets a limit at path '{path}' where the {reader} schema sets none",
-    "INCREASED": "The limit at path '{path}' is higher in the {reader} schema than in the {writer} schema",
-    "DECREASED": "The limit at path '{path}' is lower in the {reader} schema than in the {writer} schema",
-}
-RESTS: Final = ("ADDITIONAL_PROPERTIES", "UNEVALUATED_PROPERTIES", "ADDITIONAL_ITEMS", "UNEVALUATED_ITEMS")
-OF_RESTS: Final = {
-    "ADDED": "The {reader} schema permits at path '{path}' what the {writer} schema forbids",
-    "REMOVED": "The {reader} schema forbids at path '{path}' what the {writer} schema permits",
-    "NARROWED": "The {reader} schema demands more at path '{path}' than the {writer} schema does",
-    "EXTENDED": "The {reader} schema demands less at path '{path}' than the {writer} schema does",
-}
-PLACES: Final = {"PROPERTY": "property", "ITEM": "item"}
-OF_PLACES: Final = {
-    "_REMOVED_FROM_OPEN_CONTENT_MODEL": (
-        "The {reader} schema has an open content model and lacks the {place} at path '{path}' of the {writer} schema"
-    ),
-    "_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
-        "The {reader} schema has a partially open content model that covers the {place} at path '{path}' "
-        "of the {writer} schema"
-    ),
-    "_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
-        "The {reader} schema has a partially open content model that does not cover the {place} at path '{path}' "
-        "of the {writer} schema"
-    ),
-    "_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL": (
-        "The {reader} schema has a closed content model and lacks the {place} at path '{path}', "
-        "which is false in the {writer} schema"
-    ),
-    "_REMOVED_FROM_CLOSED_CONTENT_MODEL": (
-        "The {reader} schema has a closed content model and lacks the {place} at path '{path}' of the {writer} schema"
-    ),
-    "_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL": (
-        "The {writer} schema has an open content model and lacks the {place} at path '{path}', "
-        "which may be anything in the {reader} schema"
-    ),
-    "_ADDED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
-        "The {writer} schema has a partially open content model that is covered by the {place} at path '{path}' "
-        "of the {reader} schema"
-    ),
-    "_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
-        "The {writer} schema has a partially open content model that is not covered by the {place} at path '{path}' "
-        "of the {reader} schema"
-    ),
-}
-NEEDS: Final = {
-    "OPTIONAL_PROPERTY": "the optional property at path '{path}'",
-    "REQUIRED_PROPERTY_WITH_DEFAULT": "the required property with a default at path '{path}'",
-    "REQUIRED_PROPERTY": "the required property without a default at path '{path}'",
-}
-OF_NEEDS: Final = {
-    "_ADDED_TO_OPEN_CONTENT_MODEL": (
-        "The {writer} schema has an open content model and lacks {need} of the {reader} schema"
-    ),
-    "_ADDED_TO_UNOPEN_CONTENT_MODEL": (
-        "The {writer} schema has no open content model and lacks {need} of the {reader} schema"
-    ),
-}
-OTHERS: Final = {
+_LIMIT_ADDED: Final = "The {reader} schema sets a limit at path '{path}' where the {writer} schema sets none"
+_LIMIT_REMOVED: Final = "The {writer} schema sets a limit at path '{path}' where the {reader} schema sets none"
+_LIMIT_INCREASED: Final = "The limit at path '{path}' is higher in the {reader} schema than in the {writer} schema"
+_LIMIT_DECREASED: Final = "The limit at path '{path}' is lower in the {reader} schema than in the {writer} schema"
+_REST_ADDED: Final = "The {reader} schema permits at path '{path}' what the {writer} schema forbids"
+_REST_REMOVED: Final = "The {reader} schema forbids at path '{path}' what the {writer} schema permits"
+_REST_NARROWED: Final = "The {reader} schema demands more at path '{path}' than the {writer} schema does"
+_REST_EXTENDED: Final = "The {reader} schema demands less at path '{path}' than the {writer} schema does"
+
+SENTENCES: Final[Mapping[str, str]] = {
     "SCHEMA_ADDED": "The {reader} schema has a schema at path '{path}' where the {writer} schema has none",
     "SCHEMA_REMOVED": "The {writer} schema has a schema at path '{path}' where the {reader} schema has none",
     "TYPE_CHANGED": "The type at path '{path}' in the {reader} schema is not the one in the {writer} schema",
@@ -177,26 +113,155 @@ OTHERS: Final = {
     "COMBINED_TYPE_SUBSCHEMAS_CHANGED": (
         "The schemas combined at path '{path}' in the {reader} schema do not pair off with those of the {writer} schema"
     ),
+    "MAX_LENGTH_ADDED": _LIMIT_ADDED,
+    "MAX_LENGTH_REMOVED": _LIMIT_REMOVED,
+    "MAX_LENGTH_INCREASED": _LIMIT_INCREASED,
+    "MAX_LENGTH_DECREASED": _LIMIT_DECREASED,
+    "MIN_LENGTH_ADDED": _LIMIT_ADDED,
+    "MIN_LENGTH_REMOVED": _LIMIT_REMOVED,
+    "MIN_LENGTH_INCREASED": _LIMIT_INCREASED,
+    "MIN_LENGTH_DECREASED": _LIMIT_DECREASED,
+    "MAXIMUM_ADDED": _LIMIT_ADDED,
+    "MAXIMUM_REMOVED": _LIMIT_REMOVED,
+    "MAXIMUM_INCREASED": _LIMIT_INCREASED,
+    "MAXIMUM_DECREASED": _LIMIT_DECREASED,
+    "MINIMUM_ADDED": _LIMIT_ADDED,
+    "MINIMUM_REMOVED": _LIMIT_REMOVED,
+    "MINIMUM_INCREASED": _LIMIT_INCREASED,
+    "MINIMUM_DECREASED": _LIMIT_DECREASED,
+    "EXCLUSIVE_MAXIMUM_ADDED": _LIMIT_ADDED,
+    "EXCLUSIVE_MAXIMUM_REMOVED": _LIMIT_REMOVED,
+    "EXCLUSIVE_MAXIMUM_INCREASED": _LIMIT_INCREASED,
+    "EXCLUSIVE_MAXIMUM_DECREASED": _LIMIT_DECREASED,
+    "EXCLUSIVE_MINIMUM_ADDED": _LIMIT_ADDED,
+    "EXCLUSIVE_MINIMUM_REMOVED": _LIMIT_REMOVED,
+    "EXCLUSIVE_MINIMUM_INCREASED": _LIMIT_INCREASED,
+    "EXCLUSIVE_MINIMUM_DECREASED": _LIMIT_DECREASED,
+    "MAX_PROPERTIES_ADDED": _LIMIT_ADDED,
+    "MAX_PROPERTIES_REMOVED": _LIMIT_REMOVED,
+    "MAX_PROPERTIES_INCREASED": _LIMIT_INCREASED,
+    "MAX_PROPERTIES_DECREASED": _LIMIT_DECREASED,
+    "MIN_PROPERTIES_ADDED": _LIMIT_ADDED,
+    "MIN_PROPERTIES_REMOVED": _LIMIT_REMOVED,
+    "MIN_PROPERTIES_INCREASED": _LIMIT_INCREASED,
+    "MIN_PROPERTIES_DECREASED": _LIMIT_DECREASED,
+    "MAX_ITEMS_ADDED": _LIMIT_ADDED,
+    "MAX_ITEMS_REMOVED": _LIMIT_REMOVED,
+    "MAX_ITEMS_INCREASED": _LIMIT_INCREASED,
+    "MAX_ITEMS_DECREASED": _LIMIT_DECREASED,
+    "MIN_ITEMS_ADDED": _LIMIT_ADDED,
+    "MIN_ITEMS_REMOVED": _LIMIT_REMOVED,
+    "MIN_ITEMS_INCREASED": _LIMIT_INCREASED,
+    "MIN_ITEMS_DECREASED": _LIMIT_DECREASED,
+    "MAX_CONTAINS_ADDED": _LIMIT_ADDED,
+    "MAX_CONTAINS_REMOVED": _LIMIT_REMOVED,
+    "MAX_CONTAINS_INCREASED": _LIMIT_INCREASED,
+    "MAX_CONTAINS_DECREASED": _LIMIT_DECREASED,
+    "MIN_CONTAINS_ADDED": _LIMIT_ADDED,
+    "MIN_CONTAINS_REMOVED": _LIMIT_REMOVED,
+    "MIN_CONTAINS_INCREASED": _LIMIT_INCREASED,
+    "MIN_CONTAINS_DECREASED": _LIMIT_DECREASED,
+    "ADDITIONAL_PROPERTIES_ADDED": _REST_ADDED,
+    "ADDITIONAL_PROPERTIES_REMOVED": _REST_REMOVED,
+    "ADDITIONAL_PROPERTIES_NARROWED": _REST_NARROWED,
+    "ADDITIONAL_PROPERTIES_EXTENDED": _REST_EXTENDED,
+    "UNEVALUATED_PROPERTIES_ADDED": _REST_ADDED,
+    "UNEVALUATED_PROPERTIES_REMOVED": _REST_REMOVED,
+    "UNEVALUATED_PROPERTIES_NARROWED": _REST_NARROWED,
+    "UNEVALUATED_PROPERTIES_EXTENDED": _REST_EXTENDED,
+    "ADDITIONAL_ITEMS_ADDED": _REST_ADDED,
+    "ADDITIONAL_ITEMS_REMOVED": _REST_REMOVED,
+    "ADDITIONAL_ITEMS_NARROWED": _REST_NARROWED,
+    "ADDITIONAL_ITEMS_EXTENDED": _REST_EXTENDED,
+    "UNEVALUATED_ITEMS_ADDED": _REST_ADDED,
+    "UNEVALUATED_ITEMS_REMOVED": _REST_REMOVED,
+    "UNEVALUATED_ITEMS_NARROWED": _REST_NARROWED,
+    "UNEVALUATED_ITEMS_EXTENDED": _REST_EXTENDED,
+    "PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL": (
+        "The {reader} schema has an open content model and lacks the property at path '{path}' of the {writer} schema"
+    ),
+    "PROPERTY_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {reader} schema has a partially open content model that covers the property at path '{path}' of the "
+        "{writer} schema"
+    ),
+    "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {reader} schema has a partially open content model that does not cover the property at path "
+        "'{path}' of the {writer} schema"
+    ),
+    "PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL": (
+        "The {reader} schema has a closed content model and lacks the property at path '{path}', which is false "
+        "in the {writer} schema"
+    ),
+    "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL": (
+        "The {reader} schema has a closed content model and lacks the property at path '{path}' of the {writer} schema"
+    ),
+    "PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has an open content model and lacks the property at path '{path}', which may be "
+        "anything in the {reader} schema"
+    ),
+    "PROPERTY_ADDED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has a partially open content model that is covered by the property at path '{path}' "
+        "of the {reader} schema"
+    ),
+    "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has a partially open content model that is not covered by the property at path "
+        "'{path}' of the {reader} schema"
+    ),
+    "ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL": (
+        "The {reader} schema has an open content model and lacks the item at path '{path}' of the {writer} schema"
+    ),
+    "ITEM_REMOVED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {reader} schema has a partially open content model that covers the item at path '{path}' of the "
+        "{writer} schema"
+    ),
+    "ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {reader} schema has a partially open content model that does not cover the item at path '{path}' of "
+        "the {writer} schema"
+    ),
+    "ITEM_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL": (
+        "The {reader} schema has a closed content model and lacks the item at path '{path}', which is false in "
+        "the {writer} schema"
+    ),
+    "ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL": (
+        "The {reader} schema has a closed content model and lacks the item at path '{path}' of the {writer} schema"
+    ),
+    "ITEM_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has an open content model and lacks the item at path '{path}', which may be "
+        "anything in the {reader} schema"
+    ),
+    "ITEM_ADDED_IS_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has a partially open content model that is covered by the item at path '{path}' of "
+        "the {reader} schema"
+    ),
+    "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has a partially open content model that is not covered by the item at path '{path}' "
+        "of the {reader} schema"
+    ),
+    "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has an open content model and lacks the optional property at path '{path}' of the "
+        "{reader} schema"
+    ),
+    "OPTIONAL_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL": (
+        "The {writer} schema has no open content model and lacks the optional property at path '{path}' of the "
+        "{reader} schema"
+    ),
+    "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has an open content model and lacks the required property with a default at path "
+        "'{path}' of the {reader} schema"
+    ),
+    "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_UNOPEN_CONTENT_MODEL": (
+        "The {writer} schema has no open content model and lacks the required property with a default at path "
+        "'{path}' of the {reader} schema"
+    ),
+    "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": (
+        "The {writer} schema has an open content model and lacks the required property without a default at path "
+        "'{path}' of the {reader} schema"
+    ),
+    "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL": (
+        "The {writer} schema has no open content model and lacks the required property without a default at path "
+        "'{path}' of the {reader} schema"
+    ),
 }
-
-
-def templates() -> Iterator[tuple[str, str]]:
-    yield from OTHERS.items()
-    for name in LIMITS:
-        for change, text in OF_LIMITS.items():
-            yield f"{name}_{change}", text
-    for name in RESTS:
-        for change, text in OF_RESTS.items():
-            yield f"{name}_{change}", text
-    for name, place in PLACES.items():
-        for change, text in OF_PLACES.items():
-            yield f"{name}{change}", text.replace("{place}", place)
-    for name, need in NEEDS.items():
-        for change, text in OF_NEEDS.items():
-            yield f"{name}{change}", text.replace("{need}", need)
-
-
-SENTENCES: Final[Mapping[str, str]] = dict(templates())
 
 
 def sentence(finding: Finding, reader: str, writer: str) -> str:
