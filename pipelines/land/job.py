@@ -1,6 +1,6 @@
 """Lands a source: all that is there, or what comes, for as long as it runs.
 
-    python -m pipelines land CONFIG [--once | --stream] [--report text|json|emf]
+    python -m pipelines land CONFIG [--once | --stream] [--report text|json|emf] [--metrics-file PATH]
     spark-submit pipelines/__main__.py land CONFIG …
 
 What is in no manifest is landed by the next run, whatever happened to this one. SIGTERM and Ctrl-C let it finish the
@@ -20,11 +20,13 @@ from pyspark.sql import SparkSession
 from pipelines.connectors.installation import connectors, iceberg
 from pipelines.land.batch import Batch, settle
 from pipelines.land.driver import Driver, Tasks, configured, driver
+from pipelines.land.prometheus import Publish, to_file, to_gateway
 from pipelines.land.report import FORMS, Done, Sum
 from pipelines.land.settings import KafkaPart, Landing
 from pipelines.land.sources import Stopping, from_files, from_kafka
 from pipelines.land.told import AGAIN, OWN
 from pipelines.land.upsert import Followed
+from pipelines.land.watching import watching
 from pipelines.spark import gave_up, running, submitted
 from pipelines.told import ended
 
@@ -37,12 +39,13 @@ def main(argv: Sequence[str]) -> int:
 
 def _landed(asked: argparse.Namespace) -> int:
     landing = configured(asked.config)
+    publish = _publish(asked, landing.name)
     jars = [] if submitted(os.environ) else _jars(landing)
     total = Sum()
     with closing(driver(landing)) as opened, running(os.environ, name=landing.name, jars=jars) as spark:
         if opened.sink.limits:
             print(opened.sink.limits, file=sys.stderr, flush=True)
-        run(spark, opened, total, stopping_on_signals(), stream=asked.stream, form=asked.report)
+        run(spark, opened, total, stopping_on_signals(), stream=asked.stream, form=asked.report, publish=publish)
     if asked.report == "text":
         print("\n".join(total.lines()))
     return 0
@@ -50,14 +53,27 @@ def _landed(asked: argparse.Namespace) -> int:
 
 def _jars(landing: Landing) -> list[Path]:
     """What Spark needs beside itself. Raises Unavailable."""
-    from_kafka = connectors() if isinstance(landing.source, KafkaPart) else []
-    return [*from_kafka, *(iceberg() if landing.states else [])]
+    kafka = connectors() if isinstance(landing.source, KafkaPart) or landing.dead_letter else []
+    return [*kafka, *(iceberg() if landing.states else [])]
+
+
+def _publish(asked: argparse.Namespace, name: str) -> Sequence[Publish]:
+    """Where metrics go. Raises InvalidLanding."""
+    files = [to_file(asked.metrics_file)] if asked.metrics_file else []
+    return [*files, *([to_gateway(asked.metrics_gateway, name)] if asked.metrics_gateway else [])]
 
 
 def run(
-    spark: SparkSession, driver: Driver, total: Sum, stopping: Stopping, *, stream: bool = False, form: str = "text"
+    spark: SparkSession,
+    driver: Driver,
+    total: Sum,
+    stopping: Stopping,
+    *,
+    stream: bool = False,
+    form: str = "text",
+    publish: Sequence[Publish] = (),
 ) -> None:
-    """Raises what `Driver.land` raises, SourceFailed, and what Spark does."""
+    """Raises what `Driver.land` raises, SourceFailed, Undelivered, and what Spark does. publish: metrics."""
     clock, name = driver.clock, driver.landing.name
     follow = _following(spark, driver)
 
@@ -68,17 +84,19 @@ def run(
         now = clock.now()
         total.add(manifest)
         total.follow(states)
+        done = Done(name, manifest, now, (now - begun) / 1000, states)
         if form != "text" or sys.stderr.isatty():
-            line = FORMS[form](Done(name, manifest, now, (now - begun) / 1000, states))
-            print(line, file=sys.stderr if form == "text" else sys.stdout, flush=True)
+            print(FORMS[form](done), file=sys.stderr if form == "text" else sys.stdout, flush=True)
+        tell(done)
 
     settle(driver.manifests, driver.sink)
     total.follow(follow())  # what a replay has landed, or a job that was killed
     source = driver.landing.source
-    if isinstance(source, KafkaPart):
-        from_kafka(spark, driver, source, land, stopping, stream=stream)
-    else:
-        from_files(spark, driver, source, land, stopping, stream=stream)
+    with watching(spark, driver, publish) as tell:
+        if isinstance(source, KafkaPart):
+            from_kafka(spark, driver, source, land, stopping, stream=stream)
+        else:
+            from_files(spark, driver, source, land, stopping, stream=stream)
 
 
 def _following(spark: SparkSession, driver: Driver) -> Callable[[], tuple[Followed, ...]]:
@@ -111,5 +129,14 @@ def _parser() -> argparse.ArgumentParser:
         choices=FORMS,
         default="text",
         help="of each batch: a line for a terminal, or one of JSON, or one that CloudWatch makes metrics of",
+    )
+    parser.add_argument(
+        "--metrics-file",
+        metavar="PATH",
+        type=Path,
+        help="where to write metrics for Prometheus after each batch, for the textfile collector: ends with .prom",
+    )
+    parser.add_argument(
+        "--metrics-gateway", metavar="URL", help="a push gateway of Prometheus that gets them, as http://gateway:9091"
     )
     return parser

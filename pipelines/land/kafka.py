@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pipelines.land.batch import Batch
 from pipelines.land.manifest import Range
 from pipelines.land.raw import RAW
-from pipelines.land.settings import InvalidLanding
+from pipelines.land.settings import InvalidLanding, KafkaPart
 from pipelines.land.told import SourceFailed
 from pipelines.places import Place
 
@@ -132,15 +132,22 @@ class Cluster:
 
     def beginnings(self, topics: Mapping[str, Topic]) -> Offsets:
         """Of every partition the first offset that Kafka still has. Raises SourceFailed."""
+        return self._offsets({name: range(topic.partitions) for name, topic in topics.items()}, "earliest")
+
+    def ends(self, partitions: Mapping[str, Iterable[int]]) -> Offsets:
+        """Of these partitions the offsets that come next. Raises SourceFailed."""
+        return self._offsets(partitions, "latest")
+
+    def _offsets(self, partitions: Mapping[str, Iterable[int]], which: str) -> Offsets:
         with self._admin() as (jvm, admin):
-            earliest = jvm.org.apache.kafka.clients.admin.OffsetSpec.earliest()
+            spec = getattr(jvm.org.apache.kafka.clients.admin.OffsetSpec, which)()
             partition = jvm.org.apache.kafka.common.TopicPartition
-            wanted = {(name, n): partition(name, n) for name, topic in topics.items() for n in range(topic.partitions)}
+            wanted = {(name, n): partition(name, n) for name, numbers in partitions.items() for n in numbers}
             asked = jvm.java.util.HashMap()
             for each in wanted.values():
-                asked.put(each, earliest)
+                asked.put(each, spec)
             told = admin.listOffsets(asked).all().get()
-            found: dict[str, dict[str, int]] = {name: {} for name in topics}
+            found: dict[str, dict[str, int]] = {name: {} for name in partitions}
             for (name, number), each in wanted.items():
                 found[name][str(number)] = int(told[each].offset())
         return found
@@ -243,6 +250,20 @@ def batch(checkpoint: Checkpoint, cluster: Cluster, number: int, gaps: Collectio
     )
     compacted = frozenset(name for name, topic in topics.items() if topic.compacted)
     return Batch(checkpoint.query(), number, ranges, gaps=compacted | frozenset(gaps))
+
+
+def options(source: KafkaPart) -> dict[str, str]:
+    """What Spark's source, and Kafka's own clients, are told."""
+    return {ADDRESS: source.brokers} | {CLIENTS + name: value for name, value in source.options.items()}
+
+
+def lag(cluster: Cluster, landed: Offsets) -> Mapping[str, int]:
+    """By topic how many records Kafka has behind what is landed. Raises SourceFailed."""
+    ends = cluster.ends({topic: map(int, partitions) for topic, partitions in landed.items()})
+    return {
+        topic: sum(max(ends[topic][number] - end, 0) for number, end in partitions.items())
+        for topic, partitions in landed.items()
+    }
 
 
 def _listed(jvm: Any, items: Iterable[Any]) -> Any:

@@ -173,11 +173,20 @@ class Manifests:
 
     def all(self) -> Iterator[Manifest]:
         """Of all queries: of each in the order of its batches. Those that are put meanwhile may be among them."""
-        yield from self._since({})
+        yield from self.since({})
+
+    def since(self, listed: dict[str, int]) -> Iterator[Manifest]:
+        """Those above the numbers in `listed`, by query, which is brought up to date."""
+        for query in self.queries():
+            for each in self._names(query, listed.get(query, -1)):
+                found = self._read(each)
+                if found is not None:
+                    listed[query] = found.number
+                    yield found
 
     def entries(self) -> Mapping[str, Entry]:
         """Every file of raw records that was landed, by its place."""
-        for manifest in self._since(self._listed):
+        for manifest in self.since(self._listed):
             for entry in manifest.entries:
                 placed = entry if entry.source else replace(entry, source=self._source(manifest.query))
                 self._entries[placed.place] = placed
@@ -229,15 +238,6 @@ class Manifests:
         found = str(orjson.loads(kept)["id"])
         self._named.add(found)
         return found
-
-    def _since(self, listed: dict[str, int]) -> Iterator[Manifest]:
-        """Those above the numbers in `listed`, by query, which is brought up to date."""
-        for query in self.queries():
-            for each in self._names(query, listed.get(query, -1)):
-                found = self._read(each)
-                if found is not None:
-                    listed[query] = found.number
-                    yield found
 
     def _names(self, query: str, above: int) -> Iterator[str]:
         return self._work.names(f"{FOLDER}{query}/", after=name(query, above) if above >= 0 else "")

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from pipelines.land import partitions, plan
+from pipelines.land.dead_letter_settings import TOPIC
 
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LONGEST: Final = timedelta(days=36_500)
@@ -75,5 +76,4 @@ Columns = Annotated[tuple[str, ...] | None, BeforeValidator(_sort)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
 Text = Annotated[str, AfterValidator(_text)]
-Topic = Annotated[str, Field(pattern="^[a-zA-Z0-9._-]{1,249}$")]
-"""Source: Kafka's `Topic.validate`."""
+Topic = Annotated[str, Field(pattern=TOPIC)]

@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from pipelines.land import form, plan, upsert
+from pipelines.land.dead_letter_settings import DeadLetterPart
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.hash_key import REFERENCE
 from pipelines.land.outputs import ROW_GROUP, Format
@@ -266,18 +267,21 @@ class Landing(_Part):
     columns: tuple[ColumnPart, ...] = ()
     hash_key: str = Field(default="", pattern=REFERENCE)
     stop_if: StopPart = StopPart()
+    dead_letter: DeadLetterPart | None = None
     trigger: TriggerPart = TriggerPart()
     work: Text
     max_stale: Duration = timedelta(hours=1)
 
     @model_validator(mode="after")
-    def _bound_once(self) -> Self:
+    def _topics_agree(self) -> Self:
         bound = [(each.topic, each.part) for each in self.bind]
         if len(set(bound)) < len(bound):
             raise ValueError("a part of a topic is bound once")
         lonely = {topic for topic, part in bound if part == "key"} - {topic for topic, part in bound if part == "value"}
         if lonely:
             raise ValueError(f"keys of {min(lonely)} are bound and its values are not")
+        if self.dead_letter:
+            self.dead_letter.check(self.topics, self.letters_reach[0])
         return self
 
     @model_validator(mode="after")
@@ -304,6 +308,12 @@ class Landing(_Part):
         if any(each.do is Do.HASH for each in self.columns) and not self.hash_key:
             raise ValueError("`columns` has a rule that hashes: say in `hash_key` where the key is, as in env:NAME")
         return self
+
+    @property
+    def letters_reach(self) -> tuple[str, dict[str, str]]:
+        """The brokers of dead letters, and their producer's options."""
+        own = (self.source.brokers, self.source.options) if isinstance(self.source, KafkaPart) else ("", {})
+        return self.dead_letter.reached(*own) if self.dead_letter else own
 
     @property
     def bindings(self) -> tuple[plan.Binding, ...]:
@@ -337,7 +347,7 @@ def parse(content: str | bytes, name: str) -> Landing:
         raise InvalidLanding(f"{name}: {_first(problem)}.") from None
 
 
-_PARTS: Final[Mapping[str, type[_Part]]] = {
+_PARTS: Final[Mapping[str, type[BaseModel]]] = {
     "": Landing,
     "registry": RegistryPart,
     "kafka": KafkaPart,
@@ -347,6 +357,7 @@ _PARTS: Final[Mapping[str, type[_Part]]] = {
     "sink": SinkPart,
     "columns": ColumnPart,
     "stop_if": StopPart,
+    "dead_letter": DeadLetterPart,
     "trigger": TriggerPart,
 }
 """By the last name on the way to it."""

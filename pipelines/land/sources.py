@@ -55,7 +55,7 @@ def from_kafka(
     Raises InvalidLanding, SourceFailed.
     """
     landing = driver.landing
-    options = {kafka.ADDRESS: source.brokers} | {kafka.CLIENTS + name: value for name, value in source.options.items()}
+    options = kafka.options(source)
     kept = driver.work.under("checkpoint")
     checkpoint, cluster = kafka.Checkpoint(kept), kafka.Cluster(spark, options)
     failures: list[Exception] = []

@@ -16,6 +16,10 @@ class SourceFailed(Exception):
     """Where records come from is not what the job can go on from; the sentence says why."""
 
 
+class Undelivered(Exception):
+    """Dead letters are waiting; the sentence says why, and when they are sent."""
+
+
 OWN: Final[Kinds] = {
     InvalidLanding: MISUSED,
     Misbound: MISUSED,
@@ -26,6 +30,7 @@ OWN: Final[Kinds] = {
     Stopped: NOT_DONE,
     Unavailable: MISUSED,
     Unbound: NOT_DONE,
+    Undelivered: NOT_DONE,
 }
 
 AGAIN: Final = "Start it again when it does: what is in no manifest is landed then, and nothing twice."

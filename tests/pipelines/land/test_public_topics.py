@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from hypothesis.errors import Unsatisfiable
+from jsonschema.exceptions import SchemaError
 from schemathesis.core.errors import InvalidSchema
 
 from pipelines.land.sinks.sink import folder
@@ -79,10 +80,10 @@ def of_avro(client: SchemaRegistryClient, count: int) -> list[Topic]:
 
 
 def of_json(client: SchemaRegistryClient, files: Iterable[tuple[str, str]], count: int) -> list[Topic]:
-    """Of those that the generator understands."""
+    """Of those that the generator understands, and the client."""
     found = []
     for path, text in files:
-        with suppress(InvalidSchema, Unsatisfiable):
+        with suppress(InvalidSchema, Unsatisfiable, SchemaError):
             found.append(json_topic(client, path, json.loads(text), count))
     return found
 

@@ -1,0 +1,41 @@
+"""The part `dead_letter` of `land.yaml`."""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+TOPIC: Final = "^[a-zA-Z0-9._-]{1,249}$"
+"""Source: Kafka's `Topic.validate`."""
+
+
+class DeadLetterPart(BaseModel):
+    """topic: where records of the quarantine are sent, too; `{topic}` in it is the record's own.
+
+    brokers, options: of Kafka's producer; those of a source of Kafka if no brokers are said.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    topic: str = Field(min_length=1)
+    brokers: str = ""
+    options: dict[str, str] = {}
+
+    def topic_of(self, topic: str) -> str:
+        return self.topic.replace("{topic}", topic)
+
+    def reached(self, brokers: str, options: dict[str, str]) -> tuple[str, dict[str, str]]:
+        """Brokers and options. Those that are given are the source's."""
+        return (self.brokers, self.options) if self.brokers else (brokers, options | self.options)
+
+    def check(self, topics: Collection[str], brokers: str) -> None:
+        """topics: that are landed. Raises ValueError."""
+        if not brokers:
+            raise ValueError("say in `dead_letter.brokers` where its topic is: files have no brokers")
+        for topic in topics:
+            name = self.topic_of(topic)
+            if not re.fullmatch(TOPIC, name):
+                raise ValueError(f"{name} is no name of a topic: say another in `dead_letter.topic`")
+            if name in topics:
+                raise ValueError(f"dead letters of {topic} would be landed again: `bind` names their topic {name}, too")

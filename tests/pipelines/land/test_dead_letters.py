@@ -1,0 +1,110 @@
+"""Dead letters: a record of the quarantine as it was, with headers that say why; and which settings make no sense."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from pipelines.land import quarantine, settings
+from pipelines.land.dead_letters import letters_of
+from pipelines.land.settings import InvalidLanding, Landing
+
+REASON = {
+    "part": "value",
+    "frame": "ID",
+    "schema_id": 7,
+    "schema_guid": None,
+    "subject": "orders-value",
+    "reason": "UNKNOWN_ID",
+    "detail": "no schema has the id 7",
+    "at": None,
+}
+ROW: dict[str, Any] = {
+    "topic": "orders",
+    "partition": 3,
+    "offset": 42,
+    "timestamp": datetime(2026, 1, 1, 12, 0, 0, 250_000, tzinfo=UTC),
+    "key": b"\0k",
+    "value": None,
+    "headers": [{"key": "trace", "value": b"\xff"}, {"key": "empty", "value": None}],
+    "reasons": [REASON, {**REASON, "part": "key", "reason": "EMPTY", "schema_id": None, "detail": None, "at": 0}],
+    "_sr_query": "q",
+    "_sr_batch": 5,
+    "_sr_seen": datetime(2026, 1, 2, tzinfo=UTC),
+}
+
+
+def letters(*rows: dict[str, Any], to: str = "{topic}.dlq") -> list[dict[str, Any]]:
+    arrays = [pa.array([row[field.name] for row in rows], field.type) for field in quarantine.SCHEMA]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=quarantine.SCHEMA)
+    found: list[dict[str, Any]] = letters_of(batch, to, "shop").to_pylist()
+    return found
+
+
+def test_a_letter_is_the_record_and_says_why_it_is_dead() -> None:
+    """Whoever mends it has the bytes, the tools of Kafka Connect the headers that they look for."""
+    [letter] = letters(ROW)
+    assert (letter["topic"], letter["key"], letter["value"]) == ("orders.dlq", b"\0k", None)
+    assert letter["headers"][:2] == ROW["headers"], "the record's own come first, and are as they were"
+    assert {each["key"]: each["value"].decode() for each in letter["headers"][2:]} == {
+        "__connect.errors.topic": "orders",
+        "__connect.errors.partition": "3",
+        "__connect.errors.offset": "42",
+        "__connect.errors.connector.name": "shop",
+        "__connect.errors.stage": "VALUE_CONVERTER",
+        "__connect.errors.exception.class.name": "UNKNOWN_ID",
+        "__connect.errors.exception.message": "value: UNKNOWN_ID, no schema has the id 7; key: EMPTY",
+        "sigla.schema.id": "7",
+        "sigla.subject": "orders-value",
+        "sigla.timestamp": "1767268800250",
+        "sigla.batch": "q/5",
+    }
+
+
+def test_letters_of_all_topics_may_have_one_topic() -> None:
+    """A record without headers gets ours alone."""
+    [letter] = letters({**ROW, "headers": None}, to="letters")
+    assert letter["topic"] == "letters"
+    assert letter["headers"][0] == {"key": "__connect.errors.topic", "value": b"orders"}
+
+
+def landing(source: dict[str, Any], **dead_letter: Any) -> Landing:
+    form = {
+        "registry": {"data": "./data"},
+        "source": source,
+        "bind": [{"topic": "orders"}, {"topic": "orders.dlq"}],
+        "sink": {"lake": "./lake"},
+        "dead_letter": dead_letter,
+        "work": "./work",
+    }
+    return settings.parse(yaml.safe_dump(form), "land.yaml")
+
+
+FILES = {"kind": "files", "path": "./raw"}
+KAFKA = {"kind": "kafka", "brokers": "here:9092", "options": {"security.protocol": "SSL"}}
+
+
+@pytest.mark.parametrize(
+    "source, dead_letter, sentence",
+    [
+        (FILES, {"topic": "letters"}, "say in `dead_letter.brokers` where its topic is"),
+        (KAFKA, {"topic": "{topic}.dlq"}, "dead letters of orders would be landed again"),
+        (KAFKA, {"topic": "{topic}/dead"}, "orders/dead is no name of a topic"),
+        (KAFKA, {"topic": "letters", "to": "x"}, "there is no such setting; there are topic, brokers, options"),
+    ],
+)
+def test_letters_that_would_go_nowhere_or_round_are_refused(
+    source: dict[str, Any], dead_letter: dict[str, Any], sentence: str
+) -> None:
+    """Before a batch begins: a loop of letters would grow with each run."""
+    with pytest.raises(InvalidLanding, match=sentence):
+        landing(source, **dead_letter)
+
+
+def test_letters_go_where_records_come_from_unless_it_is_said() -> None:
+    """With the options that the source is read with; other brokers have other ones."""
+    own, other = landing(KAFKA, topic="letters"), landing(KAFKA, topic="letters", brokers="there:9092")
+    assert own.letters_reach == ("here:9092", {"security.protocol": "SSL"})
+    assert other.letters_reach == ("there:9092", {})

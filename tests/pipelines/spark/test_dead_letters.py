@@ -1,0 +1,141 @@
+"""Dead letters arrive, whatever happens to the broker and to the job in between, and landing waits for none of them."""
+
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Message, TopicPartition
+from prometheus_client.parser import text_string_to_metric_families
+from pyspark.sql import SparkSession
+
+from pipelines.land import settings
+from pipelines.land.dead_letters import DeadLetters
+from pipelines.land.driver import driver
+from pipelines.land.job import run
+from pipelines.land.manifest import Manifest
+from pipelines.land.report import Sum
+from pipelines.land.sources import Stopping
+from pipelines.land.told import Undelivered
+from tests.pipelines.broker import Broker, written
+from tests.pipelines.land.world import avro, framed, raw
+from tests.pipelines.spark.estate import Estate, from_kafka
+
+# PySpark leaves its sockets to the collector.
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+
+ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
+HURRIED = {"max.block.ms": "500", "request.timeout.ms": "300", "delivery.timeout.ms": "600"}
+
+
+def letters(broker: Broker, topic: str) -> list[Message]:
+    """All that anybody can read of the one partition of a topic."""
+    consumer = Consumer({"bootstrap.servers": broker.address, "group.id": "letters", "enable.partition.eof": True})
+    found = []
+    try:
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        while (message := consumer.poll(10)) is not None and message.error() is None:
+            found.append(message)
+    finally:
+        consumer.close()
+    return found
+
+
+def headers(letter: Message) -> list[tuple[str, Any]]:
+    return [*(letter.headers() or ())]
+
+
+def header(letter: Message, name: str) -> bytes:
+    found: bytes = dict(headers(letter))[name]
+    return found
+
+
+@contextmanager
+def silent() -> Iterator[str]:
+    """An address that takes connections and never says a word."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_what_is_quarantined_is_sent_as_it_was_and_prometheus_is_told(
+    tmp_path: Path, spark: SparkSession, kafka: Broker
+) -> None:
+    """Key, value and headers; a null key and a null header among them."""
+    estate = Estate(tmp_path)
+    with estate.registry() as world:
+        good = framed(world.register("paid-value", ORDER), avro(ORDER, {"id": 1}))
+    for topic in ("paid", "paid.dlq"):
+        kafka.create(topic)
+    bad: list[dict[str, Any]] = [
+        {"value": b"\7no frame", "key": b"k", "headers": [("trace", b"\xff"), ("none", None)]},
+        {"value": framed(99, b"")},
+    ]
+    written(kafka.producer(), "paid", {"value": good}, *bad, {"value": good})
+    config = estate.config("paid", source=from_kafka(kafka), dead_letter={"topic": "{topic}.dlq"})
+    metrics: list[str] = []
+    run(spark, driver(settings.read(config)), Sum(), Stopping(), publish=[metrics.append])
+    found = letters(kafka, "paid.dlq")
+    assert [(each.key(), each.value()) for each in found] == [(b"k", b"\7no frame"), (None, framed(99, b""))]
+    assert headers(found[0])[:2] == [("trace", b"\xff"), ("none", None)]
+    reasons = [header(each, "__connect.errors.exception.class.name") for each in found]
+    assert reasons == [b"BAD_MAGIC", b"UNKNOWN_ID"]
+    assert [header(each, "__connect.errors.offset") for each in found] == [b"1", b"2"]
+    samples = [each for family in text_string_to_metric_families(metrics[-1]) for each in family.samples]
+    assert [each.value for each in samples if each.name == "sigla_land_lag_records"] == [0]
+    assert sum(each.value for each in samples if each.name == "sigla_land_records_quarantined_total") == 2
+
+
+def test_a_silent_broker_stops_no_landing_and_gets_its_letters_later(
+    tmp_path: Path, spark: SparkSession, kafka: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each batch's letters, in order, also where the job died after it had sent some: those come twice."""
+    estate = Estate(tmp_path)
+    with estate.registry() as world:
+        world.register("sent-value", ORDER)
+    kafka.create("letters")
+    with silent() as nobody:
+        for number in range(2):
+            estate.write(f"{number}.parquet", raw([b"\7", b"\10"], "sent", start=2 * number))
+            letter = {"topic": "letters", "brokers": nobody, "options": HURRIED}
+            config = estate.config("sent", dead_letter=letter)
+            with pytest.raises(Undelivered, match=r"does not take the dead letters of batch 0 .*its letters wait"):
+                estate.land(spark, config)
+    opened = driver(settings.read(config))
+    assert sum(manifest.counts.quarantined for manifest in opened.manifests.all()) == 4, "all of it is landed"
+    opened.close()
+    config = estate.config("sent", dead_letter={"topic": "letters", "brokers": kafka.address})
+    send = DeadLetters._send
+
+    def send_and_end(self: DeadLetters, manifest: Manifest) -> None:
+        send(self, manifest)
+        raise InterruptedError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DeadLetters, "_send", send_and_end)
+        with pytest.raises(InterruptedError):
+            estate.land(spark, config)
+    estate.land(spark, config)
+    offsets = [int(header(each, "__connect.errors.offset")) for each in letters(kafka, "letters")]
+    assert Counter(offsets) == {0: 2, 1: 2, 2: 1, 3: 1}
+    estate.land(spark, config)
+    assert len(letters(kafka, "letters")) == len(offsets), "what was sent is not sent by each run"
+
+
+def test_letters_of_what_was_landed_before_they_were_asked_for_are_not_sent(
+    tmp_path: Path, spark: SparkSession, kafka: Broker
+) -> None:
+    """A quarantine of years would be a flood; it is where it was."""
+    estate = Estate(tmp_path)
+    with estate.registry() as world:
+        world.register("old-value", ORDER)
+    kafka.create("fresh")
+    estate.write("0.parquet", raw([b"\7"], "old"))
+    estate.land(spark, estate.config("old"))
+    estate.write("1.parquet", raw([b"\10"], "old", start=1))
+    estate.land(spark, estate.config("old", dead_letter={"topic": "fresh", "brokers": kafka.address}))
+    assert [each.value() for each in letters(kafka, "fresh")] == [b"\10"]
