@@ -34,6 +34,17 @@ def test_a_schema_goes_in_and_comes_out(client: Client) -> None:
     assert client("GET", f"/schemas/guids/{guid}").json["guid"] == guid
 
 
+def test_a_text_that_is_empty_is_left_out_as_the_reference_leaves_it_out(client: Client) -> None:
+    """A Protobuf file of comments alone is accepted (PP-15), and its canonical text is empty."""
+    comment = {"schemaType": "PROTOBUF", "schema": "// hi"}
+    assert client("POST", "/subjects/s/versions", comment).json["id"] == 1
+    assert client("POST", "/subjects/s/versions", comment).json["id"] == 1
+    for path in ("/subjects/s/versions/1", "/schemas/ids/1"):
+        assert "schema" not in client("GET", path).json
+    for path in ("/subjects/s/versions/1/schema", "/schemas/ids/1/schema"):
+        assert (client("GET", path).status, client("GET", path).body) == (200, b"")
+
+
 def test_every_endpoint_answers(client: Client) -> None:
     """A walk over the table: each row is asked once, in an order in which each has something to say."""
     client("POST", "/subjects/s/versions", INT)
