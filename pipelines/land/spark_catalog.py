@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
-
-from pyiceberg.catalog import Catalog
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Final
 
 from pipelines.land.settings import InvalidLanding
 from pipelines.places import Bucket, Place
+
+if TYPE_CHECKING:  # whoever prints settings starts neither
+    from pyiceberg.catalog import Catalog
+    from pyspark.sql import SparkSession
 
 Properties = Mapping[str, str]
 
@@ -17,7 +18,7 @@ WAITS_MS: Final = 30_000
 """For another writer of the same SQLite file."""
 
 
-def with_catalog(spark: SparkSession, catalog: Catalog, lake: Place) -> SparkSession:
+def with_catalog(spark: "SparkSession", catalog: "Catalog", lake: Place) -> "SparkSession":
     """A session that knows the catalog under its own name. What Spark's settings already say about it stays.
 
     A session of its own, because one remembers a catalog by its name. Raises InvalidLanding where Spark knows no such
@@ -31,18 +32,22 @@ def with_catalog(spark: SparkSession, catalog: Catalog, lake: Place) -> SparkSes
     return session
 
 
-def spark_properties(catalog: Catalog, lake: Place) -> dict[str, str]:
+def spark_properties(catalog: "Catalog", lake: Place) -> dict[str, str]:
     """What Spark's settings say after `spark.sql.catalog.NAME.`. Raises InvalidLanding."""
     kind = type(catalog).__name__
-    if kind not in _KINDS:
+    if kind not in KINDS:
         raise InvalidLanding(
             f"`sink.catalog` is of the class {kind}, which Spark cannot open, and `mode: upsert` needs Spark. Choose a "
             "catalog of type sql, rest, glue or hive."
         )
-    properties = {str(name): str(value) for name, value in catalog.properties.items()}
+    return properties_of(kind, {str(name): str(value) for name, value in catalog.properties.items()}, lake)
+
+
+def properties_of(kind: str, properties: Properties, lake: Place) -> dict[str, str]:
+    """kind: one of KINDS. properties: of pyiceberg; secrets among them stay. Raises InvalidLanding."""
     # Each table is read anew: others commit to it.
     found = {"cache-enabled": "false", "warehouse": properties.get("warehouse", lake.uri(""))}
-    return found | _files(properties, lake) | _KINDS[kind](properties)
+    return found | _files(properties, lake) | KINDS[kind](properties)
 
 
 def _sql(properties: Properties) -> dict[str, str]:
@@ -78,12 +83,13 @@ def _hive(properties: Properties) -> dict[str, str]:
     return {"type": "hive", "uri": properties["uri"]}
 
 
-_KINDS: Final[Mapping[str, Callable[[Properties], dict[str, str]]]] = {
+KINDS: Final[Mapping[str, Callable[[Properties], dict[str, str]]]] = {
     "SqlCatalog": _sql,
     "RestCatalog": _rest,
     "GlueCatalog": _glue,
     "HiveCatalog": _hive,
 }
+"""By the classes of pyiceberg."""
 
 
 def _files(properties: Properties, lake: Place) -> dict[str, str]:

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.land import spark_catalog
 from pipelines.places import Bucket, Place
 from pipelines.tables.columns import text_sql
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
-ICEBERG: Final = "1.10.1"
-SPARK_RUNTIME: Final = f"org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:{ICEBERG}"
-AWS_BUNDLE: Final = f"org.apache.iceberg:iceberg-aws-bundle:{ICEBERG}"
+SPARK_RUNTIME: Final = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
+AWS_BUNDLE: Final = "org.apache.iceberg:iceberg-aws-bundle:1.11.0"
+SQLITE: Final = "org.xerial:sqlite-jdbc:3.46.1.3"
 
 KINDS: Final = {
     "SqlCatalog": "sql",
@@ -27,6 +28,10 @@ KINDS: Final = {
     "InMemoryCatalog": "in-memory",
 }
 """By the classes of pyiceberg."""
+CLASSES: Final = {kind: name for name, kind in KINDS.items()}
+
+SECRETS: Final = ("credential", "password", "secret-access-key", "session-token", "token")
+"""How the names of settings end that nobody should see; the headers of requests beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Database:
 
 
 DATABASES: Final = {
-    "sqlite": Database("jdbc:sqlite:", "org.sqlite.JDBC", "org.xerial:sqlite-jdbc:3.50.3.0"),
+    "sqlite": Database("jdbc:sqlite:", "org.sqlite.JDBC", SQLITE),
     "postgresql": Database("jdbc:postgresql://", "org.postgresql.Driver", "org.postgresql:postgresql:42.7.8"),
     "mysql": Database("jdbc:mysql://", "com.mysql.cj.jdbc.Driver", "com.mysql:mysql-connector-j:9.4.0"),
 }
@@ -68,36 +73,12 @@ class IcebergCatalog:
     name: str = "sigla"
 
     def spark(self) -> dict[str, str]:
-        """Settings below `spark.sql.catalog.NAME`. Raises CannotAttach."""
-        files = {}
-        if isinstance(self.lake, Bucket):
-            files = {".io-impl": "org.apache.iceberg.aws.s3.S3FileIO", ".client.region": self.lake.region}
-            if self._endpoint:
-                files |= {".s3.endpoint": self._endpoint, ".s3.path-style-access": "true"}
-        warehouse = {".warehouse": self._warehouse}
-        return {"": "org.apache.iceberg.spark.SparkCatalog"} | self._spark_kind() | warehouse | files
-
-    def _spark_kind(self) -> dict[str, str]:
-        if self.kind == "sql":
-            url, user, password = self._jdbc()
-            return (
-                {".type": "jdbc", ".uri": url}
-                | ({".jdbc.user": user} if user else {})
-                | ({".jdbc.password": "<password>"} if password else {})
-            )
-        if self.kind in ("rest", "hive"):
-            return {".type": self.kind, ".uri": self.properties["uri"]} | {
-                f".{secret}": f"<{secret}>" for secret in ("credential", "token") if secret in self.properties
-            }
-        if self.kind == "glue":
-            found = {".type": "glue"}
-            return found | ({".glue.id": self.properties["glue.id"]} if "glue.id" in self.properties else {})
-        if self.kind == "dynamodb":
-            return {
-                ".catalog-impl": "org.apache.iceberg.aws.dynamodb.DynamoDbCatalog",
-                ".dynamodb.table-name": self.properties.get("table-name", "iceberg"),
-            }
-        raise self._unknown("Spark")
+        """Settings below `spark.sql.catalog.NAME`, without secrets. Raises CannotAttach."""
+        found = CLASSES.get(self.kind, "")
+        if found not in spark_catalog.KINDS:
+            raise self._unknown("Spark")
+        settings = spark_catalog.properties_of(found, self.properties, self.lake)
+        return {"": spark_catalog.CATALOG} | {f".{name}": _shown(name, value) for name, value in settings.items()}
 
     def spark_packages(self) -> list[str]:
         """What Spark needs beside its own jars, as Maven names it."""
@@ -204,6 +185,11 @@ class IcebergCatalog:
         return CannotAttach(
             f"{engine} has no settings for a catalog of type {self.kind}: `sink.catalog` is one of those."
         )
+
+
+def _shown(name: str, value: str) -> str:
+    is_secret = name.endswith(SECRETS) or name.startswith("header.")
+    return f"<{name.rpartition('.')[2]}>" if is_secret else value
 
 
 def opened(catalog: "Catalog", namespace: tuple[str, ...], lake: Place) -> IcebergCatalog:

@@ -31,7 +31,8 @@ def statements(engine: str, table: TableFacts, catalog: IcebergCatalog | None) -
 
 def _spark_iceberg(table: TableFacts, catalog: IcebergCatalog) -> str:
     name = ".".join(in_backticks(part) for part in (catalog.name, *catalog.namespace, table.name))
-    settings = [f"SET spark.sql.catalog.{catalog.name}{key}={value};" for key, value in catalog.spark().items()]
+    prefix = f"spark.sql.catalog.{catalog.name}"
+    settings = [f"SET {in_backticks(prefix + key)}={in_backticks(value)};" for key, value in catalog.spark().items()]
     return _lines(
         "-- Before the session's first query; or as lines of spark-defaults.conf, or each behind --conf.",
         f"-- Started with: --packages {','.join(catalog.spark_packages())}",

@@ -1,13 +1,17 @@
 """What is printed for an engine is what the engine takes: run where it can be had, else read as its SQL."""
 
+import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from pipelines.connectors import installation
 from pipelines.places import Bucket, Folder
+from pipelines.tables import catalogs
 from pipelines.tables.catalogs import CannotAttach, IcebergCatalog
 from pipelines.tables.ddl import ENGINES, statements
 from pipelines.tables.facts import TableFacts
@@ -68,6 +72,23 @@ def test_spark_reads_plain_parquet_by_what_is_printed(
     ]
 
 
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+def test_spark_reads_iceberg_by_what_is_printed(
+    iceberg: Lake, iceberg_spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a session that knows nothing of the catalog yet, and with comments as the schema has them."""
+    session = iceberg_spark.newSession()
+    *settings, select = printed(iceberg, "spark", monkeypatch, capsys, "orders")
+    for statement in settings:
+        session.sql(statement)
+    rows = session.sql(select.rstrip(";")).collect()
+    assert sorted((row["id"], row["amount"], row["to"]["zip"], row["items"]) for row in rows) == [
+        (f"a{number}", Decimal("0.12"), "1000", ["x", "y"]) for number in range(2)
+    ]
+    described = {row["col_name"]: row["comment"] for row in session.sql("DESCRIBE sigla.sigla.orders").collect()}
+    assert described["id"] == "As the shop calls it."
+
+
 @pytest.mark.parametrize("kind", ["parquet", "iceberg"])
 def test_duckdb_reads_a_table_by_what_is_printed(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -106,10 +127,10 @@ def test_no_secret_of_a_catalog_is_printed(kind: str, engine: str) -> None:
 @pytest.mark.parametrize(
     "engine, kind, said",
     [
-        ("spark", "sql", "SET spark.sql.catalog.sigla.uri=jdbc:postgresql://db:5432/iceberg;"),
-        ("spark", "sql", "SET spark.sql.catalog.sigla.jdbc.user=ann;"),
-        ("spark", "glue", "SET spark.sql.catalog.sigla.type=glue;"),
-        ("spark", "rest", "SET spark.sql.catalog.sigla.token=<token>;"),
+        ("spark", "sql", "SET `spark.sql.catalog.sigla.uri`=`jdbc:postgresql://db:5432/iceberg`;"),
+        ("spark", "sql", "SET `spark.sql.catalog.sigla.jdbc.user`=`ann`;"),
+        ("spark", "glue", "SET `spark.sql.catalog.sigla.type`=`glue`;"),
+        ("spark", "rest", "SET `spark.sql.catalog.sigla.token`=`<token>`;"),
         ("trino", "glue", "\"hive.metastore.glue.region\" = 'eu-west-1'"),
         ("trino", "sql", "\"iceberg.jdbc-catalog.connection-url\" = 'jdbc:postgresql://db:5432/iceberg'"),
         ("trino", "rest", "\"iceberg.rest-catalog.uri\" = 'https://catalog.example.org'"),
@@ -122,6 +143,16 @@ def test_no_secret_of_a_catalog_is_printed(kind: str, engine: str) -> None:
 def test_an_engine_is_told_of_the_catalog_in_its_own_words(engine: str, kind: str, said: str) -> None:
     catalog = IcebergCatalog(kind, KINDS[kind], ("sigla",), BUCKET)
     assert said in statements(engine, table(metadata="s3://lake/tables/orders/metadata/1.json"), catalog)
+
+
+def test_the_packages_that_are_named_are_those_that_tests_run_with() -> None:
+    """Spark finds a catalog only with the runtime that is made for it."""
+    pom = (Path(installation.__file__).parent / "iceberg.pom.xml").read_text()
+    version = re.search(r"<spark>(.*?)</spark>", pom)
+    assert version
+    named = re.findall(r"<groupId>(.*?)</groupId>\s*<artifactId>(.*?)</artifactId>\s*<version>(.*?)</version>", pom)
+    found = {":".join(each).replace("${spark}", version[1]) for each in named}
+    assert {catalogs.SPARK_RUNTIME, catalogs.SQLITE} <= found
 
 
 def test_athena_is_refused_where_it_can_read_nothing() -> None:
