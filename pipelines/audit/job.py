@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,11 +21,14 @@ from pyspark.sql import functions as f
 
 from pipelines import address, output
 from pipelines import spark as sessions
-from pipelines.audit import listing, tables, transform, usage
+from pipelines.audit import committed, listing, tables, transform, usage
 from pipelines.audit.facts import FACTS
 from pipelines.audit.page import page
 from pipelines.audit.pairs import scope_of
 from pipelines.audit.summary import Summary, summarise
+from pipelines.land import told as landing
+from pipelines.land.driver import configured, driver
+from pipelines.land.sinks.sink import STAGED
 from pipelines.places import Place, place
 from pipelines.progress import UNSEEN, Progress, shown
 from pipelines.told import MISUSED, Kinds, ended
@@ -34,21 +37,30 @@ from sigla.rules.compatibility import LEVELS
 from sigla.settings import Address
 
 NAME: Final = "sigla-audit"
-OWN: Final[Kinds] = {**tables.OWN, usage.NoRecords: MISUSED}
+OWN: Final[Kinds] = {**tables.OWN, **landing.OWN, usage.NoRecords: MISUSED}
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 """A row of a block is up to a thousand ids; a batch of bodies is read in a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """records: places with landed tables, the quarantine or files of raw records. context: of the ids in them."""
+    """records: places in which every Parquet file is looked through. landed: files of tables, and no others.
+
+    context: of the ids in them.
+    """
 
     address: Address
     out: Place
     records: tuple[Place, ...] = ()
+    landed: committed.Files = field(default_factory=dict)
     context: str = "."
     level: str | None = None
     default_level: str = "BACKWARD"
+
+    def files(self) -> committed.Files:
+        """What is looked through."""
+        named = {each: [name for name in each.names() if name.endswith(".parquet")] for each in self.records}
+        return {**self.landed, **named}
 
 
 def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSEEN) -> Summary:
@@ -57,6 +69,7 @@ def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSE
     tables.check_empty(out)
     for each in asked.records:
         usage.check(each)
+    files = asked.files()
     scope = scope_of(asked.level)
     with opening.reading(asked.address) as held:
         told = listing.versions(held.catalog, asked.default_level)
@@ -75,7 +88,7 @@ def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSE
     broken = write("breaks", transform.breaks(compared, failed, scope), transform.BREAKS)
     levels = transform.level_counts(compared, broken)
     tables.stream(levels, transform.LEVEL_COUNTS, out.under("tables/levels"))
-    ids = transform.ids(versions, known, _used(spark, asked), asked.context)
+    ids = transform.ids(versions, known, transform.usage_of(spark, files), asked.context)
     summary = summarise(
         str(asked.address),
         now,
@@ -87,8 +100,10 @@ def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSE
         duplicates=write("duplicates", transform.duplicates(versions, known), transform.DUPLICATES),
         references=write("references", transform.references(versions, known), transform.REFERENCES),
         compared=blocks.agg(f.sum(_pairs(neighbours=scope.neighbours))).first()[0] or 0,
-        searched=bool(asked.records),
+        searched=bool(files),
     )
+    staged = sum(bool(STAGED.fullmatch(name)) for each in asked.records for name in files[each])
+    summary = replace(summary, counted={**summary.counted, "staged": staged})
     out.put_if_absent("index.html", page(summary).encode())
     return summary
 
@@ -106,17 +121,6 @@ class _Tables:
         place = self._out.under(f"tables/{name}")
         tables.write(frame, schema, place)
         return tables.read(self._spark, place, schema).persist()
-
-
-def _used(spark: SparkSession, asked: Asked) -> DataFrame:
-    named = ((place, [name for name in place.names() if name.endswith(".parquet")]) for place in asked.records)
-    frames = [transform.usage_of(spark, names, place) for place, names in named if names]
-    if not frames:
-        return transform.usage_of(spark, [], asked.out)
-    whole = frames[0]
-    for each in frames[1:]:
-        whole = whole.union(each)
-    return whole
 
 
 def _pairs(*, neighbours: bool) -> "f.Column":
@@ -157,7 +161,14 @@ def told(summary: Summary, took_s: float, where: str) -> str:
     ]
     if summary.searched:
         lines.append(f"ids in the data: {counted['seen']:,}, never seen: {counted['never']:,}")
-        lines.append(f"unknown ids in the data: {counted['unknown']:,}")
+        lines.append(
+            f"unknown ids in the data: {counted['unknown']:,}, in the quarantine alone: {counted['garbage']:,}"
+        )
+    if counted["staged"]:
+        lines.append(
+            f"counted as they lie: {counted['staged']:,} files of landing jobs, also what attempts have left; "
+            "`--land CONFIG` counts what the tables hold"
+        )
     lines += [
         f"in several subjects: {counted['equal']:,} equal, {counted['equivalent']:,} equivalent",
         f"cannot be read: {counted['unreadable']:,} schemas, {counted['references']:,} references",
@@ -167,26 +178,40 @@ def told(summary: Summary, took_s: float, where: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _landed(config: str) -> tuple[committed.Files, str]:
+    """The files of a job's tables, and the context of its ids."""
+    job = driver(configured(config))
+    try:
+        return committed.files(job), job.landing.registry.context
+    finally:
+        job.close()
+
+
 def _asked(argv: Sequence[str]) -> Asked:
     parser = argparse.ArgumentParser(prog="pipelines audit", description=(__doc__ or "").partition("\n")[0])
     address.add_to(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument(
-        "--records", nargs="*", default=[], metavar="PLACE", help="landed tables, the quarantine, files of raw records"
+        "--land", metavar="CONFIG", help="a land.yaml: what its tables and its quarantine hold is looked through"
     )
     parser.add_argument(
-        "--context", type=address.context, default=".", metavar="NAME", help="of the ids in the records (%(default)s)"
+        "--records", nargs="*", default=[], metavar="PLACE", help="all Parquet files there, of landed or of raw records"
+    )
+    parser.add_argument(
+        "--context", type=address.context, metavar="NAME", help="of the ids in the records (that of --land, or .)"
     )
     parser.add_argument("--level", choices=[each for each in LEVELS if each != "NONE"], help="only this one")
     parser.add_argument(
         "--default-level", default="BACKWARD", choices=LEVELS, metavar="LEVEL", help="as the registry's"
     )
     given = parser.parse_args(list(argv))
+    landed, context = _landed(given.land) if given.land else ({}, ".")
     return Asked(
         address.address(parser, given),
         place(given.out),
         tuple(tables.filled(url, ".parquet") for url in given.records),
-        given.context,
+        landed,
+        given.context or context,
         given.level,
         given.default_level,
     )

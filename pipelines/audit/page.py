@@ -1,5 +1,6 @@
 """The page of an audit: one file that needs no other and no network, light and dark, readable without seeing it."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -18,6 +19,11 @@ _CHARACTERS: Final = 300
 """Of a cell; the tables have it whole."""
 _NAMES: Final = 5
 """Of a list in a cell."""
+
+_MESSAGE: Final = re.compile(
+    r"""\{errorType:['"](?P<rule>\w+)['"], description:['"](?P<text>.*?)['"](, additionalInfo:.*)?\}""", re.DOTALL
+)
+"""How the checker words what breaks a rule; of JSON Schema a quote is closed by another one."""
 
 _BAD, _NUMBER = ' class="bad"', ' class="number"'
 
@@ -51,6 +57,7 @@ def _tiles(summary: Summary) -> str:
             ("records", counted["rows"], False),
             ("ids never seen", counted["never"], False),
             ("unknown ids in data", counted["unknown"], True),
+            ("unknown ids in the quarantine", counted["garbage"], False),
         ]
     tiles += [
         ("schemas with more than one home", counted["equal"] + counted["equivalent"], False),
@@ -91,16 +98,20 @@ def _levels(summary: Summary) -> str:
 def _broken(summary: Summary) -> str:
     return _section(
         "Subjects with versions that do not get along",
-        "Those with most pairs first, each with one example. All pairs with all messages: table <code>breaks</code>.",
+        f"{summary.counted['broken_subjects']:,} subjects, each with one message of the checker; of "
+        f"{summary.counted['own_subjects']:,} the subject's own level refuses a pair: these come first. All pairs with "
+        "all messages: table <code>breaks</code>.",
         _table(
-            "Subjects",
+            "Messages",
             summary.broken,
-            ("subject", _subject),
-            ("level now", lambda line: line["level"]),
+            ("what is wrong", lambda line: plainly(line["message"])),
+            ("own level", lambda line: f"{line['level']} refuses it" if line["own"] else "allows it"),
+            ("subjects", lambda line: line["subjects"]),
             ("pairs", lambda line: line["pairs"]),
-            ("for example", lambda line: f"{line['older']} → {line['newer']}: {line['message']}"),
+            ("for example", lambda line: f"{_subject(line)}: {line['older']} → {line['newer']}"),
+            ("in", lambda line: _some([_subject(each) for each in line["examples"]], line["subjects"])),
             none="Every version can be read as every other, in both directions.",
-            of=summary.counted["broken_subjects"],
+            of=summary.counted["messages"],
         ),
     )
 
@@ -131,10 +142,11 @@ def _usage(summary: Summary) -> str:
             summary.unknown,
             ("id", lambda line: str(line["id"])),
             ("rows", lambda line: line["rows"]),
+            ("in the quarantine", lambda line: line["quarantined"]),
             ("last seen", lambda line: _time(line["last_seen"])),
             ("topics", lambda line: _some(line["topics"] or ())),
             none="The registry knows every id in the data.",
-            of=summary.counted["unknown"],
+            of=summary.counted["unknown"] + summary.counted["garbage"],
         ),
     )
 
@@ -259,8 +271,15 @@ def _shown(cell: Any) -> str:
     return text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…"
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _NAMES
+def plainly(message: str) -> str:
+    """A message of the checker as a person says it: what is wrong, and the rule's name behind it."""
+    found = _MESSAGE.fullmatch(message)
+    return f"{found['text']} ({found['rule']})" if found else message
+
+
+def _some(names: Sequence[str], of: int = 0) -> str:
+    """of: how many there are, where not all are in `names`."""
+    more = max(of, len(names)) - min(_NAMES, len(names))
     return ", ".join(names[:_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 

@@ -12,8 +12,13 @@ from pipelines.audit.facts import Status
 MOST: Final = 100
 """Lines of a list on the page; the tables have all of them."""
 _SOME: Final = 5
+_SHOWN: Final = 20
+"""Subjects of a message."""
 
 _NEVER = "versions > 0 AND active > 0 AND rows = 0"
+_UNKNOWN = "status IS NULL AND rows > quarantined"
+_GARBAGE = "status IS NULL AND rows = quarantined"
+"""Only the quarantine has it: bytes that look like an id, and a producer that has no serializer writes them daily."""
 _UNREADABLE = f"status <> '{Status.UNDERSTOOD.name}'"
 _DATED = "last_seen BETWEEN -62135596800000 AND 253402300799999"
 """From the year 1 to 9999: beyond, a month is no name, and Spark's numbers end some time."""
@@ -37,7 +42,8 @@ class Summary:
     counted: Mapping[str, int]
     levels: tuple[Line, ...] = ()
     broken: tuple[Line, ...] = ()
-    """Subjects, those with most pairs first: context, subject, level, pairs, newer, older, message."""
+    """Messages of the checker, those first that a subject's own level refuses, then by subjects: message, own,
+    subjects, pairs, examples; and of one of them context, subject, level, newer, older."""
     seen: tuple[Line, ...] = ()
     never: tuple[Line, ...] = ()
     unknown: tuple[Line, ...] = ()
@@ -73,6 +79,7 @@ def summarise(
     """compared: pairs in one direction. searched: whether there were data to look through."""
     # An id that only records know has no status.
     known, unknown = ids.where("status IS NOT NULL"), ids.where("status IS NULL")
+    broken = _broken(breaks).persist()
     never = known.where(_NEVER) if searched else known.where("false")
     groups = _groups(duplicates)
     subjects = f.count_distinct(f.col("context"), f.col("subject"))
@@ -84,15 +91,18 @@ def summarise(
             rows=f.sum("rows"),
             seen=f.count_if(f.expr("rows > 0")),
             never=f.count_if(f.expr(_NEVER)) if searched else f.lit(0),
-            unknown=f.count_if(f.expr("status IS NULL")),
+            unknown=f.count_if(f.expr(_UNKNOWN)),
+            garbage=f.count_if(f.expr(_GARBAGE)),
             unreadable=f.count_if(f.expr(_UNREADABLE)),
             orphans=f.count_if(f.expr(_ORPHAN)),
         ),
         **_counts(
             breaks,
             broken_subjects=subjects,
+            own_subjects=f.count_distinct(f.when(f.col("own"), f.struct("context", "subject"))),
             broken_pairs=f.count_distinct(f.col("context"), f.col("subject"), f.col("newer"), f.col("older")),
         ),
+        **_counts(broken, messages=f.count("*")),
         **_counts(references, references=f.count("*")),
         **_counts(
             groups,
@@ -108,10 +118,10 @@ def summarise(
         searched,
         counted,
         levels=tuple(levels),
-        broken=_lines(_broken(breaks)),
+        broken=_lines(broken.orderBy(f.desc("own"), f.desc("subjects"), f.desc("pairs"), "message")),
         seen=_lines(ids.where("rows > 0").orderBy(f.desc("rows"), "id")),
         never=_lines(never.orderBy("context", "id")),
-        unknown=_lines(unknown.orderBy(f.desc("rows"))),
+        unknown=_lines(unknown.orderBy(f.expr(_GARBAGE), f.desc("rows"), "id")),
         months=_lines(_months(ids)),
         duplicates=_lines(groups.orderBy(f.desc("subjects"), f.desc("versions"), "examples")),
         unreadable=_lines(known.where(_UNREADABLE).orderBy("context", "id")),
@@ -127,21 +137,25 @@ def _counts(frame: DataFrame, **named: Column) -> dict[str, int]:
 
 
 def _broken(breaks: DataFrame) -> DataFrame:
-    """The example is a pair of neighbours, if there is one."""
-    first = f.min(f.struct((~f.col("neighbours")).alias("apart"), "newer", "older", "messages"))
+    """Each subject by one message, and what several subjects have in one line.
+
+    A subject's message is of a pair that its own level refuses, if there is one, else of neighbours, if there are.
+    """
+    message = f.expr("messages[0]").alias("message")
+    pair = f.struct((~f.col("own")).alias("allowed"), (~f.col("neighbours")).alias("apart"), "newer", "older", message)
+    each = breaks.groupBy("context", "subject", "level").agg(
+        f.countDistinct("newer", "older").alias("pairs"), f.min(pair).alias("first")
+    )
+    example = f.min(f.struct("context", "subject", "level", "first.newer", "first.older"))
     return (
-        breaks.groupBy("context", "subject", "level")
-        .agg(f.countDistinct("newer", "older").alias("pairs"), first.alias("first"))
-        .orderBy(f.desc("pairs"), "context", "subject")
-        .select(
-            "context",
-            "subject",
-            "level",
-            "pairs",
-            "first.newer",
-            "first.older",
-            f.expr("first.messages[0]").alias("message"),
+        each.groupBy(f.col("first.message").alias("message"), (~f.col("first.allowed")).alias("own"))
+        .agg(
+            f.count("*").alias("subjects"),
+            f.sum("pairs").alias("pairs"),
+            f.slice(f.sort_array(f.collect_list(f.struct("context", "subject"))), 1, _SHOWN).alias("examples"),
+            example.alias("example"),
         )
+        .select("message", "own", "subjects", "pairs", "examples", "example.*")
     )
 
 

@@ -1,5 +1,6 @@
 """Frames in, frames out: what the tables of an audit say, from listings, facts and failures."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -13,7 +14,7 @@ from pipelines.audit.facts import FACTS, Status, facts
 from pipelines.audit.pairs import BLOCK, DIRECTIONS, FAILURES, Scope, failures
 from pipelines.audit.usage import USAGE, usage
 from pipelines.places import Place
-from sigla.rules.compatibility import LEVELS, Against
+from sigla.rules.compatibility import LEVELS, Against, Level
 from sigla.settings import Address
 
 IDS: Final = pa.schema(
@@ -28,12 +29,13 @@ IDS: Final = pa.schema(
         pa.field("active", pa.int64()),
         pa.field("subject", pa.string()),
         pa.field("rows", pa.int64()),
+        pa.field("quarantined", pa.int64()),
         pa.field("last_seen", pa.int64()),
         pa.field("topics", pa.list_(pa.string())),
     ]
 )
 """Every id that a version, a body or a record knows. subject: the smallest that has it; null: no version points to it.
-status: null where only records know it."""
+status: null where only records know it. quarantined: those of `rows` that are in the quarantine."""
 
 BREAKS: Final = pa.schema(
     [
@@ -46,10 +48,12 @@ BREAKS: Final = pa.schema(
         pa.field("older_id", pa.int64()),
         pa.field("direction", pa.string()),
         pa.field("neighbours", pa.bool_()),
+        pa.field("own", pa.bool_()),
         pa.field("messages", pa.list_(pa.string())),
     ]
 )
-"""Pairs of active versions that a level would refuse. level: that of the subject now. neighbours: none is between."""
+"""Pairs of active versions that a level would refuse. level: that of the subject now. neighbours: none is between. own:
+the subject's own level would refuse the pair, too."""
 
 LEVEL_COUNTS: Final = pa.schema(
     [
@@ -176,9 +180,23 @@ def breaks(compared: DataFrame, failed: DataFrame, scope: Scope) -> DataFrame:
         .join(older, [*_SUBJECT, "older_id"])
         .where(f.col("group").eqNullSafe(f.col("older_group")) & (f.col("before") < f.col("at")))
         .withColumn("neighbours", f.col("at") - f.col("before") == 1)
+        .withColumn("own", _own())
     )
     wanted = together.where("neighbours") if scope.neighbours else together
     return wanted.select(*BREAKS.names)
+
+
+def _own() -> "f.Column":
+    """Whether the level of the subject refuses the pair."""
+    refused = f.lit(False)  # noqa: FBT003 - a value, and no switch
+    for name, level in LEVELS.items():
+        refused = refused | ((f.col("level") == name) & _refused(level))
+    return refused
+
+
+def _refused(level: Level) -> "f.Column":
+    names = [name for name, direction in DIRECTIONS.items() if direction in level.directions]
+    return f.col("direction").isin(names) & (f.col("neighbours") | (level.against is Against.ALL))
 
 
 def level_counts(compared: DataFrame, broken: DataFrame) -> list[tuple[str, int, int, int]]:
@@ -187,8 +205,7 @@ def level_counts(compared: DataFrame, broken: DataFrame) -> list[tuple[str, int,
     now = dict(compared.groupBy("level").agg(f.count_distinct(*map(f.col, _SUBJECT))).collect())
     counts = []
     for level in asked.values():
-        names = [name for name, direction in DIRECTIONS.items() if direction in level.directions]
-        refused = f.col("direction").isin(names) & (f.col("neighbours") | (level.against is Against.ALL))
+        refused = _refused(level)
         subject = f.when(refused, f.struct(*_SUBJECT))
         pair = f.when(refused, f.struct(*_SUBJECT, "newer", "older"))
         counts += [f.count_distinct(subject), f.count_distinct(pair)]
@@ -199,11 +216,11 @@ def level_counts(compared: DataFrame, broken: DataFrame) -> list[tuple[str, int,
 # --- usage -----------------------------------------------------------------------------------------------------------
 
 
-def usage_of(spark: SparkSession, names: list[str], place: Place) -> DataFrame:
-    """The USAGE of the files below a place."""
-    rows = [(name,) for name in names]
-    listed = spark.createDataFrame(rows, "name string").repartition(max(1, min(len(rows), 1000)))
-    return listed.mapInArrow(partial(usage, place=place), from_arrow_schema(USAGE))
+def usage_of(spark: SparkSession, files: Mapping[Place, Sequence[str]]) -> DataFrame:
+    """The USAGE of files, named below places."""
+    rows = [(place, name) for place, names in enumerate(files.values()) for name in names]
+    listed = spark.createDataFrame(rows, "place int, name string").repartition(max(1, min(len(rows), 1000)))
+    return listed.mapInArrow(partial(usage, places=[*files]), from_arrow_schema(USAGE))
 
 
 def ids(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) -> DataFrame:
@@ -222,6 +239,7 @@ def ids(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) ->
         .groupBy("id")
         .agg(
             f.sum("rows").alias("rows"),
+            f.sum(f.when(f.col("quarantined"), f.col("rows"))).alias("quarantined"),
             f.max("last_seen").alias("last_seen"),
             f.sort_array(f.collect_set("topic")).alias("topics"),
         )
@@ -229,7 +247,7 @@ def ids(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) ->
     )
     facts = known.select(*_KEY, "type", "status", "detail", "gone")
     everything = facts.join(held, _KEY, "full").join(seen, _KEY, "full")
-    return everything.fillna(0, ["versions", "active", "rows"]).select(*IDS.names)
+    return everything.fillna(0, ["versions", "active", "rows", "quarantined"]).select(*IDS.names)
 
 
 # --- duplicates and references ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ keeps them whole) in the first bytes of their parts or in a header.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -23,13 +23,15 @@ USAGE: Final = pa.schema(
         pa.field("guid", pa.string()),
         pa.field("rows", pa.int64()),
         pa.field("last_seen", pa.int64()),
+        pa.field("quarantined", pa.bool_()),
     ]
 )
 """Rows of one file of one topic; a record says an id or a guid. last_seen: milliseconds since the epoch, of records;
-null where none says its time."""
+null where none says its time. quarantined: the file is one of the quarantine, where bytes may look like an id."""
 
 LANDED: Final = ("_sr_topic", "_sr_schema_id", "_sr_ts")
 RAW: Final = ("topic", "timestamp", "key", "value", "headers")
+QUARANTINED: Final = (*RAW, "reasons", "_sr_query")
 _ROWS_AT_ONCE: Final = 10_000
 
 
@@ -43,11 +45,18 @@ class Use(NamedTuple):
     guid: str | None
 
 
-def usage(batches: Iterable[pa.RecordBatch], place: Place) -> Iterator[pa.RecordBatch]:
-    """batches: with the `name` of each file. Files that are of neither kind have nothing to tell."""
+def usage(batches: Iterable[pa.RecordBatch], places: Sequence[Place]) -> Iterator[pa.RecordBatch]:
+    """batches: with the `name` of each file, and in `place` which of the places has it.
+
+    Files that are of neither kind have nothing to tell.
+    """
     for batch in batches:
-        for name in batch.column("name").to_pylist():
-            rows = [use._asdict() | {"rows": rows, "last_seen": seen} for use, (rows, seen) in _of(place, name).items()]
+        for place, name in zip(*(batch.column(each).to_pylist() for each in ("place", "name")), strict=True):
+            quarantined, found = _of(places[place], name)
+            rows = [
+                use._asdict() | {"rows": rows, "last_seen": seen, "quarantined": quarantined}
+                for use, (rows, seen) in found.items()
+            ]
             yield pa.RecordBatch.from_pylist(rows, USAGE)
 
 
@@ -68,21 +77,23 @@ def _is_told(place: Place, name: str) -> bool:
 
 def _kind(file: pq.ParquetFile) -> tuple[str, ...] | None:
     columns = set(file.schema_arrow.names)
-    return next((kind for kind in (LANDED, RAW) if columns.issuperset(kind)), None)
+    return next((kind for kind in (LANDED, QUARANTINED, RAW) if columns.issuperset(kind)), None)
 
 
-def _of(place: Place, name: str) -> dict[Use, tuple[int, int | None]]:
+def _of(place: Place, name: str) -> tuple[bool, dict[Use, tuple[int, int | None]]]:
+    """Whether it is a file of the quarantine, and its rows and last time by what they name."""
     counted: Counter[Use] = Counter()
     last: dict[Use, int] = {}
     with place.filesystem.open_input_file(place.path(name)) as opened:
         file = pq.ParquetFile(opened)
         kind = _kind(file)
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(kind)) if kind else ():
+        columns = list(LANDED if kind is LANDED else RAW)
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns) if kind else ():
             for use, rows, seen in (_landed if kind is LANDED else _raw)(batch):
                 counted[use] += rows
                 if seen is not None:
                     last[use] = max(seen, last.get(use, seen))
-    return {use: (rows, last.get(use)) for use, rows in counted.items()}
+    return kind is QUARANTINED, {use: (rows, last.get(use)) for use, rows in counted.items()}
 
 
 def _landed(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int | None]]:

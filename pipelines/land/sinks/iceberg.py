@@ -6,7 +6,7 @@ somebody was faster, or nobody can tell what became of it, the table is read aga
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -204,6 +204,13 @@ class Iceberg:
                 schema = arrow_schema(found)
                 for batch in found.scan().to_arrow_batch_reader():
                     yield batch.cast(schema)
+
+    def paths(self, tables: Collection[str]) -> Iterator[str]:
+        for table in sorted(tables):
+            with _answering():
+                found = self._table(table)
+                files = [each.file.file_path for each in found.scan().plan_files()] if found else []
+            yield from (file.removeprefix("file://").removeprefix("s3://") for file in files)
 
     def close(self) -> None:
         self._catalog.close()

@@ -6,7 +6,7 @@ lacks those of a batch until it is committed. Old files are never written again,
 widest of its types from the first file on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar
 
 import pyarrow as pa
@@ -72,11 +72,11 @@ class Parquet:
 
     def files(self, table: str) -> tuple[str, ...]:
         """What manifests name, as paths of the lake's file system."""
-        return tuple(
-            path
-            for manifest in self._manifests.all()
-            for path in self._paths(manifest, [file for file in manifest.files if file.table == table])
-        )
+        return tuple(self.paths({table}))
+
+    def paths(self, tables: Collection[str]) -> Iterator[str]:
+        for manifest in self._manifests.all():
+            yield from self._paths(manifest, [file for file in manifest.files if file.table in tables])
 
     def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
         """Where files of a manifest are now. They are in their tables if a later one stands: it was put after that."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import ClassVar, Final, Protocol
 
 import pyarrow as pa
@@ -71,12 +71,30 @@ class Sink(Protocol):
         """Closes what it has open; then it is asked for nothing more."""
         ...
 
+    def paths(self, tables: Collection[str]) -> Iterator[str]:
+        """The files that tables have now, as paths of the lake's file system."""
+        ...
+
 
 def folder(table: str) -> str:
-    """The folder of a table below the lake, and its name in a catalog: Glue takes lower case, digits and `_` only."""
+    """The folder of a table below the lake, and its name in a catalog: Glue takes lower case, digits and `_` only.
+
+    Tables are called plainly now (`names`); of those that are not, each has a digest, and distinct tables have distinct
+    folders.
+    """
+    return table if _PLAIN.fullmatch(table) else digested(table)
+
+
+def plain(table: str) -> str:
+    """The name without what a catalog does not take; "" where that leaves none that a table may have."""
     if _PLAIN.fullmatch(table):
         return table
-    # A record may be called anything. Distinct tables, distinct folders: what a plain name cannot say, the digest does.
+    name = _OTHERS.sub("_", table.lower()).strip("_")
+    return name if _PLAIN.fullmatch(name) and name not in OURS else ""
+
+
+def digested(table: str) -> str:
+    """A plain name that no other table has."""
     return f"{_OTHERS.sub('_', table.lower())[:191].strip('_')}_{hashlib.sha256(table.encode()).hexdigest()[:8]}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.land import quarantine
 from pipelines.land.raw import RAW
 from sigla import keys
 from sigla.embedded.store import EmbeddedStore
@@ -101,6 +102,16 @@ def raw(path: Path, values: Sequence[bytes | None], headers: Sequence[tuple[str,
         for at, value in enumerate(values)
     ]
     _written(path, pa.Table.from_pylist(rows, RAW))
+
+
+def quarantined(path: Path, values: Sequence[bytes]) -> None:
+    """A file of the quarantine, as a landing job writes it."""
+    rows = [
+        {"topic": "bad", "partition": 0, "offset": at, "timestamp": datetime.fromtimestamp(NOW / 1000, UTC)}
+        | {"value": value, "headers": [], "_sr_query": "q", "_sr_batch": 0}
+        for at, value in enumerate(values)
+    ]
+    _written(path, pa.Table.from_pylist(rows, quarantine.SCHEMA))
 
 
 def framed(id: int) -> bytes:

@@ -17,7 +17,7 @@ from pipelines.audit.tables import NotEmpty
 from pipelines.places import place
 from sigla.settings import Address
 from tests.build import NOW
-from tests.pipelines.audit.estate import Estate, framed, landed, raw
+from tests.pipelines.audit.estate import Estate, framed, landed, quarantined, raw
 
 # Spark leaves the socket of a result to the garbage collector.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
@@ -34,6 +34,7 @@ class Audited:
         landed(folder / "lake/orders/data/b.parquet", [("orders", None, 9), ("more", ids["orders 1"], 1)])
         landed(folder / "lake/orders/data/d.parquet", [("far", ids["json"], FAR)])
         raw(folder / "lake/_quarantine/data/c.parquet", [framed(ids["users 2"]), b"\x07", None, framed(4711)])
+        quarantined(folder / "lake/_quarantine/data/e.parquet", [framed(815), framed(815), framed(ids["users 2"])])
         self.out = folder / "audit"
         self.asked = Asked(Address(data=str(self.estate.path)), place(self.out), (place(folder / "lake"),))
         self.summary: Summary = audit(spark, self.asked, NOW)
@@ -98,13 +99,32 @@ def test_ids_that_occur_say_where_and_when(audited: Audited) -> None:
     seen = {row["id"]: row for row in audited.table("ids") if row["rows"]}
     assert {id: (row["rows"], row["topics"]) for id, row in seen.items()} == {
         ids["orders 1"]: (3, ["more", "orders"]),
-        ids["users 2"]: (1, ["raw"]),
+        ids["users 2"]: (2, ["bad", "raw"]),
         4711: (1, ["raw"]),
+        815: (2, ["bad"]),
         ids["json"]: (1, ["far"]),
     }
     assert seen[ids["orders 1"]]["last_seen"] == NOW + 5
     assert seen[4711]["status"] is None
     assert seen[ids["json"]]["last_seen"] == NOW + FAR
+
+
+def test_bytes_in_the_quarantine_that_look_like_an_id_are_counted_apart(audited: Audited) -> None:
+    """Any producer without a serializer writes some, every day: a status that is always 1 says nothing."""
+    quarantined = {row["id"]: row["quarantined"] for row in audited.table("ids") if row["rows"]}
+    assert {id: rows for id, rows in quarantined.items() if rows} == {815: 2, audited.estate.ids["users 2"]: 1}
+    assert (audited.summary.counted["unknown"], audited.summary.counted["garbage"]) == (1, 1)
+    assert [line["id"] for line in audited.summary.unknown] == [4711, 815]
+    assert "unknown ids in the data: 1, in the quarantine alone: 1" in told(audited.summary, 1, "here")
+
+
+def test_what_a_subject_s_own_level_refuses_comes_first(audited: Audited) -> None:
+    """It went past the registry's check; what another level would refuse is no fault yet."""
+    first, *others = audited.summary.broken
+    assert (first["subject"], first["level"], first["older"], first["newer"]) == ("orders-value", "BACKWARD", 1, 2)
+    assert first["own"]
+    assert [line["own"] for line in others] == [False]
+    assert {row["direction"] for row in audited.table("breaks") if row["own"]} == {"BACKWARD"}
 
 
 def test_ids_that_never_occur_are_told_unless_they_are_deleted(audited: Audited) -> None:
@@ -140,7 +160,7 @@ def test_the_page_stands_alone(audited: Audited) -> None:
     assert "orders-value" in page
     assert "READER_FIELD_MISSING_DEFAULT_VALUE" in page
     assert f"{NOW + FAR}" in page
-    assert not [word for word in ("http://", "https://", "<script", "<link", "url(") if word in page]
+    assert not [word for word in ("http://", "https://", "src=", "<link", "url(") if word in page]
 
 
 def test_what_cannot_be_read_is_amiss(audited: Audited) -> None:

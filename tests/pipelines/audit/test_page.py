@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from pipelines.audit.page import page
+from pipelines.audit.page import page, plainly
 from pipelines.audit.plots import Bar, bars
 from pipelines.audit.summary import MOST, Summary
 from tests.build import NOW
@@ -10,7 +10,7 @@ from tests.build import NOW
 COUNTED = {
     **dict.fromkeys(("subjects", "versions", "deleted", "ids", "compared", "broken_subjects", "broken_pairs"), 0),
     **dict.fromkeys(("rows", "seen", "never", "unknown", "unreadable", "references", "orphans"), 0),
-    **dict.fromkeys(("equal", "equivalent"), 0),
+    **dict.fromkeys(("equal", "equivalent", "garbage", "messages", "own_subjects", "staged"), 0),
 }
 EVIL = '<script>alert("x")</script>'
 
@@ -18,7 +18,7 @@ EVIL = '<script>alert("x")</script>'
 class Structure(HTMLParser):
     """Opening and closing tags in order; raises on those that do not match."""
 
-    EMPTY = frozenset({"meta", "rect"})
+    EMPTY = frozenset({"input", "meta", "rect"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -43,15 +43,17 @@ def _summary(**fields: object) -> Summary:
 
 
 def _broken(**fields: object) -> dict[str, object]:
-    plain = {"context": ".", "subject": "s", "level": "FULL", "pairs": 1, "newer": 2, "older": 1, "message": "no"}
-    return plain | fields
+    """A line of the list of breaks."""
+    example = {"context": ".", "subject": "s", "level": "FULL", "newer": 2, "older": 1}
+    plain = {"message": "no", "own": False, "subjects": 1, "pairs": 1, "examples": [example]}
+    return example | plain | fields
 
 
 def test_a_name_is_text_and_never_markup() -> None:
     """Subjects, topics and messages come from strangers."""
     seen = {"context": ".", "id": 1, "subject": EVIL, "rows": 2, "last_seen": NOW, "topics": [EVIL]}
     shown = page(_summary(registry=EVIL, broken=(_broken(subject=EVIL, message=EVIL),), seen=(seen,)))
-    assert "<script" not in shown
+    assert shown.count("<script") == 1, "the one of the search"
     assert shown.count("&lt;script&gt;") >= 6
     assert not Structure(shown).open
 
@@ -67,6 +69,25 @@ def test_it_can_be_read_without_being_seen() -> None:
     assert all(attributes.get("scope") == "col" for tag, attributes in met if tag == "th")
 
 
+def test_messages_are_sentences_and_say_in_how_many_subjects() -> None:
+    """The checker's own form is for programs, and differs from language to language."""
+    avro = "{errorType:'GONE', description:'The field 'a' is gone', additionalInfo:'a'}"
+    many = [{"context": ".", "subject": f"s{number}"} for number in range(20)]
+    shown = page(_summary(broken=(_broken(message=avro, own=True, subjects=1_000, examples=many),)))
+    assert "The field &#x27;a&#x27; is gone (GONE)<" in shown
+    assert "FULL refuses it<" in shown
+    assert "s0, s1, s2, s3, s4 and 995 more<" in shown
+    json_schema = """{errorType:"GONE", description:"The property was 'removed''}"""
+    assert plainly(json_schema) == "The property was 'removed' (GONE)"
+    assert plainly("anything else") == "anything else"
+
+
+def test_lines_can_be_searched_and_without_a_script_all_are_there() -> None:
+    shown = page(_summary(broken=(_broken(),)))
+    assert '<p class="search" hidden>' in shown
+    assert '<input type="search"' in shown
+
+
 def test_a_list_says_that_it_is_only_the_beginning() -> None:
     never = tuple({"context": ".", "id": id, "subject": "s", "type": "AVRO"} for id in range(MOST))
     shown = page(_summary(never=never, counted=COUNTED | {"never": 5_000}))
@@ -76,7 +97,7 @@ def test_a_list_says_that_it_is_only_the_beginning() -> None:
 def test_every_list_of_a_large_registry_says_how_many_there_are() -> None:
     """A hundred of a million lines look like all of them otherwise."""
     counted = {
-        "broken_subjects": 1,
+        "messages": 1,
         "seen": 2,
         "unknown": 3,
         "never": 4,
@@ -86,7 +107,7 @@ def test_every_list_of_a_large_registry_says_how_many_there_are() -> None:
     }
     of = {"context": ".", "id": 1, "subject": "s", "type": "AVRO", "rows": 1, "last_seen": NOW, "topics": ["t"]}
     wrong = {"status": "NO_BODY", "detail": None, "version": 1, "name": "n", "target": "t", "target_version": 1}
-    line = of | wrong | {"problem": "NO_BODY"}
+    line = of | wrong | {"problem": "NO_BODY", "quarantined": 0}
     lists = dict.fromkeys(("seen", "unknown", "never", "unreadable", "references", "orphans"), (line,) * MOST)
     counts = COUNTED | {name: number * 1_000_000 for name, number in counted.items()}
     shown = page(_summary(broken=(_broken(),) * MOST, counted=counts, **lists))

@@ -1,0 +1,48 @@
+"""An audit of landed tables counts what is in them, and not what lies beside them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipelines.audit.committed import files
+from pipelines.audit.usage import NoRecords
+from pipelines.land.landed import QUARANTINE
+from pipelines.land.sinks.sink import folder, staged
+from tests.pipelines.land.landings import Landings
+from tests.pipelines.land.world import framed
+
+MONEY = 'syntax = "proto3"; message Money { string currency = 1; }'
+
+
+@pytest.fixture(params=["parquet", "iceberg"])
+def landings(request: pytest.FixtureRequest, tmp_path: Path) -> Landings:
+    if request.param == "parquet":
+        return Landings(tmp_path)
+    catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db"}
+    return Landings(tmp_path, kind="iceberg", catalog=catalog)
+
+
+def test_a_file_that_an_attempt_has_left_is_part_of_no_table(landings: Landings) -> None:
+    """A driver that was killed leaves whole files: its rows would be counted twice."""
+    try:
+        id = landings.register(MONEY)
+        landings.land(framed(id, b"\0\x0a\x03EUR"), b"\7")
+        [kept] = [file for file in landings.written() if file.parent.parent.name == "orders"]
+        shutil.copy(kept, kept.parent.parent / staged("q", 0, "left"))
+        found = {(Path(place.url).parent.name, name) for place, names in files(landings.job).items() for name in names}
+        assert found == {
+            ("orders", kept.name),
+            *((folder(QUARANTINE), Path(each.path).name) for each in landings.last.files if each.table == QUARANTINE),
+        }
+    finally:
+        landings.close()
+
+
+def test_tables_that_hold_nothing_are_not_looked_through(tmp_path: Path) -> None:
+    """Every schema would seem to be unused."""
+    landings = Landings(tmp_path)
+    landings.register(MONEY)
+    landings.land()
+    with pytest.raises(NoRecords, match="hold nothing yet"):
+        files(landings.job)
