@@ -14,6 +14,9 @@
 | Any, Struct, Value, ListValue of google.protobuf | string: JSON |
 | a message without fields, and one within itself from the third time on | string: JSON |
 
+JSON text is Protobuf's own (https://protobuf.dev/programming-guides/json): `lowerCamelCase`, numbers of 64 bits as
+texts, and nothing of what has its default.
+
 A field that knows presence (optional, a member of a oneof, any of proto2) is null where it was not written; any other
 has its default then. By what the reader's files extend a message it has columns as well: `[package.name]`.
 """
@@ -40,6 +43,7 @@ from sigla.decoding.protobuf_plain import (
     PACKAGE,
     TIMESTAMP,
     WRAPPERS,
+    Style,
     is_map,
     is_moment,
     item,
@@ -204,7 +208,7 @@ def _message(descriptor: Descriptor, around: tuple[str, ...], making: _Making) -
             wrapped.type, lambda values: wrapped.build([None if each is None else each.value for each in values])
         )
     if _is_text(descriptor, around):
-        return columns.scalar(JSON, lambda message: orjson.dumps(plain(message)).decode())
+        return columns.scalar(JSON, lambda message: orjson.dumps(plain(message, style=Style.OWN)).decode())
     return _record(descriptor, around, making)
 
 

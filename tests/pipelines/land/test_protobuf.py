@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from google.protobuf import descriptor_pb2 as pb
+from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,7 +141,8 @@ def test_a_field_may_be_called_as_anything_of_the_runtime(label: str) -> None:
     found = decode(a_decoder(reader, limits=Limits(depth=5)), Writer(reader), payload, payload[:-1])
     assert reasons(found) == [None, Reason.DECODE_TRUNCATED]
     [first, _] = found.rows.to_pylist()
-    assert json.loads(first["m"].pop("m")) == row
+    spelt = {name: kind.DESCRIPTOR.fields_by_name[name].json_name for name in names}
+    assert json.loads(first["m"].pop("m")) == {spelt[name]: name for name in names}
     assert first == {"m": row, **row}
 
 
@@ -169,7 +171,7 @@ def test_extensions_have_columns_and_json_as_fields_have() -> None:
     payload = b"\x08\x01" + lines + b"\x12" + bytes([len(deep) + 2]) + b"\x12" + bytes([len(deep)]) + deep
     found = decode(a_decoder(reader), Writer(reader), payload, b"\xaa\x06\x01\xff")
     assert reasons(found) == [None, Reason.BAD_UTF8]
-    text = '{"[shop.note]":"x","[shop.lines]":[],"[shop.Line.discount]":9}'
+    text = '{"[shop.note]":"x","[shop.Line.discount]":9}'
     nothing: dict[str, Any] = {
         "id": None,
         "parent": None,
@@ -241,7 +243,7 @@ def expected(message: Any, around: tuple[str, ...] = ()) -> Any:
     """A message as a row, field by field, by the table of the module: slow and plain."""
     name = message.DESCRIPTOR.full_name
     if around and (not message.DESCRIPTOR.fields or around.count(name) >= UNROLLED):
-        return json.dumps(plain(message))
+        return json.dumps(MessageToDict(message))
     row: dict[str, Any] = {}
     for field in message.DESCRIPTOR.fields:
         value = getattr(message, field.name)

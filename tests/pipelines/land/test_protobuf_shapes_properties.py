@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from google.protobuf import any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf import descriptor_pb2 as pb
-from google.protobuf import duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message_factory import GetMessageClass
 from hypothesis import given, settings
@@ -26,7 +26,6 @@ from pipelines.land.decoders.columns import UNROLLED
 from pipelines.land.decoders.decoder import Writer
 from sigla.decoding.decoder import Source
 from sigla.decoding.protobuf import message_class
-from sigla.decoding.protobuf_plain import plain
 from sigla.decoding.reasons import FINE
 from tests.unit.decoding.protobuf_types import FIELD, SYMBOLS, TYPES
 
@@ -34,7 +33,7 @@ SEEDS = st.integers(0, 2**32)
 ROWS = 6
 GOOGLES = tuple(
     pb.FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)
-    for module in (duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2)
+    for module in (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2)
 )
 OWN = (".p.M", ".p.M.Inner", ".p.M.Inner.Deep")
 """Messages; the enum `.p.M.Inner.Kind` is within one as well."""
@@ -138,11 +137,28 @@ def struct(by: Random) -> Any:
     return made
 
 
+def duration(by: Random, sign: int) -> Any:
+    """Nanoseconds have the sign of seconds; Google's own JSON has no word for others."""
+    return duration_pb2.Duration(seconds=sign * by.randrange(9), nanos=sign * by.randrange(10**9))
+
+
+def any_of(by: Random) -> Any:
+    """Of a message of Google's own, or of nothing; a message of the file's own is told by the bytes of its fields."""
+    made = any_pb2.Any()
+    name = by.choice([*(name for name in DRAWN if name != "google.protobuf.Any"), ""])
+    if name:
+        made.Pack(DRAWN[name](by))
+    elif by.random() < 0.5:
+        made.type_url = "type.googleapis.com/p.M.Inner.Deep"
+    return made
+
+
 DRAWN: Mapping[str, Callable[[Random], Any]] = {
     "google.protobuf.Timestamp": timestamp,
     "google.protobuf.Struct": struct,
     "google.protobuf.Value": lambda by: struct(by).fields["k0"],
-    "google.protobuf.Duration": lambda by: duration_pb2.Duration(seconds=by.randrange(-9, 9), nanos=by.randrange(9)),
+    "google.protobuf.Any": any_of,
+    "google.protobuf.Duration": lambda by: duration(by, by.choice([1, -1])),
     "google.protobuf.FieldMask": lambda by: field_mask_pb2.FieldMask(paths=["a.b"] * by.randrange(3)),
     "google.protobuf.Empty": lambda _: empty_pb2.Empty(),
     "google.protobuf.StringValue": lambda by: wrappers_pb2.StringValue(value="é" * by.randrange(3)),
@@ -183,20 +199,25 @@ def a_value(field: Any, by: Random, deep: int) -> Any:
 # --- comparing -------------------------------------------------------------------------------------------------------
 
 
+def own(message: Any) -> Any:
+    """Google's own JSON of a message, with what its schema knows."""
+    return MessageToDict(message, descriptor_pool=message.DESCRIPTOR.file.pool)
+
+
 def row(message: Any, around: tuple[str, ...] = ()) -> Any:
     """A message of Google's runtime as the columns should have it, by the table in `decoders/protobuf`."""
     kind = message.DESCRIPTOR
     match kind.full_name.removeprefix("google.protobuf."):
         case "Timestamp":
             return EPOCH + timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
-        case "Struct" | "Value":
-            return Told(MessageToDict(message))
+        case "Any" | "Struct" | "Value":
+            return Told(own(message))
         case "UInt64Value":
             return Decimal(message.value)
         case name if name.endswith("Value"):
             return message.value
     if around and (not kind.fields or around.count(kind.full_name) >= UNROLLED):
-        return Told(plain(message))
+        return Told(own(message))
 
     def one(value: Any, field: Any) -> Any:
         if field.message_type:

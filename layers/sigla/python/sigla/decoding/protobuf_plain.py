@@ -1,14 +1,19 @@
-"""Messages as JSON would say them: for people, and for columns that hold JSON text.
+"""Messages as JSON says them: for people, and for columns that hold JSON text.
 
-The mapping is Protobuf's own (https://protobuf.dev/programming-guides/json) but for three things: fields have the names
-of the .proto, numbers of 64 bits are numbers, and what the mapping has no word for (a moment beyond the year 9999, a
-message in an Any that nobody knows) is said field by field, so that there is a value whatever the bytes were.
+Columns of tables have Protobuf's own mapping (https://protobuf.dev/programming-guides/json), as every runtime prints it
+by default. For people fields have the names of the .proto, numbers of 64 bits are numbers, and defaults are printed.
+What the mapping has no word for (a moment beyond the year 9999, a message in an Any that nobody knows) is said field by
+field in both, so that there is a value whatever the bytes were.
 """
 
 import base64
 import math
+import re
+import struct
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -75,7 +80,14 @@ def is_moment(seconds: int, nanos: int) -> bool:
     return FIRST_SECOND <= seconds <= LAST_SECOND and 0 <= nanos < NANOS
 
 
-def plain(message: Message, depth: int = 0) -> Any:
+class Style(Enum):
+    """How messages are said."""
+
+    PEOPLE = "for people"
+    OWN = "Protobuf's own mapping"
+
+
+def plain(message: Message, depth: int = 0, style: Style = Style.PEOPLE) -> Any:
     """What `json.dumps` takes. Of fields that know presence those that are there.
 
     depth: messages around this one. Raises DecodeFailed: BAD_UTF8, or DEPTH of what Any unfolds to.
@@ -83,60 +95,108 @@ def plain(message: Message, depth: int = 0) -> Any:
     if depth > RUNTIME_DEPTH:
         raise DecodeFailed(Reason.DEPTH, f"more than {RUNTIME_DEPTH} messages within messages")
     known = _WELL_KNOWN.get(well_known(cast("Descriptor", type(message).DESCRIPTOR)))
-    return known(message, depth) if known else _fields(message, depth)
+    return known(message, depth, style) if known else _fields(message, depth, style)
 
 
-def _fields(message: Message, depth: int) -> dict[str, Any]:
+def _fields(message: Any, depth: int, style: Style) -> dict[str, Any]:
+    if style is Style.OWN:
+        return {
+            _own_name(field): _field(field, each, depth, style) for field, each in type(message).ListFields(message)
+        }
     return {
-        called(field): _field(field, value(message, field), depth)
+        called(field): _field(field, value(message, field), depth, style)
         for field in fields(cast("Descriptor", type(message).DESCRIPTOR)).values()
         if not field.has_presence or there(message, field)
     }
 
 
-def _field(field: FieldDescriptor, value: Any, depth: int) -> Any:
+def _own_name(field: FieldDescriptor) -> str:
+    return called(field) if field.is_extension else field.json_name
+
+
+def _only(message: Any, name: str, depth: int, style: Style) -> Any:
+    """What a message says that is nothing but this field."""
+    return _field(message.DESCRIPTOR.fields_by_name[name], getattr(message, name), depth, style)
+
+
+def _field(field: FieldDescriptor, value: Any, depth: int, style: Style) -> Any:
     if is_map(field):
         kind = item(field)
         if any(isinstance(key, bytes) for key in value):
             raise DecodeFailed(Reason.BAD_UTF8, f"a key of {field.full_name} is no UTF-8")
-        return {_key(key): _value(kind, value[key], depth + 1) for key in sorted(value)}
+        return {_key(key): _value(kind, value[key], depth + 1, style) for key in sorted(value)}
     if field.is_repeated:
-        return [_value(field, each, depth) for each in value]
-    return _value(field, value, depth)
+        return [_value(field, each, depth, style) for each in value]
+    return _value(field, value, depth, style)
 
 
 def _key(key: Any) -> str:
     return str(key).lower() if isinstance(key, bool) else str(key)
 
 
-def _value(field: FieldDescriptor, value: Any, depth: int) -> Any:
+def _value(field: FieldDescriptor, value: Any, depth: int, style: Style) -> Any:
     if field.message_type is not None:
-        return plain(value, depth + 1)
+        return plain(value, depth + 1, style)
     if field.enum_type is not None:
-        return symbol(field, value)
+        return _own_symbol(field, value) if style is Style.OWN else symbol(field, value)
     if isinstance(value, float) and not math.isfinite(value):
         return _ENDLESS.get(value, "NaN")
     if isinstance(value, bytes):
         if field.type == FieldDescriptor.TYPE_STRING:  # how the runtime gives what is no text (proto2)
             raise DecodeFailed(Reason.BAD_UTF8, f"{field.full_name} is no UTF-8")
         return base64.b64encode(value).decode()
-    return value
+    if style is Style.OWN and field.type in _AS_TEXT:
+        return str(value)
+    return _shortest(value) if style is Style.OWN and field.type == FieldDescriptor.TYPE_FLOAT else value
 
 
 _ENDLESS: Final = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
+_AS_TEXT: Final = frozenset(
+    {
+        FieldDescriptor.TYPE_FIXED64,
+        FieldDescriptor.TYPE_INT64,
+        FieldDescriptor.TYPE_SFIXED64,
+        FieldDescriptor.TYPE_SINT64,
+        FieldDescriptor.TYPE_UINT64,
+    }
+)
+"""Numbers that JavaScript would round."""
 
-def _timestamp(message: Any, depth: int) -> Any:
+
+def _own_symbol(field: FieldDescriptor, number: int) -> str | int | None:
+    enum = cast("EnumDescriptor", field.enum_type)
+    if enum.full_name == f"{PACKAGE}.NullValue":
+        return None
+    known = enum.values_by_number.get(number)
+    return known.name if known else number
+
+
+_SHORTEST, _LONGEST = 6, 9
+"""Digits that tell a number of 32 bits from all others."""
+
+
+def _shortest(value: float) -> float:
+    """The number with the fewest digits that is this one in 32 bits."""
+    for digits in range(_SHORTEST, _LONGEST):
+        found = float(f"{value:.{digits}g}")
+        with suppress(OverflowError):
+            if struct.unpack("<f", struct.pack("<f", found))[0] == value:
+                return found
+    return float(f"{value:.{_LONGEST}g}")
+
+
+def _timestamp(message: Any, depth: int, style: Style) -> Any:
     if not is_moment(message.seconds, message.nanos):
-        return _fields(message, depth)
+        return _fields(message, depth, style)
     text = (EPOCH + timedelta(seconds=message.seconds)).isoformat().removesuffix("+00:00")
     return f"{text}{_fraction(message.nanos)}Z"
 
 
-def _duration(message: Any, depth: int) -> Any:
+def _duration(message: Any, depth: int, style: Style) -> Any:
     seconds, nanos = message.seconds, message.nanos
     if abs(nanos) >= NANOS or seconds * nanos < 0:
-        return _fields(message, depth)
+        return _fields(message, depth, style)
     return f"{'-' if seconds < 0 or nanos < 0 else ''}{abs(seconds)}{_fraction(abs(nanos))}s"
 
 
@@ -148,36 +208,53 @@ def _fraction(nanos: int) -> str:
     return f".{digits}" if digits else ""
 
 
-def _wrapped(message: Message, depth: int) -> Any:
-    return _fields(message, depth)["value"]
+def _wrapped(message: Any, depth: int, style: Style) -> Any:
+    return _only(message, "value", depth, style)
 
 
-def _json_value(message: Any, depth: int) -> Any:
+def _json_value(message: Any, depth: int, style: Style) -> Any:
     kind = message.WhichOneof("kind")
-    return None if kind in (None, "null_value") else _fields(message, depth)[kind]
+    return None if kind in (None, "null_value") else _only(message, kind, depth, style)
 
 
-def _any(message: Any, depth: int) -> Any:
+def _field_mask(message: Any, _depth: int, style: Style) -> str:
+    """With the names of JSON, where each path has one that leads back."""
+    return ",".join(_camel(path) if style is Style.OWN else path for path in message.paths)
+
+
+_SNAKE: Final = re.compile(r"_([a-z])")
+
+
+def _camel(path: str) -> str:
+    found = _SNAKE.sub(lambda each: each[1].upper(), path)
+    return path if "_" in found or path != path.lower() else found
+
+
+def _any(message: Any, depth: int, style: Style) -> Any:
     """What it holds, where the schema knows it."""
+    if style is Style.OWN and not message.ListFields():
+        return {}
     name = message.type_url.rpartition("/")[2]
     try:
         inner = _class(message.DESCRIPTOR, name).FromString(message.value)
     except (KeyError, DecodeError):
         return {"@type": message.type_url, "value": base64.b64encode(message.value).decode()}
-    value = plain(inner, depth + 1)
-    return {"@type": message.type_url, **(value if isinstance(value, dict) else {"value": value})}
+    value = plain(inner, depth + 1, style)
+    # Google's own messages are no objects with fields, even where they look like one.
+    is_own = well_known(cast("Descriptor", type(inner).DESCRIPTOR)) in _WELL_KNOWN
+    return {"@type": message.type_url, **({"value": value} if is_own else value)}
 
 
 def _class(descriptor: Descriptor, name: str) -> type[Message]:
     return GetMessageClass(descriptor.file.pool.FindMessageTypeByName(name))
 
 
-_WELL_KNOWN: Final[Mapping[str, Callable[[Any, int], Any]]] = {
+_WELL_KNOWN: Final[Mapping[str, Callable[[Any, int, Style], Any]]] = {
     f"{PACKAGE}.Any": _any,
     f"{PACKAGE}.Duration": _duration,
-    f"{PACKAGE}.FieldMask": lambda message, _depth: ",".join(message.paths),
-    f"{PACKAGE}.ListValue": lambda message, depth: [plain(each, depth + 1) for each in message.values],
-    f"{PACKAGE}.Struct": lambda message, depth: _fields(message, depth)["fields"],
+    f"{PACKAGE}.FieldMask": _field_mask,
+    f"{PACKAGE}.ListValue": lambda message, depth, style: _only(message, "values", depth, style),
+    f"{PACKAGE}.Struct": lambda message, depth, style: _only(message, "fields", depth, style),
     TIMESTAMP: _timestamp,
     f"{PACKAGE}.Value": _json_value,
     **dict.fromkeys(WRAPPERS, _wrapped),
