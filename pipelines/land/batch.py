@@ -26,7 +26,8 @@ class Batch:
     """What is to be landed: offsets, or files.
 
     ranges: of all partitions of the source, also those that have nothing new. gaps: the topics whose offsets may have
-    holes, because they are compacted or written in transactions.
+    holes, because they are compacted or written in transactions. topics: those that there may be records of; files do
+    not tell theirs where no pattern asks.
     """
 
     query: str
@@ -34,6 +35,7 @@ class Batch:
     ranges: tuple[Range, ...] = ()
     entries: tuple[Entry, ...] = ()
     gaps: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
 
     @property
     def called(self) -> str:

@@ -1,7 +1,7 @@
 """The part `dead_letter` of `land.yaml`."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Container, Iterable
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -29,13 +29,16 @@ class DeadLetterPart(BaseModel):
         """Brokers and options. Those that are given are the source's."""
         return (self.brokers, self.options) if self.brokers else (brokers, options | self.options)
 
-    def check(self, topics: Collection[str], brokers: str) -> None:
-        """topics: that are landed. Raises ValueError."""
+    def check(self, topics: Iterable[str], bound: Container[str], brokers: str) -> None:
+        """topics: that are landed, of a pattern one. bound: all of them. Raises ValueError."""
         if not brokers:
             raise ValueError("say in `dead_letter.brokers` where its topic is: files have no brokers")
         for topic in topics:
             name = self.topic_of(topic)
             if not re.fullmatch(TOPIC, name):
                 raise ValueError(f"{name} is no name of a topic: say another in `dead_letter.topic`")
-            if name in topics:
-                raise ValueError(f"dead letters of {topic} would be landed again: `bind` names their topic {name}, too")
+            if name in bound:
+                raise ValueError(
+                    f"dead letters of {topic} would be landed again: `bind` names their topic {name}, too; where a "
+                    "pattern does, `skip` it"
+                )

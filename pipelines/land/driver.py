@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from pipelines.land.heads import Heads
 from pipelines.land.landed import Landed
 from pipelines.land.manifest import Manifest, Manifests, Read
 from pipelines.land.messages import Messages
+from pipelines.land.names import Names, taken
 from pipelines.land.plan import Plan
 from pipelines.land.planning import planned
 from pipelines.land.protection import NO_PROTECTION, Protection
@@ -23,8 +24,9 @@ from pipelines.land.schemas import Schemas
 from pipelines.land.settings import InvalidLanding, Landing, SinkPart
 from pipelines.land.sinks import kept
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import Sink, in_table
+from pipelines.land.sinks.sink import Sink, in_table, plain
 from pipelines.land.task import Task
+from pipelines.land.upsert import State
 from pipelines.places import Place, place
 from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
@@ -45,6 +47,7 @@ class Driver:
     manifests: Manifests
     sink: Sink
     messages: Messages
+    names: Names
     clock: Clock
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
@@ -61,19 +64,29 @@ class Driver:
 
         unbound: counts by topic what goes on waiting because no binding speaks of it.
         """
+        bound = self.landing.bound
 
         def land(query: str, number: int, records: replay.Records) -> Attempt:
-            return self._attempt(Batch(query, number), lambda task: [task.land(records())])
+            waiting = records() if bound.rules else ()
+            topics = frozenset(topic for each in waiting for topic in each["topic"].unique().to_pylist())
+            batch = Batch(query, number, topics=topics)
+            return self._attempt(batch, lambda task: [task.land(records())])
 
         return replay.run(
             self.manifests,
             self.sink,
             land,
             now=self.now(),
-            topics=self.landing.topics,
+            topics=bound,
             unbound=Counter() if unbound is None else unbound,
             reasons=reasons,
         )
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Those of `landing`, of tables as they are called."""
+        names = self.names.of(state.history for state in self.landing.states)
+        return tuple(replace(state, history=names[state.history]) for state in self.landing.states)
 
     def close(self) -> None:
         self.sink.close()
@@ -113,7 +126,7 @@ class Driver:
                 self.sink.staging.delete(in_table(file))
 
     def _plan(self, batch: Batch) -> Plan:
-        bindings, context = self.landing.bindings, self.landing.registry.context
+        bindings, context = self.landing.bound.bindings(batch.topics), self.landing.registry.context
         checks = self.landing.checks.checks
         stale_ms = int(self.landing.max_stale.total_seconds() * 1000)
         # Opened anew for each: Spark calls from whatever thread, and what nobody has yet is not remembered.
@@ -134,7 +147,8 @@ class Driver:
                 fitted=self.sink.fitted,
                 present=self.sink.partition,
                 protection=self._protection(),
-                state_keys={state.history: state.keys for state in self.landing.states},
+                state_keys={state.history: state.keys for state in self.states},
+                named=self.names.of,
             )
         for table, target in plan.targets.items():
             self.sink.check(table, target.schema)
@@ -164,7 +178,10 @@ def driver(landing: Landing) -> Driver:
     _check_layouts(landing, part)
     manifests = Manifests(work)
     landing = landing.model_copy(update={"sink": part})
-    return Driver(landing, work, lake, manifests, _sink(part, lake, manifests), Messages(work, manifests), clock)
+    sink = _sink(part, lake, manifests)
+    reserved = {plain(name) for state in landing.states for name in (state.table, state.deleted)}
+    names = Names(work, manifests, taken(sink, lake), reserved)
+    return Driver(landing, work, lake, manifests, sink, Messages(work, manifests), names, clock)
 
 
 def _check_layouts(landing: Landing, part: SinkPart) -> None:

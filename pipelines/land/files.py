@@ -78,6 +78,20 @@ def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
         return list(pool.map(lambda found: _new(source, found), fresh))
 
 
+def topics(source: Place, files: Sequence[New]) -> frozenset[str]:
+    """All that these files have records of: one column of them is read."""
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
+        return frozenset[str]().union(*pool.map(lambda file: _topics(source, file.entry.path), files))
+
+
+def _topics(source: Place, path: str) -> set[str]:
+    found = set[str]()
+    with source.filesystem.open_input_file(source.path(path)) as opened, pq.ParquetFile(opened) as file:
+        for batch in file.iter_batches(ROWS, columns=["topic"]):
+            found.update(topic for topic in pc.unique(batch["topic"]).to_pylist() if topic is not None)
+    return found
+
+
 def finds(source: Place, folder: Place) -> bool:
     """Whether it would take what is in a folder for raw records."""
     root, below = f"{source.url.rstrip('/')}/", f"{folder.url.rstrip('/')}/"

@@ -19,11 +19,14 @@ from pyspark.sql import SparkSession
 
 from pipelines.connectors.installation import connectors, iceberg
 from pipelines.land.batch import Batch, settle
+from pipelines.land.destinations import Destinations
 from pipelines.land.driver import Driver, Tasks, configured, driver
+from pipelines.land.landed import Landed
 from pipelines.land.prometheus import Publish, to_file, to_gateway
 from pipelines.land.report import FORMS, Done, Sum
 from pipelines.land.settings import KafkaPart, Landing
 from pipelines.land.sources import Stopping, from_files, from_kafka
+from pipelines.land.task import Task
 from pipelines.land.told import AGAIN, OWN
 from pipelines.land.upsert import Followed
 from pipelines.land.watching import watching
@@ -77,9 +80,15 @@ def run(
     clock, name = driver.clock, driver.landing.name
     follow = _following(spark, driver)
 
+    goes = Destinations(lambda sentence: print(sentence, file=sys.stderr, flush=True))
+
     def land(batch: Batch, tasks: Tasks) -> None:
+        def telling(task: Task) -> Sequence[Landed]:
+            goes.add(task.plan)
+            return tasks(task)
+
         begun = clock.now()
-        manifest = driver.land(batch, tasks)
+        manifest = driver.land(batch, telling)
         states = follow()
         now = clock.now()
         total.add(manifest)
@@ -90,6 +99,7 @@ def run(
         tell(done)
 
     settle(driver.manifests, driver.sink)
+    goes.begin(driver.landing.bindings, driver.names.of)
     total.follow(follow())  # what a replay has landed, or a job that was killed
     source = driver.landing.source
     with watching(spark, driver, publish) as tell:
@@ -105,7 +115,7 @@ def _following(spark: SparkSession, driver: Driver) -> Callable[[], tuple[Follow
         return lambda: ()
     from pipelines.land.states import following  # noqa: PLC0415 - pyiceberg costs seconds
 
-    return following(spark, driver.sink, driver.manifests, driver.landing.states)
+    return following(spark, driver.sink, driver.manifests, driver.states)
 
 
 def stopping_on_signals() -> Stopping:

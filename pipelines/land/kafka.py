@@ -1,32 +1,35 @@
 """Kafka as a source: what Spark is told, what its checkpoint says a batch holds, and which topic of a name it is."""
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import orjson
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
+from pipelines.land import starts
 from pipelines.land.batch import Batch
+from pipelines.land.bound import Bound
 from pipelines.land.manifest import Range
 from pipelines.land.raw import RAW
 from pipelines.land.settings import InvalidLanding, KafkaPart
+from pipelines.land.starts import NUMBERS, Ask, NoSuchStart, Start
 from pipelines.land.told import SourceFailed
 from pipelines.places import Place
 
 CLIENTS: Final = "kafka."
 """Begins the options that are for Kafka's own clients."""
 ADDRESS: Final = "kafka.bootstrap.servers"
+FETCH_WAIT: Final = "kafka.fetch.max.wait.ms"
+"""How long a broker keeps a consumer waiting that has read all there is: by Kafka's own default half a second."""
 
 _LOGS: Final = "v1"
 """The form of the checkpoint's logs, of all Spark 4 so far: a line that says so, then JSON."""
 
 _BEGINNING: Final = "sources/0/0"
-
-_AS_NUMBERS: Final = {"earliest": -2, "latest": -1}
-"""Of where to start, as numbers among offsets."""
 
 _LOST: Final = "data may have been lost"
 _CONCURRENT: Final = ("CONCURRENT_STREAM_LOG_UPDATE", "streaming queries are concurrently using")
@@ -37,23 +40,35 @@ Offsets = Mapping[str, Mapping[str, int]]
 
 
 def records(
-    spark: SparkSession, options: Mapping[str, str], topics: Iterable[str], *, start: str, most: int | None
+    spark: SparkSession, options: Mapping[str, str], bound: Bound, *, start: str, most: int | None
 ) -> DataFrame:
-    """A stream with the columns of `RAW`.
+    """A stream with the columns of `RAW`; of topics by pattern also those that come while it runs.
 
     start: `earliest`, `latest` or offsets as JSON, where there is no checkpoint yet. most: records of a batch.
     """
-    settings = {
+    said = reading(options, bound, start=start, most=most)
+    return spark.readStream.format("kafka").options(**said).load().select(*RAW.names)
+
+
+def reading(options: Mapping[str, str], bound: Bound, *, start: str, most: int | None) -> dict[str, str]:
+    """What Spark's source is told; options: of the settings, which come before what is assumed here."""
+    return {
         # What a transaction has not committed is not there; what was lost stops the query.
         "kafka.isolation.level": "read_committed",
         "failOnDataLoss": "true",
         "includeHeaders": "true",
+        FETCH_WAIT: "10",
         "startingOffsets": start,
         **({"maxOffsetsPerTrigger": str(most)} if most else {}),
         **options,
-        "subscribe": ",".join(sorted(set(topics))),
+        **_subscribed(bound),
     }
-    return spark.readStream.format("kafka").options(**settings).load().select(*RAW.names)
+
+
+def _subscribed(bound: Bound) -> Mapping[str, str]:
+    if bound.rules:
+        return {"subscribePattern": bound.pattern}
+    return {"subscribe": ",".join(sorted({each.topic for each in bound.named}))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +145,20 @@ class Cluster:
             for name, each in described.items()
         }
 
-    def beginnings(self, topics: Mapping[str, Topic]) -> Offsets:
-        """Of every partition the first offset that Kafka still has. Raises SourceFailed."""
-        return self._offsets({name: range(topic.partitions) for name, topic in topics.items()}, "earliest")
+    def names(self) -> set[str]:
+        """All topics that who asks may see, but for those of Kafka's own. Raises SourceFailed."""
+        with self._admin() as (_, admin):
+            return {str(name) for name in admin.listTopics().names().get()}
 
-    def ends(self, partitions: Mapping[str, Iterable[int]]) -> Offsets:
-        """Of these partitions the offsets that come next. Raises SourceFailed."""
-        return self._offsets(partitions, "latest")
+    def offsets(self, partitions: Mapping[str, Iterable[int]], at: int) -> Offsets:
+        """Of these partitions the offsets of the first records from a time on, -1 where there is none.
 
-    def _offsets(self, partitions: Mapping[str, Iterable[int]], which: str) -> Offsets:
+        at: milliseconds since the epoch; or as in `starts.NUMBERS` the first that Kafka still has, or the next.
+        Raises SourceFailed.
+        """
         with self._admin() as (jvm, admin):
-            spec = getattr(jvm.org.apache.kafka.clients.admin.OffsetSpec, which)()
+            kinds = jvm.org.apache.kafka.clients.admin.OffsetSpec
+            spec = {-2: kinds.earliest, -1: kinds.latest}.get(at, partial(kinds.forTimestamp, at))()
             partition = jvm.org.apache.kafka.common.TopicPartition
             wanted = {(name, n): partition(name, n) for name, numbers in partitions.items() for n in numbers}
             asked = jvm.java.util.HashMap()
@@ -188,9 +206,9 @@ class Cluster:
         return SourceFailed(f"Kafka at {self.options.get(ADDRESS)} does not tell of {what}: {cause}")
 
 
-def check_bound(checkpoint: Checkpoint, topics: Collection[str]) -> None:
+def check_bound(checkpoint: Checkpoint, bound: Container[str]) -> None:
     """Raises InvalidLanding of a topic that was read and is no more: Spark would take what it has for lost."""
-    if others := sorted(checkpoint.topics() - {*topics}):
+    if others := sorted(topic for topic in checkpoint.topics() if topic not in bound):
         raise InvalidLanding(
             f"The checkpoint {checkpoint.place.url} goes on with {', '.join(others)}, which is not in `bind` any more: "
             "bind it again, or remove the checkpoint, and the next run goes on behind what is landed."
@@ -213,26 +231,26 @@ def explained(failure: Exception, checkpoint: Place) -> SourceFailed | None:
     return None
 
 
-def start(asked: str, landed: Iterable[Range], topics: Mapping[str, Topic], beginnings: Callable[[], Offsets]) -> str:
+def start(asked: Start, landed: Iterable[Range], topics: Mapping[str, Topic], ask: Ask) -> str:
     """Where a query without a checkpoint begins, as Spark wants to be told.
 
-    asked: `earliest` or `latest`. landed: by other queries of the same work directory. Behind what they have landed, or
-    where Kafka begins now if it has lost more; partitions and topics that they do not know, as asked.
+    landed: by other queries of the same work directory. Behind what they have landed, or where Kafka begins now if it
+    has lost more; partitions and topics that they do not know, as asked. Raises InvalidLanding.
     """
     ends: dict[tuple[str, int], int] = {}
     for each in landed:
         ends[each.uuid, each.partition] = max(each.end, ends.get((each.uuid, each.partition), 0))
-    if not ends:
-        return asked
-
-    def begins(uuid: str, partition: int, first: int) -> int:
-        end = ends.get((uuid, partition))
-        return _AS_NUMBERS[asked] if end is None else max(end, first)
-
-    begun = {
-        name: {number: begins(topics[name].uuid, int(number), first) for number, first in partitions.items()}
-        for name, partitions in beginnings().items()
-    }
+    if not ends and asked.plain:
+        return asked.plain
+    try:
+        begun = starts.offsets(asked, {name: topic.partitions for name, topic in topics.items()}, ask)
+    except NoSuchStart as problem:
+        raise InvalidLanding(str(problem)) from None
+    for name, partitions in ask(NUMBERS["earliest"]).items() if ends else ():
+        for number, first in partitions.items():
+            end = ends.get((topics[name].uuid, int(number)))
+            if end is not None:
+                begun[name][number] = max(end, first)
     return orjson.dumps(begun).decode()
 
 
@@ -249,7 +267,7 @@ def batch(checkpoint: Checkpoint, cluster: Cluster, number: int, gaps: Collectio
         for partition, end in sorted(partitions.items(), key=lambda each: int(each[0]))
     )
     compacted = frozenset(name for name, topic in topics.items() if topic.compacted)
-    return Batch(checkpoint.query(), number, ranges, gaps=compacted | frozenset(gaps))
+    return Batch(checkpoint.query(), number, ranges, gaps=compacted | frozenset(gaps), topics=frozenset(topics))
 
 
 def options(source: KafkaPart) -> dict[str, str]:
@@ -259,7 +277,8 @@ def options(source: KafkaPart) -> dict[str, str]:
 
 def lag(cluster: Cluster, landed: Offsets) -> Mapping[str, int]:
     """By topic how many records Kafka has behind what is landed. Raises SourceFailed."""
-    ends = cluster.ends({topic: map(int, partitions) for topic, partitions in landed.items()})
+    partitions_of = {topic: [*map(int, partitions)] for topic, partitions in landed.items()}
+    ends = cluster.offsets(partitions_of, NUMBERS["latest"])
     return {
         topic: sum(max(ends[topic][number] - end, 0) for number, end in partitions.items())
         for topic, partitions in landed.items()

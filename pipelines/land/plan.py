@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.partitions import Fields
@@ -11,6 +11,9 @@ from pipelines.land.protection import NO_PROTECTION, Protection
 from pipelines.land.targets import Target
 from sigla.decoding.decoder import Limits
 from sigla.model import BodyKey
+
+TOMBSTONES: Final = "_tombstones"
+"""Stands for the record's name in the table of nulls, which have none."""
 
 
 class Strategy(Enum):
@@ -79,9 +82,14 @@ class Binding:
     def table_of(self, record: str = "") -> str:
         return self.table.replace("{record}", record)
 
-    def message_table(self, message: str, messages: tuple[str, ...]) -> str:
-        """Of a Protobuf message of the topic; the first of `messages` has the table of the topic itself."""
-        return self.table_of() if message == messages[0] else f"{self.table_of()}.{message}"
+    def asked(self, record: str, messages: tuple[str, ...] | None) -> str:
+        """What the table of a record is asked to be called.
+
+        messages: of a Protobuf topic, of which the first has the table of the topic itself.
+        """
+        if messages is None:
+            return self.table_of(record)
+        return self.table_of() if record == messages[0] else f"{self.table_of()}.{record}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +150,7 @@ class Plan:
     dropped: by binding and subject, the members of its reader for which a pinned table has no column. keyed: the tables
     of which `_key` is what keys say, whatever a value calls its own. messages: of Protobuf topics whose subject goes by
     the topic, the full names that are read; of values each has a table. protection: of columns; its key is in no
-    manifest.
+    manifest. names: of tables, by what `bind` calls them; one that is missing is called so.
     """
 
     query: str
@@ -158,13 +166,20 @@ class Plan:
     additional: Additional = Additional.KEEP
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     protection: Protection = NO_PROTECTION
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, binding: Binding, record: str) -> str | None:
         """Of a record, by its full name; None of a message that the plan does not know of."""
         messages = self.messages.get(binding)
-        if messages is None:
-            return binding.table_of(record)
-        return binding.message_table(record, messages) if record in messages else None
+        if messages is not None and record not in messages:
+            return None
+        asked = binding.asked(record, messages)
+        return self.names.get(asked, asked)
+
+    def deletes(self, binding: Binding) -> str:
+        """The table of nulls."""
+        asked = binding.table_of(TOMBSTONES)
+        return self.names.get(asked, asked)
 
     def binding(self, topic: str, part: str) -> Binding | None:
         return next((each for each in self.bindings if (each.topic, each.part) == (topic, part)), None)

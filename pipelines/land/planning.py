@@ -1,7 +1,8 @@
 """The plan of a batch: what its tables will look like."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
@@ -9,12 +10,12 @@ import pyarrow as pa
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import KEY
 from pipelines.land.layout import Present, layouts
-from pipelines.land.plan import Answer, Binding, Checks, Head, Plan, Strategy
+from pipelines.land.plan import TOMBSTONES, Answer, Binding, Checks, Head, Plan, Strategy
 from pipelines.land.protection import NO_PROTECTION, Do, Protection
 from pipelines.land.readers import PROTOBUF, Readers
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.targets import Evolve, Target, dropped, evolve
-from pipelines.land.transform import TOMBSTONES, beside_key
+from pipelines.land.transform import beside_key
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
 
@@ -23,6 +24,9 @@ Columns = Callable[[str], pa.Schema | None]
 
 Fitted = Callable[[pa.StructType, pa.Schema | None], pa.StructType]
 """A reader's columns, of the types that a table has for them; the table's columns as they are, None of a new one."""
+
+Naming = Callable[[Iterable[str]], Mapping[str, str]]
+"""What tables are asked to be called → what they are called; those that are missing are called so."""
 
 MessagesOf = Callable[[Binding], tuple[str, ...]]
 """A binding → the Protobuf messages that its topic had before; () where none was met."""
@@ -44,13 +48,17 @@ def planned(
     present: Present = lambda _: (),
     protection: Protection = NO_PROTECTION,
     state_keys: Mapping[str, tuple[str, ...]] | None = None,
+    named: Naming = lambda _: {},
 ) -> Plan:
     """Tables only grow, so a target is the table as it is and all that its readers have beyond it. Raises Misbound.
 
     state_keys: of tables with a state, the names by which its rows are told apart; () for the key of the record.
     """
     messages = _messages(bindings, answer, readers, met)
-    keyed = _keyed(answer, messages)
+    plan = Plan(query, batch, context, bindings, answer, {}, checks, messages=messages, additional=readers.additional)
+    plan = replace(plan, names=named(_asked(plan)))
+    protection = protection.called(plan.names)
+    keyed = _keyed(plan)
     known: dict[str, pa.Schema | None] = {}
     targets: dict[str, pa.Schema] = {}
     rows: list[tuple[Binding, str, str, pa.StructType]] = []
@@ -78,34 +86,21 @@ def planned(
         keys = [binding_ for binding_ in bindings if (binding_.topic, binding_.part) == (binding.topic, "key")]
         key_types = [kind for each in keys for _, _, kind in _types(each, answer, readers, messages)]
         for head, record, read in _types(binding, answer, readers, messages):
-            table = _table(binding, record, messages)
+            table = plan.table(binding, record) or ""
             kind = protection.type(beside_key(read) if table in keyed else read, table)
             if state_keys and table in state_keys:
                 _check_keys(table, state_keys[table], read, key_types, protection)
             rows.append((binding, head.subject, table, kind))
             bound.setdefault(binding, []).append(table)
             grow(table, kind, head.version, key_types)
-        grow(binding.table_of(TOMBSTONES), pa.struct([]), 0, key_types)
+        grow(plan.deletes(binding), pa.struct([]), 0, key_types)
     chosen = {table: Target(schema) for table, schema in targets.items()}
     left_out: dict[tuple[Binding, str], tuple[str, ...]] = {}
     for binding, subject, table, kind in rows:
         if names := dropped(kind, chosen[table]):
             left_out[binding, subject] = tuple(dict.fromkeys((*left_out.get((binding, subject), ()), *names)))
-    return Plan(
-        query,
-        batch,
-        context,
-        bindings,
-        answer,
-        chosen,
-        checks,
-        left_out,
-        keyed,
-        messages,
-        readers.additional,
-        layouts(bound, targets, present),
-        protection,
-    )
+    laid_out = layouts(bound, targets, present)
+    return replace(plan, targets=chosen, dropped=left_out, keyed=keyed, layouts=laid_out, protection=protection)
 
 
 def _check_keys(
@@ -159,24 +154,26 @@ def _messages_of(binding: Binding, head: Head, readers: Readers, met: MessagesOf
     return (binding.message,)
 
 
-def _table(binding: Binding, record: str, messages: _Messages) -> str:
-    """Of what is landed as a record of this full name."""
-    return binding.message_table(record, messages[binding]) if binding in messages else binding.table_of(record)
+def _records(plan: Plan, binding: Binding) -> Iterator[str]:
+    """The full names of what a binding reads."""
+    for head in plan.answer.heads[binding].values():
+        yield from plan.messages.get(binding, (head.record,))
 
 
-def _keyed(answer: Answer, messages: _Messages) -> frozenset[str]:
+def _asked(plan: Plan) -> Iterator[str]:
+    """What tables are asked to be called, in the order of the bindings."""
+    for binding in plan.bindings:
+        if binding.part == "value":
+            yield from (binding.asked(record, plan.messages.get(binding)) for record in _records(plan, binding))
+            yield binding.table_of(TOMBSTONES)
+
+
+def _keyed(plan: Plan) -> frozenset[str]:
     """The tables of topics whose keys are bound."""
-    topics = {binding.topic for binding in answer.heads if binding.part == "key"}
-    values = {
-        binding: heads for binding, heads in answer.heads.items() if binding.part == "value" and binding.topic in topics
-    }
-    deletes = {binding.table_of(TOMBSTONES) for binding in values}
-    return frozenset(
-        _table(binding, record, messages)
-        for binding, heads in values.items()
-        for head in heads.values()
-        for record in messages.get(binding, (head.record,))
-    ).union(deletes)
+    topics = {binding.topic for binding in plan.answer.heads if binding.part == "key"}
+    values = [each for each in plan.answer.heads if each.part == "value" and each.topic in topics]
+    tables = {plan.table(binding, record) for binding in values for record in _records(plan, binding)}
+    return frozenset(table for table in tables if table).union(map(plan.deletes, values))
 
 
 _KEYS: Final = re.compile(rf"{KEY}(__v\d+)*")

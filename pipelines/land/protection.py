@@ -13,8 +13,8 @@ all that is in it.
 """
 
 import hmac
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
@@ -61,6 +61,11 @@ class Protection:
 
     rules: tuple[ColumnRule, ...] = ()
     key: bytes = field(default=b"", repr=False)
+
+    def called(self, names: Mapping[str, str]) -> "Protection":
+        """The same of tables as they are called. names: by what `bind` calls them; a rule may say either."""
+        others = [replace(rule, table=names[rule.table]) for rule in self.rules if rule.table in names]
+        return replace(self, rules=tuple(dict.fromkeys((*self.rules, *others))))
 
     def type(self, kind: pa.StructType, table: str, above: str = "") -> pa.StructType:
         """The columns of a table that a reader's columns become. above: the path to them, with a dot."""

@@ -6,7 +6,7 @@ one after another: each begins with what all before it have resolved, and of two
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from hashlib import blake2b
@@ -50,7 +50,7 @@ def run(
     land: Land,
     *,
     now: datetime,
-    topics: Collection[str],
+    topics: Container[str],
     unbound: Counter[str],
     reasons: Iterable[str] = (),
 ) -> Manifest | None:
@@ -88,10 +88,10 @@ def run(
 class Waiting:
     """What is in the quarantine, is not resolved and has one of some reasons. Batches have the column MARK, too."""
 
-    def __init__(self, manifests: Manifests, sink: Sink, topics: Collection[str], reasons: frozenset[str]) -> None:
+    def __init__(self, manifests: Manifests, sink: Sink, topics: Container[str], reasons: frozenset[str]) -> None:
         self._manifests = manifests
         self._sink = sink
-        self._topics = pa.array(topics, pa.string())
+        self._topics = topics
         self._reasons = reasons
         self._of_files: dict[str, bool] = {}
         self._resolved, self._unmarked = Offsets(_BATCH, MARK), Offsets(_BATCH)
@@ -143,7 +143,8 @@ class Waiting:
                 yield waits.filter(self._wanted(waits["reasons"])) if self._reasons else waits
 
     def _bound(self, batch: pa.RecordBatch) -> pa.BooleanArray:
-        return pc.is_in(batch["topic"], value_set=self._topics)
+        bound = [topic for topic in batch["topic"].unique().to_pylist() if topic in self._topics]
+        return pc.is_in(batch["topic"], value_set=pa.array(bound, pa.string()))
 
     def _wanted(self, reasons: pa.Array) -> pa.BooleanArray:
         """Of each record whether one of its parts has one of the reasons."""

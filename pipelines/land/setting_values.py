@@ -77,3 +77,5 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
 Text = Annotated[str, AfterValidator(_text)]
 Topic = Annotated[str, Field(pattern=TOPIC)]
+Topics = Annotated[str, Field(pattern=TOPIC.replace("-]", "*-]"))]
+"""A topic, or a pattern of several."""

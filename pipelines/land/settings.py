@@ -1,26 +1,29 @@
 """`land.yaml`: what is landed, from where, as what, and what may be wrong with it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
     model_validator,
 )
 
-from pipelines.land import form, plan, upsert
+from pipelines.land import form, plan, starts, upsert, wording
+from pipelines.land.bound import ANY, Bound, Rule, is_pattern, parts_of, with_defaults
 from pipelines.land.dead_letter_settings import DeadLetterPart
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.hash_key import REFERENCE
 from pipelines.land.outputs import ROW_GROUP, Format
 from pipelines.land.protection import HEADERS, KEY_BYTES, ColumnRule, Do
-from pipelines.land.setting_values import Columns, Duration, Partition, Reader, Size, Text, Topic
+from pipelines.land.setting_values import Columns, Duration, Partition, Reader, Size, Text, Topic, Topics
 from pipelines.land.sinks.sink import OURS
+from pipelines.land.starts import Start
 from pipelines.land.targets import Evolve
 from pipelines.places import named
 from sigla.decoding.decoder import DEEPEST, Limits
@@ -84,7 +87,7 @@ class KafkaPart(_Part):
 
     kind: Literal["kafka"]
     brokers: Text
-    start: Literal["earliest", "latest"] = "earliest"
+    start: Annotated[Start, BeforeValidator(starts.read)] = Start()
     max_offsets: int | None = Field(default=None, gt=0, lt=2**63)
     options: dict[str, str] = {}
     gaps: tuple[Topic, ...] = ()
@@ -109,7 +112,9 @@ class FilesPart(_Part):
 
 
 class BindPart(_Part):
-    topic: Topic
+    """topic: its name, or a pattern of several. skip: of a pattern, what it leaves out."""
+
+    topic: Topics
     part: Literal["value", "key"] = "value"
     strategy: plan.Strategy = plan.Strategy.TOPIC
     reader: Reader = plan.Reader()
@@ -121,6 +126,7 @@ class BindPart(_Part):
     unwrap: upsert.Unwrap = upsert.Unwrap.NONE
     partition: Partition = None
     sort: Columns = None
+    skip: tuple[Topics, ...] = ()
 
     @model_validator(mode="after")
     def _of_a_state(self) -> Self:
@@ -130,6 +136,8 @@ class BindPart(_Part):
             return self
         if self.part == "key" or self.strategy is not plan.Strategy.TOPIC:
             raise ValueError("`mode: upsert` is for values under the strategy TopicName")
+        if is_pattern(self.topic):
+            raise ValueError(f"`mode: upsert` is for topics by their names, and {self.topic} is a pattern")
         if len(set(self.keys)) < len(self.keys):
             raise ValueError("`keys` names a field twice")
         return self
@@ -155,14 +163,24 @@ class BindPart(_Part):
             raise ValueError("the records of a topic have a table each: `table` must have `{record}` in it")
         if not by_record and "{record}" in self.table:
             raise ValueError("`{record}` is for strategies that go by records: say another `table`")
+        self._check_pattern()
         if self.part == "value" and self.binding.table in OURS:
             raise ValueError(f"the table {self.binding.table} is the job's own: say another `table` for {self.topic}")
         return self
 
+    def _check_pattern(self) -> None:
+        stars = self.topic.count(ANY)
+        if self.skip and not stars:
+            raise ValueError(f"`skip` is for patterns, and {self.topic} is a topic: remove `skip`")
+        if unknown := sorted(number for number in parts_of(self.table) if not 0 < number <= stars):
+            raise ValueError(f"`table` speaks of {{{unknown[0]}}}, and `topic` has {stars} of `*`")
+
     @property
     def binding(self) -> plan.Binding:
-        default = self.topic if self.strategy is plan.Strategy.TOPIC else f"{self.topic}.{{record}}"
+        default = "{topic}" if self.strategy is plan.Strategy.TOPIC else "{topic}.{record}"
         table = self.table or default
+        if not is_pattern(self.topic):
+            table = table.replace("{topic}", self.topic)
         return plan.Binding(
             self.topic,
             self.part,
@@ -261,6 +279,7 @@ class Landing(_Part):
     name: str = Field(default="land", pattern="^[A-Za-z0-9_.-]+$")
     registry: RegistryPart
     source: Annotated[KafkaPart | FilesPart, Field(discriminator="kind")]
+    defaults: dict[str, Any] = {}
     bind: tuple[BindPart, ...] = Field(min_length=1)
     checks: ChecksPart = ChecksPart()
     sink: SinkPart
@@ -272,16 +291,23 @@ class Landing(_Part):
     work: Text
     max_stale: Duration = timedelta(hours=1)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, form: Any) -> Any:
+        return with_defaults(form, BindPart.model_fields)
+
     @model_validator(mode="after")
     def _topics_agree(self) -> Self:
         bound = [(each.topic, each.part) for each in self.bind]
         if len(set(bound)) < len(bound):
             raise ValueError("a part of a topic is bound once")
-        lonely = {topic for topic, part in bound if part == "key"} - {topic for topic, part in bound if part == "value"}
+        known = self.bound
+        lonely = [topic for topic, part in bound if part == "key" and not is_pattern(topic) and topic not in known]
         if lonely:
             raise ValueError(f"keys of {min(lonely)} are bound and its values are not")
         if self.dead_letter:
-            self.dead_letter.check(self.topics, self.letters_reach[0])
+            some = [each.topic.replace(ANY, "x") for each in self.bind]
+            self.dead_letter.check(some, known, self.letters_reach[0])
         return self
 
     @model_validator(mode="after")
@@ -294,7 +320,7 @@ class Landing(_Part):
     def _state(self, value: BindPart) -> upsert.State | None:
         if value.mode == "append":
             return None
-        bound = any((each.topic, each.part) == (value.topic, "key") for each in self.bind)
+        bound = any((each.topic, each.part) == (value.topic, "key") for each in self.bound.bindings([value.topic]))
         return upsert.State(value.binding.table, value.keys, value.unwrap, bound)
 
     @property
@@ -316,12 +342,19 @@ class Landing(_Part):
         return self.dead_letter.reached(*own) if self.dead_letter else own
 
     @property
+    def bound(self) -> Bound:
+        rules = tuple(Rule(each.binding, each.skip) for each in self.bind if is_pattern(each.topic))
+        return Bound(tuple(each.binding for each in self.bind if not is_pattern(each.topic)), rules)
+
+    @property
     def bindings(self) -> tuple[plan.Binding, ...]:
-        return tuple(each.binding for each in self.bind)
+        """Of the topics that are bound by their names."""
+        return self.bound.bindings(())
 
     @property
     def topics(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each.topic for each in self.bind))
+        """Those that are bound by their names."""
+        return tuple(dict.fromkeys(each.topic for each in self.bindings))
 
 
 def read(path: Path) -> Landing:
@@ -344,7 +377,7 @@ def parse(content: str | bytes, name: str) -> Landing:
     try:
         return Landing.model_validate(found)
     except ValidationError as problem:
-        raise InvalidLanding(f"{name}: {_first(problem)}.") from None
+        raise InvalidLanding(f"{name}: {wording.first(problem, _PARTS)}.") from None
 
 
 _PARTS: Final[Mapping[str, type[BaseModel]]] = {
@@ -361,38 +394,3 @@ _PARTS: Final[Mapping[str, type[BaseModel]]] = {
     "trigger": TriggerPart,
 }
 """By the last name on the way to it."""
-
-_MAPPING: Final = "is to be a mapping, as in {name: value}"
-_KINDS: Final = "`kind` is to be kafka or files"
-_SAID: Final = {
-    "dict_type": _MAPPING,
-    "invalid_key": "is no text: put it in quotes",
-    "missing": "is missing",
-    "model_attributes_type": "is to be a mapping, as in {kind: files}",
-    "model_type": _MAPPING,
-    "string_type": "is to be a text, in quotes where YAML makes something else of it",
-    "too_short": "is empty",
-    "tuple_type": "is to be a list",
-    "union_tag_invalid": _KINDS,
-    "union_tag_not_found": _KINDS,
-}
-"""Instead of pydantic's words, which speak of Python."""
-
-
-def _first(problem: ValidationError) -> str:
-    # A list whose members are wrong is too short as well.
-    errors = [error for error in problem.errors() if error["type"] != "too_short"] or problem.errors()
-    first = errors[0]
-    where = ".".join(str(step) for step in first["loc"] if step not in ("kafka", "files"))
-    if first["type"] == "extra_forbidden":
-        said = f"there is no such setting; there are {', '.join(_beside(first['loc']))}"
-    else:
-        said = _SAID.get(first["type"], first["msg"].removeprefix("Value error, ").replace("Input should", "is to"))
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return f"`{where}`: {said}{more}" if where else f"{said}{more}"
-
-
-def _beside(unknown: tuple[int | str, ...]) -> Iterable[str]:
-    """The settings that there are where one is that nobody knows."""
-    part = next((step for step in reversed(unknown[:-1]) if isinstance(step, str)), "")
-    return _PARTS[part].model_fields

@@ -15,7 +15,7 @@ from pipelines.land.batch import Batch, resume
 from pipelines.land.driver import Driver, Tasks
 from pipelines.land.landed import Landed
 from pipelines.land.settings import FilesPart, InvalidLanding, KafkaPart
-from pipelines.land.task import Task, in_arrow
+from pipelines.land.task import Sent, Task, in_arrow, sent
 from pipelines.places import Place, place
 
 Land = Callable[[Batch, Tasks], None]
@@ -72,14 +72,17 @@ def from_kafka(
             raise
         reached = max(reached, number)
 
-    topics = cluster.topics(landing.topics)  # also where there is nothing to start: it says which one is missing
-    start: str = source.start
+    bound = landing.bound
+    found = {topic for topic in cluster.names() if topic in bound} if bound.rules else set[str]()
+    topics = cluster.topics({*landing.topics, *found})  # in any case: it says which one is missing
+    start = "earliest"
     if checkpoint.begun():
-        kafka.check_bound(checkpoint, landing.topics)
+        kafka.check_bound(checkpoint, bound)
     else:
         landed_before = (each for manifest in driver.manifests.all() for each in manifest.ranges)
-        start = kafka.start(start, landed_before, topics, partial(cluster.beginnings, topics))
-    frame = kafka.records(spark, options, landing.topics, start=start, most=source.max_offsets)
+        whole = {name: range(topic.partitions) for name, topic in topics.items()}
+        start = kafka.start(source.start, landed_before, topics, partial(cluster.offsets, whole))
+    frame = kafka.records(spark, options, bound, start=start, most=source.max_offsets)
     writer = frame.writeStream.queryName(landing.name).foreachBatch(on_batch).option("checkpointLocation", kept.url)
     every = f"{landing.trigger.every.total_seconds():.0f} seconds"
     writer = writer.trigger(processingTime=every) if stream else writer.trigger(availableNow=True)
@@ -110,7 +113,7 @@ def from_files(
     spark: SparkSession, driver: Driver, source: FilesPart, land: Land, stopping: Stopping, *, stream: bool
 ) -> None:
     """The same, of files: only those that no manifest names. Raises InvalidLanding, Stopped."""
-    raw, context = place(source.path), spark.sparkContext
+    raw, context, bound = place(source.path), spark.sparkContext, driver.landing.bound
     for setting, folder in (("sink.lake", driver.lake), ("work", driver.work)):
         if files.finds(raw, folder):
             raise InvalidLanding(
@@ -128,12 +131,13 @@ def from_files(
             def tasks(task: Task, shares: Sequence[files.Share] = shares) -> list[Landed]:
                 if not shares:  # files without a row, which Spark cannot divide
                     return []
-                return [
-                    Landed.decoded(told)
-                    for told in context.parallelize(shares, len(shares)).map(_own(task, raw)).collect()
-                ]
+                with sent(context, task) as each:
+                    done = context.parallelize(shares, len(shares)).map(_own(each, raw)).collect()
+                return [Landed.decoded(one) for one in done]
 
-            land(Batch(query, number, entries=tuple(file.entry for file in several)), tasks)
+            entries = tuple(file.entry for file in several)
+            topics = files.topics(raw, several) if bound.rules else frozenset[str]()
+            land(Batch(query, number, entries=entries, topics=topics), tasks)
             if stopping.asked.is_set():
                 return
         if not stream or stopping.asked.wait(driver.landing.trigger.every.total_seconds()):
@@ -142,7 +146,8 @@ def from_files(
 
 def landed(frame: DataFrame, task: Task) -> list[Landed]:
     """What its tasks did. frame: with the columns of RAW, and no others: so those of tables may change in between."""
-    rows = without_nulls(frame).mapInArrow(in_arrow(task), "landed binary").collect()
+    with sent(frame.sparkSession.sparkContext, task) as each:
+        rows = without_nulls(frame).mapInArrow(in_arrow(each), "landed binary").collect()
     return [Landed.decoded(row.landed) for row in rows]
 
 
@@ -154,6 +159,6 @@ def without_nulls(frame: DataFrame) -> DataFrame:
     return frame.withColumn("headers", coalesce("headers", array().cast(frame.schema["headers"].dataType)))
 
 
-def _own(task: Task, raw: Place) -> Callable[[files.Share], bytes]:
+def _own(task: Sent, raw: Place) -> Callable[[files.Share], bytes]:
     """What a task does that reads its files itself."""
-    return lambda share: task.land(files.read(raw, share)).encoded()
+    return lambda share: task().land(files.read(raw, share)).encoded()

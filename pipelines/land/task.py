@@ -3,11 +3,11 @@
 import atexit
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from typing import Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -22,6 +22,9 @@ from pipelines.places import Place
 from sigla import opening
 from sigla.decoding.decoder import Limits
 from sigla.settings import Address
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast, SparkContext
 
 Batches = Iterable[pa.RecordBatch]
 
@@ -46,11 +49,30 @@ class Task:
         return transform.land(batches, self.plan, worker.readers(self.now), outputs, self.now)
 
 
-def in_arrow(task: Task) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+Sent = Callable[[], Task]
+"""The task, where it is wanted: a plan of many tables is large, and a worker that has it needs it no second time."""
+
+
+@contextmanager
+def sent(context: "SparkContext", task: Task) -> Iterator[Sent]:
+    """Sends a task to the workers, once to each."""
+    broadcast = context.broadcast(task)
+    try:
+        yield partial(_value, broadcast)
+    finally:
+        broadcast.destroy()
+
+
+def _value(broadcast: "Broadcast[Task]") -> Task:
+    task: Task = broadcast.value
+    return task
+
+
+def in_arrow(task: Sent) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: raw columns in, one row with a `Landed` out."""
 
     def landed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.RecordBatch.from_pydict({"landed": [task.land(batches).encoded()]})
+        yield pa.RecordBatch.from_pydict({"landed": [task().land(batches).encoded()]})
 
     return landed
 

@@ -28,10 +28,6 @@ from pipelines.land.tally import Tally
 from pipelines.land.targets import SYSTEM
 from sigla.decoding.reasons import FINE, REASONS
 
-TOMBSTONES = "_tombstones"
-"""Stands for the record's name in the table of nulls, which have none."""
-
-
 SLICE_BYTES = 32 * 2**20
 """Of keys and values that are decoded at once. Defaults and enums make a record longer than its bytes."""
 SLICE_CELLS = 2**21
@@ -125,7 +121,7 @@ class _Task:
             table = self.plan.table(value_binding, group.record)
             if table is not None:
                 self._land_group(batch, table, group)
-        self._land_tombstones(batch, value_binding.table_of(TOMBSTONES))
+        self._land_tombstones(batch, self.plan.deletes(value_binding))
         self._set_aside(batch)
 
     def _meet(self, batch: "_Batch", part: Part, binding: Binding) -> None:

@@ -41,6 +41,7 @@ def _printed(asked: argparse.Namespace) -> int:
     with ExitStack() as stack:
         opened = driver(configured(asked.config))
         stack.callback(opened.close)
+        asked.table = asked.table and opened.names.name(asked.table)
         iceberg = _iceberg(opened.sink)
         return _shown(asked, tables(opened), _attached(opened, iceberg) if iceberg else None)
 
@@ -62,7 +63,7 @@ def _shown(asked: argparse.Namespace, found: Sequence[TableFacts], catalog: Iceb
 
 
 def _one(found: Sequence[TableFacts], called: str) -> TableFacts:
-    """By what `land.yaml` calls it, or by its name in the catalog. Raises UnknownTable."""
+    """By its name in reports, or in the catalog. Raises UnknownTable."""
     for each in found:
         if called == each.table:
             return each

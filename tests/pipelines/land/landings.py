@@ -74,15 +74,20 @@ class Landings:
         for job in self.jobs:
             job.close()
 
+    def named(self, table: str) -> str:
+        """What a table is called. table: as `bind` calls it."""
+        return self.job.names.of([table])[table]
+
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Of the last batch, without our own columns."""
+        """Of the last batch, without our own columns. table: as `bind` calls it."""
+        table = self.named(table)
         files = [self.home / "lake" / folder(table) / file.path for file in self.last.files if file.table == table]
         found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
         return [{name: value for name, value in row.items() if not name.startswith("_sr_")} for row in found]
 
     def committed(self, table: str) -> list[dict[str, Any]]:
         """All that the sink has, in the order of offsets."""
-        found = [row for batch in self.job.sink.rows(table) for row in batch.to_pylist()]
+        found = [row for batch in self.job.sink.rows(self.named(table)) for row in batch.to_pylist()]
         return sorted(found, key=lambda row: row["_sr_offset"])
 
     def quarantined(self) -> list[tuple[str, str]]:

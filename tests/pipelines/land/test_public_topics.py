@@ -98,9 +98,10 @@ def differences(landings: Landings, topic: Topic) -> Iterator[str]:
 
 def rows(landings: Landings, table: str) -> Iterator[tuple[pa.DataType, int, dict[str, Any]]]:
     """Of the last batch, with their offsets, with the type and without our own columns."""
+    name = landings.named(table)
     for file in landings.last.files:
-        if file.table == table:
-            found = pq.ParquetFile(landings.home / "lake" / folder(table) / file.path).read()
+        if file.table == name:
+            found = pq.ParquetFile(landings.home / "lake" / folder(name) / file.path).read()
             own = [name for name in found.schema.names if not name.startswith("_sr_")]
             kind = pa.struct([found.schema.field(name) for name in own])
             offsets = found.column("_sr_offset").to_pylist()

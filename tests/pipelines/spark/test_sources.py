@@ -15,6 +15,7 @@ from pipelines.land.kafka import Checkpoint
 from pipelines.land.manifest import Counts, Entry, Range, Stopped
 from pipelines.land.raw import RAW
 from pipelines.land.settings import InvalidLanding
+from pipelines.land.starts import Start
 from pipelines.land.told import SourceFailed
 from pipelines.places import Place, place
 from tests.pipelines.land.world import raw
@@ -72,10 +73,10 @@ def test_a_query_without_a_checkpoint_goes_on_behind_what_others_have_landed() -
     ]
     topics = {"orders": kafka.Topic("uuid", 3, compacted=False), "anew": kafka.Topic("new", 1, compacted=False)}
     there = {"orders": {"0": 5, "1": 8, "2": 0}, "anew": {"0": 0}}
-    begins = json.loads(kafka.start("earliest", landed, topics, lambda: there))
+    begins = json.loads(kafka.start(Start("earliest"), landed, topics, lambda _: there))
     assert begins == {"orders": {"0": 9, "1": 8, "2": -2}, "anew": {"0": -2}}
-    assert json.loads(kafka.start("latest", landed, topics, lambda: there))["orders"]["2"] == -1
-    assert kafka.start("latest", [], topics, lambda: there) == "latest"
+    assert json.loads(kafka.start(Start("latest"), landed, topics, lambda _: there))["orders"]["2"] == -1
+    assert kafka.start(Start("latest"), [], topics, lambda _: there) == "latest"
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pipelines.land.sinks.sink import folder
 from tests.pipelines.tables.lakes import Lake, command
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -32,12 +31,12 @@ def test_a_list_says_of_each_table_what_is_in_it(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = {each["table"]: each for each in listed(lake, monkeypatch, capsys)}
-    assert {name: each["rows"] for name, each in found.items()} == {"orders": 2, "shop.Refunds": 2, "_quarantine": 2}
-    assert {name: each["files"] for name, each in found.items()} == {"orders": 2, "shop.Refunds": 1, "_quarantine": 2}
-    assert found["shop.Refunds"]["name"] == folder("shop.Refunds")
+    assert {name: each["rows"] for name, each in found.items()} == {"orders": 2, "shop_refunds": 2, "_quarantine": 2}
+    assert {name: each["files"] for name, each in found.items()} == {"orders": 2, "shop_refunds": 1, "_quarantine": 2}
+    assert found["shop_refunds"]["name"] == "shop_refunds"
     assert found["orders"]["topics"] == ["orders"]
-    assert found["shop.Refunds"]["topics"] == ["shop.Refunds"]
-    assert [found[name]["last_batch"]["number"] for name in ("orders", "_quarantine", "shop.Refunds")] == [1, 1, 2]
+    assert found["shop_refunds"]["topics"] == ["shop.Refunds"]
+    assert [found[name]["last_batch"]["number"] for name in ("orders", "_quarantine", "shop_refunds")] == [1, 1, 2]
     data = sum(path.stat().st_size for path in (lake.home / "lake" / "orders").rglob("*.parquet"))
     assert found["orders"]["bytes"] == data
     assert found["orders"]["location"].endswith("/lake/orders")
@@ -49,7 +48,7 @@ def test_the_list_for_a_person_has_a_line_for_each_table(
     assert command(monkeypatch, str(lake.config)) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == ["topic", "table", "rows", "files", "size", "last", "batch", "at", "where"]
-    assert [row.split()[1] for row in rows] == ["_quarantine", "orders", "shop.Refunds"]
+    assert [row.split()[1] for row in rows] == ["_quarantine", "orders", "shop_refunds"]
 
 
 def test_one_table_shows_every_column_with_its_type(
@@ -73,18 +72,19 @@ def test_one_table_shows_every_column_with_its_type(
     assert decimal in shown
 
 
-def test_a_table_is_found_by_its_name_in_the_catalog_too(
+def test_a_table_is_found_by_its_name_and_by_what_bind_calls_it(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whoever reads SQL knows no other name."""
-    assert listed(lake, monkeypatch, capsys, folder("shop.Refunds"))["table"] == "shop.Refunds"
+    """Whoever reads SQL knows the one, and who has written `land.yaml` the other."""
+    for called in ("shop_refunds", "shop.Refunds"):
+        assert listed(lake, monkeypatch, capsys, called)["table"] == "shop_refunds"
 
 
 def test_an_unknown_table_is_a_sentence_that_names_the_others(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command(monkeypatch, str(lake.config), "nothing") == 2
-    assert capsys.readouterr().err == "Unknown table nothing. Tables: _quarantine, orders, shop.Refunds.\n"
+    assert capsys.readouterr().err == "Unknown table nothing. Tables: _quarantine, orders, shop_refunds.\n"
 
 
 def test_a_lake_without_tables_says_so(
