@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class NotDeployed(Exception):
 class Deployment:
     """A stage on its way.
 
-    flags: settings of the command line. options: for `cdk deploy`. meant: data may move.
+    flags: settings of the command line. options: for `cdk deploy`. meant: data may move. tell: a person, on the way.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Deployment:
     options: Sequence[str] = ()
     meant: bool = False
     environ: Mapping[str, str] = field(default_factory=dict)
+    tell: Callable[[str], None] = lambda _: None
 
     def run(self, account: Account) -> Stack:
         """The stack as it is afterwards. Raises InvalidSetting, NotDeployed, Unreachable."""
@@ -77,12 +78,22 @@ class Deployment:
             self.check(there)
         else:
             self.insist(elsewhere(account.with_identity(self.settings.identity), Target.of(self.settings)))
+            self.tell(self.beginning(account))
         self.deploy(account)
         stack = account.stack(self.settings.stack_name)
         if stack is None:
             raise NotDeployed(f"CDK says that it is done, and there is no stack {self.settings.stack_name}.", 1)
         self.claim(stack)
         return stack
+
+    def beginning(self, account: Account) -> str:
+        """What a stack that is not there yet will be: whoever meant another one sees it before CDK asks."""
+        settings, found = self.settings, (self.settings.bucket_name, self.settings.table_name)
+        what = f"with the data of {' and '.join(filter(None, found))}" if any(found) else "which begins empty"
+        return (
+            f"There is no stack {settings.stack_name} in account {account.number()}, region {account.region}: it will "
+            f"be a new one, of the registry {settings.registry_name}, {what}."
+        )
 
     def recognise(self, account: Account) -> None:
         """Raises NotDeployed where the stage is of LocalStack, or of another account or region.
@@ -262,7 +273,8 @@ def main() -> int:
         # Whatever is asked below is asked in one region: boto3 does not know every variable that CDK does.
         os.environ["AWS_REGION"] = os.environ["AWS_DEFAULT_REGION"] = region(os.environ)
         deployment = Deployment(
-            arguments.name, path, settings, arguments.context, arguments.options, arguments.meant, os.environ
+            *(arguments.name, path, settings, arguments.context, arguments.options, arguments.meant, os.environ),
+            tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
         account = here()
         print(told(deployment.run(account)))

@@ -1,8 +1,10 @@
 """Writes the first stage file of a deployment: `make stage NAME=prod`.
 
 python -m infra.stage prod -c registry_name=orders -c zones=use1-az1,use1-az2
+python -m infra.stage prod -c stack_name=sigla-orders -c registry_name=orders -c identity=…    a file that was lost
 
-It asks what -c does not say, where somebody is there to be asked, and draws an identity. A file that is there stays.
+It asks what -c does not say, where somebody is there to be asked, and draws an identity, unless it is that of a stack
+that is there. A file that is there stays.
 """
 
 import argparse
@@ -55,33 +57,42 @@ ALWAYS = (
 
 
 def chosen(name: str, given: Mapping[str, str], ask: Ask | None, found: Mapping[str, str] | None = None) -> Settings:
-    """The settings of a new deployment: what is given, what is answered, and defaults. Raises InvalidSetting.
+    """The settings of a deployment: what is given, what is answered, and defaults. Raises InvalidSetting.
 
-    ask: puts a question to a person; None: there is none. found: what a question offers besides defaults.
+    ask: puts a question to a person; None: there is none. found: where the environment leads, which is offered, and
+    taken where nobody is asked. An identity is given for a stack that is there, whose file was lost.
     """
     known = flat(Settings())
-    if reserved := [each for each in ("stage", "identity") if each in given]:
-        raise InvalidSetting(f"{', '.join(reserved)}: a new file has its own.")
-    settings: dict[str, Any] = {"registry_name": name.lower(), **given}
+    if "stage" in given:
+        raise InvalidSetting("stage: `make stage` is for AWS; LocalStack has `make localstack`.")
+    settings: dict[str, Any] = {"registry_name": name.lower(), **(found or {}), **given}
     for setting, question in QUESTIONS.items():
-        if ask and setting not in given and setting in known:
-            offered = settings.get(setting, (found or {}).get(setting, known[setting]))
+        if ask and setting not in given:
+            offered = settings.pop(setting, known[setting])
             settings[setting] = _answer(setting, question, offered, settings, ask)
-    return Settings.read({**settings, "identity": secrets.token_hex(16)})
+    return Settings.read({"identity": secrets.token_hex(16), **settings})
 
 
 def _answer(setting: str, question: str, default: object, so_far: Mapping[str, Any], ask: Ask) -> str:
-    """One that the setting can be."""
+    """One that the setting can be. What is wrong whatever it is, with other settings, is not asked about."""
+    before = _wrong(so_far)
     shown = json.dumps(default) if isinstance(default, bool) else str(default)
     while True:
         typed = ask(f"{question} [{shown or EMPTY}]: ").strip()
         answer = "" if (typed or shown) == EMPTY else typed or shown
-        try:
-            Settings.read({**so_far, setting: answer})
-        except InvalidSetting as wrong:
-            print(wrong, file=sys.stderr)
-        else:
+        wrong = _wrong({**so_far, setting: answer})
+        if wrong in ("", before):
             return answer
+        print(wrong, file=sys.stderr)
+
+
+def _wrong(settings: Mapping[str, Any]) -> str:
+    """What cannot be about them, in a sentence; empty: nothing."""
+    try:
+        Settings.read(settings)
+    except InvalidSetting as wrong:
+        return str(wrong)
+    return ""
 
 
 def surroundings() -> dict[str, str]:
@@ -144,7 +155,7 @@ def refuse_another(path: Path) -> None:
 
 def main() -> int:
     """The command: 0, or 2 if the file cannot be written."""
-    parser = argparse.ArgumentParser(prog="python -m infra.stage", description="The stage file of a new deployment")
+    parser = argparse.ArgumentParser(prog="python -m infra.stage", description="The stage file of a deployment")
     parser.add_argument("name", help="of the stage, such as prod")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
     arguments = parser.parse_args()
@@ -152,9 +163,7 @@ def main() -> int:
         path = path_of(arguments.name)
         refuse_another(path)
         person = sys.stdin.isatty()
-        settings = chosen(
-            arguments.name, pairs(arguments.context), input if person else None, surroundings() if person else None
-        )
+        settings = chosen(arguments.name, pairs(arguments.context), input if person else None, surroundings())
         write(path, text(arguments.name, settings))
     except InvalidSetting as wrong:
         print(wrong, file=sys.stderr)

@@ -43,6 +43,8 @@ FILE_ONLY = (
 )
 """Settings that say where the data is, whose it is and where its clients find it."""
 
+LOST = "one that was lost is written again as docs/deploy.md#a-lost-file says"
+
 EXAMPLES_IDENTITY = "0" * 32
 """It was not drawn at random: whoever copies an example draws one."""
 
@@ -101,7 +103,9 @@ def read(path: Path) -> dict[str, Any]:
     try:
         return _checked(tomllib.loads(path.read_bytes().decode("utf-8-sig")), path.parent)
     except FileNotFoundError:
-        hint = f": `make stage NAME={path.stem}` writes one" if path.parent == FOLDER else ""
+        hint = (
+            f": `make stage NAME={path.stem}` writes that of a new deployment; {LOST}" if path.parent == FOLDER else ""
+        )
         raise InvalidSetting(f"There is no stage file {path}{hint}.") from None
     except OSError as failure:
         raise InvalidSetting(f"The stage file {path} cannot be read ({failure.strerror}).") from None

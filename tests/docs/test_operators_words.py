@@ -12,7 +12,9 @@ PAGES = ("deploy.md", "first-day.md", "operations.md", "platform.md", "scrub.md"
 
 STANDS_BEHIND = {
     "BUCKET": {"--bucket"},
+    "NEW_BUCKET": {"--bucket"},
     "TABLE": {"--table", "--table-name"},
+    "NEW_TABLE": {"--table"},
     "OLD": {"--source-table-name"},
     "NEW": {"--table", "--table-name", "--target-table-name"},
     "REGISTRY": {"--registry"},
@@ -25,7 +27,7 @@ STANDS_BEHIND = {
     "KEY": {"--user"},
     "DOOR": {"--door"},
 }
-"""Options behind which a word stands where it is for the reader to say what; restoring has an old and a new table."""
+"""Options behind which a word stands where the reader says what; restoring and moving have an old and a new one."""
 KNOWN = set().union(*STANDS_BEHIND.values())
 
 

@@ -124,7 +124,10 @@ def test_every_door_that_the_stack_tells_of_is_asked(
         (["--url", "registry:8081"], "Invalid URL 'registry:8081': expected https://HOST or http://HOST:PORT"),
         (["--url", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
         (["--url", "http://127.0.0.1:1", "--user", "admin"], "Invalid key: expected its name and its secret"),
-        (["--stage", "nowhere"], "There is no stage file stages/nowhere.toml: `make stage NAME=nowhere` writes one."),
+        (
+            ["--stage", "nowhere"],
+            "There is no stage file stages/nowhere.toml: `make stage NAME=nowhere` writes that of a new",
+        ),
         (["--localstack", "1"], "make localstack brings one up"),
     ],
 )

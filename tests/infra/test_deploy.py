@@ -105,6 +105,20 @@ def test_a_first_deployment_ends_with_the_identity(stage: Stage, capsys: pytest.
     assert f"have the identity {IDENTITY} already." in capsys.readouterr().out
 
 
+def test_a_new_stack_is_announced_before_it_is_made(stage: Stage) -> None:
+    """Whoever meant one that is there has the wrong file, or the wrong region, and sees it before CDK asks."""
+    told: list[str] = []
+    stage.run(tell=told.append)
+    name = stage.deployment.settings.registry_name
+    place = f"account 111122223333, region {REGION}"
+    assert told == [
+        f"There is no stack registry in {place}: it will be a new one, of the registry {name}, which begins empty."
+    ]
+    stage.cloud.stacks = stage.cloud.afterwards
+    stage.run(tell=told.append)
+    assert len(told) == 1
+
+
 def test_nothing_is_deployed_where_data_would_move_unless_it_is_meant(stage: Stage) -> None:
     """Both values are named, and what to type if that is meant."""
     stage.cloud.stacks = {

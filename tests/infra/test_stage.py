@@ -23,6 +23,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An environment without credentials and without a region: nothing is asked of AWS."""
+    for name in [each for each in os.environ if each.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+
+
 def written(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["infra.stage", *arguments])
     return stage.main()
@@ -51,7 +62,8 @@ def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.Mo
         (("prod", "-c", "zone=use1-az1"), "zone: no such setting;"),
         (("prod", "-c", "zones=us-east-1a"), "zones is 'us-east-1a';"),
         (("prod", "-c", "zones"), "zones: no setting; one is written as in"),
-        (("prod", "-c", "identity=" + "a" * 32), "identity: a new file has its own."),
+        (("prod", "-c", "identity=prod"), "identity is 'prod';"),
+        (("prod", "-c", "stage=local"), "stage: `make stage` is for AWS;"),
         (("x" * 300,), f"'{'x' * 300}' is no name of a stage;"),
         (("My_Prod",), "registry_name is 'my_prod';"),
     ],
@@ -122,7 +134,31 @@ def test_it_offers_the_account_and_the_region_of_the_environment() -> None:
     said = tomllib.loads(stage.text("prod", settings))
     assert (said["account"], said["region"]) == ("111122223333", "eu-west-1")
     elsewhere = stage.chosen("prod", {"account": "444455556666"}, ask, found)
-    assert (elsewhere.account, stage.chosen("prod", {}, None, found).account) == ("444455556666", "")
+    assert elsewhere.account == "444455556666"
+
+
+def test_it_says_where_it_is_deployed_also_where_nobody_is_asked() -> None:
+    """Such a file was for wherever credentials led: those of another region began another, empty registry by it."""
+    found = {"account": "111122223333", "region": "eu-west-1"}
+    settings = stage.chosen("prod", {}, None, found)
+    assert (settings.account, settings.region) == ("111122223333", "eu-west-1")
+    anywhere = stage.chosen("prod", {"account": "", "region": ""}, None, found)
+    assert (anywhere.account, anywhere.region) == ("", "")
+
+
+def test_a_file_that_was_lost_is_written_again_with_its_identity() -> None:
+    """One that is drawn anew is another registry's, and `make deploy` says so, but not what to do."""
+    given = {"stack_name": "sigla-orders", "registry_name": "orders", "identity": "d" * 32}
+    settings = stage.chosen("prod", given, None)
+    assert (settings.stack_name, settings.registry_name, settings.identity) == ("sigla-orders", "orders", "d" * 32)
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_wrong_whatever_is_answered_is_not_asked_for_ever() -> None:
+    """What was given by -c does not fit together, or not yet: no answer to another question could be right."""
+    given = {"front_door.zone_urls": "false"}
+    with pytest.raises(InvalidSetting, match=r"front_door.zone_urls"):
+        stage.chosen("prod", {**given, "zones": "use1-az1"}, lambda _: "")
 
 
 def test_what_is_offered_can_be_left_empty() -> None:
@@ -141,14 +177,8 @@ def test_zones_of_another_region_are_asked_for_again(capsys: Captured) -> None:
     assert capsys.readouterr().err.startswith("zones must be of region:")
 
 
-def test_without_credentials_it_offers_what_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_credentials_it_offers_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stage can be made on a machine that never sees the account."""
-    for name in [each for each in os.environ if each.startswith("AWS_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
     assert stage.surroundings() == {}
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
     assert stage.surroundings() == {"region": "eu-west-1"}

@@ -106,7 +106,8 @@ def test_without_a_stage_file_nothing_is_deployed(write: Write) -> None:
     )
     assert refusal({"stage_file": ""}) == refusal({})
     assert refusal({"stage_file": "stages/dev.toml"}) == (
-        "There is no stage file stages/dev.toml: `make stage NAME=dev` writes one."
+        "There is no stage file stages/dev.toml: `make stage NAME=dev` writes that of a new deployment; one that was "
+        "lost is written again as docs/deploy.md#a-lost-file says."
     )
     assert refusal({"stage_file": "."}) == "The stage file . cannot be read (Is a directory)."
     write('registry_name = "orders"\n', "default")
