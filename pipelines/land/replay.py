@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -139,8 +139,17 @@ class Waiting:
                     continue
                 of_query = batch.filter(pc.equal(batch["_sr_query"], query))
                 rows = _marked(of_query, of_files=self.of_files(query))
-                waits = rows.filter(pc.invert(pc.or_(self._resolved.has(rows), self._unmarked.has(rows))))
+                waits = rows.filter(pc.invert(pc.or_(self._is_marked(rows), self._unmarked.has(rows))))
                 yield waits.filter(self._wanted(waits["reasons"])) if self._reasons else waits
+
+    def _is_marked(self, rows: pa.RecordBatch) -> pa.BooleanArray:
+        """Of each row whether it is resolved, by the mark that it has now, or had while null headers were a mark."""
+        resolved = self._resolved.has(rows)
+        query = rows["_sr_query"][0].as_py() if len(rows) else ""
+        if not rows["headers"].null_count or not self.of_files(query):
+            return resolved
+        before = rows.set_column(rows.schema.names.index(MARK), MARK, _digests(rows, without_headers=None))
+        return pc.or_(resolved, self._resolved.has(before))
 
     def _bound(self, batch: pa.RecordBatch) -> pa.BooleanArray:
         bound = [topic for topic in batch["topic"].unique().to_pylist() if topic in self._topics]
@@ -169,11 +178,16 @@ def _marked(records: pa.RecordBatch, *, of_files: bool) -> pa.RecordBatch:
     return records.append_column(MARK, _digests(records) if of_files else records["offset"])
 
 
-def _digests(records: pa.RecordBatch) -> pa.Array:
-    """Eight bytes for each record, by all that it says: files may be of two topics that had one name."""
+def _digests(records: pa.RecordBatch, without_headers: Sequence[Any] | None = ()) -> pa.Array:
+    """Eight bytes for each record, by all that it says: files may be of two topics that had one name.
+
+    without_headers: what stands for null. It is no headers: pyiceberg up to 0.12 reads null as an empty list.
+    """
     numbers = (records["offset"], records["timestamp"].cast(pa.int64()))
-    columns = (*numbers, *(records[name] for name in ("key", "value", "headers")))
-    said = zip(*(column.to_pylist() for column in columns), strict=True)
+    columns = [column.to_pylist() for column in (*numbers, records["key"], records["value"], records["headers"])]
+    absent = None if without_headers is None else [*without_headers]
+    columns[-1] = [absent if each is None else each for each in columns[-1]]
+    said = zip(*columns, strict=True)
     digests = (blake2b(repr(each).encode(), digest_size=8).digest() for each in said)
     return pa.array([int.from_bytes(digest, signed=True) for digest in digests], pa.int64())
 

@@ -1,19 +1,23 @@
 """Files may have one identity several times: what is in the quarantine of them is resolved record by record."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipelines.land import replay
 from pipelines.land.batch import Attempt, Batch, StopIf, resume, run
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Entry, Manifests
 from pipelines.land.outputs import Outputs
 from pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
+from pipelines.land.sinks.iceberg import Iceberg
+from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.targets import evolve
 from tests.pipelines.land.crash_rig import NEW_ID, READER, World, raw, tables, task
 from tests.pipelines.land.test_replay import replayed
@@ -45,7 +49,7 @@ def land(world: World, *files: pa.RecordBatch) -> None:
     number = resume(query, manifests, sink)
 
     def attempt() -> Attempt:
-        outputs = partial(Outputs, world.lake, query, number, layouts=world.layouts)
+        outputs = partial(Outputs, world.staging, query, number, layouts=world.layouts)
         landed = [task(each, query, number, world, outputs()) for each in files]
         return Attempt(landed, {"orders": evolve(None, READER, version=1)})
 
@@ -135,3 +139,46 @@ def test_a_table_of_iceberg_from_before_marks_gets_them(tmp_path: Path) -> None:
         world.known.add(NEW_ID)
         assert resolved(world) == 1
         assert resolved(world) == 0
+
+
+HEADERS = record(0, NEW_ID).schema.field("headers").type
+
+
+def test_null_headers_are_no_headers_whatever_a_reader_makes_of_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One version of pyiceberg reads an empty list, and a later one may not: what was resolved stays resolved."""
+    land(world, record(0, NEW_ID, headers=pa.nulls(1, HEADERS)))
+    world.known.add(NEW_ID)
+    assert resolved(world) == 1
+    empty: list[Any] = []
+    for headers in (empty, None):
+        for sink in (Parquet, Iceberg):
+            monkeypatch.setattr(sink, "rows", with_headers(sink.rows, headers))
+        assert resolved(world) == 0
+
+
+def with_headers(rows: Callable[[Any, str], Iterator[pa.RecordBatch]], made: Any) -> Callable[..., Any]:
+    """The same rows of the quarantine, with other headers."""
+
+    def read(sink: Any, table: str) -> Iterator[pa.RecordBatch]:
+        for batch in rows(sink, table):
+            if table != QUARANTINE:
+                yield batch
+            else:
+                headers = pa.array([made] * len(batch), HEADERS)
+                yield batch.set_column(batch.schema.names.index("headers"), batch.schema.field("headers"), headers)
+
+    return read
+
+
+def test_what_was_resolved_while_null_headers_were_a_mark_is_not_landed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    land(world, record(0, NEW_ID, headers=pa.nulls(1, HEADERS)))
+    world.known.add(NEW_ID)
+    with monkeypatch.context() as before:
+        before.setattr(replay, "_digests", partial(replay._digests, without_headers=None))
+        assert resolved(world) == 1
+    assert resolved(world) == 0
