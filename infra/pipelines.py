@@ -295,8 +295,14 @@ class Pipelines(Construct):
                 on=[each.bucket.arn_for_objects(each.s3_object_key) for each in uploaded],
             ),
             *(tables_of(self.chosen.glue_database) if job.tables else []),
+            *self.hash_key(job),
             *self.logged(),
         ]
+
+    def hash_key(self, job: Job) -> list[iam.PolicyStatement]:
+        """Whoever lands hashed columns reads their key."""
+        wanted = job.tables and self.chosen.hash_secret
+        return [allow("HashKey", "secretsmanager:GetSecretValue", on=[self.chosen.hash_secret])] if wanted else []
 
     def logged(self) -> list[iam.PolicyStatement]:
         """What EMR Serverless does in the job's role to write its log; without one of these there is none.

@@ -14,6 +14,7 @@ LEAST_VCPUS: Final = DRIVER_VCPUS + EXECUTOR_VCPUS
 GB_PER_VCPU: Final = 4
 
 _ID_LISTS = {"subnets": "subnet", "security_groups": "sg"}
+_SECRET = re.compile(r"|arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+")
 _SCHEDULE = re.compile(r"(|rate\([1-9]\d* (minute|hour|day)s?\)|cron\([^()]+\))")
 
 
@@ -27,6 +28,7 @@ class Pipelines:
     land: land.yaml, as a path on the deployer's machine; empty: nothing is landed.
     glue_database: the database of the Glue Data Catalog in which landing makes tables, `sink.namespace` in land.yaml;
         empty: none, as where tables are plain Parquet or another catalog has them.
+    hash_secret: the ARN of the secret with the key of hashed columns, `hash_key: secret:ARN` in land.yaml; empty: none.
     jars: a folder there with the connectors to Kafka; empty: files are landed.
     release: of EMR. The default is one with long-term support, until September 2029.
     max_vcpus: what all runs together may have at a time; each comes with 4 GB. A run begins with a driver of 2 and one
@@ -41,6 +43,7 @@ class Pipelines:
     lake_bucket: str = ""
     land: str = ""
     glue_database: str = "sigla"
+    hash_secret: str = ""
     jars: str = ""
     release: str = "emr-spark-8.1.0"
     max_vcpus: int = 16
@@ -68,6 +71,7 @@ RULES: Rules = {
         lambda value: re.fullmatch("[a-z0-9_]{0,255}", value),
         "it must be a name of lower-case letters, digits and _, or empty",
     ),
+    "hash_secret": (_SECRET.fullmatch, "it must be the ARN of a secret in Secrets Manager, or empty"),
     "release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
     "max_vcpus": (
         lambda value: LEAST_VCPUS <= value <= 4_000,

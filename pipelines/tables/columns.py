@@ -79,7 +79,7 @@ class Dialect:
             return self.mapped.format(self.type(kind.key_type), self.type(kind.item_type))
         if pa.types.is_decimal(kind):
             return f"decimal({kind.precision}, {kind.scale})"
-        return self.scalars[kind]
+        return self.scalars.get(kind, str(kind))  # others may have made a table beside ours, of any type
 
     def outline(self, kind: pa.DataType) -> str:
         """The type without members: they have lines of their own."""

@@ -22,6 +22,7 @@ FLAGS: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
 EXAMPLES = ("default", "zones-valkey", "zones-memcached", "private", "everything", "pipelines")
 """Stage files in infra/examples."""
 
+HASH_SECRET = "arn:aws:secretsmanager:us-east-1:111122223333:secret:land-AbCdEf"
 IDENTITY = ("identity", "0123456789abcdef0123456789abcdef")
 """As every deployment has one: `make stage` draws it."""
 
@@ -223,6 +224,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Te
         ("pipelines.lake_bucket", "the-lake"),
         ("pipelines.land", str(folder / "land.yaml")),
         ("pipelines.jars", str(folder / "jars")),
+        ("pipelines.hash_secret", HASH_SECRET),
         ("pipelines.audit_schedule", "cron(0 5 ? * MON *)"),
         ("pipelines.subnets", "subnet-0123abcd, subnet-4567abcd"),
         ("pipelines.security_groups", "sg-89ab0123"),

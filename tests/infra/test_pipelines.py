@@ -15,6 +15,7 @@ from infra.packages import ROOT
 from infra.pipelines import JOBS, QUEUED
 from infra.settings import InvalidSetting, Settings
 from pipelines.__main__ import JOBS as COMMANDS
+from tests.infra.conftest import HASH_SECRET
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, kinds, of, only, written
 from tests.pipelines.versions import VERSIONS
 
@@ -221,6 +222,13 @@ def test_landing_changes_the_tables_of_one_glue_database_and_removes_none(jobs: 
         assert any(each.startswith("glue:") for each in actions) == (job == "land")
 
 
+def test_landing_alone_reads_the_key_of_hashed_columns(jobs: Template) -> None:
+    """Whoever has it can try which value has which hash."""
+    assert may(jobs, "land", "secretsmanager:GetSecretValue") == {HASH_SECRET}
+    for job in ("audit", "scrub"):
+        assert "HashKey" not in [each["Sid"] for each in granted(jobs, job)]
+
+
 def test_who_starts_a_job_hands_it_its_role_and_nothing_else(jobs: Template) -> None:
     for job in JOBS:
         (name,) = [each for each in ids(jobs, "AWS::IAM::Policy") if f"{job.name.title()}Starter" in each]
@@ -275,6 +283,10 @@ def test_too_many_bad_records_ring(jobs: Template) -> None:
         (
             {"pipelines.glue_database": "Sigla"},
             "pipelines.glue_database is 'Sigla'; it must be a name of lower-case letters, digits and _, or empty.",
+        ),
+        (
+            {"pipelines.hash_secret": "a key"},
+            "pipelines.hash_secret is 'a key'; it must be the ARN of a secret in Secrets Manager, or empty.",
         ),
         ({"pipelines.release": "8"}, "pipelines.release is '8'; it must be a release label of EMR."),
         (
