@@ -22,6 +22,7 @@ from pyiceberg.exceptions import (
     NoSuchTableError,
     NotInstalledError,
     RESTError,
+    TableAlreadyExistsError,
 )
 from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.manifest import DataFile as IcebergFile
@@ -236,7 +237,9 @@ class Iceberg:
             if found is None:
                 self._catalog.create_namespace_if_not_exists(self._namespace)
                 location = _address(self._lake, folder(table)).rstrip("/")
-                return self._catalog.create_table(self._name(table), schema, location, properties=dict(properties))
+                with suppress(TableAlreadyExistsError):  # another driver was faster
+                    return self._catalog.create_table(self._name(table), schema, location, properties=dict(properties))
+                found = self._catalog.load_table(self._name(table))
             with found.update_schema() as update:
                 update.union_by_name(schema)
         return found

@@ -29,7 +29,7 @@ HISTORY = [
 """In the first round b is changed and a deleted; in the second a's first row comes late, c is deleted, d is new."""
 ROUNDS = ([HISTORY[1], HISTORY[3], HISTORY[4]], [HISTORY[0], HISTORY[2], Change(6, 0, 6, "c", None), HISTORY[5]])
 WHOLE = [*HISTORY, Change(6, 0, 6, "c", None)]
-STEPS = 18
+STEPS = 20
 
 
 class FatedStates(States):
