@@ -86,19 +86,25 @@ class States:
         made = upsert.layout(state, arrow_schema(history))
         if made is None:
             return None
-        current = self._table(state.table, made.state, {MADE: _settings(state, made)})
-        if current.properties[MADE] != _settings(state, made):
-            raise StateMismatch(
-                f"The table {state.table} was made by other settings ({current.properties[MADE]}): write them as they "
-                f"were, or drop {state.table} and {state.deleted}, and the next run makes them anew from "
-                f"{state.history}."
-            )
+        settings = _settings(state, made)
+        self._check(state, settings)
+        current = self._table(state.table, made.state, {MADE: settings})
         since = current.properties.get(FOLLOWED)
         if since == str(now.snapshot_id):
             return None
         done = self._merge(state, made, self._rows(history, since))
         self._sink.note(current, {FOLLOWED: str(now.snapshot_id)})
         return done
+
+    def _check(self, state: State, settings: str) -> None:
+        """Raises StateMismatch where the table is another state, or none."""
+        present = self._sink.load(state.table)
+        made = present.properties.get(MADE, "another program's") if present else settings
+        if made != settings:
+            raise StateMismatch(
+                f"The table {state.table} was made by other settings ({made}): write them as they were. Or drop "
+                f"{state.table} and {state.deleted}: the next run makes them anew from {state.history}."
+            )
 
     def _merge(self, state: State, made: Layout, rows: DataFrame) -> Followed:
         counted = Observation()

@@ -74,12 +74,12 @@ def test_a_state_is_the_fold_of_its_history_in_whatever_order_changes_come(
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "state.md").read_text()
-ROW = {
+ROW: dict[str, Any] = {
     "type": "record",
     "name": "Value",
     "fields": [{"name": "id", "type": "long"}, {"name": "status", "type": "string"}],
 }
-ENVELOPE = {
+ENVELOPE: dict[str, Any] = {
     "type": "record",
     "name": "Envelope",
     "namespace": "shop.public.orders",
