@@ -60,7 +60,7 @@ class Delivery:
         ]
 
 
-ROUNDS = 3
+ROUNDS = 2
 
 
 @st.composite
