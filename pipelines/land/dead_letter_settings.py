@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Iterable
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,13 +25,15 @@ class DeadLetterPart(BaseModel):
     def topic_of(self, topic: str) -> str:
         return self.topic.replace("{topic}", topic)
 
-    def reached(self, brokers: str, options: dict[str, str]) -> tuple[str, dict[str, str]]:
-        """Brokers and options. Those that are given are the source's."""
-        return (self.brokers, self.options) if self.brokers else (brokers, options | self.options)
+    def reached(self, source: Any) -> tuple[str, dict[str, str]]:
+        """Brokers and options. source: of the job; one of Kafka has both."""
+        if self.brokers:
+            return self.brokers, self.options
+        return getattr(source, "brokers", ""), getattr(source, "options", {}) | self.options
 
-    def check(self, topics: Iterable[str], bound: Container[str], brokers: str) -> None:
+    def check(self, topics: Iterable[str], bound: Container[str], source: Any) -> None:
         """topics: that are landed, of a pattern one. bound: all of them. Raises ValueError."""
-        if not brokers:
+        if not self.reached(source)[0]:
             raise ValueError("say in `dead_letter.brokers` where its topic is: files have no brokers")
         for topic in topics:
             name = self.topic_of(topic)

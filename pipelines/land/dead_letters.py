@@ -125,7 +125,7 @@ class DeadLetters:
                     for rows in file.iter_batches(ROWS):
                         yield letters_of(rows, to, name)
 
-        brokers, options = self._landing.letters_reach
+        brokers, options = part.reached(self._landing.source)
         chosen = {ADDRESS: brokers} | {CLIENTS + option: value for option, value in {**PRODUCER, **options}.items()}
         try:
             paths.mapInArrow(letters, COLUMNS).write.format("kafka").options(**chosen).save()

@@ -132,7 +132,8 @@ class Driver:
         # Opened anew for each: Spark calls from whatever thread, and what nobody has yet is not remembered.
         with lookup(self.landing.registry.address) as (bodies, catalog):
             answer = Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now()
-            readers = Readers(Schemas(bodies, context), checks.limits, self.landing.sink.additional)
+            landing = self.landing
+            readers = Readers(Schemas(bodies, context), checks.limits, landing.sink.additional, landing.types.times)
             plan = planned(
                 query=batch.query,
                 batch=batch.number,

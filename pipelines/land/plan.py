@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from pipelines.land.decoders.decoder import Additional
+from pipelines.land.decoders.times import PLAIN, Times
 from pipelines.land.partitions import Fields
 from pipelines.land.protection import NO_PROTECTION, Protection
 from pipelines.land.targets import Target
@@ -167,6 +168,7 @@ class Plan:
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     protection: Protection = NO_PROTECTION
     names: Mapping[str, str] = field(default_factory=dict)
+    times: Times = PLAIN
 
     def table(self, binding: Binding, record: str) -> str | None:
         """Of a record, by its full name; None of a message that the plan does not know of."""

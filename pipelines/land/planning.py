@@ -56,7 +56,7 @@ def planned(
     """
     messages = _messages(bindings, answer, readers, met)
     plan = Plan(query, batch, context, bindings, answer, {}, checks, messages=messages, additional=readers.additional)
-    plan = replace(plan, names=named(_asked(plan)))
+    plan = replace(plan, names=named(_asked(plan)), times=readers.times)
     protection = protection.called(plan.names)
     keyed = _keyed(plan)
     known: dict[str, pa.Schema | None] = {}

@@ -4,6 +4,7 @@ from typing import Final
 
 from pipelines.land.decoders.by_language import DECODERS, record_name
 from pipelines.land.decoders.decoder import Additional, Decoder, Writer
+from pipelines.land.decoders.times import PLAIN, Times
 from pipelines.land.plan import Head
 from pipelines.land.schemas import Known, Schemas
 from sigla.decoding import protobuf
@@ -19,10 +20,13 @@ PROTOBUF: Final = "PROTOBUF"
 class Readers:
     """Which decoder reads what as what. One thread at a time."""
 
-    def __init__(self, schemas: Schemas, limits: Limits, additional: Additional = Additional.KEEP) -> None:
+    def __init__(
+        self, schemas: Schemas, limits: Limits, additional: Additional = Additional.KEEP, times: Times = PLAIN
+    ) -> None:
         self.schemas = schemas
         self.limits = limits
         self.additional = additional
+        self.times = times
         self._decoders: dict[tuple[BodyKey, str], Decoder] = {}
         self._numbers: dict[tuple[BodyKey, str, BodyKey, Path], int | Unreadable] = {}
         self._names: dict[tuple[BodyKey, Path], str] = {}
@@ -39,7 +43,7 @@ class Readers:
             path = self.path(head, record) if record and known.source.type == PROTOBUF else ()
             make = DECODERS[known.source.type]
             self._decoders[key] = make(
-                Writer(known.source, path, known.tags), limits=self.limits, additional=self.additional
+                Writer(known.source, path, known.tags, self.times), limits=self.limits, additional=self.additional
             )
         return self._decoders[key]
 

@@ -25,6 +25,7 @@ from pipelines.land.setting_values import Columns, Duration, Partition, Reader, 
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.starts import Start
 from pipelines.land.targets import Evolve
+from pipelines.land.type_settings import TypesPart
 from pipelines.places import named
 from sigla.decoding.decoder import DEEPEST, Limits
 from sigla.settings import Address
@@ -285,6 +286,7 @@ class Landing(_Part):
     sink: SinkPart
     columns: tuple[ColumnPart, ...] = ()
     hash_key: str = Field(default="", pattern=REFERENCE)
+    types: TypesPart = TypesPart()
     stop_if: StopPart = StopPart()
     dead_letter: DeadLetterPart | None = None
     trigger: TriggerPart = TriggerPart()
@@ -307,7 +309,7 @@ class Landing(_Part):
             raise ValueError(f"keys of {min(lonely)} are bound and its values are not")
         if self.dead_letter:
             some = [each.topic.replace(ANY, "x") for each in self.bind]
-            self.dead_letter.check(some, known, self.letters_reach[0])
+            self.dead_letter.check(some, known, self.source)
         return self
 
     @model_validator(mode="after")
@@ -334,12 +336,6 @@ class Landing(_Part):
         if any(each.do is Do.HASH for each in self.columns) and not self.hash_key:
             raise ValueError("`columns` has a rule that hashes: say in `hash_key` where the key is, as in env:NAME")
         return self
-
-    @property
-    def letters_reach(self) -> tuple[str, dict[str, str]]:
-        """The brokers of dead letters, and their producer's options."""
-        own = (self.source.brokers, self.source.options) if isinstance(self.source, KafkaPart) else ("", {})
-        return self.dead_letter.reached(*own) if self.dead_letter else own
 
     @property
     def bound(self) -> Bound:
@@ -389,6 +385,7 @@ _PARTS: Final[Mapping[str, type[BaseModel]]] = {
     "checks": ChecksPart,
     "sink": SinkPart,
     "columns": ColumnPart,
+    "types": TypesPart,
     "stop_if": StopPart,
     "dead_letter": DeadLetterPart,
     "trigger": TriggerPart,

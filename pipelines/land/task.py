@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pipelines.land import transform
 from pipelines.land.decoders.decoder import Additional
+from pipelines.land.decoders.times import Times
 from pipelines.land.landed import Landed
 from pipelines.land.outputs import Format, Outputs
 from pipelines.land.plan import Plan
@@ -44,7 +45,8 @@ class Task:
 
     def land(self, batches: Batches) -> Landed:
         """batches: of RAW. Raises what `transform.land` raises."""
-        worker = _worker(self.registry, self.plan.context, self.plan.checks.limits, self.plan.additional)
+        plan = self.plan
+        worker = _worker(self.registry, plan.context, plan.checks.limits, plan.additional, plan.times)
         outputs = Outputs(self.lake, self.plan.query, self.plan.batch, self.format, self.plan.layouts)
         return transform.land(batches, self.plan, worker.readers(self.now), outputs, self.now)
 
@@ -85,12 +87,12 @@ atexit.register(OPENED.close)
 class _Worker:
     """What a process keeps from batch to batch: open stores, compiled decoders."""
 
-    def __init__(self, registry: Address, context: str, limits: Limits, additional: Additional) -> None:
+    def __init__(self, registry: Address, context: str, limits: Limits, additional: Additional, times: Times) -> None:
         # Decoding makes many small values and no circles of them; to look for some is a quarter of the time.
         gc.freeze()
         gc.set_threshold(COLLECTED_AFTER)
         bodies = OPENED.enter_context(opening.bodies(registry))
-        self._readers = Readers(Schemas(bodies, context), limits, additional)
+        self._readers = Readers(Schemas(bodies, context), limits, additional, times)
         self._begun: datetime | None = None
 
     def readers(self, begun: datetime) -> Readers:
@@ -102,5 +104,5 @@ class _Worker:
 
 
 @cache
-def _worker(registry: Address, context: str, limits: Limits, additional: Additional) -> _Worker:
-    return _Worker(registry, context, limits, additional)
+def _worker(registry: Address, context: str, limits: Limits, additional: Additional, times: Times) -> _Worker:
+    return _Worker(registry, context, limits, additional, times)

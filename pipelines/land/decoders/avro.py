@@ -42,7 +42,7 @@ class AvroDecoder:
         self.reader = understood(reader.source)
         self.limits = limits
         self.room = Room(limits.values, OF_A_BATCH * limits.values)
-        self.columns = columns(self.reader, self.room, reader.tags)
+        self.columns = columns(self.reader, self.room, reader.tags, reader.times)
         self.filling = Filling(self.columns, self.room, depth=limits.depth)
         self.type: pa.StructType = self.columns.type
         self.reads: list[Read] = []

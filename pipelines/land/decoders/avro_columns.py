@@ -28,8 +28,10 @@ import pyarrow.compute as pc
 
 from pipelines.land.column_types import JSON
 from pipelines.land.decoders import avro_notes
+from pipelines.land.decoders.avro_times import chosen, metadata
 from pipelines.land.decoders.columns import UNROLLED, Budget
-from pipelines.land.decoders.notes import NO_TAGS, NOTHING, Note, PathTags, Tags
+from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags
+from pipelines.land.decoders.times import PLAIN, Convert, Times
 from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical, members
 from sigla.decoding.avro_shown import shown
 from sigla.decoding.decoder import Unreadable
@@ -126,6 +128,27 @@ class Plain:
 
     def take(self) -> pa.Array:
         found = self.convert(self.values, self.type)
+        self.values.clear()
+        return found
+
+
+@dataclass(slots=True)
+class Converted:
+    """A type whose values become others, one by one. convert: raises DecodeFailed of one that cannot."""
+
+    type: pa.DataType
+    convert: Convert
+    values: list[Any] = field(default_factory=list)
+    width: int = 1
+
+    def append(self, value: Row) -> None:
+        self.values.append(None if value is None else self.convert(value))
+
+    def keep(self, rows: int) -> None:
+        del self.values[rows:]
+
+    def take(self) -> pa.Array:
+        found = array(self.values, self.type)
         self.values.clear()
         return found
 
@@ -236,12 +259,12 @@ class Repeated:
 # --- which type ------------------------------------------------------------------------------------------------------
 
 
-def columns(reader: Type, room: Room, tags: PathTags | None = None) -> Struct:
+def columns(reader: Type, room: Room, tags: PathTags | None = None, times: Times = PLAIN) -> Struct:
     """Empty columns for a reader's records. What is no record has one column, `value`. Raises Unreadable.
 
     tags: of the schema's metadata.
     """
-    making = _Making(room, tags or {})
+    making = _Making(room, tags or {}, times)
     try:
         if not isinstance(reader, Record):
             return making.struct([("value", reader, avro_notes.of_type(reader))])
@@ -254,7 +277,8 @@ def columns(reader: Type, room: Room, tags: PathTags | None = None) -> Struct:
 class _Making:
     """within: how often each record stands around the place where we are."""
 
-    def __init__(self, room: Room, tags: PathTags) -> None:
+    def __init__(self, room: Room, tags: PathTags, times: Times) -> None:
+        self.times = times
         self.room = room
         self.tags = tags
         self.within: dict[str, int] = {}
@@ -267,12 +291,12 @@ class _Making:
     def struct(self, fields: Iterable[tuple[str, Type, Note]], *, union: bool = False) -> Struct:
         named = [(name, type_, note, self.column(type_)) for name, type_, note in fields]
         type_ = pa.struct(
-            [
-                pa.field(name, column.type, metadata=_metadata(of, avro_notes.with_text(note, column, self.tags)))
-                for name, of, note, column in named
-            ]
+            [pa.field(name, column.type, metadata=self.metadata(of, note, column)) for name, of, note, column in named]
         )
         return Struct(type_, {name: column for name, _, _, column in named}, union)
+
+    def metadata(self, of: Type, note: Note, column: Column) -> dict[bytes, bytes] | None:
+        return metadata(of, avro_notes.with_text(note, column, self.tags), self.times)
 
     def column(self, type_: Type) -> Column:
         self.budget.spend()
@@ -282,14 +306,12 @@ class _Making:
             return self.record(type_)
         if isinstance(type_, Array):
             items = self.column(type_.items)
-            return Repeated(
-                pa.list_(pa.field("item", items.type, metadata=_metadata(type_.items))), (items,), self.room
-            )
+            return Repeated(pa.list_(pa.field("item", items.type, metadata=metadata(type_.items))), (items,), self.room)
         if isinstance(type_, Map):
             values = self.column(type_.values)
-            item = pa.field("value", values.type, metadata=_metadata(type_.values))
+            item = pa.field("value", values.type, metadata=metadata(type_.values))
             return Repeated(pa.map_(pa.string(), item), (Plain(pa.string()), values), self.room)
-        return _plain(type_)
+        return _plain(type_, self.times)
 
     def union(self, union: Union) -> Column:
         named = [
@@ -312,8 +334,10 @@ class _Making:
             self.within[record.full] = depth
 
 
-def _plain(type_: Type) -> Column:
+def _plain(type_: Type, times: Times) -> Column:
     name = logical(type_)
+    if found := chosen(name, times):
+        return Converted(*found)
     if name == "decimal" and isinstance(type_, Primitive | Fixed):
         precision, scale = decimal_digits(type_)
         return Plain(pa.string()) if precision > LONGEST_DECIMAL else Plain(pa.decimal128(precision, scale), _decimals)
@@ -343,21 +367,6 @@ LOGICAL: Final[Mapping[str, pa.DataType]] = {
     "local-timestamp-millis": pa.timestamp("us"),
     "local-timestamp-micros": pa.timestamp("us"),
 }
-
-NUMBERS: Final[Mapping[str, str]] = {
-    "time-millis": "time-micros",  # a schema may go from one to the other; the column stays
-    "time-micros": "time-micros",
-    "timestamp-nanos": "timestamp-nanos",
-    "local-timestamp-nanos": "local-timestamp-nanos",
-}
-"""Logical types that no column type has: numbers, and what the field says of them."""
-
-
-def _metadata(type_: Type, note: Note = NOTHING) -> dict[bytes, bytes] | None:
-    branches = type_.branches if isinstance(type_, Union) else [type_]
-    found = [NUMBERS[name] for branch in branches if (name := logical(branch)) in NUMBERS]
-    said = {b"logicalType": found[0].encode()} if found and len(branches) < 3 else {}
-    return said | (note.metadata or {}) or None
 
 
 def _decimals(values: list[Any], type_: pa.DataType) -> pa.Array:

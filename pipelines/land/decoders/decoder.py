@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pipelines.land.decoders.notes import PathTags
+from pipelines.land.decoders.times import PLAIN, Times
 from sigla.decoding.decoder import Source
 
 
@@ -20,12 +21,13 @@ from sigla.decoding.decoder import Source
 class Writer:
     """What wrote a record: a schema and, of a Protobuf file, the path to one of its messages.
 
-    tags: of the schema's metadata, which says of a reader what its columns are.
+    tags: of the schema's metadata, which says of a reader what its columns are. times: how those of a reader say times.
     """
 
     source: Source
     indexes: tuple[int, ...] = ()
     tags: PathTags = field(default_factory=dict)
+    times: Times = PLAIN
 
 
 class Additional(Enum):

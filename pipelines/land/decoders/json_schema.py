@@ -45,8 +45,9 @@ from pipelines.land.decoders.json_schema_rest import (
     rest_of_each,
     rest_of_object,
 )
-from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags
+from pipelines.land.decoders.notes import NO_TAGS, Note, with_unit
 from pipelines.land.decoders.notes import NOTHING as NO_NOTE
+from pipelines.land.decoders.times import JSON_UNITS, Times, of_json
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
 from sigla.decoding.json_schema import STANDARD, schema_of, validator_of
 from sigla.decoding.json_schema import decoder as value_decoder
@@ -73,7 +74,7 @@ class JsonSchemaDecoder:
         self.reader = reader.source
         self.limits = limits
         validator_of(self.reader)  # what the metaschema allows has the shapes that are looked for here
-        root = _Shapes(self.reader, additional, reader.tags).root()
+        root = _Shapes(self.reader, additional, reader).root()
         self.is_object = pa.types.is_struct(root.type)
         self.takes_any = root.takes_any
         self.column = root if self.is_object else columns.struct([Member(VALUE, itemgetter(0), root, root.note)])
@@ -143,7 +144,7 @@ class JsonSchemaDecoder:
 class _Shapes:
     """The columns of one schema. References lead where the registry's own checker is led."""
 
-    def __init__(self, source: Source, additional: Additional, tags: PathTags) -> None:
+    def __init__(self, source: Source, additional: Additional, reader: Writer) -> None:
         self.schema = schema_of(source)
         self.keeps = additional is Additional.KEEP
         self.budget = Budget()
@@ -153,7 +154,8 @@ class _Shapes:
         except Malformed as malformed:
             raise Unreadable(Reason.BAD_SCHEMA, malformed.reason) from None
         self.closing = CLOSING if draft.lazy else CLOSING_MODERN
-        self.tags = JsonTags(source, tags, self.resources)
+        self.tags = JsonTags(source, reader.tags, self.resources)
+        self.formats = _formats(reader.times)
         self.path = ROOT
         self.whole = NO_TAGS
 
@@ -176,7 +178,7 @@ class _Shapes:
         tags = shape.note.tags | self.tags.of(said, self.path)
         if shape.build is TEXT.build:
             tags |= self.tags.within(said, self.path)
-        return replace(shape, note=Note(description(schema) or shape.note.doc, tags))
+        return replace(shape, note=with_unit(Note(description(schema) or shape.note.doc, tags), shape.unit))
 
     def shape(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: tuple[Said, ...]) -> "Shape":
         """The columns of a value, with the notes of what in it has none of its own."""
@@ -184,7 +186,7 @@ class _Shapes:
             return self.referred(schema["$ref"], home, around, said)
         kind = _kind(schema)
         if kind in SCALARS:
-            return SCALARS[kind]
+            return self.formats.get(str(schema.get("format")), SCALARS[kind]) if kind == "string" else SCALARS[kind]
         if kind in ("array", "object"):
             return (self.array if kind == "array" else self.object)(schema, home, around, said)
         only = _only_branch(schema)
@@ -268,12 +270,14 @@ class Shape(Column):
     """A column, and what there is beyond it.
 
     rest: what values may have beyond it; None where there can be nothing. takes_any: of an object's columns, whether
-    they have a place for values that are no objects, too. note: of the value.
+    they have a place for values that are no objects, too. note: of the value. unit: what
+    a number counts that stands for a time.
     """
 
     rest: Rest | None = None
     takes_any: bool = False
     note: Note = NO_NOTE
+    unit: str = ""
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
@@ -380,6 +384,13 @@ CLOSING_MODERN: Final = ("additionalProperties", "unevaluatedProperties")
 _ANY: Final = columns.scalar(JSON, _text)
 TEXT: Final = _shape(_ANY, _ANY.build, _ANY.count)
 """JSON, of whatever it is."""
+
+
+def _formats(times: Times) -> Mapping[str, Shape]:
+    """Of texts that columns say otherwise."""
+    found = {name: _of(columns.scalar(*chosen), str) for name, chosen in of_json(times).items()}
+    return {name: replace(shape, unit=JSON_UNITS.get(name, "")) for name, shape in found.items()}
+
 
 SCALARS: Final = {
     "boolean": _of(columns.scalar(pa.bool_()), bool),

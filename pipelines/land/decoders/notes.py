@@ -6,7 +6,7 @@ field of Arrow's type, in its metadata, and changes nothing about equality of ty
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -39,6 +39,13 @@ class Note:
 
 
 NOTHING: Final = Note()
+
+
+def with_unit(note: Note, unit: str) -> Note:
+    """Also saying what a number counts."""
+    if unit in note.doc:
+        return note
+    return replace(note, doc=f"{note.doc} ({unit})" if note.doc else unit)
 
 
 def note_of(column: pa.Field) -> Note:

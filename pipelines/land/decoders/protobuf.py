@@ -34,8 +34,9 @@ from pipelines.land.column_types import JSON
 from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
 from pipelines.land.decoders.decoder import Additional, Decoded, Writer
-from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags
+from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags, with_unit
 from pipelines.land.decoders.protobuf_notes import message_tags, note, tags_within
+from pipelines.land.decoders.times import Times, of_protobuf, protobuf_unit
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
 from sigla.decoding.protobuf import STANDARD, Read, message_class, parser, record_name
 from sigla.decoding.protobuf_fields import called, fields, there, value
@@ -94,7 +95,7 @@ class ProtobufDecoder:
         self.message = message_class(reader.source, self.name)
         self.descriptor = cast("Descriptor", self.message.DESCRIPTOR)
         try:
-            self.column = _record(self.descriptor, (), _Making(reader.tags))
+            self.column = _record(self.descriptor, (), _Making(reader.tags, reader.times))
         except RecursionError:
             raise Unreadable(Reason.BAD_SCHEMA, "the messages are nested too deep") from None
         self.type: pa.StructType = self.column.type
@@ -124,11 +125,12 @@ class ProtobufDecoder:
 
 
 class _Making(Budget):
-    """Also knows what metadata says of fields."""
+    """Also knows what metadata says of fields, and how columns say times."""
 
-    def __init__(self, tags: PathTags) -> None:
+    def __init__(self, tags: PathTags, times: Times) -> None:
         super().__init__()
         self.tags = tags
+        self.times = times
 
 
 def _record(descriptor: Descriptor, around: tuple[str, ...], making: _Making) -> Column:
@@ -141,19 +143,20 @@ def _record(descriptor: Descriptor, around: tuple[str, ...], making: _Making) ->
                 called(field),
                 _getter(field),
                 _column(field, inside, making),
-                _note(field, inside, making.tags, whole),
+                _note(field, inside, making, whole),
             )
             for field in fields(descriptor).values()
         ]
     )
 
 
-def _note(field: FieldDescriptor, around: tuple[str, ...], tags: PathTags, whole: Tags) -> Note:
+def _note(field: FieldDescriptor, around: tuple[str, ...], making: _Making, whole: Tags) -> Note:
     """With the tags of its messages, and of what is in JSON text there. whole: those of the message around."""
-    said = note(field, tags)
+    said = note(field, making.tags)
     message = (item(field) if is_map(field) else field).message_type
-    hidden = tags_within(message, tags) if message and _is_text(message, around) else message_tags(message)
-    return Note(said.doc, said.tags | hidden | whole)
+    hidden = tags_within(message, making.tags) if message and _is_text(message, around) else message_tags(message)
+    found = Note(said.doc, said.tags | hidden | whole)
+    return with_unit(found, protobuf_unit(well_known(message), making.times)) if message else found
 
 
 def _getter(field: FieldDescriptor) -> Callable[[Any], Any]:
@@ -200,6 +203,8 @@ def _enum(field: FieldDescriptor) -> Column:
 
 def _message(descriptor: Descriptor, around: tuple[str, ...], making: _Making) -> Column:
     name = well_known(descriptor)
+    if chosen := of_protobuf(name, making.times):
+        return columns.scalar(*chosen)
     if name == TIMESTAMP:
         return columns.scalar(pa.timestamp("us", tz="UTC"), _timestamp)
     if name in WRAPPERS:

@@ -26,11 +26,15 @@ class Died(Exception):
 
 
 class Landings:
-    """A registry in a folder, and a job beside it that lands what it is given. sink: of its settings."""
+    """A registry in a folder, and a job beside it that lands what it is given.
+
+    sink: of its settings. parts: all else of them.
+    """
 
     def __init__(self, home: Path, **sink: Any) -> None:
         self.home = home
         self.sink = sink
+        self.parts: dict[str, Any] = {}
         self.landed = 0
         self.tasks = 0
         self.dies_at = 0
@@ -54,6 +58,7 @@ class Landings:
             "bind": [*map(dict, bound)],
             "sink": {"kind": "parquet", "lake": str(self.home / "lake")} | self.sink,
             "work": str(self.home / "work"),
+            **self.parts,
         }
 
         def tasks(task: Task) -> Sequence[Landed]:

@@ -117,9 +117,10 @@ def test_numbers_that_stand_for_times_say_so() -> None:
     """No column type has them, so that the field carries what the schema called them."""
     schema = a_record(a=["null", logical("time-millis", "int")], b=logical("timestamp-nanos", "long"), c="long")
     type_ = decoder(a_writer(schema)).type
+    midnight, epoch = b"microseconds since midnight", b"nanoseconds since 1970-01-01 UTC"
     assert [field.metadata for field in type_] == [
-        {b"logicalType": b"time-micros"},
-        {b"logicalType": b"timestamp-nanos"},
+        {b"logicalType": b"time-micros", b"doc": midnight},
+        {b"logicalType": b"timestamp-nanos", b"doc": epoch},
         None,
     ]
 

@@ -106,5 +106,7 @@ def test_letters_that_would_go_nowhere_or_round_are_refused(
 def test_letters_go_where_records_come_from_unless_it_is_said() -> None:
     """With the options that the source is read with; other brokers have other ones."""
     own, other = landing(KAFKA, topic="letters"), landing(KAFKA, topic="letters", brokers="there:9092")
-    assert own.letters_reach == ("here:9092", {"security.protocol": "SSL"})
-    assert other.letters_reach == ("there:9092", {})
+    assert own.dead_letter
+    assert own.dead_letter.reached(own.source) == ("here:9092", {"security.protocol": "SSL"})
+    assert other.dead_letter
+    assert other.dead_letter.reached(other.source) == ("there:9092", {})
