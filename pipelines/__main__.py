@@ -12,6 +12,10 @@ JOBS: Final[Mapping[str, tuple[str, str]]] = {
     "replay": ("pipelines.land.replay_job", "the quarantine once more, when a reason may be gone"),
     "gc": ("pipelines.land.gc_job", "removes files that attempts have left"),
     "tables": ("pipelines.tables.job", "which tables there are, and how an engine reads them"),
+    "maintain": (
+        "pipelines.land.maintain_job",
+        "compacts Iceberg tables, expires snapshots, removes orphans",
+    ),
     "audit": ("pipelines.audit.job", "what a registry holds, what would break, what occurs in the data"),
     "scrub": ("pipelines.scrub.job", "bodies against catalog against journal, for registries of millions"),
     "load": ("pipelines.load.job", "the topic of another registry becomes a registry"),

@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipelines.land import partitions, plan
 from pipelines.land.dead_letter_settings import TOPIC
@@ -79,3 +79,9 @@ Text = Annotated[str, AfterValidator(_text)]
 Topic = Annotated[str, Field(pattern=TOPIC)]
 Topics = Annotated[str, Field(pattern=TOPIC.replace("-]", "*-]"))]
 """A topic, or a pattern of several."""
+
+
+class Part(BaseModel):
+    """A name nobody knows is refused: a typo must not become a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

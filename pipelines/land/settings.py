@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     model_validator,
@@ -19,9 +18,10 @@ from pipelines.land.bound import ANY, Bound, Rule, is_pattern, parts_of, with_de
 from pipelines.land.dead_letter_settings import DeadLetterPart
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.hash_key import REFERENCE
+from pipelines.land.maintain_settings import MaintainPart
 from pipelines.land.outputs import ROW_GROUP, Format
 from pipelines.land.protection import HEADERS, KEY_BYTES, ColumnRule, Do
-from pipelines.land.setting_values import Columns, Duration, Partition, Reader, Size, Text, Topic, Topics
+from pipelines.land.setting_values import Columns, Duration, Part, Partition, Reader, Size, Text, Topic, Topics
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.starts import Start
 from pipelines.land.targets import Evolve
@@ -35,13 +35,7 @@ class InvalidLanding(Exception):
     """One sentence: which setting, and what is wrong with it."""
 
 
-class _Part(BaseModel):
-    """A name nobody knows is refused: a typo must not become a default."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RegistryPart(_Part):
+class RegistryPart(Part):
     """Where schemas are. table: not needed where every reader is an id."""
 
     data: str = ""
@@ -79,7 +73,7 @@ _SAID_ELSEWHERE: Final = {
 """Which setting is for an option of Kafka's consumer, or of Spark's source. Spark knows no capitals."""
 
 
-class KafkaPart(_Part):
+class KafkaPart(Part):
     """options: of Kafka's consumer, with dots. max_offsets: of one batch.
 
     gaps: topics in which offsets may be missing because they are written in transactions; compacted ones are known by
@@ -90,7 +84,7 @@ class KafkaPart(_Part):
     brokers: Text
     start: Annotated[Start, BeforeValidator(starts.read)] = Start()
     max_offsets: int | None = Field(default=None, gt=0, lt=2**63)
-    options: dict[str, str] = {}
+    options: dict[str, str] = Field(default_factory=dict)
     gaps: tuple[Topic, ...] = ()
 
     @model_validator(mode="after")
@@ -104,7 +98,7 @@ class KafkaPart(_Part):
         return self
 
 
-class FilesPart(_Part):
+class FilesPart(Part):
     """path: of Parquet files with the columns of raw records. batch_files: of one batch."""
 
     kind: Literal["files"]
@@ -112,7 +106,7 @@ class FilesPart(_Part):
     batch_files: int = Field(default=64, gt=0)
 
 
-class BindPart(_Part):
+class BindPart(Part):
     """topic: its name, or a pattern of several. skip: of a pattern, what it leaves out."""
 
     topic: Topics
@@ -199,7 +193,7 @@ class BindPart(_Part):
         return self.partition is not None or self.sort is not None
 
 
-class ChecksPart(_Part):
+class ChecksPart(Part):
     membership: plan.Policy = plan.Policy.FAIL
     deleted: plan.Policy = plan.Policy.ALLOW
     trailing: plan.Policy = plan.Policy.FAIL
@@ -213,7 +207,7 @@ class ChecksPart(_Part):
         return plan.Checks(self.membership, self.deleted, limits)
 
 
-class SinkPart(_Part):
+class SinkPart(Part):
     """lake: the folder of all tables. catalog: of Iceberg, as pyiceberg names its properties; {} for the lake's own."""
 
     kind: Literal["iceberg", "parquet"] = "iceberg"
@@ -223,7 +217,7 @@ class SinkPart(_Part):
     zstd: int = Field(default=3, ge=1, le=22)
     row_group: int = Field(default=ROW_GROUP, gt=0)
     namespace: Text = "sigla"
-    catalog: dict[str, str] = {}
+    catalog: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _named(self) -> Self:
@@ -236,7 +230,7 @@ class SinkPart(_Part):
         return Format(self.zstd, self.row_group)
 
 
-class ColumnPart(_Part):
+class ColumnPart(Part):
     """tag, column: which columns, by one of the two. table: of which table; of each if it is missing."""
 
     do: Do
@@ -259,18 +253,18 @@ class ColumnPart(_Part):
         return ColumnRule(self.do, self.tag, self.column, self.table)
 
 
-class StopPart(_Part):
+class StopPart(Part):
     """A batch with so large a share of bad records is not landed: a wrong deployment should not fill the quarantine."""
 
     bad_ratio: float = Field(default=0.2, ge=0, le=1)
     min_rows: int = Field(default=10_000, ge=0)
 
 
-class TriggerPart(_Part):
+class TriggerPart(Part):
     every: Duration = timedelta(seconds=60)
 
 
-class Landing(_Part):
+class Landing(Part):
     """name: of the job, in manifests and metrics. work: the folder of what the job remembers.
 
     max_stale: how old an answer of the catalog may be while it is silent. columns: what is not landed as it is.
@@ -280,7 +274,7 @@ class Landing(_Part):
     name: str = Field(default="land", pattern="^[A-Za-z0-9_.-]+$")
     registry: RegistryPart
     source: Annotated[KafkaPart | FilesPart, Field(discriminator="kind")]
-    defaults: dict[str, Any] = {}
+    defaults: dict[str, Any] = Field(default_factory=dict)
     bind: tuple[BindPart, ...] = Field(min_length=1)
     checks: ChecksPart = ChecksPart()
     sink: SinkPart
@@ -290,6 +284,7 @@ class Landing(_Part):
     stop_if: StopPart = StopPart()
     dead_letter: DeadLetterPart | None = None
     trigger: TriggerPart = TriggerPart()
+    maintain: MaintainPart = MaintainPart()
     work: Text
     max_stale: Duration = timedelta(hours=1)
 
@@ -389,5 +384,6 @@ _PARTS: Final[Mapping[str, type[BaseModel]]] = {
     "stop_if": StopPart,
     "dead_letter": DeadLetterPart,
     "trigger": TriggerPart,
+    "maintain": MaintainPart,
 }
 """By the last name on the way to it."""

@@ -37,7 +37,7 @@ def spark_properties(catalog: "Catalog", lake: Place) -> dict[str, str]:
     kind = type(catalog).__name__
     if kind not in KINDS:
         raise InvalidLanding(
-            f"`sink.catalog` is of the class {kind}, which Spark cannot open, and `mode: upsert` needs Spark. Choose a "
+            f"`sink.catalog` is of the class {kind}, which Spark cannot open. `mode: upsert` and `maintain` need a "
             "catalog of type sql, rest, glue or hive."
         )
     return properties_of(kind, {str(name): str(value) for name, value in catalog.properties.items()}, lake)

@@ -69,7 +69,7 @@ def test_what_is_said_to_be_assumed_is(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(least))
     assumed = read(path)
     path.write_text(
-        yaml.safe_dump({**least, **{each: full[each] for each in ("name", "checks", "trigger", "stop_if")}})
+        yaml.safe_dump({**least, **{each: full[each] for each in ("name", "checks", "trigger", "stop_if", "maintain")}})
     )
     assert read(path) == assumed
     shown = {**full["sink"], "catalog": {}, "lake": least["sink"]["lake"]}

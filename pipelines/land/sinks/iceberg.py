@@ -45,8 +45,6 @@ from sigla.errors import StoreError
 
 PROPERTIES: Final = {
     "format-version": "2",
-    # The library's own retries put the same files into the new table once more, without asking whether they are there.
-    "commit.retry.num-retries": "0",
     "write.parquet.compression-codec": "zstd",
 }
 READERS: Final = 8
@@ -89,7 +87,7 @@ def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
     found |= properties
     with _answering():
         try:
-            load_file_io(found, _address(lake, ""))  # else it is missed by the first table
+            load_file_io(found, address(lake, ""))  # else it is missed by the first table
             return load_catalog("sigla", **found)
         except tuple(_MISUSED) as problem:
             raise InvalidLanding(f"`sink.catalog` is none that pyiceberg can open: {_line(problem)}.") from problem
@@ -108,7 +106,7 @@ def own_catalog(lake: Place) -> Mapping[str, str]:
     return {"type": "sql", "uri": f"sqlite:///{lake.folder_for(CATALOG)}"}
 
 
-def _address(place: Place, name: str) -> str:
+def address(place: Place, name: str) -> str:
     """How Iceberg's metadata name a file. In a folder without escapes: pyiceberg takes them for parts of a name."""
     return f"file://{place.path(name)}" if isinstance(place, Folder) else place.uri(name)
 
@@ -236,10 +234,10 @@ class Iceberg:
             found = self._table(table)
             if found is None:
                 self._catalog.create_namespace_if_not_exists(self._namespace)
-                location = _address(self._lake, folder(table)).rstrip("/")
+                location = address(self._lake, folder(table)).rstrip("/")
                 with suppress(TableAlreadyExistsError):  # another driver was faster
                     return self._catalog.create_table(self._name(table), schema, location, properties=dict(properties))
-                found = self._catalog.load_table(self._name(table))
+                found = self._loaded(table)
             with found.update_schema() as update:
                 update.union_by_name(schema)
         return found
@@ -291,26 +289,33 @@ class Iceberg:
     def _created(self, manifest: Manifest, table: str) -> Table:
         """Empty, and partitioned from the first instant. Raises if another driver was faster."""
         self._catalog.create_namespace_if_not_exists(self._namespace)
-        location = _address(self._lake, folder(table)).rstrip("/")
+        location = address(self._lake, folder(table)).rstrip("/")
         schema = _commented_schema(sink.schema_of(table, manifest))
         creation = self._catalog.create_table_transaction(
             self._name(table), schema, location=location, properties=PROPERTIES
         )
         laid_out.follow(creation, next(file for file in manifest.files if file.table == table))
         creation.commit_transaction()
-        return self._catalog.load_table(self._name(table))
+        return self._loaded(table)
 
     def _table(self, table: str) -> Table | None:
         try:
-            return self._catalog.load_table(self._name(table))
+            return self._loaded(table)
         except NoSuchTableError:
             return None
+
+    def _loaded(self, table: str) -> Table:
+        found = self._catalog.load_table(self._name(table))
+        # pyiceberg's own retries put the same files into the new table once more, without asking if they are there.
+        # Said to this object alone: other engines may try again what is theirs.
+        found.metadata.properties[TableProperties.COMMIT_NUM_RETRIES] = "0"
+        return found
 
     def _name(self, table: str) -> tuple[str, ...]:
         return *self._namespace, folder(table)
 
     def _uri(self, file: DataFile) -> str:
-        return _address(self._lake, in_table(file))
+        return address(self._lake, in_table(file))
 
 
 def _property(query: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipelines.land import gc_job, replay_job
+from pipelines.land import gc_job, maintain_job, replay_job
 from pipelines.land.batch import Batch
 from pipelines.land.driver import driver
 from pipelines.land.landed import Landed
@@ -122,6 +122,12 @@ def test_who_only_looks_keeps_nothing(tmp_path: Path) -> None:
     """It may not even be allowed to write there."""
     assert gc_job.main([config(tmp_path)]) == 0
     assert not (tmp_path / "work").exists()
+
+
+def test_plain_parquet_has_nothing_to_maintain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Told before Spark is begun."""
+    assert maintain_job.main([config(tmp_path, kind="parquet")]) == 2
+    assert capsys.readouterr().err.startswith("`maintain` is for Iceberg tables, and `sink.kind` is parquet: ")
 
 
 def test_settings_that_name_no_kind_go_on_with_the_one_that_the_work_directory_has(tmp_path: Path) -> None:

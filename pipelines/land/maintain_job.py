@@ -1,0 +1,80 @@
+"""Keeps Iceberg tables in shape: compacts files, expires snapshots, removes orphans. Safe beside a running `land`.
+
+    python -m pipelines maintain CONFIG [--table NAME …] [--json]
+    spark-submit pipelines/__main__.py maintain CONFIG …
+
+A line for each table tells what became of it.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+from pipelines.connectors.installation import iceberg
+from pipelines.land.driver import Driver, configured, driver
+from pipelines.land.settings import InvalidLanding
+from pipelines.land.sinks.sink import folder
+from pipelines.land.told import OWN
+from pipelines.progress import shown
+from pipelines.spark import gave_up, running, submitted
+from pipelines.told import ended
+
+if TYPE_CHECKING:
+    from pipelines.land.maintain import Done
+    from pipelines.land.sinks.iceberg import Iceberg
+
+
+def main(argv: Sequence[str]) -> int:
+    """0: done. 1: a store does not answer, or others were always faster. 2: it was asked for something senseless."""
+    parser = argparse.ArgumentParser(
+        prog="pipelines maintain", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
+    parser.add_argument("--table", action="append", default=[], metavar="NAME", help="this table alone, or these")
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each table")
+    asked = parser.parse_args(argv)
+    return ended(lambda: _maintained(asked), OWN, again="Start it again when it does.", spark=gave_up)
+
+
+def _maintained(asked: argparse.Namespace) -> int:
+    landing = configured(asked.config)
+    with closing(driver(landing)) as opened:
+        check(opened)
+        jars = [] if submitted(os.environ) else iceberg()
+        with running(os.environ, name=f"{landing.name}-maintain", jars=jars) as spark:
+            for done in run(spark, opened, asked.table):
+                print(json.dumps(done.facts()) if asked.json else done.line(), flush=True)
+    return 0
+
+
+def check(driver: Driver) -> "Iceberg":
+    """The sink, before Spark is begun. Raises InvalidLanding."""
+    from pipelines.land.sinks.iceberg import Iceberg  # noqa: PLC0415 - pyiceberg costs seconds
+
+    if not isinstance(driver.sink, Iceberg):
+        raise InvalidLanding(
+            "`maintain` is for Iceberg tables, and `sink.kind` is parquet: there is nothing to maintain. `gc` removes "
+            "files that attempts have left."
+        )
+    return driver.sink
+
+
+def run(spark: SparkSession, driver: Driver, names: Sequence[str] = ()) -> Iterator["Done"]:
+    """One table after another. names: of those alone. Raises InvalidLanding, StoreError, and what Spark does."""
+    from pipelines.land.maintain import Upkeep  # noqa: PLC0415 - pyiceberg costs seconds
+
+    upkeep = Upkeep(spark, check(driver), driver.landing.maintain, driver.now())
+    there = upkeep.tables()
+    chosen = [name if name in there else folder(name) for name in names] or there
+    if unknown := next((name for name in chosen if name not in there), None):
+        raise InvalidLanding(f"Unknown table {unknown}. Tables: {', '.join(there) or 'none'}.")
+    with shown(spark) as progress:
+        for name in chosen:
+            done = upkeep.keep(name, progress)
+            if done is not None:
+                yield done
