@@ -225,7 +225,7 @@ def unheard(settings: Settings) -> str:
     watch = settings.watch
     if not watch.alarms or watch.topic_arn or watch.email:
         return ""
-    return "When an alarm rings nobody is told: set watch.email or watch.topic_arn (docs/deploy.md#settings)."
+    return "Alarms notify no address: set watch.email or watch.topic_arn (docs/deploy.md#settings)."
 
 
 def asked(words: Sequence[str]) -> argparse.Namespace:

@@ -214,7 +214,7 @@ class Service(Construct):
         events.Rule(
             self,
             "Awake",
-            description="Keeps the registry's function awake while nobody asks it anything",
+            description="Keeps the registry's function awake while no requests come",
             schedule=events.Schedule.rate(Duration.days(1)),
             targets=[targets.LambdaFunction(self.alias, event=events.RuleTargetInput.from_object(PROBE))],
         )

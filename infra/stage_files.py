@@ -55,7 +55,7 @@ _PATHS = ("pipelines.land", "pipelines.jars")
 def path_of(name: str) -> Path:
     """Raises InvalidSetting."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-        raise InvalidSetting(f"{name!r} is no name of a stage; it must be up to 64 letters, digits, '-', '_' and '.'.")
+        raise InvalidSetting(f"Invalid name of a stage {name!r}: expected up to 64 letters, digits, '-', '_' and '.'.")
     return FOLDER / f"{name}.toml"
 
 

@@ -168,6 +168,6 @@ def _lost(outputs: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
         if "Url" not in name:
             continue
         if name not in urls:
-            yield f"{name} would go: {url} answers nobody any more."
+            yield f"{name} would go: {url} would no longer answer."
         elif not fnmatchcase(url, urls[name]):
-            yield f"{name} would change: {url} answers nobody any more, and {urls[name]} does."
+            yield f"{name} would change: {url} would no longer answer, and {urls[name]} would."

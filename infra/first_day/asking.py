@@ -60,7 +60,7 @@ class Answer:
         try:
             return json.loads(self.body)
         except ValueError:
-            raise Failed(f"{self.status} with a body that is no JSON: {self._shown}") from None
+            raise Failed(f"{self.status} with a body that is not JSON: {self._shown}") from None
 
     def expect(self, status: int) -> Self:
         """Raises Failed if the answer has another status."""

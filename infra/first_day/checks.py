@@ -31,7 +31,7 @@ CHECKS: Final = (
     Check("the stack cannot be destroyed by one command", account.stack_is_protected, hidden=NOT_PLAYED),
     Check("the table is protected and can be restored", account.table_is_protected, hidden=NOT_PLAYED),
     Check("the bucket takes no put that could replace a body", account.puts_are_conditional, hidden=NO_POLICIES),
-    Check("the bucket lets nobody delete", account.nothing_is_deleted, hidden=NO_POLICIES),
+    Check("the bucket allows no deletion", account.nothing_is_deleted, hidden=NO_POLICIES),
     Check("the bucket speaks TLS 1.2 and newer only", account.tls_is_new, hidden=NO_POLICIES),
     Check("each function starts from an active snapshot", account.snapshots_are_active, hidden=NOT_PLAYED),
     Check("GET /zones finds each zone well", account.zones_are_told),

@@ -114,7 +114,7 @@ def answers_are_packed(day: Day, door: Door) -> str:
     try:
         text = gzip.decompress(answer.body) if door.kind.compresses else answer.body
     except (OSError, EOFError, zlib.error):
-        raise Failed("what is called gzip is none") from None
+        raise Failed("the body is not gzip, as its header says") from None
     if text != plain.body:
         raise Failed("the compressed answer is another one than the plain one")
     return "gzip" if door.kind.compresses else "as they are, which is what this door does"

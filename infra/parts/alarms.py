@@ -89,7 +89,7 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
             function.metric_invocations(period=Duration.hours(1), statistic="Sum"),
             requests_per_hour,
             1,
-            "as many requests in an hour as watch.requests_per_hour, and each is paid for; the log says who asks.",
+            "as many requests in an hour as watch.requests_per_hour, and each is paid for; the log names the callers.",
         )
 
 
@@ -128,7 +128,7 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
         AT_LIMIT * settings.front_door.requests_per_second * MINUTE.to_seconds(),
         3,
         f"{about} is asked as often as front_door.requests_per_second lets through: what is beyond is 429. Its access "
-        "log, or the function's lines, say who asks.",
+        "log, or the function's lines, name the callers.",
         page=True,
         out_of=5,
     )

@@ -104,8 +104,8 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
             own_metric(settings, "ForeignData"),
             1,
             1,
-            "the table or the bucket is another deployment's, or nobody's: nothing is written. The function's log says "
-            "which.",
+            "the table or the bucket is another deployment's, or has no owner: nothing is written. The function's log "
+            "says which.",
             page=True,
         )
 

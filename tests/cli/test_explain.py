@@ -222,7 +222,7 @@ def test_a_language_that_is_not_ours_is_told(tmp_path: Path, capsys: Captured) -
     assert main(["import", str(dump), "--data", data]) == 0
     for record in (framed(1), framed(1, b"")):
         failure = explained(capsys, record, "--data", data, status=1)["failure"]
-        assert failure == {"reason": "BAD_SCHEMA", "detail": "there is no schema language XML", "at": None}
+        assert failure == {"reason": "BAD_SCHEMA", "detail": "unknown schema language XML", "at": None}
 
 
 def test_ids_are_those_of_a_context(data: str, capsys: Captured) -> None:

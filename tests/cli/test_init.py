@@ -93,8 +93,8 @@ def test_what_is_no_identity_is_told_and_replaced_by_who_means_it(
     assert init(account.place(table)) == 2
     (told,) = capsys.readouterr().err.splitlines()
     assert told == (
-        f"sigla: The bucket {BUCKET} has something else in the place of an identity: nobody can tell whose it is. "
-        "Nothing was written; name the right ones, or add --i-mean-it if that is meant."
+        f"sigla: The bucket {BUCKET} has something else in the place of an identity: what it belongs to cannot be "
+        "told. Nothing was written; name the right ones, or add --i-mean-it if that is meant."
     )
     assert init(account.place(table), OURS, "--i-mean-it") == 0
     assert init(account.place(table)) == 0

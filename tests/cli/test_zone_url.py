@@ -278,7 +278,7 @@ def test_a_registry_that_is_not_there_is_told_in_a_sentence(capsys: Captured) ->
 def test_a_url_that_is_none_is_told_in_a_sentence(capsys: Captured, url: str) -> None:
     assert main(["zone-url", "--registry", url]) == 2
     told = capsys.readouterr().err
-    assert "no URL of a registry" in told
+    assert "Invalid URL of a registry" in told
     assert "s3cret" not in told
 
 

@@ -111,7 +111,7 @@ CROOKS: tuple[tuple[str, Asks, Crook, Kind], ...] = (
     ),
     ("what should not be is compressed", doors.answers_are_packed, Crook(), FUNCTION_URL),
     (
-        "what is called gzip is none",
+        "the body is not gzip, as its header says",
         doors.answers_are_packed,
         answers(
             lambda told: replace(told, body=b"none"), lambda _, told: told.headers.get("content-encoding") == "gzip"
@@ -199,7 +199,7 @@ def test_throttling_is_asked_for_only_by_who_pays_for_it(registry: Door) -> None
 
 def test_what_is_no_registry_is_told_and_not_shown_as_a_trace(registry: Door) -> None:
     """A proxy's page, or nothing at all."""
-    with crooked(registry, answers(page)) as door, pytest.raises(Failed, match="no JSON: <html>"):
+    with crooked(registry, answers(page)) as door, pytest.raises(Failed, match="not JSON: <html>"):
         doors.names_arrive(a_day(door), door)
     with pytest.raises(Failed, match="no answer to GET /: "):
         Door("url", "http://127.0.0.1:1", SERVER, "").ask("GET", "/")

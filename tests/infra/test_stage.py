@@ -58,13 +58,13 @@ def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "arguments, told",
     [
-        (("../prod",), "'../prod' is no name of a stage;"),
+        (("../prod",), "Invalid name of a stage '../prod':"),
         (("prod", "-c", "zone=use1-az1"), "zone: no such setting;"),
         (("prod", "-c", "zones=us-east-1a"), "zones is 'us-east-1a';"),
         (("prod", "-c", "zones"), "zones: no setting; one is written as in"),
         (("prod", "-c", "identity=prod"), "identity is 'prod';"),
         (("prod", "-c", "stage=local"), "stage: `make stage` is for AWS;"),
-        (("x" * 300,), f"'{'x' * 300}' is no name of a stage;"),
+        (("x" * 300,), f"Invalid name of a stage '{'x' * 300}':"),
         (("My_Prod",), "registry_name is 'my_prod';"),
     ],
 )

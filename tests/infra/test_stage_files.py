@@ -153,7 +153,7 @@ def test_a_local_stack_needs_no_file_and_is_never_the_update_of_one_that_keeps_i
 
 @pytest.mark.parametrize("name", ["", "../prod", "a/b", ".hidden", "a b"])
 def test_a_stage_has_a_name_that_is_a_files(name: str) -> None:
-    with pytest.raises(InvalidSetting, match="is no name of a stage"):
+    with pytest.raises(InvalidSetting, match="Invalid name of a stage"):
         stage_files.path_of(name)
 
 

@@ -199,22 +199,22 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a name of one's own is forgotten": (
         {**BASE, **NAMED},
         BASE,
-        "DomainUrl would go: https://registry.example.com answers nobody any more.",
+        "DomainUrl would go: https://registry.example.com would no longer answer.",
     ),
     "another name of one's own": (
         {**BASE, **NAMED},
         {**BASE, **NAMED, "front_door.domain_name": "schemas.example.com"},
         (
-            "DomainUrl would change: https://registry.example.com answers nobody any more, and "
-            "https://schemas.example.com does."
+            "DomainUrl would change: https://registry.example.com would no longer answer, and "
+            "https://schemas.example.com would."
         ),
     ),
     "private names become those of endpoints": (
         {**BASE, **OF_ZONE, **dict(DOORS)},
         {**BASE, **OF_ZONE, **dict(BEHIND), "front_door.private_endpoints": "use1-az1:vpce-0aa"},
         (
-            "ZonePrivateUrlUse1Az1 would change: https://use1-az1.sr.example.com answers nobody any more, and "
-            "https://*-vpce-0aa.execute-api.* does."
+            "ZonePrivateUrlUse1Az1 would change: https://use1-az1.sr.example.com would no longer answer, and "
+            "https://*-vpce-0aa.execute-api.* would."
         ),
     ),
 }
@@ -245,7 +245,7 @@ def test_a_url_that_would_go_is_told(synthesise: Synthesise) -> None:
     with_url = synthesise(*BASE.items(), ("front_door.function_url", True))
     told = moved(told_by(with_url), Target.of(Settings.read(BASE)))
     (url,) = ids(with_url, "AWS::Lambda::Url")
-    assert told == [f"FunctionUrl would go: <{url}.FunctionUrl> answers nobody any more."]
+    assert told == [f"FunctionUrl would go: <{url}.FunctionUrl> would no longer answer."]
 
 
 STACKS: dict[str, tuple[tuple[str, Any], ...]] = {

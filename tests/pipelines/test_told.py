@@ -196,10 +196,10 @@ def test_what_a_shell_made_of_nothing_is_not_the_folder_that_one_is_in(
     "main, asked, said",
     [
         (audit.main, ["--context", ".a:b"], "no context has a colon"),
-        (scrub.main, ["--grace", "nan"], "nan is no number of seconds"),
-        (scrub.main, ["--grace", "-1"], "-1 is no number of seconds"),
-        (scrub.main, ["--grace", "inf"], "inf is no number of seconds"),
-        (scrub.main, ["--grace", "long"], "long is no number of seconds"),
+        (scrub.main, ["--grace", "nan"], "invalid number of seconds 'nan'"),
+        (scrub.main, ["--grace", "-1"], "invalid number of seconds '-1'"),
+        (scrub.main, ["--grace", "inf"], "invalid number of seconds 'inf'"),
+        (scrub.main, ["--grace", "long"], "invalid number of seconds 'long'"),
         (load.main, ["--writers", "9999999999"], "9999999999 is no number of tasks"),
         (load.main, ["--option", "=x"], "=x is no K=V"),
         (load.main, ["--option", "subscribe=x"], "subscribe is what SOURCE says"),
@@ -247,4 +247,4 @@ def test_a_grace_is_a_number_of_seconds(text: str, tmp_path: Path, capsys: pytes
     with pytest.raises(SystemExit) as refused:
         scrub.main(["--data", "d", "--out", str(tmp_path / "out"), f"--grace={text}"])
     assert refused.value.code == MISUSED
-    assert f"{text} is no number of seconds" in capsys.readouterr().err
+    assert f"invalid number of seconds {text!r}" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     assert done.stdout.startswith(b"imported:    9 versions")
     refused = subprocess.run(command, input=b"{}", capture_output=True, check=False)
     assert refused.returncode == 2
-    assert refused.stderr.startswith(b"sigla: Line 1 of standard input is no record")
+    assert refused.stderr.startswith(b"sigla: Line 1 of standard input is not a record")
 
 
 def test_two_records_in_one_place_are_refused(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_lines_without_an_offset_have_their_order_from_one_file(tmp_path: Path) 
         del form["offset"]
         (tmp_path / name).write_text(f"{json.dumps(form)}\n")
     assert dumps.read(tmp_path / "a.jsonl") == records[:1]
-    with pytest.raises(Misuse, match=r"Line 1 of .*a.jsonl is no record: .* every line needs its offset"):
+    with pytest.raises(Misuse, match=r"Line 1 of .*a.jsonl is not a record: .* every line needs its offset"):
         dumps.read(tmp_path)
 
 

@@ -176,7 +176,7 @@ def test_a_json_schema_means_nothing_in_a_protobuf_file(registry: Registry) -> N
     register(registry, "trip", TRIP, **PROTOBUF)
     uses = (OfferedReference("trip.proto", "trip", 1),)
     for draft in ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"):
-        with pytest.raises(InvalidSchema, match=r"The reference 'trip\.proto' is no JSON Schema"):
+        with pytest.raises(InvalidSchema, match=r"The reference 'trip\.proto' is not a JSON Schema"):
             register(registry, "a", f'{{"$schema":"{draft}","$ref":"trip.proto"}}', references=uses, **JSON)
         register(registry, draft, f'{{"$schema":"{draft}","title":"T"}}', references=uses, **JSON)
 

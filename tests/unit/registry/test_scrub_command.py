@@ -74,7 +74,7 @@ def test_a_grace_is_a_number_of_seconds(text: str, tmp_path: Path, capsys: pytes
     with pytest.raises(SystemExit) as refused:
         main(["scrub", "--data", str(tmp_path), f"--grace={text}"])
     assert refused.value.code == 2
-    assert f"{text} is no number of seconds" in capsys.readouterr().err
+    assert f"invalid number of seconds {text!r}" in capsys.readouterr().err
 
 
 def test_when_all_was_put_right_the_status_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

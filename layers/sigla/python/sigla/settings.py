@@ -91,7 +91,7 @@ class Settings:
                 continue
             name = variable.removeprefix(PREFIX).lower()
             if name not in known:
-                raise InvalidSetting(f"{variable} is no setting; the settings are {_names(known)}.")
+                raise InvalidSetting(f"Unknown setting {variable}. Valid settings: {_names(known)}.")
             given[name] = _value(variable, text, type(known[name].default))
         settings = cls(**given)
         if bool(settings.table) != bool(settings.bucket):

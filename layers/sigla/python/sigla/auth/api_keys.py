@@ -150,9 +150,12 @@ def verifier_of(secret: str) -> str:
 
 def _check(name: str, role: str, subjects: Sequence[str]) -> None:
     if not NAME.fullmatch(name):
-        raise NotAKey(f"{name!r} is no name of a key: letters, digits, '.', '_' and '-', at most 64, no sign first.")
+        raise NotAKey(
+            f"Invalid name of a key {name!r}: expected up to 64 letters, digits, '.', '_' and '-', "
+            "the first a letter or digit."
+        )
     if role not in ROLES:
-        raise NotAKey(f"{role!r} is no role; the roles are {', '.join(ROLES)}.")
+        raise NotAKey(f"Unknown role {role!r}. Valid roles: {', '.join(ROLES)}.")
     for prefix in subjects:
         if not prefix:
             raise NotAKey("An empty prefix would mean every subject: name a prefix, or leave --subjects out.")

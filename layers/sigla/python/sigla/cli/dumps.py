@@ -20,7 +20,7 @@ from sigla.journal.replay import FORM, Line, NoKey, NotARecord, Place, TopicReco
 STANDARD_INPUT = "standard input"
 
 ONE_TOPIC = "Dumps of one topic agree, those of several are imported one by one. Nothing was imported."
-NEEDED = f"{FORM}; where there are several files, every line needs its offset, or nobody knows their order"
+NEEDED = f"{FORM}; where there are several files, every line needs its offset, which tells their order"
 
 WITH_KEYS = (
     "the key says what a record is about. kcat prints it with -J, kafka-console-consumer with --property print.key=true"
@@ -141,4 +141,4 @@ def _line(line: bytes, where: str, offset: int | None) -> Line:
         raise Misuse(f"L{where[1:]} has no key: {WITH_KEYS}. Nothing was imported.") from None
     except NotARecord:
         form = NEEDED if offset is None else FORM
-        raise Misuse(f"L{where[1:]} is no record: {form}. Nothing was imported.") from None
+        raise Misuse(f"L{where[1:]} is not a record: {form}. Nothing was imported.") from None

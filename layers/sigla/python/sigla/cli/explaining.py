@@ -123,7 +123,7 @@ def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
 def _language(writer: Source) -> Any:
     """The module that reads it. Raises Unreadable, Misuse."""
     if writer.type not in DECODINGS:
-        raise Unreadable(Reason.BAD_SCHEMA, f"there is no schema language {writer.type}")
+        raise Unreadable(Reason.BAD_SCHEMA, f"unknown schema language {writer.type}")
     try:
         return import_module(f"sigla.decoding.{DECODINGS[writer.type]}")
     except ImportError as missing:

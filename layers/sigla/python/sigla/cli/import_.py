@@ -124,7 +124,7 @@ def _state(args: argparse.Namespace, told: progress.Told) -> "State":
         return remote.read(args.source, args.user, SystemClock(), told)
     path = None if args.source == "-" else Path(args.source)
     if path and not path.exists():
-        raise Misuse(f"There is no file {args.source}, and it is no URL of a registry: {remote.FORM}.")
+        raise Misuse(f"There is no file {args.source}, and it is not the URL of a registry: {remote.FORM}.")
     return replay.replayed(dumps.read(path))
 
 

@@ -201,7 +201,7 @@ class Remote:
 
     def __init__(self, url: str, user: str, clock: Clock) -> None:
         if not is_url(url):
-            raise Misuse(f"{url.rpartition('@')[2]} is no URL of a registry: {FORM}.")
+            raise Misuse(f"Invalid URL of a registry {url.rpartition('@')[2]}: {FORM}.")
         parts = urlsplit(url)
         self._connect: Callable[..., HTTPConnection] = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._host, self._port = parts.hostname or "", parts.port
@@ -237,7 +237,7 @@ class Remote:
                 if status == 400:
                     self._check_no_tls()
                 if status < 500 and status != 429:
-                    raise Misuse(f"{problem} If that is no schema registry, give the URL of one: {FORM}.")
+                    raise Misuse(f"{problem} If it is not a schema registry, give the URL of one: {FORM}.")
             except SSLCertVerificationError as refused:
                 raise Misuse(f"{self.shown} {NOT_TRUSTED.format(why=refused.verify_message)}") from None
             except (OSError, HTTPException) as silence:

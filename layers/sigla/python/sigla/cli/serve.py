@@ -122,13 +122,13 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
 
 def _zones(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MOST_ZONES:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of zones; it can be 1 to {MOST_ZONES}")
+        raise argparse.ArgumentTypeError(f"invalid number of zones {text!r}: expected 1 to {MOST_ZONES}")
     return int(text)
 
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or int(text) > HIGHEST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are 0 to {HIGHEST_PORT}")
+        raise argparse.ArgumentTypeError(f"invalid port {text!r}: expected 0 to {HIGHEST_PORT}")
     return int(text)
 
 

@@ -163,7 +163,7 @@ def _bare(url: str) -> str:
     """Without credentials, and without a slash at the end. Raises Misuse."""
     if not _is_url(url):
         shown = url.rpartition("@")[2]
-        raise Misuse(f"{shown} is no URL of a registry; such a URL begins with https:// or http://.")
+        raise Misuse(f"Invalid URL of a registry {shown}: expected https:// or http://.")
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
 

@@ -35,7 +35,7 @@ def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:  # noqa: 
     """The full name of the record that the schema is. Raises Unreadable."""
     root = understood(source)
     if not isinstance(root, Record):
-        raise Unreadable(Reason.BAD_SCHEMA, f"A schema that is no record but {root.kind} has no name.")
+        raise Unreadable(Reason.BAD_SCHEMA, f"Only a record has a name; the schema is {root.kind}.")
     return root.full
 
 

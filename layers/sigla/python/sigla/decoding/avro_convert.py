@@ -73,7 +73,7 @@ def decimal_digits(type_: Annotated) -> tuple[int, int]:
 def _decimal(writer: Annotated, reader: Annotated) -> Convert:
     precision, scale = decimal_digits(reader)
     if logical(writer) == "decimal" and decimal_digits(writer)[1] != scale:
-        raise Misfits(f"a decimal of scale {decimal_digits(writer)[1]} is none of scale {scale}")
+        raise Misfits(f"a decimal of scale {decimal_digits(writer)[1]} cannot be read as one of scale {scale}")
     return _Unscaled(precision, scale)
 
 
@@ -216,7 +216,7 @@ def _symbol(symbol: str, enum: Enum) -> str:
 
 def _leaf(json: Json, type_: Type) -> Any:
     if not Fitting().fits(json, type_):
-        raise ValueError(f"is no {type_.kind}")
+        raise ValueError(f"is not of type {type_.kind}")
     if type_.kind in ("float", "double"):
         return _float(json)
     value: Any = json
@@ -238,7 +238,10 @@ def _float(json: Any) -> float:
         return inf if json > 0 else -inf
 
 
+_CALLED: Final = {str: "a string", list: "an array", dict: "an object"}
+
+
 def _of(json: Json, kind: type) -> Any:
     if not isinstance(json, kind):
-        raise ValueError(f"is no {kind.__name__}")  # noqa: TRY004 - what is wrong is a default's value, not a caller's
+        raise ValueError(f"is not {_CALLED[kind]}")  # noqa: TRY004 - what is wrong is a default's value, not a caller's
     return json

@@ -174,7 +174,7 @@ def _reread(payload: bytes, error: json.JSONDecodeError, limits: Limits) -> Any:
     try:
         text = payload.decode()
     except UnicodeDecodeError as fault:
-        raise DecodeFailed(Reason.BAD_UTF8, "the payload is no UTF-8", fault.start) from None
+        raise DecodeFailed(Reason.BAD_UTF8, "the payload is not valid UTF-8", fault.start) from None
     try:
         value, end = _exactly(text, len(text) - len(text.lstrip(SPACE)))
         # The standard library lets halves of characters pass, and numbers beyond all that a float holds.

@@ -123,7 +123,7 @@ def _field(field: FieldDescriptor, value: Any, depth: int, style: Style) -> Any:
     if is_map(field):
         kind = item(field)
         if any(isinstance(key, bytes) for key in value):
-            raise DecodeFailed(Reason.BAD_UTF8, f"a key of {field.full_name} is no UTF-8")
+            raise DecodeFailed(Reason.BAD_UTF8, f"a key of {field.full_name} is not valid UTF-8")
         return {_key(key): _value(kind, value[key], depth + 1, style) for key in sorted(value)}
     if field.is_repeated:
         return [_value(field, each, depth, style) for each in value]
@@ -143,7 +143,7 @@ def _value(field: FieldDescriptor, value: Any, depth: int, style: Style) -> Any:
         return _ENDLESS.get(value, "NaN")
     if isinstance(value, bytes):
         if field.type == FieldDescriptor.TYPE_STRING:  # how the runtime gives what is no text (proto2)
-            raise DecodeFailed(Reason.BAD_UTF8, f"{field.full_name} is no UTF-8")
+            raise DecodeFailed(Reason.BAD_UTF8, f"{field.full_name} is not valid UTF-8")
         return base64.b64encode(value).decode()
     if style is Style.OWN and field.type in _AS_TEXT:
         return str(value)

@@ -83,7 +83,7 @@ class _Walk:
                     _invalid(f"group {number} ends, and did not begin", start)
                 return at
             if wire not in _READERS:
-                _invalid(f"there is no wire type {wire}", start)
+                _invalid(f"unknown wire type {wire}", start)
             field = fields(descriptor).get(number) if descriptor else None
             if field is not None and field.is_repeated:
                 self.spend(1, start)
@@ -143,7 +143,7 @@ class _Walk:
         try:
             self.data[at:stop].decode()
         except UnicodeDecodeError as error:
-            raise DecodeFailed(Reason.BAD_UTF8, f"{field.full_name} is no UTF-8", at + error.start) from None
+            raise DecodeFailed(Reason.BAD_UTF8, f"{field.full_name} is not valid UTF-8", at + error.start) from None
 
     def packed(self, field: FieldDescriptor, at: int, stop: int) -> None:
         width = WIDTHS.get(field.type)

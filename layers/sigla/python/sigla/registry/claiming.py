@@ -60,7 +60,7 @@ def _doubt(held: Holdings, found: Sequence[Found], identity: str) -> str:
     others = [each for each in found if each[1] not in ("", identity)]
     bare = [mark for mark, seen in found if not seen]
     if garbled := [each for each in others if each[1] == GARBLED]:
-        return f"{_borne(garbled)}: nobody can tell whose it is."
+        return f"{_borne(garbled)}: what it belongs to cannot be told."
     if others:
         return f"{_borne(others)}, and not {identity}: what is there belongs to another deployment."
     apart = _apart(held) if bare else ""

@@ -161,7 +161,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         """
         SELECT p.context, p.id, p.guid FROM pointer p JOIN body b ON b.context = p.context AND b.id = p.id
         WHERE b.readable AND b.guid = b.hashed AND p.guid <> b.guid""",
-        "nobody takes a way from a guid away: export the registry, and import it into an empty place",
+        "no command removes the way from a guid to a body: export the registry, and import it into an empty place",
     ),
     "COUNTER_BEHIND": Kind(
         Severity.WARNING,  # registrations skip what is taken

@@ -88,7 +88,7 @@ class Counters:
             yield f"sigla_request_duration_seconds_count{{{labels}}} {total}"
 
     def _log(self) -> Iterator[str]:
-        yield "# HELP sigla_log_lines_dropped_total Lines of the log that nobody took since the start."
+        yield "# HELP sigla_log_lines_dropped_total Lines of the log that were dropped since the start."
         yield "# TYPE sigla_log_lines_dropped_total counter"
         yield f"sigla_log_lines_dropped_total {self._dropped()}"
 

@@ -44,7 +44,7 @@ def read(text: str) -> Address:
     try:
         parts = urlsplit(text.strip())
     except ValueError:
-        raise ValueError("An address of a cache is no URL: its brackets do not match.") from None
+        raise ValueError("Invalid address of a cache: its brackets do not match.") from None
     scheme = _SCHEMES.get(parts.scheme)
     if scheme is None:
         _refuse(parts, f"it must begin with one of {', '.join(f'{name}://' for name in _SCHEMES)}")
@@ -54,7 +54,7 @@ def read(text: str) -> Address:
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     for name in options.keys() - scheme.options:
         known = ", ".join(sorted(scheme.options)) or "none"
-        _refuse(parts, f"{name} is no option of it; there are: {known}")
+        _refuse(parts, f"unknown option {name}; valid options: {known}")
     user, group = parts.username or "", options.get("iam", "")
     if parts.password is not None:
         _refuse(parts, "a password does not belong there; with iam=<replication group> a token of IAM is the password")
@@ -73,4 +73,4 @@ def _port(parts: SplitResult) -> int:
 
 def _refuse(parts: SplitResult, why: str) -> NoReturn:
     named = (parts.netloc or parts.path).rpartition("@")[2]
-    raise ValueError(f"{parts.scheme}{'://' * bool(parts.scheme)}{named} is no address of a cache: {why}.")
+    raise ValueError(f"Invalid address of a cache {parts.scheme}{'://' * bool(parts.scheme)}{named}: {why}.")

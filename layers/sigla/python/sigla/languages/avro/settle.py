@@ -70,13 +70,15 @@ def check_defaults(defaults: Iterable[tuple[Field, Json]], *, strict: bool) -> N
         if value.__class__ is str and field.type.kind in FLOATING:
             field.default = _number(value, field)
         elif strict and not fitting.fits(value, field.type):
-            raise Malformed(f"Invalid default for field {field.name}: {_shortened(value)} is no {field.type.kind}")
+            raise Malformed(
+                f"Invalid default for field {field.name}: {_shortened(value)} is not of type {field.type.kind}"
+            )
 
 
 def _number(text: str, field: Field) -> float:
     number = parsed_float(text)
     if number is None:
-        raise Malformed(f"Invalid default for field {field.name}: {quoted(text)} is no number")
+        raise Malformed(f"Invalid default for field {field.name}: {quoted(text)} is not a number")
     return number
 
 

@@ -176,7 +176,7 @@ class Translation:
             self.at -= 1
             counted = self.taken(REPETITION)
             if counted is None or (counted[2] and int(counted[2]) < int(counted[1])):
-                raise self.wrong("a repetition is none")
+                raise self.wrong("invalid repetition")
             character = counted[0]
             # Only what must be there is written out when `regex` compiles it.
             self.grow(self.last * max(int(counted[1]) - 1, 0))
@@ -194,7 +194,7 @@ class Translation:
             self.emit(PLACES[self.next()])
         elif (named := self.taken(NAMED)) is not None:
             if named[1] not in self.names:
-                raise self.wrong(f"there is no group {named[1]}")
+                raise self.wrong(f"unknown group {named[1]}")
             self.emit(rf"\g<{self.names[named[1]]}>")
         elif character and character in "123456789":
             self.emit(rf"\g<{self.number()}>")
@@ -232,7 +232,7 @@ class Translation:
         if character in CONTROLS:
             return CONTROLS[character]
         if not character or (character.isascii() and character.isalnum()):
-            raise self.wrong(f"there is no escape \\{character}")
+            raise self.wrong(f"unknown escape \\{character}")
         return character
 
     def property(self, *, negative: bool) -> str:
@@ -241,7 +241,7 @@ class Translation:
         if name in POSIX:
             return within(POSIX[name], negative=negative)
         if CATEGORY.fullmatch(name) is None:
-            raise self.wrong(f"there is no property {name[:100]}")
+            raise self.wrong(f"unknown property {name[:100]}")
         return rf"\{'P' if negative else 'p'}{{{name.removeprefix('Is')}}}"
 
     def open_set(self) -> None:
@@ -287,7 +287,7 @@ class Translation:
         self.at += 1
         high = self.one()
         if len(high) > 1 or high < low:
-            raise self.wrong("a range of characters is none")
+            raise self.wrong("invalid range of characters")
         self.emit(f"{escaped(low)}-{escaped(high)}")
 
     def one(self) -> str:

@@ -102,7 +102,7 @@ class Resources:
             try:
                 self.documents[name] = text.read(self.texts[name])
             except Malformed as malformed:
-                raise Malformed(f"The reference '{name}' is no JSON Schema: {malformed.reason}") from None
+                raise Malformed(f"The reference '{name}' is not a JSON Schema: {malformed.reason}") from None
         document = self.documents[name]
         address = joined(self.entered(self.home, self.home.document).base, name)
         return document, Home(document, name, address)

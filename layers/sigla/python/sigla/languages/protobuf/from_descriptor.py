@@ -193,7 +193,7 @@ class _Reader:
         if proto.HasField("default_value") and not self.proto3:
             value = default_value(proto.type, _string(proto.default_value))
             if isinstance(value, Word) and not WORD.fullmatch(value.text):
-                raise Malformed(f"The field {proto.name} has a default value that is none")
+                raise Malformed(f"The field {proto.name} has an invalid default value")
             options.append(Option("default", value))
         if proto.HasField("json_name"):
             options.append(Option("json_name", Text(_string(proto.json_name))))
@@ -249,7 +249,7 @@ def _reserved(ranges: Iterable[Range], names: Iterable[str]) -> list[Reserved]:
 def _range(start: int, end: int) -> Range:
     """From start to before end."""
     if start >= end:
-        raise Malformed(f"A range from {start} to {end - 1} is none")
+        raise Malformed(f"Invalid range from {start} to {end - 1}")
     return Range(start, end - 1)
 
 
@@ -308,17 +308,17 @@ def _is_there(value: Value) -> bool:
 
 def _name(name: str | bytes) -> str:
     if not (isinstance(name, str) and NAME.fullmatch(name)):
-        raise Malformed(f"{name!r:.80} is no name")
+        raise Malformed(f"Invalid name {name!r:.80}")
     return name
 
 
 def _type(name: str | bytes) -> str:
     if not (isinstance(name, str) and TYPE.fullmatch(name)):
-        raise Malformed(f"{name!r:.80} is no name of a type")
+        raise Malformed(f"Invalid name of a type {name!r:.80}")
     return name
 
 
 def _string(text: str | bytes) -> str:
     if not isinstance(text, str):
-        raise Malformed("A string of the descriptor is no UTF-8")
+        raise Malformed("A string of the descriptor is not valid UTF-8")
     return text
