@@ -238,7 +238,7 @@ def _float(json: Any) -> float:
         return inf if json > 0 else -inf
 
 
-_CALLED: Final = {str: "a string", list: "an array", dict: "an object"}
+_CALLED: Final[dict[type, str]] = {str: "a string", list: "an array", dict: "an object"}
 
 
 def _of(json: Json, kind: type) -> Any:
