@@ -157,7 +157,10 @@ def test_what_a_task_is_sent_does_not_grow_with_the_tables(estate: Estate, spark
         task = a_task(driver(settings.read(estate.config("orders"))), bindings)
         with sent(spark.sparkContext, task) as each:
             assert each().plan.bindings == bindings
-            return len(cloudpickle.dumps(in_arrow(each)))
+            try:
+                return len(cloudpickle.dumps(in_arrow(each)))
+            finally:  # the next job would send along what was pickled here
+                spark.sparkContext._pickled_broadcast_vars.clear()
 
     assert size(1_000) < size(1) + 100
 
