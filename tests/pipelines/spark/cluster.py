@@ -19,7 +19,7 @@ from pipelines.land.driver import driver
 from pipelines.land.job import run
 from pipelines.land.report import Sum
 from pipelines.land.sources import Stopping
-from pipelines.land.task import Task
+from pipelines.land.task import Sent
 from pipelines.places import Place
 from pipelines.spark import HERE, running
 
@@ -58,12 +58,12 @@ def master(work: Path) -> str:
     return url
 
 
-def standing_still(first: Path) -> Callable[[Task, Place], Callable[[files.Share], bytes]]:
+def standing_still(first: Path) -> Callable[[Sent, Place], Callable[[files.Share], bytes]]:
     """Instead of `sources._own`. first: a file that the first attempt at all makes."""
 
-    def own(task: Task, raw: Place) -> Callable[[files.Share], bytes]:
+    def own(task: Sent, raw: Place) -> Callable[[files.Share], bytes]:
         def landed(share: files.Share) -> bytes:
-            found = task.land(files.read(raw, share)).encoded()
+            found = task().land(files.read(raw, share)).encoded()
             try:
                 first.touch(exist_ok=False)
             except FileExistsError:

@@ -25,7 +25,8 @@ from pipelines.land.driver import Tasks, driver
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.report import Sum
 from pipelines.land.settings import KafkaPart
-from pipelines.land.task import Task
+from pipelines.land.sinks.sink import STAGING
+from pipelines.land.task import Sent
 from pipelines.places import Place, place
 from sigla.aws.bodies import AwsBodies
 from sigla.aws.clients import Clients
@@ -194,9 +195,9 @@ def test_a_task_that_is_lost_once_lands_its_records_once(
     records = estate.write("one.parquet", raw([framed(order, avro(ORDER, {"id": id})) for id in range(50)]))
     failed = str(estate.root / "failed")
 
-    def lost_once(task: Task, source: Place) -> Callable[[files.Share], bytes]:
+    def lost_once(task: Sent, source: Place) -> Callable[[files.Share], bytes]:
         def own(share: files.Share) -> bytes:
-            landed = task.land(files.read(source, share)).encoded()
+            landed = task().land(files.read(source, share)).encoded()
             if not Path(failed).exists():
                 Path(failed).touch()
                 fate()
@@ -208,7 +209,8 @@ def test_a_task_that_is_lost_once_lands_its_records_once(
     outcome = estate.land(spark, estate.config("orders"))
     assert outcome.holds(records)
     assert Path(failed).exists()
-    assert len(list((estate.root / "lake").rglob("*.parquet"))) == 2
+    assert len(list((estate.root / "lake" / "orders").rglob("*.parquet"))) == 1
+    assert len(list((estate.root / "lake" / STAGING).rglob("*.parquet"))) == 1
 
 
 def test_a_kafka_stream_that_is_asked_to_stop_has_landed_its_batch(
