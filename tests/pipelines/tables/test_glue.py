@@ -86,7 +86,7 @@ def test_tables_in_glue_are_listed_and_read_by_athena_as_they_are(
     assert {each["table"]: each["rows"] for each in json.loads(capsys.readouterr().out)} == {
         "_quarantine": 2,
         "orders": 2,
-        "shop.Refunds": 2,
+        "shop_refunds": 2,
     }
     assert command(monkeypatch, str(lake.config), "orders", "--ddl", "athena") == 0
     assert 'SELECT * FROM "shop"."orders" LIMIT 10;' in capsys.readouterr().out
