@@ -67,11 +67,11 @@ ROUNDS = 2
 def deliveries(draw: st.DrawFn) -> Delivery:
     """Of up to three keys in up to two partitions; a key may move to the other one once, as when a topic is widened."""
     steps = draw(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), min_size=1, max_size=12))
-    moved = draw(st.dictionaries(st.sampled_from("abc"), st.integers(0, 12)))
+    moved, before = draw(st.dictionaries(st.sampled_from("abc"), st.integers(0, 12))), draw(st.integers(0, 1))
     ends = [0, 0]
     history: list[Any] = []
     for at, (key, deleted, gap) in enumerate(steps):
-        partition = int(at >= moved.get(key, 99))
+        partition = 1 - before if at >= moved.get(key, 99) else before
         ends[partition] += 1 + gap
         history.append(Change(at, partition, ends[partition], key, None if deleted else f"{key}{at}"))
     arrivals = draw(st.lists(st.integers(0, ROUNDS - 1), min_size=len(history), max_size=len(history)))
