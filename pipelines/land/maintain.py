@@ -204,4 +204,4 @@ def _total(table: Table, name: str) -> int:
 
 
 def _moment(at: datetime) -> str:
-    return f"TIMESTAMP '{at:%Y-%m-%d %H:%M:%S}'"
+    return f"TIMESTAMP '{at:%Y-%m-%d %H:%M:%S.%f}'"

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
-LAID_OUT: dict[str, Any] = {"partition": ["bucket(2, id)"], "sort": ["country", "id"]}
+LAID_OUT: dict[str, Any] = {"partition": [], "sort": ["country", "id"]}
 OLD = 1_700_000_000
 
 
@@ -57,7 +57,7 @@ def test_tables_are_kept_while_batches_land(landings: Landings, iceberg_spark: S
     """In turns first, then at once: whoever commits second tries again, and no batch is in a table twice."""
     id = landings.register(json.dumps(ORDER), type="AVRO")
     for batch in range(3):
-        landings.land(*(order(id, 10 * batch + each, ("FR", "PT")[each % 2]) for each in range(10)), b"bad", **LAID_OUT)
+        landings.land(*(order(id, 10 * batch + each, ("FR", "PT")[each % 2]) for each in range(10)), **LAID_OUT)
     orphan, staged, young = (
         landings.home / "lake" / "orders" / "data" / name
         for name in ("left.parquet", "sigla-q-0000000009-x.parquet", "young.parquet")
@@ -67,15 +67,14 @@ def test_tables_are_kept_while_batches_land(landings: Landings, iceberg_spark: S
     os.utime(orphan, (OLD, OLD))
     os.utime(staged, (OLD, OLD))
     done = maintained(iceberg_spark, landings)
-    assert done.keys() == {"_quarantine", "orders"}
-    assert done["orders"].files == (6, 2)
-    assert done["_quarantine"].files == (3, 1)
+    assert done.keys() == {"orders"}
+    assert done["orders"].files == (3, 1)
     assert done["orders"].bytes[1] < done["orders"].bytes[0]
     assert (done["orders"].orphans_removed, done["orders"].left) == (1, 0)
     assert done["orders"].snapshots_expired >= 2
     assert [each.exists() for each in (orphan, staged, young)] == [False, True, True]
     assert ids(landings) == [*range(30)]
-    assert sorted_files(landings) == [True, True]
+    assert sorted_files(landings) == [True]
 
     # A driver that has forgotten whether its last batch was committed.
     sink = landings.job.sink
