@@ -42,7 +42,8 @@ def names(form: Any, prefix: str = "") -> Iterator[str]:
 
 
 def fields(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    for name, field in model.model_fields.items():
+    for attribute, field in model.model_fields.items():
+        name = field.alias or attribute
         yield prefix + name
         for part in re.findall(r"\b(\w+Part)\b", str(field.annotation)):
             module = __import__("pipelines.land.settings", fromlist=[part])
