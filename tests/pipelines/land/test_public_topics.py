@@ -42,6 +42,9 @@ TELEMETRY = [f"opentelemetry/proto/{name}.proto" for name in ("trace/v1/trace", 
 FEW = 4
 """Records of each message, or schema."""
 
+LARGEST = 500_000
+"""Characters of a schema; written as JSON in JSON it is longer."""
+
 Topics = Callable[[SchemaRegistryClient], list[Topic]]
 
 
@@ -83,6 +86,8 @@ def of_json(client: SchemaRegistryClient, files: Iterable[tuple[str, str]], coun
     """Of those that the generator understands, and the client."""
     found = []
     for path, text in files:
+        if len(text) > LARGEST:
+            continue
         with suppress(InvalidSchema, Unsatisfiable, SchemaError):
             found.append(json_topic(client, path, json.loads(text), count))
     return found
