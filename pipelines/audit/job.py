@@ -59,7 +59,7 @@ class Asked:
 
     def files(self) -> committed.Files:
         """What is looked through."""
-        named = {each: [name for name in each.names() if name.endswith(".parquet")] for each in self.records}
+        named = {each: [*usage.files(each)] for each in self.records}
         return {**self.landed, **named}
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pipelines.land.sinks.sink import STAGING
 from pipelines.places import Place
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, frame
 
@@ -62,9 +63,15 @@ def usage(batches: Iterable[pa.RecordBatch], places: Sequence[Place]) -> Iterato
 
 def check(place: Place) -> None:
     """Raises NoRecords: of data that are not there every schema would seem to be unused."""
-    names = (name for name in place.names() if name.endswith(".parquet"))
-    if not any(_is_told(place, name) for name in names):
+    if not any(_is_told(place, name) for name in files(place)):
         raise NoRecords(f"{place.url} holds no Parquet file of landed or of raw records: name a place that does.")
+
+
+def files(place: Place) -> Iterator[str]:
+    """The Parquet files there, without those that tasks have staged and no commit has moved."""
+    for name in place.names():
+        if name.endswith(".parquet") and STAGING not in name.split("/"):
+            yield name
 
 
 def _is_told(place: Place, name: str) -> bool:

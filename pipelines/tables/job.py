@@ -7,10 +7,11 @@ No Spark is started, and no data is read.
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.land.driver import Driver, configured, driver
 from pipelines.land.sinks.parquet import Parquet
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from pipelines.land.sinks.iceberg import Iceberg
 
 
+UNHEARD: Final = 141
+"""As a shell has it of a command whose output nothing reads any more: 128 and the signal."""
+
+
 class UnknownTable(Exception):
     """The lake has no such table; the sentence says which ones it has."""
 
@@ -34,7 +39,19 @@ def main(argv: Sequence[str]) -> int:
     """0: printed. 1: a store does not answer. 2: there is no such table, or no such way."""
     asked = _parser().parse_args(argv)
     own = {**OWN, UnknownTable: MISUSED, CannotAttach: MISUSED}
-    return ended(lambda: _printed(asked), own, again="Start it again when it does.")
+    return ended(lambda: _heard(lambda: _printed(asked)), own, again="Start it again when it does.")
+
+
+def _heard(printed: Callable[[], int]) -> int:
+    """The status; UNHEARD where the reader of the output has gone, as `head` does."""
+    try:
+        status = printed()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # At its end the interpreter would try once more to write what is left, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNHEARD
+    return status
 
 
 def _printed(asked: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.audit.usage import NoRecords, check, usage
+from pipelines.audit.usage import NoRecords, check, files, usage
 from pipelines.land.raw import RAW
 from pipelines.places import place
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
@@ -24,8 +24,8 @@ def used(folder: Path) -> list[tuple[str, int | None, str | None, int, int | Non
 
 
 def told(folder: Path) -> list[dict[str, Any]]:
-    files = pa.RecordBatch.from_pylist([{"place": 0, "name": name} for name in place(folder).names()])
-    return [row for batch in usage([files], [place(folder)]) for row in batch.to_pylist()]
+    named = pa.RecordBatch.from_pylist([{"place": 0, "name": name} for name in place(folder).names()])
+    return [row for batch in usage([named], [place(folder)]) for row in batch.to_pylist()]
 
 
 def test_landed_rows_are_counted_by_topic_and_id(tmp_path: Path) -> None:
@@ -95,3 +95,11 @@ def test_where_there_are_no_records_they_are_not_called_unused(tmp_path: Path) -
             check(place(tmp_path / name))
     landed(tmp_path / "other" / "c.parquet", [("orders", 1, 0)])
     check(place(tmp_path / "other"))
+
+
+def test_what_a_task_has_staged_is_not_counted(tmp_path: Path) -> None:
+    """A commit moves it to where it counts, or it belongs to an attempt that failed."""
+    for folder in ("orders/data", "_sigla-staging/orders/data"):
+        (tmp_path / folder).mkdir(parents=True)
+        landed(tmp_path / folder / "a.parquet", [("orders", 1, 0)])
+    assert [*files(place(tmp_path))] == ["orders/data/a.parquet"]
