@@ -68,6 +68,26 @@ _CAUSE: Final = re.compile(r"org\.apache\.kafka\.\S*\.(\w+(?:Exception|Error): .
 Header = dict[str, str | bytes | None]
 
 
+def waiting(work: Place, manifests: Manifests) -> bool:
+    """Whether letters of a batch have yet to be sent: until then the files that its manifest names have to stay."""
+    kept = work.read(BEGUN)
+    if kept is None:
+        return False
+    begun: dict[str, int] = orjson.loads(kept)
+    return any(_sent(work, query, begun) < number for query, number in _landed(manifests).items())
+
+
+def _landed(manifests: Manifests) -> dict[str, int]:
+    """The number of each query's last batch."""
+    return {query: last.number for query in manifests.queries() if (last := manifests.last(query))}
+
+
+def _sent(work: Place, query: str, begun: Mapping[str, int]) -> int:
+    """The last batch of a query whose letters are sent, or were never to be sent."""
+    kept = work.read(f"{FOLDER}{query}.json")
+    return int(orjson.loads(kept)["number"]) if kept else begun.get(query, -1)
+
+
 class DeadLetters:
     """Of one work directory. All verbs but the last raise what the work directory raises."""
 
@@ -83,11 +103,10 @@ class DeadLetters:
 
     def begin(self) -> None:
         """What is landed so far is sent only if an earlier run was to send it."""
-        now = {query: last.number for query in self._manifests.queries() if (last := self._manifests.last(query))}
+        now = _landed(self._manifests)
         begun: dict[str, int] = orjson.loads(self._work.put_if_absent(BEGUN, orjson.dumps(now)))
         for query in {*now, *begun}:
-            kept = self._work.read(f"{FOLDER}{query}.json")
-            self._sent[query] = orjson.loads(kept)["number"] if kept else begun.get(query, -1)
+            self._sent[query] = _sent(self._work, query, begun)
 
     def deliver(self, clock: Clock) -> None:
         """Sends what waits, in the order of batches; not soon after a failure, which is told to whoever looks."""

@@ -9,6 +9,7 @@ A line for each table tells what became of it.
 import argparse
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from pipelines.connectors.installation import iceberg
+from pipelines.land.dead_letters import waiting
 from pipelines.land.driver import Driver, configured, driver
+from pipelines.land.landed import QUARANTINE
 from pipelines.land.settings import InvalidLanding
 from pipelines.land.sinks.sink import folder
 from pipelines.land.told import OWN
@@ -64,6 +67,15 @@ def check(driver: Driver) -> "Iceberg":
     return driver.sink
 
 
+def without_letters(driver: Driver, tables: Sequence[str]) -> list[str]:
+    """The tables without the quarantine, where dead letters have yet to be sent from its files; said where it is so."""
+    kept = folder(QUARANTINE)
+    if kept not in tables or driver.landing.dead_letter is None or not waiting(driver.work, driver.manifests):
+        return [*tables]
+    print(f"{kept} is left as it is: dead letters of its files wait to be sent. `land` sends them.", file=sys.stderr)
+    return [table for table in tables if table != kept]
+
+
 def run(spark: SparkSession, driver: Driver, names: Sequence[str] = ()) -> Iterator["Done"]:
     """One table after another. names: of those alone. Raises InvalidLanding, StoreError, and what Spark does."""
     from pipelines.land.maintain import Upkeep  # noqa: PLC0415 - pyiceberg costs seconds
@@ -71,6 +83,7 @@ def run(spark: SparkSession, driver: Driver, names: Sequence[str] = ()) -> Itera
     upkeep = Upkeep(spark, check(driver), driver.landing.maintain, driver.now())
     there = upkeep.tables()
     chosen = [name if name in there else folder(name) for name in names] or there
+    chosen = without_letters(driver, chosen)
     if unknown := next((name for name in chosen if name not in there), None):
         raise InvalidLanding(f"Unknown table {unknown}. Tables: {', '.join(there) or 'none'}.")
     with shown(spark) as progress:

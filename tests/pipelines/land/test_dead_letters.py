@@ -1,15 +1,21 @@
 """Dead letters: a record of the quarantine as it was, with headers that say why; and which settings make no sense."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pyarrow as pa
 import pytest
 import yaml
 
 from pipelines.land import quarantine, settings
-from pipelines.land.dead_letters import letters_of
+from pipelines.land.dead_letters import BEGUN, FOLDER, letters_of
+from pipelines.land.landed import QUARANTINE
+from pipelines.land.maintain_job import without_letters
 from pipelines.land.settings import InvalidLanding, Landing
+from pipelines.land.sinks.sink import folder
+from tests.pipelines.land.landings import Landings
 
 REASON = {
     "part": "value",
@@ -110,3 +116,21 @@ def test_letters_go_where_records_come_from_unless_it_is_said() -> None:
     assert own.dead_letter.reached(own.source) == ("here:9092", {"security.protocol": "SSL"})
     assert other.dead_letter
     assert other.dead_letter.reached(other.source) == ("there:9092", {})
+
+
+def test_upkeep_leaves_the_quarantine_whole_while_letters_wait(tmp_path: Path) -> None:
+    """Letters are read from the files that manifests name: compacted and expired, nobody could send them any more."""
+    landings = Landings(tmp_path)
+    landings.parts = {"dead_letter": {"topic": "orders.dlq", "brokers": "broker:9092"}}
+    try:
+        landings.register('syntax = "proto3"; message Money { string currency = 1; }')
+        landed = landings.land(b"\7")
+        job = landings.job
+        tables = ["orders", folder(QUARANTINE)]
+        assert without_letters(job, tables) == tables, "letters were never asked for"
+        job.work.put_if_absent(BEGUN, b"{}")
+        assert without_letters(job, tables) == ["orders"]
+        job.work.replace(f"{FOLDER}{landed.query}.json", orjson.dumps({"number": landed.number}))
+        assert without_letters(job, tables) == tables, "they are sent"
+    finally:
+        landings.close()
