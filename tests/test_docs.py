@@ -35,7 +35,7 @@ ADDRESS = "http://127.0.0.1:8081"
 PATIENCE_S = 60
 
 # Words that look like the ids of rules and are none.
-NO_RULES = re.compile(r"(?:UTF|SHA|MD|ISO|RFC|AES|CVE|HTTP/)-?\d+")
+NO_RULES = re.compile(r"(?:UTF|SHA|MD|ISO|RFC|AES|CVE|HTTP/|PT)-?\d+")
 RULE_ID = re.compile(r"\b(?:[A-Z]{2,7}-[A-Z]?\d+[a-z]?|ID-RES)\b")
 
 

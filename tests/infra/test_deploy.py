@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -218,6 +219,15 @@ def test_a_stage_that_keeps_nothing_is_not_deployed_to_an_account(stage: Stage) 
     assert not stage.asked
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Also where the tests were begun in the background by a shell, which has Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_says_what_goes_on_and_what_to_do(stage: Stage, tmp_path: Path) -> None:
     """CloudFormation does not hear it; and until the identity is there writes are refused."""
     (tmp_path / "bin" / "npx").write_text("#!/bin/sh\nsleep 0.2\nkill -INT $PPID\nsleep 0.2\n")
