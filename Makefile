@@ -63,10 +63,11 @@ bench: setup ## every benchmark, a table row each
 bench-herd: setup ## 1,000 cold environments in each of 3 zones; what a ring saves, in build/herd
 	@$(bin)/python -m benchmarks.herd --compare build/herd $(ARGS)
 
-soak: setup ## the long attacks: crash matrices, 100,000 operations
+soak: setup ## the long attacks: crash matrices, 100,000 operations; at last the jobs on every PySpark
 	$(bin)/python -m pytest -m soak $(ARGS)
+	$(if $(ARGS),,$(bin)/python -m tests.pipelines.versions)
 
-spark: setup ## the pipelines on every PySpark we promise, with a Kafka broker (Java, Maven)
+spark: setup ## the pipelines on every PySpark we promise, with a Kafka broker (Java, Maven); ARGS=--ours: the installed one
 	$(call stage,spark,$(bin)/python -m tests.pipelines.versions $(ARGS))
 
 pipeline-demo: setup ## a million records landed on this machine, without AWS and Kafka (Java); ARGS="--records 100000"

@@ -1,6 +1,6 @@
 """The jobs under the versions of Spark that they promise to run on.
 
-    python -m tests.pipelines.versions [VERSION …]
+    python -m tests.pipelines.versions [VERSION … | --ours]
 
 Kafka's connector is not to be had for every version: with the newest one, files alone are landed. Each version is a
 PySpark without its dependencies, below build/, before ours on the path of a pytest of its own.
@@ -33,9 +33,11 @@ def main() -> int:
     """0 if all pass; a line for each version."""
     options = argparse.ArgumentParser(prog="make spark", description="The pipelines on every PySpark we promise")
     options.add_argument("version", nargs="*", default=VERSIONS, help=f"some of them alone: ARGS={VERSIONS[0]}")
-    chosen = options.parse_args().version
+    options.add_argument("--ours", action="store_true", help=f"{OURS} alone, which is installed here: what CI runs")
+    asked = options.parse_args()
+    chosen = (OURS,) if asked.ours else asked.version
     if unknown := set(chosen) - set(VERSIONS):
-        options.error(f"{', '.join(sorted(unknown))} is none of {', '.join(VERSIONS)}")
+        options.error(f"Unknown version {', '.join(sorted(unknown))}. Valid versions: {', '.join(VERSIONS)}")
     lines, worst = [], 0
     for version in chosen:
         begun = time.monotonic()
