@@ -68,18 +68,18 @@ def test_what_is_quarantined_is_sent_as_it_was_and_prometheus_is_told(
     """Key, value and headers; a null key and a null header among them."""
     estate = Estate(tmp_path)
     with estate.registry() as world:
-        good = framed(world.register("paid-value", ORDER), avro(ORDER, {"id": 1}))
-    for topic in ("paid", "paid.dlq"):
+        good = framed(world.register("dues-value", ORDER), avro(ORDER, {"id": 1}))
+    for topic in ("dues", "dues.dlq"):
         kafka.create(topic)
     bad: list[dict[str, Any]] = [
         {"value": b"\7no frame", "key": b"k", "headers": [("trace", b"\xff"), ("none", None)]},
         {"value": framed(99, b"")},
     ]
-    written(kafka.producer(), "paid", {"value": good}, *bad, {"value": good})
-    config = estate.config("paid", source=from_kafka(kafka), dead_letter={"topic": "{topic}.dlq"})
+    written(kafka.producer(), "dues", {"value": good}, *bad, {"value": good})
+    config = estate.config("dues", source=from_kafka(kafka), dead_letter={"topic": "{topic}.dlq"})
     metrics: list[str] = []
     run(spark, driver(settings.read(config)), Sum(), Stopping(), publish=[metrics.append])
-    found = letters(kafka, "paid.dlq")
+    found = letters(kafka, "dues.dlq")
     assert [(each.key(), each.value()) for each in found] == [(b"k", b"\7no frame"), (None, framed(99, b""))]
     assert headers(found[0])[:2] == [("trace", b"\xff"), ("none", None)]
     reasons = [header(each, "__connect.errors.exception.class.name") for each in found]
