@@ -53,7 +53,7 @@ def _dataclass(type: Any) -> Check:
     def check(value: Any) -> bool:
         if value.__class__ is not type or [getattr(value, name).__class__ for name in plain] != classes:
             return False
-        for name, fits_part in parts:  # noqa: SIM110 - a generator would take as long as all its checks
+        for name, fits_part in parts:  # noqa: SIM110 - with all() a body takes half as long again
             if not fits_part(getattr(value, name)):
                 return False
         return True
