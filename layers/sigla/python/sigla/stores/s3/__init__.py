@@ -1,0 +1,1 @@
+"""Bodies and API keys as objects of one bucket."""
