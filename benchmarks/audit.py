@@ -18,11 +18,11 @@ from benchmarks import filled, jobs
 from benchmarks.harness import Line, Lines
 from benchmarks.jobs import Ran
 from sigla import keys, records
-from sigla.embedded.store import EmbeddedStore
 from sigla.keys import utf16
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Schema, SchemaId, Subject, Version
 from sigla.rules.guid import guid_of
+from sigla.stores.sqlite.store import EmbeddedStore
 
 GROUP = 10_000
 AT = 1_700_000_000_000

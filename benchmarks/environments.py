@@ -27,8 +27,6 @@ from benchmarks import filled
 from benchmarks.simulation import s3_ms
 from benchmarks.warm_get import CONTEXT, FUNCTION_URL
 from sigla import keys, records
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.objects import Objects
 from sigla.cache.counts import Counts
 from sigla.cache.member import Member, MemberFailed, Swap
 from sigla.cache.members import member
@@ -37,10 +35,12 @@ from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.speakers import Speakers
 from sigla.cache.tiers import Tiers
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, Holder, SchemaId, Subject
 from sigla.ports import Catalog, Clock
 from sigla.registry import Registry
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import gateway
 
 COMPUTE_AT_A_TIME = 4

@@ -18,11 +18,11 @@ from zlib import crc32
 import psutil
 
 from sigla import keys, records
-from sigla.embedded import tables
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import DEFAULT_CONTEXT, Draft, Subject
 from sigla.registry import Registry
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite import tables
+from sigla.stores.sqlite.store import EmbeddedStore
 
 VERSIONS = 10
 GROUP = 1_000

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from benchmarks import filled
 from benchmarks.harness import Goal, Line, Lines, best_of, main, median_of
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import LATEST, BodyKey, Draft, Page, SchemaId, Search, Subject
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 
 FLAT = Goal(1.2)
 PAGE = 1_000

@@ -36,7 +36,7 @@ from sigla import keys
 from sigla.cache.breaker import REST_MS
 from sigla.cache.members import member
 from sigla.cache.ring import owner
-from sigla.embedded.cache_servers import CacheServer
+from sigla.cache.servers import CacheServer
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
 
 MEMBERS = 2

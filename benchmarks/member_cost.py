@@ -22,10 +22,10 @@ from cryptography.x509.oid import NameOID
 from benchmarks import filled
 from benchmarks.harness import Line, Lines, NotHere, main
 from benchmarks.members import a_member, address
+from sigla.cache import servers as cache_servers
 from sigla.cache.member import MemberFailed
 from sigla.cache.members import member
-from sigla.embedded import cache_servers
-from sigla.embedded.cache_servers import CacheServer
+from sigla.cache.servers import CacheServer
 
 KEYS = [f"default:_:{number:010}" for number in range(50)]
 BODY = b"x" * 800

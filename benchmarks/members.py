@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from benchmarks.harness import NotHere
-from sigla.embedded import cache_servers
-from sigla.embedded.cache_servers import CacheServer
+from sigla.cache import servers as cache_servers
+from sigla.cache.servers import CacheServer
 
 _CONNECTIONS = {"valkey": (), "memcached": ("-c", "20000")}
 """Memcached takes 1,024 clients out of the box, Valkey 10,000."""

@@ -25,11 +25,11 @@ from benchmarks.bare import MEDIA, starlette
 from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
 from sigla import __version__, opening
 from sigla.aws.clients import Calls
-from sigla.aws.telemetry import RequestLog, RequestMetrics
-from sigla.embedded.clock import SystemClock
+from sigla.functions.telemetry import RequestLog, RequestMetrics
 from sigla.model import Draft
 from sigla.registry import Registry
 from sigla.settings import Settings
+from sigla.stores.clock import SystemClock
 from sigla.web import gateway
 
 Event = dict[str, Any]

@@ -125,7 +125,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
-ONLY_SERVED = "sigla/web/swagger_ui/"
+ONLY_SERVED = "sigla/web/console/swagger_ui/"
 """Of the package sigla: what the page `/docs` of `sigla serve` is made of, which is larger than all the rest."""
 
 

@@ -25,7 +25,7 @@ from infra.storage import Storage
 TIMEOUT = Duration.seconds(28)
 
 PROBE = {"sigla": "probe"}
-"""The event that asks a function how it is, which reads and writes nothing: `sigla.aws.probe.ASKED`."""
+"""The event that asks a function how it is, which reads and writes nothing: `sigla.functions.probe.ASKED`."""
 
 
 class Grants:

@@ -23,7 +23,7 @@ from pathlib import Path
 from localstack import foreground
 from localstack.installation import HOME as LOCALSTACK
 from pipelines.connectors.maven import Unavailable, class_path, fetch, fetched, java
-from sigla.embedded.cache_servers import free_port
+from sigla.cache.servers import free_port
 
 POM = Path(__file__).parent / "dynamodb-local" / "pom.xml"
 HOME = LOCALSTACK / "dynamodb-local"

@@ -34,7 +34,7 @@ from infra.stage_files import pairs, settings_of
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
 from localstack.server import CREDENTIALS, PORT, ZONES, Server
 from pipelines.connectors.maven import Unavailable
-from sigla.embedded import cache_servers
+from sigla.cache import servers as cache_servers
 
 ROOT = Path(__file__).parents[1]
 IDENTITY = sha256(b"LocalStack").hexdigest()[:32]

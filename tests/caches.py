@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from sigla.embedded import cache_servers
-from sigla.embedded.cache_servers import CacheServer, Missing
+from sigla.cache import servers as cache_servers
+from sigla.cache.servers import CacheServer, Missing
 from tests.waiting import eventually
 
 USERS = """\

@@ -300,7 +300,7 @@ def test_every_route_is_documented_with_its_access_and_its_parameters() -> None:
     page = text_of(ROOT / "docs" / "api.md")
     documented = {row[0]: (row[1], set(re.findall(r"[A-Za-z]+", row[3]))) for row in rows(page, "| request |")}
     actual = {}
-    for route in importlib.import_module("sigla.web.routes").ROUTES:
+    for route in importlib.import_module("sigla.web.api.routes").ROUTES:
         names = {query.name for query in route.query}
         paged = {"paged"} if "offset" in names else set()
         actual[route.name] = (route.access.value, names - {"offset", "limit"} | paged)
@@ -310,7 +310,7 @@ def test_every_route_is_documented_with_its_access_and_its_parameters() -> None:
 def test_what_http_refuses_is_documented_too() -> None:
     """Clients meet these refusals as they meet the registry's."""
     page = text_of(ROOT / "docs" / "api.md")
-    module = importlib.import_module("sigla.web.refusals")
+    module = importlib.import_module("sigla.web.http.refusals")
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Refusal)]
     listed = [f"| {kind.code} | {str(kind.code)[:3]} | `{kind.text}` |" for kind in kinds if hasattr(kind, "text")]
     assert listed

@@ -15,7 +15,7 @@ from localstack.services.cloudformation.resource_provider import (
     ResourceProvider,
     ResourceProviderExecutor,
 )
-from sigla.embedded.cache_servers import CacheServer, Missing, start
+from sigla.cache.servers import CacheServer, Missing, start
 
 _load = ResourceProviderExecutor.try_load_resource_provider
 

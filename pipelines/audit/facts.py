@@ -15,10 +15,10 @@ from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Parsed, SchemaId
 from sigla.ports import Bodies
-from sigla.registry.parsed import Understood
-from sigla.registry.scrub import AT_ONCE, is_sound, read
+from sigla.registry.steps.parsed import Understood
 from sigla.rules import references
 from sigla.settings import Address
+from sigla.upkeep.scrub import AT_ONCE, is_sound, read
 
 TARGET: Final = pa.struct(
     [

@@ -28,10 +28,10 @@ from pipelines.land.sinks.sink import Sink, in_table, plain
 from pipelines.land.task import Task
 from pipelines.land.upsert import State
 from pipelines.places import Place, place
-from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.opening import lookup
 from sigla.ports import Clock
+from sigla.stores.clock import SystemClock
 
 Tasks = Callable[[Task], Sequence[Landed]]
 """Runs a batch: what each task did. Of several attempts at a share, one. To be called again by another plan."""

@@ -6,10 +6,10 @@ from uuid import UUID
 from pipelines.land.decoders.notes import PathTags
 from sigla.decoding.decoder import Source, Unreadable
 from sigla.decoding.reasons import Reason
+from sigla.decoding.sources import source
 from sigla.errors import BodyDamaged, BodyMissing
 from sigla.model import BodyKey, Guid, SchemaId
 from sigla.ports import Bodies
-from sigla.registry.sources import source
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from pipelines.progress import shown
 from pipelines.spark import gave_up, running, submitted
 from pipelines.told import MISUSED, NOT_DONE, Kinds, ended
 from sigla import opening
-from sigla.registry.importing import Outcome, Report
 from sigla.settings import Address
+from sigla.upkeep.importing import Outcome, Report
 
 WRITERS: Final = 4
 """Tasks that write to AWS, each with threads: more of them only wait for the same counters and shared types."""

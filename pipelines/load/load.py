@@ -11,7 +11,7 @@ from pipelines.load.frames import REPORT, Row, thawed
 from pipelines.load.transform import ID, SUBJECT, arranged
 from pipelines.load.work import Files, Worker
 from sigla.journal.replay import Cleared
-from sigla.registry.importing import Report
+from sigla.upkeep.importing import Report
 
 MOST_WAVES: Final = 1_000
 """Of bodies that wait for each other; a longer chain of references is written as if nobody knew its beginning."""

@@ -1,6 +1,6 @@
 """What is done in the registry: each step takes rows and gives rows, for the next step or for the report.
 
-The verbs are those of `sigla.registry.importing`. Every step may be repeated and cut off.
+The verbs are those of `sigla.upkeep.importing`. Every step may be repeated and cut off.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,8 +14,9 @@ from sigla.errors import BodyMissing
 from sigla.journal.replay import ConfigSet, Put, Skipped
 from sigla.model import BodyKey, SchemaId, Settings, Subject, Version
 from sigla.ports import VersionKey
-from sigla.registry import Stores, importing
-from sigla.registry.importing import CONFLICTING, IMPORTED, SKIPPED, Group, Outcome, Placed, Report, TargetOf
+from sigla.registry import Stores
+from sigla.upkeep import importing
+from sigla.upkeep.importing import CONFLICTING, IMPORTED, SKIPPED, Group, Outcome, Placed, Report, TargetOf
 
 REMARK: Final = "remark"
 OTHER_MEANING: Final = "its id means something else here"

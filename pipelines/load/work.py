@@ -18,8 +18,8 @@ from pipelines.load.frames import STEP, batches, ddl, rows
 from pipelines.load.steps import Open, Step
 from pipelines.progress import UNSEEN, Progress
 from sigla import opening
-from sigla.registry.importing import SIDE_BY_SIDE
 from sigla.settings import Address
+from sigla.upkeep.importing import SIDE_BY_SIDE
 
 GROUP_ROWS: Final = 2_000
 """Of a file that is written here; read back in the same pieces."""

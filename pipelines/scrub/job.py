@@ -3,7 +3,7 @@
     spark-submit pipelines/scrub/job.py --bucket NAME --table NAME --out s3://…/scrub --export s3://…/AWSDynamoDB/…/data
     spark-submit pipelines/scrub/job.py --data ./data --out ./scrub --fix COUNTER_BEHIND
 
-Kinds of flaws, what finds them and what puts them right are those of `sigla.registry.flaws` and `.scrub`. 0: nothing is
+Kinds of flaws, what finds them and what puts them right are those of `sigla.upkeep.flaws` and `.scrub`. 0: nothing is
 wrong that needs anybody. 1: something is, or a store fell silent, which a sentence says. 2: misused.
 """
 
@@ -26,11 +26,11 @@ from pipelines.progress import UNSEEN, Progress, shown
 from pipelines.scrub import transform
 from pipelines.told import ended
 from sigla import opening
-from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
-from sigla.registry.holdings import Holdings
-from sigla.registry.mending import fix
-from sigla.registry.scrub import GRACE_MS, confirmed, mark_facts, second_name_facts, told_facts, version_facts
 from sigla.settings import Address
+from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
+from sigla.upkeep.holdings import Holdings
+from sigla.upkeep.mending import fix
+from sigla.upkeep.scrub import GRACE_MS, confirmed, mark_facts, second_name_facts, told_facts, version_facts
 
 NAME: Final = "sigla-scrub"
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
@@ -79,7 +79,7 @@ def put_right(asked: Asked, found: Sequence[Flaw]) -> Iterator[Flaw]:
 
 
 def _relations(spark: SparkSession, asked: Asked, held: Holdings, progress: Progress) -> dict[str, DataFrame]:
-    """In the order of `sigla.registry.scrub.gather`, each read when it was written: bodies before the catalog."""
+    """In the order of `sigla.upkeep.scrub.gather`, each read when it was written: bodies before the catalog."""
     written = _Streamed(spark, asked.out, progress)
     objects = written("objects", listing.objects(held.inventory), listing.OBJECTS)
     bodies = transform.bodies(objects, asked.address).persist()

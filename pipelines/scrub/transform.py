@@ -1,4 +1,4 @@
-"""The relations of a scrub as frames, and the questions of `sigla.registry.flaws` asked of them by Spark."""
+"""The relations of a scrub as frames, and the questions of `sigla.upkeep.flaws` asked of them by Spark."""
 
 import gzip
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,10 +14,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pipelines.audit.facts import keys_of
 from pipelines.places import Place
 from sigla import opening
-from sigla.aws.exported import ExportedHead, ExportedVersion, exported
-from sigla.registry.flaws import KINDS, RELATIONS, Flaw
-from sigla.registry.scrub import AT_ONCE, body_facts, read, reference_facts, suspect
 from sigla.settings import Address
+from sigla.stores.dynamodb.exported import ExportedHead, ExportedVersion, exported
+from sigla.upkeep.flaws import KINDS, RELATIONS, Flaw
+from sigla.upkeep.scrub import AT_ONCE, body_facts, read, reference_facts, suspect
 
 _ROWS_AT_ONCE: Final = 10_000
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.catalog import AwsCatalog
-from sigla.aws.objects import Objects
-from sigla.embedded.clock import SystemClock
 from sigla.ports import Bodies, Catalog, Clock, Journal
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
 from tests.attack.ports import Between, Call, client
 from tests.build import FixedClock
 from tests.contract.aws import Account, AwsStores

@@ -1,13 +1,14 @@
-"""An import of one subject in one commit: the steps of `sigla.registry.importing`, the counter first."""
+"""An import of one subject in one commit: the steps of `sigla.upkeep.importing`, the counter first."""
 
 from dataclasses import dataclass
 
 from sigla.journal.replay import Put
 from sigla.model import Reference, Schema, SchemaId, Subject, Version
 from sigla.ports import VersionKey
-from sigla.registry import Registry, importing
+from sigla.registry import Registry
 from sigla.rules import names
 from sigla.rules.guid import guid_of
+from sigla.upkeep import importing
 from tests.attack.world import Verb
 from tests.build import NOW
 

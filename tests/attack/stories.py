@@ -23,7 +23,7 @@ from sigla.model import (
     Version,
 )
 from sigla.registry import Registry
-from sigla.registry.numbering import continue_after
+from sigla.registry.steps.numbering import continue_after
 from sigla.rules import names
 from tests.attack.importer import Had, bring, displaced, listed
 from tests.attack.world import Verb

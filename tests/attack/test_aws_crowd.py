@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sigla.embedded.clock import SystemClock
 from sigla.errors import Refusal, StoreError
 from sigla.model import LATEST, Record
 from sigla.registry import Options, Registry
+from sigla.stores.clock import SystemClock
 from tests.attack.aws import Store
 from tests.attack.stories import BASE, USING, config, delete, drop_context, mode, purge, register
 from tests.attack.test_threads import order

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sigla.aws.table import TRIES
 from sigla.errors import StoreError
 from sigla.keys import LIST_SHARDS
+from sigla.stores.dynamodb.table import TRIES
 from tests.attack.aws import Store, failing, faults_of
 from tests.attack.ports import Between, Call, Recorder
 from tests.attack.stories import READS, WRITES, Story

@@ -6,17 +6,17 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 
 from sigla import keys
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.catalog import AwsCatalog
-from sigla.aws.inventory import AwsInventory
-from sigla.aws.marks import BucketMark, TableMark
-from sigla.aws.objects import Objects
 from sigla.errors import StoreError
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
 from sigla.ports import Marks
 from sigla.registry import Registry
-from sigla.registry.claiming import InTheWay, NotClaimed, claim
-from sigla.registry.holdings import Holdings
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.inventory import AwsInventory
+from sigla.stores.dynamodb.marks import BucketMark, TableMark
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
+from sigla.upkeep.claiming import InTheWay, NotClaimed, claim
+from sigla.upkeep.holdings import Holdings
 from tests.attack.aws import failing, faults_of
 from tests.attack.ports import At, Between, Call, Recorder, client
 from tests.attack.stories import ONE, register

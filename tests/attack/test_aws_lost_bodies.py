@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from sigla import keys
-from sigla.aws.inventory import AwsInventory
-from sigla.aws.objects import Objects
 from sigla.errors import BodyDamaged, Refusal, StoreError
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.registry import Registry
-from sigla.registry.flaws import Flaw
-from sigla.registry.holdings import Holdings
-from sigla.registry.mending import fix
+from sigla.stores.dynamodb.inventory import AwsInventory
+from sigla.stores.s3.objects import Objects
+from sigla.upkeep.flaws import Flaw
+from sigla.upkeep.holdings import Holdings
+from sigla.upkeep.mending import fix
 from tests.attack import aws
 from tests.attack.aws import failing, faults_of
 from tests.attack.ports import At, Call

@@ -24,7 +24,8 @@ from starlette.testclient import TestClient
 
 from sigla import opening
 from sigla.settings import Settings
-from sigla.web import app, openapi
+from sigla.web import app
+from sigla.web.api import openapi
 from tests.protocol.clients.server import Server, serving
 
 CHECKS = [

@@ -33,8 +33,8 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.registry import importing
 from sigla.rules.compatibility import LEVELS
+from sigla.upkeep import importing
 from tests.attack.importer import Had, bring
 from tests.attack.model import Model
 from tests.attack.schemas import (

@@ -27,14 +27,14 @@ from sigla.cache.counts import Counts
 from sigla.cache.members import member
 from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring, owner
+from sigla.cache.servers import CacheServer
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
-from sigla.embedded.cache_servers import CacheServer
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
 from sigla.ports import Clock
 from sigla.registry import Registry
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import gateway
 from tests.build import FixedClock
 from tests.caches import a_cache, frozen, needs_valkey

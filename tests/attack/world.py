@@ -6,7 +6,6 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from sigla import records
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import BodyMissing, Refusal
 from sigla.model import (
     Body,
@@ -24,6 +23,7 @@ from sigla.model import (
 from sigla.ports import Bodies, Catalog, Journal
 from sigla.registry import Options, Registry
 from sigla.rules.guid import guid_of
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.attack.ports import Between, watched
 from tests.build import FixedClock
 

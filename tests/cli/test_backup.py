@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import main
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
-from sigla.registry import Registry, scrub
+from sigla.registry import Registry
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep import scrub
 from tests.build import a_draft, a_text
 from tests.test_docs import ROOT
 from tests.unit.registry.tell import s

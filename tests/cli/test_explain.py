@@ -16,18 +16,18 @@ from uuid import UUID
 
 import pytest
 
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.objects import Objects
 from sigla.cli import explaining, main
 from sigla.cli.explain_records import Given
 from sigla.cli.explain_schemas import _OfStores
 from sigla.cli.explain_told import as_text, hexdump
 from sigla.cli.explaining import Asked, Explained
 from sigla.decoding.frames import VALUE_HEADER
-from sigla.embedded.clock import SystemClock
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded, reading
 from sigla.settings import Address, Settings
+from sigla.stores.clock import SystemClock
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
 from tests.cli.explaining import PAYLOAD, Captured, explained, framed, misused, stored
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.journal.topic import schema, topic

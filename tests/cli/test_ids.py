@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import main
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import BodyKey, SchemaId
-from sigla.registry import Registry, scrub
+from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep import scrub
 from tests.build import FixedClock, a_body, a_draft, a_text
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process

@@ -10,8 +10,8 @@ import pytest
 from sigla import keys
 from sigla.aws.clients import Clients
 from sigla.cli import main
-from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, a_draft, a_text
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process

@@ -5,8 +5,8 @@ import pytest
 
 from sigla.auth.api_keys import read, verifier_of
 from sigla.cli import main
-from sigla.embedded.keys import EmbeddedKeys
 from sigla.settings import PREFIX
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.contract.engines import BUCKET, REGION, in_process
 
 

@@ -11,8 +11,8 @@ import pytest
 from sigla import opening
 from sigla.cli import main
 from sigla.errors import StoreError
-from sigla.registry.holdings import Holdings
 from sigla.settings import Address
+from sigla.upkeep.holdings import Holdings
 from tests.attack.ports import Call, client
 from tests.cli.explaining import Captured, framed, stored
 

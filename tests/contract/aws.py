@@ -15,14 +15,14 @@ from moto.dynamodb import models
 from moto.dynamodb.models.table import Table
 
 from sigla import keys
-from sigla.aws import journal as aws_journal
-from sigla.aws import places
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.catalog import AwsCatalog
 from sigla.aws.clients import Clients
-from sigla.aws.journal import AwsJournal
-from sigla.aws.objects import Objects
-from sigla.embedded.clock import SystemClock
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb import journal as aws_journal
+from sigla.stores.dynamodb import places
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.journal import AwsJournal
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
 from tests.contract.engines import BUCKET, OneAtATime, in_process
 
 _numbers = itertools.count(1)

@@ -7,8 +7,8 @@ from typing import Protocol
 import pytest
 
 from localstack.dynamodb import installed
-from sigla.embedded.store import EmbeddedStore
 from sigla.ports import Bodies, Catalog, Journal
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
 
 __all__ = ["engine", "moto"]

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from sigla import keys, records
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import BodyDamaged, BodyMissing, InvalidSubject, Taken
 from sigla.model import (
     BodyKey,
@@ -21,6 +20,7 @@ from sigla.model import (
     Version,
 )
 from sigla.ports import Bodies
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_body, a_guid, a_schema, in_the_former_form, put_all
 from tests.contract.aws import AwsStores
 from tests.contract.engines import BUCKET

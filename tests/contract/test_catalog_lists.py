@@ -4,9 +4,7 @@ from itertools import islice
 
 import pytest
 
-from sigla.aws.table import Table
 from sigla.changes import ConfigChanged, ContextDropped, ModeChanged, SubjectDeleted, VersionDeleted, VersionPurged
-from sigla.embedded import lists
 from sigla.model import (
     GLOBAL,
     REGISTRY_WIDE,
@@ -20,6 +18,8 @@ from sigla.model import (
     Version,
 )
 from sigla.ports import Catalog
+from sigla.stores.dynamodb.table import Table
+from sigla.stores.sqlite import lists
 from tests.build import NOW, a_nonce, a_subject, a_target, registered
 
 ORDERS = a_subject()

@@ -13,9 +13,9 @@ from sigla import keys
 from sigla.cache.member import Member, Swap
 from sigla.cache.members import member as member_of
 from sigla.cache.members.local import LocalMember
-from sigla.embedded.cache_servers import free_port
-from sigla.embedded.clock import SystemClock
+from sigla.cache.servers import free_port
 from sigla.model import BodyKey, SchemaId
+from sigla.stores.clock import SystemClock
 from tests.caches import Certificate, a_cache, a_certificate, with_tls, with_users
 from tests.waiting import eventually
 

@@ -20,7 +20,7 @@ from valkey import Valkey
 from sigla.cache.member import Member, MemberFailed, Swap
 from sigla.cache.members import member as member_of
 from sigla.cache.members import transport
-from sigla.embedded.cache_servers import CacheServer, free_port
+from sigla.cache.servers import CacheServer, free_port
 from tests.caches import Certificate, Listener, Wire, a_cache, a_certificate, frozen, with_tls, with_users
 
 LONG = 600_000

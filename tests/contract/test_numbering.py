@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sigla.changes import NumberingSet
-from sigla.embedded.clock import SystemClock
 from sigla.errors import IdsExhausted
 from sigla.model import BodyKey, SchemaId
-from sigla.registry import Registry, numbering
+from sigla.registry import Registry
+from sigla.registry.steps import numbering
+from sigla.stores.clock import SystemClock
 from tests.build import NOW, FixedClock, a_body, a_draft, a_nonce, a_text
 from tests.contract.conftest import Stores
 from tests.contract.observing import refused

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from sigla.aws.zones import KEPT_S, AwsZones
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.zones import EmbeddedZones
 from sigla.ports import Zone, Zones
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.zones import KEPT_S, AwsZones
+from sigla.stores.sqlite.zones import EmbeddedZones
 from tests.build import NOW
 from tests.contract.aws import Account, AwsStores
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import LATEST, Draft, SchemaId, Subject
 from sigla.registry import Registry
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.store import EmbeddedStore
 
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
 ORDERS = Subject(".", "orders-value")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sigla import wiring
-from sigla.aws.following import COUNTED
-from sigla.aws.telemetry import METRICS, NAMESPACE
+from sigla.functions.journal import COUNTED
+from sigla.functions.telemetry import METRICS, NAMESPACE
 from tests.functions.test_registry import loop, sent
 
 __all__ = ["loop"]

@@ -17,7 +17,7 @@ import yaml
 from sigla.cli import _parser
 from sigla.registry import Registry
 from sigla.settings import Settings
-from sigla.web.local import LONGEST_FAREWELL_S
+from sigla.web.local.server import LONGEST_FAREWELL_S
 from tests.test_docs import ROOT, blocks
 from tests.unit.web.conftest import Client, client, registry
 

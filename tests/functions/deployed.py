@@ -12,10 +12,10 @@ import pytest
 
 from sigla import wiring
 from sigla.auth import api_keys
-from sigla.aws.api_keys import AwsKeys
-from sigla.aws.lifecycle import Renewed
-from sigla.aws.objects import Objects
-from sigla.embedded.clock import SystemClock
+from sigla.functions.lifecycle import Renewed
+from sigla.stores.clock import SystemClock
+from sigla.stores.s3.api_keys import AwsKeys
+from sigla.stores.s3.objects import Objects
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.web.test_gateway import function_url, rest

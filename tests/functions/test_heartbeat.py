@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sigla import wiring
-from sigla.aws.lifecycle import Renewed
+from sigla.functions.lifecycle import Renewed
 from sigla.settings import InvalidSetting
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.lambda_api import Function, lambda_api

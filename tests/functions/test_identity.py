@@ -10,10 +10,10 @@ import botocore.session
 import pytest
 
 from sigla import wiring
-from sigla.aws.telemetry import FOREIGN
 from sigla.cli import main
 from sigla.errors import ForeignData
-from sigla.registry import ownership
+from sigla.functions.telemetry import FOREIGN
+from sigla.stores import ownership
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION
 from tests.functions.deployed import Client, Deployment, Reply, deployed

@@ -16,11 +16,11 @@ import botocore.session
 import pytest
 
 from sigla import cli
-from sigla.aws.catalog import AwsCatalog
-from sigla.aws.following import LATE_MS
-from sigla.embedded.clock import SystemClock
 from sigla.errors import Refusal
+from sigla.functions.journal import LATE_MS
 from sigla.settings import InvalidSetting
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.catalog import AwsCatalog
 from tests.attack.aws import Store
 from tests.attack.stories import BASE, HISTORY, TWO, USING, config, delete, mode, purge, register
 from tests.attack.test_aws_crowd import anything, crowd

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sigla.aws.lifecycle import Handler, Renewed
+from sigla.functions.lifecycle import Handler, Renewed
 
 
 class Building:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sigla.aws.table import Table
 from sigla.errors import StoreError
 from sigla.settings import InvalidSetting, Settings
+from sigla.stores.dynamodb.table import Table
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.test_registry import loop, sent
 

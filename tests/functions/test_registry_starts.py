@@ -9,13 +9,13 @@ ROOT = Path(__file__).parents[2]
 
 # What only the other way to run the registry needs, or what waits until it is asked for.
 NOT_NEEDED = (
-    "sigla.embedded.database",
-    "sigla.embedded.store",
-    "sigla.embedded.keys",
+    "sigla.stores.sqlite.database",
+    "sigla.stores.sqlite.store",
+    "sigla.stores.sqlite.keys",
     "sigla.languages.avro",
     "sigla.languages.json_schema",
     "sigla.languages.protobuf",
-    "sigla.web.local",
+    "sigla.web.local.server",
     "sqlite3",
     "uvicorn",
 )

@@ -10,10 +10,18 @@ from botocore.awsrequest import AWSResponse
 
 from sigla import observe
 from sigla.aws.clients import Calls, Clients
-from sigla.aws.telemetry import FOREIGN, METRICS, MOST_TOGETHER, NAMESPACE, STRANGERS_LINES, RequestLog, RequestMetrics
 from sigla.cache.counts import Counts, Farthest
-from sigla.embedded.clock import SystemClock
+from sigla.functions.telemetry import (
+    FOREIGN,
+    METRICS,
+    MOST_TOGETHER,
+    NAMESPACE,
+    STRANGERS_LINES,
+    RequestLog,
+    RequestMetrics,
+)
 from sigla.observe import Seen
+from sigla.stores.clock import SystemClock
 from tests.build import FixedClock
 from tests.contract.aws import make_table
 from tests.contract.engines import in_process

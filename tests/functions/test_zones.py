@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import botocore.session
 import pytest
 
-from sigla.aws.lifecycle import Renewed
-from sigla.aws.objects import Objects, Stored
-from sigla.embedded.cache_servers import CacheServer
+from sigla.cache.servers import CacheServer
+from sigla.functions.lifecycle import Renewed
 from sigla.settings import InvalidSetting, Settings
+from sigla.stores.s3.objects import Objects, Stored
 from tests.caches import a_cache
 from tests.contract.aws import make_table
 from tests.contract.engines import REGION

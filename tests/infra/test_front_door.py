@@ -7,7 +7,7 @@ from pathlib import Path
 import botocore.session
 
 from sigla.settings import Settings
-from sigla.web import refusals
+from sigla.web.http import refusals
 from tests.infra.reading import Template, all_of, ids, kinds, of, only, written
 
 PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"

@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 
 from infra.targets import titled
-from sigla.aws.heartbeat import Asked
+from sigla.functions.heartbeat import Asked
 from tests.infra.conftest import PRIVATE, Synthesise
 from tests.infra.reading import Template, all_in, ids_in, kinds, mentioned, of, only, written
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infra.settings import Settings
-from sigla.aws.heartbeat import Asked
+from sigla.functions.heartbeat import Asked
 from tests.infra.conftest import DOORS, Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, mentioned, of, only, written
 

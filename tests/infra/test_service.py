@@ -5,7 +5,7 @@ import json
 import pytest
 
 from infra import packages
-from sigla.aws.probe import ASKED
+from sigla.functions.probe import ASKED
 from sigla.settings import PREFIX, described
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, ids, kinds, of, only, written

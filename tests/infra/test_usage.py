@@ -11,18 +11,18 @@ import pytest
 from infra import usage
 from infra.parts.front_door import LINE
 from infra.usage import MILLION, Work
-from sigla.aws import telemetry
 from sigla.aws.clients import Calls
-from sigla.aws.following import Follower, following
-from sigla.aws.heartbeat import Heartbeat
-from sigla.aws.objects import Objects
-from sigla.aws.telemetry import METRICS, RequestMetrics
-from sigla.aws.zones import AwsZones
-from sigla.embedded.clock import SystemClock
+from sigla.functions import telemetry
+from sigla.functions.heartbeat import Heartbeat
+from sigla.functions.journal import Follower, following
+from sigla.functions.telemetry import METRICS, RequestMetrics
 from sigla.model import Schema
 from sigla.observe import Seen
 from sigla.registry import Registry
 from sigla.rules.guid import guid_of
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.zones import AwsZones
+from sigla.stores.s3.objects import Objects
 from tests.attack.stories import register
 from tests.build import FixedClock
 from tests.contract.aws import Account, AwsStores

@@ -9,8 +9,8 @@ from pathlib import Path
 from infra.heartbeat import MEMORY_MB
 from infra.settings import Settings
 from infra.targets import titled
-from sigla.aws.heartbeat import TROUBLES, Asked
-from sigla.aws.telemetry import NAMESPACE
+from sigla.functions.heartbeat import TROUBLES, Asked
+from sigla.functions.telemetry import NAMESPACE
 from tests.infra.reading import Template, all_in, all_of, ids, ids_in, kinds, mentioned, of, only, written
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"

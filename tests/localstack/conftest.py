@@ -21,7 +21,7 @@ import pytest
 from localstack import up
 from localstack.installation import installed
 from localstack.server import CREDENTIALS, ZONES, Server, taken
-from sigla.embedded import cache_servers
+from sigla.cache import servers as cache_servers
 from tests.waiting import eventually
 
 PORTS = range(20_000, 30_000)

@@ -16,7 +16,7 @@ import pytest
 from localstack import dynamodb
 from pipelines.connectors.maven import Unavailable
 from sigla.aws.clients import Clients
-from sigla.embedded.cache_servers import free_port
+from sigla.cache.servers import free_port
 from tests.conftest import ALLOWED_SKIPS
 
 

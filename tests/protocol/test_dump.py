@@ -7,12 +7,12 @@ from contextlib import contextmanager
 import pytest
 
 from sigla import journal
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
 from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.registry import Registry
-from sigla.registry.exporting import standing
-from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, SIDE_BY_SIDE, Report, import_state
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.exporting import standing
+from sigla.upkeep.importing import CONFLICTING, IDENTICAL, IMPORTED, SIDE_BY_SIDE, Report, import_state
 from tests.build import tiers_before
 from tests.contract.aws import Account, AwsStores, engine
 from tests.protocol.dumped import (

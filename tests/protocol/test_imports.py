@@ -6,7 +6,7 @@ import sys
 EXERCISE = """
 import json, sys
 from sigla import wiring
-from sigla.embedded.store import EmbeddedStore
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.registry import Registry
 from sigla.web import app
 from tests.build import FixedClock

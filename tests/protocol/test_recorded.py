@@ -7,9 +7,9 @@ import asyncio
 
 import pytest
 
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.app import build
 from tests.build import tiers_before
 from tests.protocol.conversations import replay, sessions

@@ -18,7 +18,7 @@ from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 
-from sigla.embedded import cache_servers
+from sigla.cache import servers as cache_servers
 from tests.caches import needs_valkey
 from tests.protocol.clients.server import Answer, Server, ask, serving, start
 from tests.protocol.clients.shop import NOTED_ORDER, ORDER, avro, value_of, written

@@ -7,9 +7,9 @@ import pytest
 
 from pipelines.audit import listing, tables
 from pipelines.places import place
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import GLOBAL, Draft, Subject
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, a_text, tiers_before
 
 NAMES = ("a", "b", "\ue000", "\U00010000", ":.team:a", ":.team:b", ":.other:a")

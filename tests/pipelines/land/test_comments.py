@@ -19,9 +19,9 @@ from pipelines.land.decoders.notes import Note, note_of, tags_at
 from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.land.targets import evolve
 from sigla.decoding.decoder import Limits
+from sigla.decoding.sources import source
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded
-from sigla.registry.sources import source
 from sigla.settings import Settings
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_sinks import land

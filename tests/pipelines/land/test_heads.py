@@ -10,12 +10,12 @@ import pytest
 from pipelines.land.heads import Heads, Misbound, NoHead
 from pipelines.land.plan import Answer, Binding, Head, Reader, Strategy
 from pipelines.places import place
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.opening import embedded
 from sigla.registry import Registry
 from sigla.settings import Settings
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, a_draft, a_text
 
 HOUR_MS = 3_600_000

@@ -8,8 +8,8 @@ from pipelines.land.schemas import Schemas
 from sigla import keys
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import BodyKey, SchemaId
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_body, a_text
 
 ONE = BodyKey(".", SchemaId(1))

@@ -7,7 +7,7 @@ import pytest
 from pipelines.load.frames import frozen, thawed
 from sigla.journal.replay import Cleared, ConfigSet, ContextSet, Hidden, Put, TopicRecord, read
 from sigla.model import Config, Metadata, Reference, Rule, RuleSet, SchemaId, Search, Subject, Target, Version
-from sigla.registry.importing import Placed
+from sigla.upkeep.importing import Placed
 
 RULES = RuleSet(domain=(Rule("only", kind="CONDITION", tags=("PII",), params={"a": "b"}),))
 WHOLE = TopicRecord(

@@ -24,10 +24,10 @@ from pipelines.load.work import Everywhere, Files, Here, Worker
 from sigla import opening
 from sigla.aws.clients import Clients
 from sigla.journal.replay import TopicRecord, replayed
-from sigla.registry import importing
-from sigla.registry.exporting import standing
-from sigla.registry.importing import IDENTICAL, IMPORTED, Report
 from sigla.settings import Address
+from sigla.upkeep import importing
+from sigla.upkeep.exporting import standing
+from sigla.upkeep.importing import IDENTICAL, IMPORTED, Report
 from tests.attack.stories import BASE, DELETED, ONE, THREE, TWO, USING, config, delete, mode, purge, register
 from tests.attack.world import World
 from tests.contract.aws import make_table

@@ -12,8 +12,8 @@ from pipelines.load.frames import Row, frozen, thawed
 from pipelines.load.work import Files, Here
 from sigla.journal.replay import Skipped
 from sigla.model import Subject
-from sigla.registry.importing import CONFLICTING, IMPORTED, SKIPPED
 from sigla.settings import Address
+from sigla.upkeep.importing import CONFLICTING, IMPORTED, SKIPPED
 from tests.attack.importer import Had
 from tests.attack.stories import BASE, ONE, TWO, USING, register
 from tests.attack.world import World

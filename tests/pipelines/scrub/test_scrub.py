@@ -17,10 +17,10 @@ from pipelines.places import place
 from pipelines.scrub import job, transform
 from pipelines.scrub.job import Asked, put_right, scrub, told
 from sigla.model import DEFAULT_CONTEXT, Draft
-from sigla.registry import scrub as core
-from sigla.registry.flaws import KINDS
-from sigla.registry.scrub import version_facts
 from sigla.settings import Address
+from sigla.upkeep import scrub as core
+from sigla.upkeep.flaws import KINDS
+from sigla.upkeep.scrub import version_facts
 from tests.build import NOW, a_text
 from tests.contract.aws import Account, moto
 from tests.unit.registry.scrubbing import (

@@ -26,11 +26,11 @@ from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.task import Task
 from pipelines.land.told import SourceFailed
 from pipelines.places import place
-from sigla.aws.bodies import AwsBodies
 from sigla.aws.clients import Clients
-from sigla.aws.objects import Objects
-from sigla.embedded.clock import SystemClock
 from sigla.model import BodyKey, SchemaId
+from sigla.stores.clock import SystemClock
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed, raw

@@ -28,11 +28,11 @@ from pipelines.land.settings import KafkaPart
 from pipelines.land.sinks.sink import STAGING
 from pipelines.land.task import Sent
 from pipelines.places import Place, place
-from sigla.aws.bodies import AwsBodies
 from sigla.aws.clients import Clients
-from sigla.aws.objects import Objects
-from sigla.embedded.clock import SystemClock
 from sigla.model import BodyKey, SchemaId
+from sigla.stores.clock import SystemClock
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.earners import BOUND, STRICT, earners

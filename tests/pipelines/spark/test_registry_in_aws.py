@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from pipelines.audit import job as auditing
 from pipelines.places import place
 from pipelines.scrub import job as scrubbing
-from sigla.registry import scrub as core
 from sigla.settings import Address
+from sigla.upkeep import scrub as core
 from tests.build import NOW
 from tests.contract.aws import Account, account_of
 from tests.contract.engines import BUCKET

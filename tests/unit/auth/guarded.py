@@ -15,12 +15,13 @@ from typing import Any, Self
 
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
-from sigla.embedded.keys import EmbeddedKeys
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import Metadata, OfferedReference, Subject
 from sigla.registry import Registry
 from sigla.rules import names
-from sigla.web import app, gateway, local
+from sigla.stores.sqlite.keys import EmbeddedKeys
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.web import app, gateway
+from sigla.web.local import server
 from tests.build import NOW, FixedClock, a_draft, a_text
 from tests.unit.web.conftest import Client
 from tests.unit.web.test_gateway import function_url, rest
@@ -138,7 +139,7 @@ class Local:
 
     def __enter__(self) -> Self:
         options = app.Options(authenticate=self.world.authenticate)
-        application = local.application(
+        application = server.application(
             self.world.registry, group=self.world.store.group, step=self.world.store.step, options=options
         )
         self.client = Client(application)

@@ -11,8 +11,8 @@ from sigla.auth import api_keys, credentials
 from sigla.auth.api_keys import NotAKey
 from sigla.auth.credentials import BasicKeys
 from sigla.auth.permissions import READ, WRITE
-from sigla.embedded.keys import EmbeddedKeys
 from sigla.errors import StoreError
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import NOW, FixedClock
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 from sigla.auth.guesses import EACH_MS, FREE, LONGEST_MS, MOST_WAITING, Guesses
 from sigla.auth.permissions import Principal, principal
-from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from tests.build import FixedClock
 from tests.unit.web.conftest import Client, Response

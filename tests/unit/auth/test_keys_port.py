@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sigla.auth.api_keys import Keys, KeyTaken
-from sigla.aws.api_keys import AwsKeys
-from sigla.aws.objects import Objects
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.keys import EmbeddedKeys
 from sigla.errors import StoreError
+from sigla.stores.clock import SystemClock
+from sigla.stores.s3.api_keys import AwsKeys
+from sigla.stores.s3.objects import Objects
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.contract.engines import BUCKET, in_process
 
 

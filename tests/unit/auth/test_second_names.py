@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import pytest
 
 from sigla.auth import api_keys
-from sigla.embedded.keys import EmbeddedKeys
 from sigla.rules import names
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import NOW, a_draft, a_text
 from tests.unit.auth.guarded import DOORS, Ask, Guarded, guarded
 

@@ -6,12 +6,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from sigla import keys
-from sigla.aws import changes, items, reading
-from sigla.aws.items import State, Stored
-from sigla.aws.values import Item, read_item
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
 from sigla.rules.bodies import believed
 from sigla.rules.guid import guid_of
+from sigla.stores.dynamodb import changes, items, reading
+from sigla.stores.dynamodb.items import State, Stored
+from sigla.stores.dynamodb.values import Item, read_item
 from tests.contract.aws import AwsStores
 from tests.contract.engines import BUCKET
 

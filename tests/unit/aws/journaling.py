@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from sigla import records
-from sigla.aws.following import Follower, following
-from sigla.aws.objects import Objects
-from sigla.aws.values import read_item
-from sigla.embedded.clock import SystemClock
+from sigla.functions.journal import Follower, following
 from sigla.observe import Facts
 from sigla.ports import Clock
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.values import read_item
+from sigla.stores.s3.objects import Objects
 from tests.attack.aws import Store
 from tests.attack.ports import Between, client
 from tests.attack.world import World

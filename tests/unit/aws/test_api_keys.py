@@ -6,8 +6,8 @@ from contextlib import closing
 
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
-from sigla.aws.api_keys import AwsKeys
-from sigla.aws.objects import Objects
+from sigla.stores.s3.api_keys import AwsKeys
+from sigla.stores.s3.objects import Objects
 from tests.build import NOW, FixedClock
 from tests.contract.engines import BUCKET, in_process
 from tests.unit.aws.faults import Faults

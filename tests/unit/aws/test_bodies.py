@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla import keys
-from sigla.aws.bodies import AwsBodies, _pointed
-from sigla.aws.objects import PAGE, TRIES, Objects, Page
 from sigla.errors import BodyDamaged, BodyMissing, StoreError, Taken
 from sigla.model import Body, BodyKey, SchemaId
+from sigla.stores.s3.bodies import AwsBodies, _pointed
+from sigla.stores.s3.objects import PAGE, TRIES, Objects, Page
 from tests.build import FixedClock, a_body, a_guid, put_all
 from tests.contract.engines import BUCKET, OneAtATime, in_process
 from tests.unit.aws.faults import Call, Fault, Faults, Killed, no_fault, once

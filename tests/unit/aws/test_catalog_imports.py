@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from sigla.aws import imports
-from sigla.aws.catalog import AwsCatalog
 from sigla.errors import ImportIntoExisting, Refusal
 from sigla.model import Search, Subject
+from sigla.stores.dynamodb import imports
+from sigla.stores.dynamodb.catalog import AwsCatalog
 from tests.attack.aws import Store
 from tests.attack.stories import config, delete, mode, register
 from tests.attack.test_threads import order

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from sigla.aws.catalog import AwsCatalog
-from sigla.aws.commits import TIDIED_MS, TOLD_AT_ONCE
 from sigla.changes import ConfigChanged, Head, ImportBegun, SubjectDeleted, SubjectPurged
 from sigla.errors import Conflict, SchemaTooLarge, StoreError
 from sigla.model import GLOBAL, BodyKey, Config, Metadata, SchemaId, Search, Settings, Subject, Version
 from sigla.registry import Registry
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.commits import TIDIED_MS, TOLD_AT_ONCE
 from tests.build import NOW, FixedClock, a_draft, a_guid, a_nonce, a_registered, a_subject, a_target, registered
 from tests.contract.aws import Account, AwsStores
 from tests.unit.aws.faults import Fault, Faults

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sigla.aws.clients import CONFIG, CONNECTIONS, PROBING, Clients
-from sigla.aws.objects import SIDE_BY_SIDE, Objects
 from sigla.errors import StoreError
 from sigla.registry import Options
+from sigla.stores.s3.objects import SIDE_BY_SIDE, Objects
 from tests.build import FixedClock
 from tests.contract.engines import in_process
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from sigla.aws.clients import PROBING, Clients
-from sigla.aws.heartbeat import Heartbeat
-from sigla.aws.probe import ASKED
-from sigla.embedded.zones import EmbeddedZones
 from sigla.errors import StoreError
+from sigla.functions.heartbeat import Heartbeat
+from sigla.functions.probe import ASKED
 from sigla.ports import Zone
+from sigla.stores.sqlite.zones import EmbeddedZones
 from tests.build import NOW, FixedClock
 from tests.functions.lambda_api import Function, Hangs, Throttled, lambda_api
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from sigla.aws import imports
-from sigla.aws.following import CUT_OFF_MS, LATE_MS, Unfinished
-from sigla.aws.segments import OWNED_MS
 from sigla.errors import Refusal
+from sigla.functions.journal import CUT_OFF_MS, LATE_MS, Unfinished
+from sigla.functions.segments import OWNED_MS
 from sigla.model import BodyKey, SchemaId
+from sigla.stores.dynamodb import imports
 from tests.attack.aws import Store, failing
 from tests.attack.ports import At, Between, Call
 from tests.attack.stories import HISTORY, ONE, config, delete, mode, purge, register

@@ -8,10 +8,10 @@ import pytest
 
 from sigla import keys
 from sigla.aws.clients import Clients
-from sigla.aws.marks import BucketMark, TableMark
-from sigla.aws.objects import Objects
 from sigla.errors import GARBLED, StoreError
 from sigla.ports import Mark
+from sigla.stores.dynamodb.marks import BucketMark, TableMark
+from sigla.stores.s3.objects import Objects
 from tests.build import FixedClock
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, in_process

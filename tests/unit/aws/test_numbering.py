@@ -3,7 +3,8 @@
 import pytest
 
 from sigla.model import SchemaId
-from sigla.registry import Registry, numbering
+from sigla.registry import Registry
+from sigla.registry.steps import numbering
 from tests.build import FixedClock
 from tests.contract.aws import AwsStores
 from tests.unit.aws.faults import Call, Fault, Faults, once

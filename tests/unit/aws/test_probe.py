@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sigla.aws.probe import ASKED, Probe, answering
+from sigla.functions.probe import ASKED, Probe, answering
 from sigla.ports import Pulse
 from tests.unit.aws.metadata import Lambda, served
 from tests.unit.web.test_gateway import function_url, rest

@@ -3,13 +3,13 @@
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 
-from sigla.aws.actions import put
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.objects import Objects
 from sigla.aws.refusals import failed
-from sigla.aws.table import Table
 from sigla.errors import StoreError, Unusable
 from sigla.model import BodyKey, SchemaId
+from sigla.stores.dynamodb.actions import put
+from sigla.stores.dynamodb.table import Table
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
 from tests.build import FixedClock
 from tests.contract.aws import Account, engine
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from sigla import keys
-from sigla.aws import segments as module
-from sigla.aws.following import Unfinished
-from sigla.aws.values import read_item
+from sigla.functions import segments as module
+from sigla.functions.journal import Unfinished
 from sigla.model import BodyKey, SchemaId
+from sigla.stores.dynamodb.values import read_item
 from tests.attack.aws import Store, failing
 from tests.attack.ports import At, Call
 from tests.attack.stories import DELETED, HISTORY, config, delete, purge, register

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sigla.aws import segments as module
-from sigla.aws.following import Unfinished
+from sigla.functions import segments as module
+from sigla.functions.journal import Unfinished
 from tests.attack.ports import Call
 from tests.attack.stories import HISTORY, config, register
 from tests.attack.test_threads import order

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sigla.aws.actions import ABSENT, delete, put, update
-from sigla.aws.catalog import AwsCatalog
 from sigla.aws.clients import Clients
-from sigla.aws.table import FAULTS, LONGEST_PAUSE_S, PATIENCE_MS, TRIES, Cancelled, Table
-from sigla.aws.values import packed, unpacked
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
+from sigla.stores.dynamodb.actions import ABSENT, delete, put, update
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.table import FAULTS, LONGEST_PAUSE_S, PATIENCE_MS, TRIES, Cancelled, Table
+from sigla.stores.dynamodb.values import packed, unpacked
 from tests.build import NOW, FixedClock, a_draft, a_registered, a_subject, registered
 from tests.contract.aws import AwsStores
 from tests.contract.engines import REGION

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from infra.trips import TRIPS
-from sigla.aws.marks import BucketMark, TableMark
-from sigla.aws.objects import Objects
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
@@ -20,8 +18,10 @@ from sigla.errors import SchemaNotFound
 from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
 from sigla.ports import Bodies, Catalog, Marks
 from sigla.registry import Registry
-from sigla.registry.ownership import OwnBodies, OwnCatalog, Ownership
 from sigla.rules import names
+from sigla.stores.dynamodb.marks import BucketMark, TableMark
+from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership
+from sigla.stores.s3.objects import Objects
 from tests.attack.stories import BASE, ONE, TWO, USING, config, register
 from tests.attack.world import Verb
 from tests.build import FixedClock, tiers_before

@@ -22,9 +22,9 @@ from sigla.changes import (
     VersionDeleted,
     VersionPurged,
 )
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import OutcomeUnknown, StoreError
 from sigla.model import Body, BodyKey, Config, Holder, SchemaId, Search, Settings, Subject
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import NOW, FixedClock, a_body, a_nonce, a_subject, registered, tiers_before
 from tests.waiting import eventually
 

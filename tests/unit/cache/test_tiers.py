@@ -8,9 +8,9 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import BodyMissing, ForeignData, StoreError, Taken
 from sigla.model import Body, BodyKey, SchemaId
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, a_body, a_guid, tiers_before
 
 ONE, TWO = BodyKey(".", SchemaId(1)), BodyKey(".", SchemaId(2))

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import dumps, main
-from sigla.embedded.store import EmbeddedStore
 from sigla.journal.replay import TopicRecord, replayed
 from sigla.registry import Registry
-from sigla.registry.importing import import_state
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.importing import import_state
 from tests.build import FixedClock
 from tests.unit.journal.topic import s, state
 from tests.unit.registry.lives import A_LIFE, contents

@@ -11,12 +11,13 @@ import pytest
 
 from sigla.cli import dumps, main, progress, remote
 from sigla.cli.misuse import Misuse, Refused
-from sigla.embedded.store import EmbeddedStore
 from sigla.journal.replay import replayed
 from sigla.model import Config
-from sigla.registry import Registry, importing
-from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, import_state
+from sigla.registry import Registry
 from sigla.settings import PREFIX
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep import importing
+from sigla.upkeep.importing import CONFLICTING, IDENTICAL, IMPORTED, import_state
 from tests.build import FixedClock, Terminal
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process

@@ -12,8 +12,8 @@ import pytest
 
 from sigla.cli import main, remote
 from sigla.cli.misuse import Misuse, Refused
-from sigla.embedded.keys import EmbeddedKeys
 from sigla.registry import Registry
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import FixedClock
 from tests.caches import a_certificate
 from tests.unit.auth.guarded import SUBJECTS, guarded

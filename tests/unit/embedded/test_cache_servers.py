@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sigla.embedded import cache_servers
-from sigla.embedded.cache_servers import CacheServer, Missing
+from sigla.cache import servers as cache_servers
+from sigla.cache.servers import CacheServer, Missing
 from tests.waiting import PATIENCE_S, eventually
 
 KINDS = tuple(cache_servers.KINDS)
@@ -57,7 +57,7 @@ def test_one_that_hears_nothing_is_stopped_as_well() -> None:
 def test_no_server_outlives_its_starter(ended_by: signal.Signals) -> None:
     """However the starter ends; in a terminal, Ctrl-C is for its whole group."""
     started("valkey").stop()
-    code = "from sigla.embedded.cache_servers import start; print(start('valkey').pid, flush=True); input()"
+    code = "from sigla.cache.servers import start; print(start('valkey').pid, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=subprocess.PIPE,

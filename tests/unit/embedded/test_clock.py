@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from sigla.embedded.clock import SystemClock
+from sigla.stores.clock import SystemClock
 
 
 def test_now_is_in_milliseconds() -> None:

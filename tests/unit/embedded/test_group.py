@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sigla.embedded import links
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import BodyMissing, OutcomeUnknown, StoreError, Taken
 from sigla.model import BodyKey, Guid, SchemaId, Search, Subject
+from sigla.stores.sqlite import links
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_body, a_guid, a_subject, registered
 
 ORDERS, PAYMENTS = a_subject(), a_subject("payments-value")

@@ -2,7 +2,7 @@
 
 import threading
 
-from sigla.embedded.heartbeat import heartbeat
+from sigla.web.local.heartbeat import heartbeat
 
 
 def test_it_is_done_before_anybody_goes_on_and_again_until_the_end() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sigla.embedded import links
-from sigla.embedded.links import Disk
+from sigla.stores.sqlite import links
+from sigla.stores.sqlite.links import Disk
 
 FILES = {"a": b"1", "b": b"22", "c": b"333"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sigla.embedded.outlet import Outlet, standard
+from sigla.web.local.outlet import Outlet, standard
 from tests.build import FixedClock
 from tests.waiting import PATIENCE_S, eventually
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from sigla.changes import ConfigChanged, SubjectDeleted
-from sigla.embedded.recalled import Recalled, of_a_snapshot
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import Config, Metadata, SchemaId, Settings, Version
 from sigla.ports import Catalog
 from sigla.registry import Registry
+from sigla.stores.sqlite.recalled import Recalled, of_a_snapshot
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import NOW, FixedClock, a_draft, a_nonce, a_subject, registered
 
 ORDERS, PAYMENTS = a_subject(), a_subject("payments-value")

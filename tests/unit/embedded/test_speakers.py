@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sigla.changes import SubjectDeleted
-from sigla.embedded import speakers
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import BodyKey, SchemaId, Version
 from sigla.ports import Catalog
+from sigla.stores.sqlite import speakers
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import NOW, a_nonce, a_subject, registered
 
 ORDERS, PAYMENTS = a_subject(), a_subject("payments-value")

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import sigla
-from sigla.embedded.database import CatalogLost, OtherRegistry, TooNew
-from sigla.embedded.reading import ReadingStore
-from sigla.embedded.store import DataInUse, EmbeddedStore
 from sigla.errors import BodyDamaged, BodyLost, StoreError
 from sigla.model import BodyKey, SchemaId, Search
+from sigla.stores.sqlite.database import CatalogLost, OtherRegistry, TooNew
+from sigla.stores.sqlite.reading import ReadingStore
+from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
 from tests.build import a_body, a_subject, registered
 
 EVERYWHERE = Search(context=None)
@@ -26,7 +26,7 @@ REGISTERING = """
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from sigla.embedded.store import EmbeddedStore
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.unit.embedded.test_store import register
 
 with EmbeddedStore(Path(sys.argv[1])) as store:

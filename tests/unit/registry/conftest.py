@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
 
 

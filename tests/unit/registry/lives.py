@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from sigla.model import BodyKey, Holder, Row, Search, Subject
-from sigla.registry import Registry, parsing
+from sigla.registry import Registry
+from sigla.registry.steps import parsing
 from tests.unit.journal.topic import OTHER, THIRD, config, context, hidden, mode, purged, schema
 
 BASE = '{"type":"record","name":"Base","fields":[]}'

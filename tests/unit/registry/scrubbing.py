@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sigla import keys, records
-from sigla.aws import values
-from sigla.aws.inventory import AwsInventory
-from sigla.aws.marks import BucketMark, TableMark
-from sigla.aws.objects import Objects
-from sigla.aws.places import JOURNAL_SHARDS, Places
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, OfferedReference, SchemaId, Subject, Version
 from sigla.ports import Marks
 from sigla.registry import Registry
-from sigla.registry.holdings import Holdings
 from sigla.rules.guid import guid_of
+from sigla.stores.dynamodb import values
+from sigla.stores.dynamodb.inventory import AwsInventory
+from sigla.stores.dynamodb.marks import BucketMark, TableMark
+from sigla.stores.dynamodb.places import JOURNAL_SHARDS, Places
+from sigla.stores.s3.objects import Objects
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.holdings import Holdings
 from tests.build import FixedClock, a_body, a_text, tiers_before
 from tests.contract.aws import Account
 from tests.contract.engines import BUCKET

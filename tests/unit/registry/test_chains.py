@@ -6,13 +6,13 @@ import pytest
 
 from sigla.decoding import avro, json_schema, protobuf
 from sigla.decoding.decoder import Source
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import InvalidSchema
 from sigla.languages import LANGUAGES
 from sigla.languages.avro.limits import MAX_DEPTH
 from sigla.model import BodyKey, Draft, OfferedReference, Record, Resolved
 from sigla.registry import Registry
 from sigla.rules import references
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.unit.registry.tell import register, s
 
 NAMES = {"AVRO": "R{}", "JSON": "r{}.json", "PROTOBUF": "r{}.proto"}

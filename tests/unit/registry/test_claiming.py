@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import BodyMissing, StoreError
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports import Bodies, Marks
 from sigla.registry import Registry
-from sigla.registry.claiming import InTheWay, NotClaimed, claim, differing
-from sigla.registry.holdings import Holdings, Inventory
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.claiming import InTheWay, NotClaimed, claim, differing
+from sigla.upkeep.holdings import Holdings, Inventory
 from tests.build import FixedClock, MemoryMark
 from tests.unit.registry.tell import ONE, THREE, TWO, register, s
 

@@ -8,16 +8,16 @@ import pytest
 
 from sigla.auth.narrowed import Narrowed
 from sigla.auth.permissions import READ, Reach
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import IdTaken, IdUsedUp, SchemaNamedNotFound, SchemaNotFound
 from sigla.journal import records
 from sigla.journal.replay import TopicRecord, replayed
 from sigla.model import BodyKey, Holder, SchemaId, Subject, Version
 from sigla.registry import Registry
-from sigla.registry.exporting import gone, standing
-from sigla.registry.importing import IDENTICAL, IMPORTED, import_state
-from sigla.registry.importing.versions import USED_UP
 from sigla.rules.names import search
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.exporting import gone, standing
+from sigla.upkeep.importing import IDENTICAL, IMPORTED, import_state
+from sigla.upkeep.importing.versions import USED_UP
 from tests.build import FixedClock
 from tests.unit.registry.tell import ALL, ONE, STRING, THREE, TWO, lookup, register, registered, s, versions
 
@@ -276,7 +276,7 @@ def test_the_last_word_on_a_content_comes_along(
 
 def test_a_rehearsal_tells_what_an_import_would(displaced: Registry, store: EmbeddedStore) -> None:
     """And writes nothing."""
-    from sigla.registry.importing import rehearsal
+    from sigla.upkeep.importing import rehearsal
 
     with another() as copy, EmbeddedStore() as imagined:
         report = import_state(rehearsal(copy, imagined.bodies), replayed(compacted(store)))
@@ -289,7 +289,7 @@ def test_data_of_an_earlier_release_are_opened_and_read(tmp_path: Path) -> None:
     """They have no table for displaced ids: it is made where they are written, and not missed where they are read."""
     import sqlite3
 
-    from sigla.embedded.reading import ReadingStore
+    from sigla.stores.sqlite.reading import ReadingStore
 
     with EmbeddedStore(tmp_path / "data") as store:
         register(Registry(store.catalog, store.bodies, FixedClock()), "a", ONE)

@@ -8,15 +8,16 @@ from typing import Any, cast
 import pytest
 
 from sigla.changes import Change
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import SchemaNamedNotFound, StoreError
 from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.model import BodyKey, Metadata, SchemaId, Version
 from sigla.ports import Bodies, Catalog
-from sigla.registry import Registry, Stores, importing
-from sigla.registry.exporting import standing
-from sigla.registry.importing import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report, import_state, rehearsal
-from sigla.registry.importing.versions import (
+from sigla.registry import Registry, Stores
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep import importing
+from sigla.upkeep.exporting import standing
+from sigla.upkeep.importing import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report, import_state, rehearsal
+from sigla.upkeep.importing.versions import (
     NOT_UNDERSTOOD,
     OTHER_LIFE,
     OTHER_MEANING,

@@ -10,11 +10,11 @@ from unittest.mock import patch
 import pytest
 
 from sigla.changes import Change
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import Conflict, StoreError
 from sigla.registry import Registry
-from sigla.registry.importing import CONFLICTING, carry_out, import_state
-from sigla.registry.importing.units import AT_ONCE
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.importing import CONFLICTING, carry_out, import_state
+from sigla.upkeep.importing.units import AT_ONCE
 from tests.build import FixedClock
 from tests.unit.journal.topic import state
 from tests.unit.registry.lives import A_LIFE, contents

@@ -7,11 +7,11 @@ import pytest
 from sigla import keys
 from sigla.auth.narrowed import Narrowed
 from sigla.auth.permissions import WRITE, reach
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import Denied
 from sigla.model import BodyKey, Draft, Entity, Metadata, RuleSet, SchemaId, Tagged
 from sigla.registry import Registry
-from sigla.registry.known import Found, Known, question
+from sigla.registry.steps.known import Found, Known, question
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.unit.registry.tell import ONE, TWO, refer, register, s
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import Incompatible, InvalidSchema, OperationNotPermitted
 from sigla.model import BodyKey, Draft, OfferedReference, SchemaId, Tagged, Version
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.unit.registry.tell import lookup, refer, register, registered, s
 
 JSON = {"type": "JSON"}

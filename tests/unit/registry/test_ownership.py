@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from sigla.cache.speakers import Speakers
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import ForeignData, StoreError
 from sigla.model import LATEST, BodyKey, Draft, SchemaId, Search, Show, Version
 from sigla.observe import Facts
 from sigla.ports import Bodies, Catalog, Marks, Zone, Zones
-from sigla.registry import Registry, ownership
-from sigla.registry.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones
+from sigla.registry import Registry
+from sigla.stores import ownership
+from sigla.stores.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, MemoryMark
 from tests.unit.registry.tell import ALL, ONE, TWO, register, s
 from tests.waiting import PATIENCE_S
@@ -49,7 +50,7 @@ def deployment(store: EmbeddedStore, clock: FixedClock, monkeypatch: pytest.Monk
 
     A store in memory that takes a second is well, on a machine that is busy: nobody gives up waiting for it.
     """
-    for impatient in ("sigla.registry.ownership", "sigla.cache.speakers"):
+    for impatient in ("sigla.stores.ownership", "sigla.cache.speakers"):
         monkeypatch.setattr(f"{impatient}.PATIENCE_S", PATIENCE_S)
     register(Registry(store.catalog, store.bodies, clock), "orders", ONE)
     table, bucket = MemoryMark("table", identity=OURS), MemoryMark("bucket", identity=OURS)

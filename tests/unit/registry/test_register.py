@@ -2,7 +2,6 @@
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import (
     EmptySchema,
     Incompatible,
@@ -28,6 +27,7 @@ from sigla.model import (
     Version,
 )
 from sigla.registry import Options, Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
 from tests.unit.registry.tell import (
     ALL,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import (
     IdTaken,
 )
@@ -13,6 +12,7 @@ from sigla.model import (
     Version,
 )
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_body
 from tests.unit.registry.tell import (
     BASE,

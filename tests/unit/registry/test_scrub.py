@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from sigla import records
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.scratch import ScratchDatabase
 from sigla.model import DEFAULT_CONTEXT, Draft, Subject, Version
-from sigla.registry import Registry, scrub
-from sigla.registry.flaws import FIXABLE, KINDS, RELATIONS, Flaw, Severity
-from sigla.registry.holdings import Holdings
-from sigla.registry.mending import fix
-from sigla.registry.scrub import GRACE_MS
+from sigla.registry import Registry
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.scratch import ScratchDatabase
+from sigla.upkeep import scrub
+from sigla.upkeep.flaws import FIXABLE, KINDS, RELATIONS, Flaw, Severity
+from sigla.upkeep.holdings import Holdings
+from sigla.upkeep.mending import fix
+from sigla.upkeep.scrub import GRACE_MS
 from tests.build import NOW, FixedClock, a_text
 from tests.contract.aws import Account, moto
 from tests.unit.registry.scrubbing import (

@@ -8,7 +8,7 @@ import pytest
 
 from sigla.cli import main, progress
 from sigla.model import DEFAULT_CONTEXT
-from sigla.registry import scrub
+from sigla.upkeep import scrub
 from tests.build import NOW, Terminal
 from tests.unit.registry.scrubbing import an_orphan, in_a_directory, of_id
 

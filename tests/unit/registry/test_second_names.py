@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from localstack.dynamodb import installed
-from sigla.aws.inventory import AwsInventory
-from sigla.aws.objects import Objects
 from sigla.cli import main
-from sigla.embedded.store import EmbeddedStore
 from sigla.journal import records as journal_records
 from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, SchemaId, Search, Show, Subject
-from sigla.registry import scrub
-from sigla.registry.exporting import standing
-from sigla.registry.flaws import Flaw
-from sigla.registry.holdings import Holdings
-from sigla.registry.mending import fix
 from sigla.rules import names
 from sigla.rules.guid import guid_of
+from sigla.stores.dynamodb.inventory import AwsInventory
+from sigla.stores.s3.objects import Objects
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep import scrub
+from sigla.upkeep.exporting import standing
+from sigla.upkeep.flaws import Flaw
+from sigla.upkeep.holdings import Holdings
+from sigla.upkeep.mending import fix
 from tests.build import FixedClock, a_body, a_registered, a_row, a_text
 from tests.contract.aws import engine, moto, of_two_parts
 from tests.contract.engines import BUCKET

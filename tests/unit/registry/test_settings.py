@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import (
     ForwardOnlyGlobal,
     ImportIntoExisting,
@@ -22,6 +21,7 @@ from sigla.errors import (
 )
 from sigla.model import Config, Metadata, Rule, RuleSet, Version
 from sigla.registry import Options, Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
 from tests.unit.registry.tell import BASE, ONE, TWO, USING, register, registered, s, said, versions
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from sigla.cache.speakers import Speakers
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import SchemaNotFound, StoreError
 from sigla.model import SchemaId
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
 from tests.unit.registry.tell import ALL, BASE, ONE, TWO, USING, register, s
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import LATEST, Draft, SchemaId, Version
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.attack.ports import Recorder, watched
 from tests.build import FixedClock
 from tests.unit.registry.tell import BASE, ONE, TWO, UNSORTED, USING, register, s

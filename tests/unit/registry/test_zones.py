@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
-from sigla.embedded.zones import EmbeddedZones
 from sigla.ports import Zone
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.stores.sqlite.zones import EmbeddedZones
 from tests.build import NOW, FixedClock
 
 A = Zone("use1-az1", "us-east-1a", "https://a.example", healthy=True, checked=NOW)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from tests.build import FixedClock
 

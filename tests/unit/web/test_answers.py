@@ -16,7 +16,7 @@ from sigla.model import (
     Tagged,
     Version,
 )
-from sigla.web.wire import answers
+from sigla.web.api.wire import answers
 
 SCHEMA = Schema("AVRO", '"int"')
 FULL = Record(

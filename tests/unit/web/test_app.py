@@ -9,12 +9,12 @@ from sigla.auth.permissions import Principal, principal
 from sigla.observe import Seen
 from sigla.registry import Registry
 from sigla.web import app
-from sigla.web.answer import Answer
-from sigla.web.dispatch import Dispatch
-from sigla.web.routes import ROUTES
-from sigla.web.thinkers import Thinkers
-from sigla.web.worker import Task
-from sigla.web.workers import Work, Workers
+from sigla.web.api.dispatch import Dispatch
+from sigla.web.api.routes import ROUTES
+from sigla.web.http.answer import Answer
+from sigla.web.threads.thinkers import Thinkers
+from sigla.web.threads.worker import Task
+from sigla.web.threads.workers import Work, Workers
 from tests.unit.web.conftest import Client
 
 V1 = "application/vnd.schemaregistry.v1+json"

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from starlette.types import ASGIApp
 
 from sigla.effort import Limits
-from sigla.embedded.store import EmbeddedStore
 from sigla.registry import Registry
-from sigla.registry.parsed import Understood
+from sigla.registry.steps.parsed import Understood
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
-from sigla.web.answer import Answer
-from sigla.web.thinkers import Thinkers
-from sigla.web.worker import Task, Worker
-from sigla.web.workers import Workers, effort_of
+from sigla.web.http.answer import Answer
+from sigla.web.threads.thinkers import Thinkers
+from sigla.web.threads.worker import Task, Worker
+from sigla.web.threads.workers import Workers, effort_of
 from tests.build import FixedClock, tiers_before
 from tests.unit.web.conftest import Client, Response
 

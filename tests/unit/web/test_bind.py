@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from sigla.web.refusals import BadRequest
-from sigla.web.wire import bind
-from sigla.web.wire.text import Numeral
+from sigla.web.api.wire import bind
+from sigla.web.api.wire.text import Numeral
+from sigla.web.http.refusals import BadRequest
 
 
 def reason(bound: Any, *arguments: Any) -> str:

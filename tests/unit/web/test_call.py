@@ -2,7 +2,7 @@
 
 import pytest
 
-from sigla.web.call import Call
+from sigla.web.api.call import Call
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.observe import Seen, request
 from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
-from sigla.web.metrics import Counters
+from sigla.web.local.metrics import Counters
 from tests.build import FixedClock, a_text
 from tests.unit.web.conftest import Client
 

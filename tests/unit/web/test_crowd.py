@@ -2,8 +2,8 @@
 
 import pytest
 
-from sigla.web import crowd
-from sigla.web.crowd import Crowd
+from sigla.web.local import crowd
+from sigla.web.local.crowd import Crowd
 
 
 class Client:

@@ -2,10 +2,10 @@ from urllib.parse import quote
 
 import pytest
 
-from sigla.web import dispatch
-from sigla.web.dispatch import Dispatch
-from sigla.web.refusals import MethodNotAllowed, NoSuchPath
-from sigla.web.routes import ROUTES, Route
+from sigla.web.api import dispatch
+from sigla.web.api.dispatch import Dispatch
+from sigla.web.api.routes import ROUTES, Route
+from sigla.web.http.refusals import MethodNotAllowed, NoSuchPath
 
 DISPATCH = Dispatch(ROUTES)
 

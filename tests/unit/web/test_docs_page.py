@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sigla.registry import Registry
-from sigla.web import docs_page, local
+from sigla.web.console import docs_page
+from sigla.web.local import server
 from tests.unit.web.conftest import Client
 
 VENDORED = Path(docs_page.__file__).parent / "swagger_ui"
@@ -15,7 +16,7 @@ VENDORED = Path(docs_page.__file__).parent / "swagger_ui"
 
 @pytest.fixture
 def served(registry: Registry) -> Client:
-    return Client(local.application(registry))
+    return Client(server.application(registry))
 
 
 def sums() -> dict[str, str]:

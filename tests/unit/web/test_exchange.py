@@ -4,8 +4,8 @@ import pytest
 
 from sigla.errors import InvalidVersion
 from sigla.model import Page, Subject
-from sigla.web.exchange import Exchange, Service, read_query
-from sigla.web.refusals import BadRequest, NoSuchArgument
+from sigla.web.api.exchange import Exchange, Service, read_query
+from sigla.web.http.refusals import BadRequest, NoSuchArgument
 
 
 def exchange(query: str = "", prefix: tuple[str, str] | None = None, **params: str) -> Exchange:

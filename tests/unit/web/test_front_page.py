@@ -6,7 +6,8 @@ import pytest
 
 from sigla import __version__
 from sigla.registry import Registry
-from sigla.web import app, local
+from sigla.web import app
+from sigla.web.local import server
 from tests.unit.web.conftest import Client
 
 CHROME = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8"
@@ -43,7 +44,7 @@ def test_the_page_leads_to_what_is_there_and_nowhere_else(registry: Registry) ->
     """A function has no /docs. Links are relative, as a REST API puts a stage before every path."""
     places = {
         where: re.findall(r'href="([^"]*)"', Client(made)("GET", "/", headers={"accept": CHROME}).text)
-        for where, made in (("served", local.application(registry)), ("function", app.build(registry)))
+        for where, made in (("served", server.application(registry)), ("function", app.build(registry)))
     }
     assert places == {
         "served": ["data:,", "docs", "openapi.json", "metrics", "health"],

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sigla.registry import Registry
 from sigla.web import app, gateway
-from sigla.web.dispatch import Dispatch
-from sigla.web.exchange import read_query
-from sigla.web.routes import ROUTES
+from sigla.web.api.dispatch import Dispatch
+from sigla.web.api.exchange import read_query
+from sigla.web.api.routes import ROUTES
 
 UNUSED: Any = (None, None)
 """Context and config, at which the doors do not look."""

@@ -3,9 +3,10 @@
 import pytest
 
 from sigla.registry import Registry
-from sigla.web import app, local
-from sigla.web.guard import Guard
-from sigla.web.refusals import ForeignHost, ForeignOrigin
+from sigla.web import app
+from sigla.web.http.guard import Guard
+from sigla.web.http.refusals import ForeignHost, ForeignOrigin
+from sigla.web.local import server
 from tests.unit.web.conftest import Client
 
 HERE = b"127.0.0.1:8081"
@@ -126,14 +127,14 @@ def test_names_cost_no_memory_without_end() -> None:
 )
 def test_the_refusal_is_the_contracts_wherever_it_is_asked(registry: Registry, path: str) -> None:
     """Metrics tell names of subjects, too. It is counted, and told in the log like any other."""
-    client = Client(local.application(registry, options=app.Options(guard=Guard())))
+    client = Client(server.application(registry, options=app.Options(guard=Guard())))
     told = client("GET", path, headers={"host": "evil.example"})
     assert told.refusal == (403, 403, "The registry is not known as 'evil.example': name that host in SIGLA_HOSTS")
     assert 'status="403"} 1' in client("GET", "/metrics").text
 
 
 def test_a_refused_write_has_written_nothing(registry: Registry) -> None:
-    client = Client(local.application(registry, options=app.Options(guard=Guard())))
+    client = Client(server.application(registry, options=app.Options(guard=Guard())))
     sent = {"host": "localhost:8081", "origin": "http://evil.example", "content-type": "application/json"}
     told = client("POST", "/subjects/orders/versions", {"schema": '"int"'}, sent)
     assert told.refusal == (
@@ -156,7 +157,7 @@ def test_a_preflight_to_a_foreign_name_is_refused_too(registry: Registry) -> Non
     """It is answered before any route is looked for, and names who may call."""
     trusted = "https://ui.example"
     options = app.Options(guard=Guard(origins=[trusted]), cors_origins=(trusted,))
-    client = Client(local.application(registry, options=options))
+    client = Client(server.application(registry, options=options))
     asked = {"Origin": trusted, "Access-Control-Request-Method": "POST"}
     assert client("OPTIONS", "/subjects", headers={**asked, "Host": "localhost"}).status == 200
     assert client("OPTIONS", "/subjects", headers={**asked, "Host": "evil.example"}).status == 403

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from sigla.web import headers
+from sigla.web.http import headers
 
 UUID4 = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 

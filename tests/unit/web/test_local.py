@@ -13,11 +13,12 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from sigla.embedded.store import EmbeddedStore
 from sigla.observe import Gathered, Seen
 from sigla.registry import Registry
-from sigla.web import app, connection, local
-from sigla.web.connection import Connection
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.web import app
+from sigla.web.local import connection, server
+from sigla.web.local.connection import Connection
 from tests.build import FixedClock
 from tests.unit.web.conftest import Client
 
@@ -26,7 +27,7 @@ from tests.unit.web.conftest import Client
 def test_probes_ask_as_they_like(registry: Registry, path: str) -> None:
     """Free of content negotiation: a probe sends no Accept, or a strange one."""
     assert (
-        Client(local.application(registry))(
+        Client(server.application(registry))(
             "GET", path, None, {"accept": "text/plain", "content-type": "text/plain"}
         ).status
         == 200
@@ -35,13 +36,13 @@ def test_probes_ask_as_they_like(registry: Registry, path: str) -> None:
 
 def test_a_server_whose_store_is_silent_is_not_ready(registry: Registry) -> None:
     """It lives, and should get no requests."""
-    client = Client(local.application(registry, ready=lambda: False))
+    client = Client(server.application(registry, ready=lambda: False))
     assert (client("GET", "/health/ready").status, client("GET", "/health/live").status) == (503, 200)
 
 
 def test_metrics_tell_of_requests(registry: Registry) -> None:
     """And of what is stored."""
-    client = Client(local.application(registry, stored=lambda: 7))
+    client = Client(server.application(registry, stored=lambda: 7))
     client("GET", "/config")
     told = client("GET", "/metrics")
     assert told.headers["content-type"].startswith("text/plain")
@@ -53,7 +54,7 @@ def test_watchers_of_the_operator_are_kept(registry: Registry) -> None:
     """The counters join the log, they do not replace it; whoever asks for metrics gets all until now."""
     told: list[Any] = []
     options = app.Options(watchers=(told.append,))
-    client = Client(local.application(registry, options=options))
+    client = Client(server.application(registry, options=options))
     client("GET", "/")
     client("GET", "/metrics")
     assert len(told) == 1
@@ -99,7 +100,7 @@ def refused(registry: Registry, *chunks: bytes) -> tuple[bytes, Any]:
     """The head and the JSON body of what a connection is answered."""
 
     async def talk() -> bytes:
-        config = uvicorn.Config(local.application(registry), lifespan="off")
+        config = uvicorn.Config(server.application(registry), lifespan="off")
         config.load()
         protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
         transport: Any = Transport()
@@ -150,7 +151,7 @@ Talk = Callable[[socket.socket], None]
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Seen]:
     """What the log of `served` was told: nothing until it has to be."""
-    monkeypatch.setattr(local, "Gathered", partial(Gathered, delay_s=60))
+    monkeypatch.setattr(server, "Gathered", partial(Gathered, delay_s=60))
     return []
 
 
@@ -174,10 +175,10 @@ def served(told: list[Seen]) -> Iterator[Callable[[Talk], None]]:
         with EmbeddedStore() as store:
             registry = Registry(store.catalog, store.bodies, FixedClock())
             options = app.Options(watchers=(told.append,))
-            application = local.application(registry, group=store.group, step=store.step, options=options)
-            with local.listening("127.0.0.1", [0]) as sockets:
-                talking = threading.Thread(target=converse, args=(local.url(sockets[0]),))
-                local.serve(application, sockets, started=talking.start)
+            application = server.application(registry, group=store.group, step=store.step, options=options)
+            with server.listening("127.0.0.1", [0]) as sockets:
+                talking = threading.Thread(target=converse, args=(server.url(sockets[0]),))
+                server.serve(application, sockets, started=talking.start)
         if failures:
             raise failures[0]
 
@@ -264,7 +265,7 @@ def test_a_request_that_does_not_arrive_is_given_up(
     monkeypatch.setattr(connection, "PATIENCE_S", 0.01)
 
     async def talk() -> bytes:
-        config = uvicorn.Config(local.application(registry), lifespan="off")
+        config = uvicorn.Config(server.application(registry), lifespan="off")
         config.load()
         protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
         transport: Any = Transport()
@@ -284,7 +285,7 @@ def test_a_request_that_does_not_arrive_keeps_no_server_from_its_end(
     monkeypatch.setattr(connection, "LAST_PATIENCE_S", 0.01)
 
     async def talk() -> bytes:
-        config = uvicorn.Config(local.application(registry), lifespan="off")
+        config = uvicorn.Config(server.application(registry), lifespan="off")
         config.load()
         protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
         transport: Any = Transport()
@@ -301,7 +302,7 @@ def test_what_a_server_gives_up_at_its_end_is_no_fault(registry: Registry, caplo
     """An operator who stops it reads no frames, and its client is told nothing that is not so."""
 
     async def talk() -> bytes:
-        config = uvicorn.Config(local.application(registry), lifespan="off")
+        config = uvicorn.Config(server.application(registry), lifespan="off")
         config.load()
         state = ServerState()
         protocol = Connection(config, state, {}, asyncio.get_running_loop())

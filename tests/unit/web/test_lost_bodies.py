@@ -9,10 +9,10 @@ import orjson
 import pytest
 
 from sigla import keys, records
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
 from sigla.rules.bodies import believed
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from tests.build import FixedClock, in_the_former_form
 from tests.unit.web.conftest import Client, Response

@@ -1,7 +1,7 @@
 import re
 
 from sigla.observe import Seen
-from sigla.web.metrics import Counters
+from sigla.web.local.metrics import Counters
 
 
 def seen(

@@ -3,8 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from sigla.errors import Refusal
-from sigla.web.negotiate import _REMEMBERED, answer_type, negotiate, offers_gzip
-from sigla.web.refusals import NotAcceptable, NotAMediaType, UnsupportedMediaType
+from sigla.web.http.negotiate import _REMEMBERED, answer_type, negotiate, offers_gzip
+from sigla.web.http.refusals import NotAcceptable, NotAMediaType, UnsupportedMediaType
 
 V1 = b"application/vnd.schemaregistry.v1+json"
 PLAIN = b"application/vnd.schemaregistry+json"

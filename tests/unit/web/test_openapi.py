@@ -3,9 +3,9 @@ import re
 import pytest
 
 from sigla.auth.permissions import Access
-from sigla.web import openapi
-from sigla.web.openapi_shapes import SHAPES
-from sigla.web.routes import ROUTES, Route
+from sigla.web.api import openapi
+from sigla.web.api.openapi_shapes import SHAPES
+from sigla.web.api.routes import ROUTES, Route
 
 OPERATIONS = [(route, openapi.document()["paths"][route.path][route.method.lower()]) for route in ROUTES]
 

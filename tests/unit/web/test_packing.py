@@ -15,8 +15,8 @@ from sigla.cache.tiers import Tiers
 from sigla.model import DEFAULT_CONTEXT, Draft, Subject
 from sigla.registry import Registry
 from sigla.web import app
-from sigla.web.answer import Answer
-from sigla.web.packing import LONG, PIECE, Packing, pack
+from sigla.web.http.answer import Answer
+from sigla.web.http.packing import LONG, PIECE, Packing, pack
 from tests.unit.web.conftest import Client, Response
 
 LATEST, BY_ID = "/subjects/orders/versions/latest", "/schemas/ids/1"

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla.errors import InvalidSubject
-from sigla.web import paths
-from sigla.web.refusals import BadRequest, ContextNameWithColon
+from sigla.web.http import paths
+from sigla.web.http.refusals import BadRequest, ContextNameWithColon
 
 PRINTABLE = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=[chr(n) for n in (*range(32), 127)]), min_size=1

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sigla.embedded.keys import EmbeddedKeys
 from sigla.model import SchemaId
-from sigla.web.routes import ROUTES
+from sigla.stores.sqlite.keys import EmbeddedKeys
+from sigla.web.api.routes import ROUTES
 from tests.unit.auth.guarded import DOORS, WHO, Guarded, Reply, cut, guarded
 
 

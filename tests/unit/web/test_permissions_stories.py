@@ -11,11 +11,11 @@ import pytest
 from sigla import observe
 from sigla.auth.narrowed import Narrowed
 from sigla.auth.permissions import READ, ROLES, Principal, reach
-from sigla.embedded.keys import EmbeddedKeys
 from sigla.errors import StoreError
 from sigla.model import Subject
 from sigla.registry import Registry
 from sigla.rules import names
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.web import app
 from tests.build import a_draft, a_text
 from tests.unit.auth.guarded import Guarded, guarded

@@ -4,8 +4,8 @@ import pytest
 
 from sigla.errors import SchemaNamedNotFound
 from sigla.model import Body, BodyKey, Guid, Holder, SchemaId, Subject, Version
-from sigla.web.call import Call
-from sigla.web.rendered import Rendered
+from sigla.web.api.call import Call
+from sigla.web.api.rendered import Rendered
 from tests.build import a_schema, a_subject
 
 

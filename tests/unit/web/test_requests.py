@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from sigla.model import Draft, Entity, Metadata, OfferedReference, Rule, RuleSet, Tagged, TagRequest
-from sigla.web.refusals import BadRequest, MissingBody
-from sigla.web.wire import requests
+from sigla.web.api.wire import requests
+from sigla.web.http.refusals import BadRequest, MissingBody
 
 
 def draft(**sent: Any) -> Draft:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigla.web.refusals import BadRequest, MissingBody
-from sigla.web.wire import bind, text
+from sigla.web.api.wire import bind, text
+from sigla.web.http.refusals import BadRequest, MissingBody
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),

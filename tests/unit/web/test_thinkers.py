@@ -11,16 +11,16 @@ import pytest
 
 from sigla import effort
 from sigla.effort import Limits, OutOfTime, Unwanted
-from sigla.embedded.store import EmbeddedStore
 from sigla.errors import Refusal
 from sigla.model import LATEST
 from sigla.registry import Registry
 from sigla.rules import names
+from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app, gateway
-from sigla.web.answer import Answer
-from sigla.web.thinkers import MOST_WAITING_OF_ONE, THREADS_OF_ONE, Thinkers
-from sigla.web.worker import Task, Worker
-from sigla.web.workers import Workers, effort_of
+from sigla.web.http.answer import Answer
+from sigla.web.threads.thinkers import MOST_WAITING_OF_ONE, THREADS_OF_ONE, Thinkers
+from sigla.web.threads.worker import Task, Worker
+from sigla.web.threads.workers import Workers, effort_of
 from tests.build import FixedClock, a_draft
 from tests.unit.web.conftest import Client, Response
 
@@ -279,7 +279,7 @@ def test_a_check_ends_when_its_client_leaves() -> None:
 
 def test_a_server_that_stops_gives_up_what_still_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever restarts it waits for that, and whoever asked may ask again: nothing was written."""
-    monkeypatch.setattr("sigla.web.thinkers.GRACE_S", 0.0)
+    monkeypatch.setattr("sigla.web.threads.thinkers.GRACE_S", 0.0)
 
     async def story() -> None:
         thinkers, computing = Thinkers(), Computing()

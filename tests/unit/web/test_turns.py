@@ -2,7 +2,7 @@
 
 import threading
 
-from sigla.web.turns import Baton, FairQueue
+from sigla.web.threads.turns import Baton, FairQueue
 
 
 def test_clients_take_turns_however_much_one_of_them_asks() -> None:

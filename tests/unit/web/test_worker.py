@@ -7,9 +7,9 @@ import pytest
 
 from sigla.effort import Limits
 from sigla.errors import StoreError, SubjectNotFound
-from sigla.web.answer import Answer
-from sigla.web.worker import Job, Outcome, Task, Worker
-from sigla.web.workers import effort_of
+from sigla.web.http.answer import Answer
+from sigla.web.threads.worker import Job, Outcome, Task, Worker
+from sigla.web.threads.workers import effort_of
 
 OK = Answer(200, b"")
 

@@ -19,13 +19,15 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
-from sigla.embedded.bodies import EmbeddedBodies
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.store import EmbeddedStore
 from sigla.model import Body, BodyKey
 from sigla.registry import Registry
-from sigla.web import app, live, zones
-from sigla.web.live import Watched
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.bodies import EmbeddedBodies
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.web import app
+from sigla.web.console import live
+from sigla.web.console.live import Watched
+from sigla.web.local import zones
 from tests.build import a_text
 from tests.unit.web.conftest import Client, Response
 

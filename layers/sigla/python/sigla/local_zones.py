@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from string import ascii_lowercase
 
+from sigla.cache import servers as cache_servers
 from sigla.cache.counts import Counts
 from sigla.cache.member import Member, MemberFailed
 from sigla.cache.members import member
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
-from sigla.embedded import cache_servers
-from sigla.embedded.cache_servers import Missing
-from sigla.embedded.clock import SystemClock
-from sigla.embedded.heartbeat import heartbeat
-from sigla.embedded.zones import EmbeddedZones
+from sigla.cache.servers import Missing
 from sigla.ports import Zones as Directory
 from sigla.registry import Registry
-from sigla.web.live import Watched
-from sigla.web.zones import Zone, Zones
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.zones import EmbeddedZones
+from sigla.web.console.live import Watched
+from sigla.web.local.heartbeat import heartbeat
+from sigla.web.local.zones import Zone, Zones
 
 INSTANCES, MEMBERS = 4, 2
 """Of each zone."""

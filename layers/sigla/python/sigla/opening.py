@@ -13,20 +13,20 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
-from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.ports import Bodies, Catalog, Clock, Marks, Zones
 from sigla.registry import Options, Registry, Stores
-from sigla.registry.claiming import differing
-from sigla.registry.holdings import Holdings
-from sigla.registry.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
+from sigla.stores.clock import SystemClock
+from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
+from sigla.upkeep.claiming import differing
+from sigla.upkeep.holdings import Holdings
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
-    from sigla.aws.objects import Objects
-    from sigla.embedded.store import EmbeddedStore
-    from sigla.registry.importing import Group
+    from sigla.stores.s3.objects import Objects
+    from sigla.stores.sqlite.store import EmbeddedStore
+    from sigla.upkeep.importing import Group
 
 
 class DataNotOpened(Exception):
@@ -74,8 +74,8 @@ def beside(
 
 @contextmanager
 def directory(settings: Settings, data: Path | None) -> "Iterator[EmbeddedStore]":
-    from sigla.embedded.database import CatalogLost, OtherRegistry, TooNew
-    from sigla.embedded.store import DataInUse, EmbeddedStore
+    from sigla.stores.sqlite.database import CatalogLost, OtherRegistry, TooNew
+    from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
 
     try:
         opened = EmbeddedStore(data, registry=settings.registry_name)
@@ -90,13 +90,13 @@ def directory(settings: Settings, data: Path | None) -> "Iterator[EmbeddedStore]
 @contextmanager
 def aws(settings: Settings) -> Iterator[Opened]:
     """A registry in a DynamoDB table and an S3 bucket. Any number of instances may share them."""
-    from sigla.aws.api_keys import AwsKeys
-    from sigla.aws.bodies import AwsBodies
-    from sigla.aws.catalog import AwsCatalog
     from sigla.aws.clients import Clients
-    from sigla.aws.objects import Objects
-    from sigla.aws.zones import AwsZones
     from sigla.cache.speakers import Speakers
+    from sigla.stores.dynamodb.catalog import AwsCatalog
+    from sigla.stores.dynamodb.zones import AwsZones
+    from sigla.stores.s3.api_keys import AwsKeys
+    from sigla.stores.s3.bodies import AwsBodies
+    from sigla.stores.s3.objects import Objects
 
     clock, name = SystemClock(), settings.registry_name
     with ExitStack() as opened:
@@ -132,7 +132,7 @@ def owning(settings: Settings, clients: "Clients", objects: "Objects", clock: Cl
 
 
 def _marks(where: Address, clients: "Clients", objects: "Objects", clock: Clock) -> Marks:
-    from sigla.aws.marks import BucketMark, TableMark
+    from sigla.stores.dynamodb.marks import BucketMark, TableMark
 
     return Marks(
         TableMark(clients.dynamodb, where.table, clock, registry=where.registry),
@@ -147,9 +147,9 @@ def bodies(address: Address) -> Iterator[Bodies]:
         with reading(address) as held:
             yield held.bodies
         return
-    from sigla.aws.bodies import AwsBodies
     from sigla.aws.clients import Clients
-    from sigla.aws.objects import Objects
+    from sigla.stores.s3.bodies import AwsBodies
+    from sigla.stores.s3.objects import Objects
 
     with closing(Clients()) as clients, closing(Objects(clients.s3, address.bucket, clock=SystemClock())) as objects:
         yield AwsBodies(objects, registry=address.registry)
@@ -171,8 +171,8 @@ def reading(address: Address) -> Iterator[Holdings]:
     """Without a server, and also while one writes there. Raises DataNotOpened, ImportError where boto3 is missing."""
     clock, name = SystemClock(), address.registry
     if not address.bucket:
-        from sigla.embedded.database import CatalogLost, NoData, OtherRegistry, TooNew
-        from sigla.embedded.reading import ReadingStore
+        from sigla.stores.sqlite.database import CatalogLost, NoData, OtherRegistry, TooNew
+        from sigla.stores.sqlite.reading import ReadingStore
 
         try:
             store = ReadingStore(Path(address.data), registry=name)
@@ -187,12 +187,12 @@ def reading(address: Address) -> Iterator[Holdings]:
         return
     if not address.table:
         raise DataNotOpened(f"The table of the registry in {address} is not named.")
-    from sigla.aws.bodies import AwsBodies
-    from sigla.aws.catalog import AwsCatalog
     from sigla.aws.clients import Clients
-    from sigla.aws.inventory import AwsInventory
-    from sigla.aws.journal import AwsJournal
-    from sigla.aws.objects import Objects
+    from sigla.stores.dynamodb.catalog import AwsCatalog
+    from sigla.stores.dynamodb.inventory import AwsInventory
+    from sigla.stores.dynamodb.journal import AwsJournal
+    from sigla.stores.s3.bodies import AwsBodies
+    from sigla.stores.s3.objects import Objects
 
     with (
         closing(Clients()) as clients,
@@ -235,7 +235,7 @@ def rehearsing(address: Address) -> "Iterator[tuple[Stores, Group]]":
     Nothing is made and nothing is locked: it may be tried while a server runs, and where nothing is yet. Bodies that
     would be put lie in a temporary directory, so that they need not fit into memory.
     """
-    from sigla.registry.importing import rehearsal
+    from sigla.upkeep.importing import rehearsal
 
     with directory(Settings(), None) as imagined, ExitStack() as opened:
         held: Holdings | EmbeddedStore = imagined

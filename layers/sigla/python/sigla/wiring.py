@@ -19,18 +19,18 @@ from sigla.auth.guesses import Guesses
 from sigla.cache.counts import Counts, Farthest
 from sigla.cache.ring import Ring
 from sigla.effort import Limits
-from sigla.embedded.clock import SystemClock
 from sigla.errors import StoreError
 from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded, owning
 from sigla.ports import Clock, Zones
-from sigla.registry.ownership import OwnZones
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings, listed
+from sigla.stores.clock import SystemClock
+from sigla.stores.ownership import OwnZones
 from sigla.web import app
-from sigla.web.guard import Guard, is_loopback
+from sigla.web.http.guard import Guard, is_loopback
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
-    from sigla.aws.lifecycle import Handler, Renewed
     from sigla.aws.zone import Where
+    from sigla.functions.lifecycle import Handler, Renewed
 
 
 class OpenToOthers(Exception):
@@ -80,9 +80,8 @@ def serve(
     """
     from shlex import quote
 
-    from sigla.embedded import outlet  # a Lambda function has no use for a server
-    from sigla.web import local
-    from sigla.web.thinkers import Thinkers
+    from sigla.web.local import outlet, server  # a Lambda function has no use for them
+    from sigla.web.threads.thinkers import Thinkers
 
     settings = Settings.read(os.environ)
     auth = KEYS if closed else _local_auth(settings.auth, host)
@@ -90,7 +89,7 @@ def serve(
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
     ports = [port and port + at for at in range(zones or 1)]
     with (
-        local.listening(host, ports) as sockets,
+        server.listening(host, ports) as sockets,
         directory(settings, data) as store,
         outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
         ExitStack() as opened,
@@ -106,20 +105,20 @@ def serve(
             door = app.Options(watchers=watchers, log_failure=out.tell, guesses=guesses, guard=guard)
             return _web_options(settings, authenticate, door)
 
-        urls = tuple(map(local.url, sockets))
+        urls = tuple(map(server.url, sockets))
         ids: tuple[str, ...] = ()
         rings = ""
-        build: local.Build
+        build: server.Build
         if zones:
             from sigla import local_zones
-            from sigla.web import zones as zoned
+            from sigla.web.local import zones as zoned
 
             played = opened.enter_context(local_zones.played(urls, partial(beside, store, settings)))
-            build = partial(zoned.application, played, [*map(local.port, sockets)], options)
+            build = partial(zoned.application, played, [*map(server.port, sockets)], options)
             ids, rings = played.ids, played.made_of
         else:
             registry, _ = beside(store, settings, Ring({}, SystemClock()))
-            build = partial(local.application, registry, options=options())
+            build = partial(server.application, registry, options=options())
         thinkers = Thinkers()
         application = build(
             group=store.group,
@@ -137,7 +136,7 @@ def serve(
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(str(data)))
         started = Started(urls, access, auth == KEYS, ids, rings, writable)
         import_languages()
-        local.serve(
+        server.serve(
             application,
             sockets,
             started=lambda: announce(started),
@@ -161,7 +160,7 @@ def import_languages() -> None:
 
 def lambda_handler() -> "Renewed":
     """The API as a Lambda function, built once, and anew after its snapshot was restored."""
-    from sigla.aws.lifecycle import Renewed  # what only a function needs is no business of the local server
+    from sigla.functions.lifecycle import Renewed  # what only a function needs is no business of the local server
 
     settings = Settings.read(os.environ)
     return Renewed(lambda opened: _function(settings, opened))
@@ -169,8 +168,8 @@ def lambda_handler() -> "Renewed":
 
 def _function(settings: Settings, opened: ExitStack) -> "Handler":
     """opened: takes what is to be closed at the end."""
-    from sigla.aws.probe import Probe, answering
-    from sigla.aws.telemetry import RequestLog, RequestMetrics
+    from sigla.functions.probe import Probe, answering
+    from sigla.functions.telemetry import RequestLog, RequestMetrics
     from sigla.web import gateway
 
     registry, keys, calls, ring, counts, ownership = opened.enter_context(
@@ -203,9 +202,9 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
 def journal_handler() -> "Renewed":
     """What follows the registry's table, as a Lambda function: its stream and a schedule. Raises InvalidSetting."""
     from sigla.aws.clients import Clients
-    from sigla.aws.following import following
-    from sigla.aws.lifecycle import Renewed
-    from sigla.aws.objects import Objects
+    from sigla.functions.journal import following
+    from sigla.functions.lifecycle import Renewed
+    from sigla.stores.s3.objects import Objects
 
     settings, clock = Settings.read(os.environ), SystemClock()
     if not settings.table:
@@ -226,10 +225,10 @@ def journal_handler() -> "Renewed":
 def heartbeat_handler() -> "Renewed":
     """What asks each zone how it is, as a Lambda function. Raises InvalidSetting."""
     from sigla.aws.clients import Clients
-    from sigla.aws.heartbeat import Heartbeat
-    from sigla.aws.lifecycle import Renewed
-    from sigla.aws.objects import Objects
-    from sigla.aws.zones import AwsZones
+    from sigla.functions.heartbeat import Heartbeat
+    from sigla.functions.lifecycle import Renewed
+    from sigla.stores.dynamodb.zones import AwsZones
+    from sigla.stores.s3.objects import Objects
 
     settings, clock = Settings.read(os.environ), SystemClock()
     if not settings.table:
@@ -278,16 +277,16 @@ def keys(data: Path, bucket: str = "", registry: str = "") -> Iterator[tuple[Key
     if not bucket:
         yield _keys(settings, data), SystemClock()
         return
-    from sigla.aws.api_keys import AwsKeys
     from sigla.aws.clients import Clients
-    from sigla.aws.objects import Objects
+    from sigla.stores.s3.api_keys import AwsKeys
+    from sigla.stores.s3.objects import Objects
 
     with closing(Clients()) as clients, closing(Objects(clients.s3, bucket, clock=SystemClock())) as objects:
         yield AwsKeys(objects, registry=settings.registry_name), SystemClock()
 
 
 def _keys(settings: Settings, data: Path) -> Keys:
-    from sigla.embedded.keys import EmbeddedKeys
+    from sigla.stores.sqlite.keys import EmbeddedKeys
 
     return EmbeddedKeys(data, registry=settings.registry_name)
 

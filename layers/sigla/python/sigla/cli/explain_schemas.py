@@ -12,10 +12,10 @@ from sigla.cli import place
 from sigla.cli.misuse import Misuse
 from sigla.decoding.decoder import Source, Unreadable
 from sigla.decoding.reasons import Reason
+from sigla.decoding.sources import source
 from sigla.errors import BodyMissing, Malformed
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject, Target
 from sigla.ports import Bodies, Catalog
-from sigla.registry.sources import source
 
 if TYPE_CHECKING:
     from sigla.cli.remote import Remote
@@ -48,7 +48,7 @@ def opened(args: argparse.Namespace) -> Iterator[Schemas]:
     """Raises Misuse, Refused."""
     if args.registry_url:
         from sigla.cli.remote import Remote
-        from sigla.embedded.clock import SystemClock
+        from sigla.stores.clock import SystemClock
 
         with closing(Remote(args.registry_url, args.user, SystemClock())) as remote:
             yield _OfAnApi(remote)

@@ -12,7 +12,7 @@ from sigla.cli.misuse import Misuse
 
 if TYPE_CHECKING:
     from sigla.journal.replay import TopicRecord
-    from sigla.registry.holdings import Holdings
+    from sigla.upkeep.holdings import Holdings
 
 DESCRIPTION = """\
 Writes a registry as a dump of the topic _schemas, which `sigla import` reads, and whoever writes it to the topic of a
@@ -74,7 +74,7 @@ def _check_names(held: "Holdings") -> None:
 def _records(held: "Holdings", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":
     from sigla import journal
     from sigla.journal.replay import TopicRecord
-    from sigla.registry.exporting import gone, standing
+    from sigla.upkeep.exporting import gone, standing
 
     bodies, kept = held.bodies, held.journal
     ids = held.inventory.bodies()

@@ -9,7 +9,7 @@ from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
-    from sigla.registry.holdings import Holdings
+    from sigla.upkeep.holdings import Holdings
 
 DESCRIPTION = """\
 Every context counts its ids from 1 to 2147483647, and none is ever given out twice. This tells of each context the
@@ -82,7 +82,7 @@ def _continue(args: argparse.Namespace) -> int:
     from sigla import opening
     from sigla.errors import TimedOut
     from sigla.model import BodyKey
-    from sigla.registry import numbering
+    from sigla.registry.steps import numbering
 
     if args.context is None:
         raise Misuse("Which context is meant? Name it with --context; the default context is a dot.")
@@ -113,7 +113,7 @@ def _contexts(held: "Holdings", only: str | None) -> Sequence[str]:
 
 
 def _row(held: "Holdings", context: str) -> dict[str, str | int | None]:
-    from sigla.registry.numbering import LAST
+    from sigla.registry.steps.numbering import LAST
 
     highest = held.catalog.max_id(context)
     return {

@@ -12,9 +12,9 @@ from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
     from sigla.journal.replay import State
-    from sigla.registry.importing import Cases, Group, Report
     from sigla.registry.stores import Stores
     from sigla.settings import Address
+    from sigla.upkeep.importing import Cases, Group, Report
 
 DESCRIPTION = """\
 Brings into a registry what another one holds, with its ids, versions, times, deletes, settings and contexts. Nothing
@@ -71,7 +71,7 @@ def _source(text: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if something is in conflict. Raises Misuse, Refused."""
-    from sigla.registry.importing import SIDE_BY_SIDE, import_state
+    from sigla.upkeep.importing import SIDE_BY_SIDE, import_state
 
     address = place.address(args)
     threads = SIDE_BY_SIDE if address.bucket else 1
@@ -101,7 +101,7 @@ def _number_read(records: int) -> str:
 
 def _check_reach(stores: "Stores", state: "State") -> None:
     """Raises Misuse before anything is written."""
-    from sigla.registry.numbering import FURTHEST
+    from sigla.registry.steps.numbering import FURTHEST
 
     for context, id in state.highest.items():
         highest = stores.catalog.max_id(context)
@@ -119,7 +119,7 @@ def _state(args: argparse.Namespace, told: progress.Told) -> "State":
     if topics.is_topic(args.source):
         return replay.replayed(topics.read(args.source, topics.properties(args.settings), told))
     if remote.is_url(args.source):
-        from sigla.embedded.clock import SystemClock
+        from sigla.stores.clock import SystemClock
 
         return remote.read(args.source, args.user, SystemClock(), told)
     path = None if args.source == "-" else Path(args.source)
@@ -142,7 +142,7 @@ def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Gro
 
 
 def _told(report: "Report") -> Iterator[str]:
-    from sigla.registry.importing import Outcome
+    from sigla.upkeep.importing import Outcome
 
     for outcome in Outcome:
         counted = ", ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in report.of(outcome).items())

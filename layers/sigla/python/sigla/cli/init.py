@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _claim(address: "Address", identity: str, *, meant: bool) -> bool:
     from sigla import opening
-    from sigla.registry.claiming import InTheWay, NotClaimed, claim
+    from sigla.upkeep.claiming import InTheWay, NotClaimed, claim
 
     try:
         with place.explained(address), opening.reading(address) as held:

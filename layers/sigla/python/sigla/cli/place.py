@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
-    from sigla.registry.holdings import Holdings
     from sigla.settings import Address
+    from sigla.upkeep.holdings import Holdings
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:

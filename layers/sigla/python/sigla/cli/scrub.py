@@ -11,10 +11,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sigla.cli import place, progress
-from sigla.registry.flaws import FIXABLE, KINDS, Flaw, Severity
+from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
 
 if TYPE_CHECKING:
-    from sigla.registry.scrub import Facts, Scratch
+    from sigla.upkeep.scrub import Facts, Scratch
 
 READ = {
     "body": "bodies",
@@ -72,10 +72,10 @@ def seconds(text: str) -> float:
 
 def scrub(args: argparse.Namespace) -> int:
     from sigla import opening
-    from sigla.embedded.scratch import ScratchDatabase
-    from sigla.registry import scrub as core
-    from sigla.registry.flaws import RELATIONS
-    from sigla.registry.mending import fix
+    from sigla.stores.sqlite.scratch import ScratchDatabase
+    from sigla.upkeep import scrub as core
+    from sigla.upkeep.flaws import RELATIONS
+    from sigla.upkeep.mending import fix
 
     address = place.address(args)
     with (

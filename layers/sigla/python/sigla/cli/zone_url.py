@@ -137,7 +137,7 @@ def _fetched(url: str) -> bytes:
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
-    from sigla.embedded.clock import SystemClock
+    from sigla.stores.clock import SystemClock
 
     clock = SystemClock()
     for pause_s in (*PAUSES_S, None):

@@ -15,8 +15,8 @@ import orjson
 from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sigla.aws.probe import ASKED
-from sigla.aws.telemetry import own_metrics
+from sigla.functions.probe import ASKED
+from sigla.functions.telemetry import own_metrics
 from sigla.ports import Clock, Pulse, Zone, Zones
 
 Event = Mapping[str, Any]

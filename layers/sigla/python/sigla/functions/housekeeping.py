@@ -5,12 +5,12 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
 
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.catalog import AwsCatalog
-from sigla.aws.segments import BROKEN
-from sigla.aws.values import Item, unpacked
 from sigla.errors import BodyLost, StoreError
+from sigla.functions.segments import BROKEN
 from sigla.model import BodyKey, Subject
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.values import Item, unpacked
+from sigla.stores.s3.bodies import AwsBodies
 
 TRIES = 8
 

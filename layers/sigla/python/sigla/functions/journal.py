@@ -21,20 +21,20 @@ from math import inf
 from typing import Any
 
 from sigla import keys, observe
-from sigla.aws.actions import Condition, update
-from sigla.aws.bodies import AwsBodies
-from sigla.aws.catalog import AwsCatalog
-from sigla.aws.commits import JOURNAL_KEPT_S
-from sigla.aws.housekeeping import Tombstones, left_behind
-from sigla.aws.objects import Objects
-from sigla.aws.places import JOURNAL_SHARDS, Places
-from sigla.aws.plans import Tools
-from sigla.aws.segments import AT_ONCE, MOST_ROWS, Segments, key_of, waits
-from sigla.aws.table import Cancelled, Table
-from sigla.aws.values import Item, read_item
+from sigla.functions.housekeeping import Tombstones, left_behind
+from sigla.functions.segments import AT_ONCE, MOST_ROWS, Segments, key_of, waits
 from sigla.model import BodyKey, Subject
 from sigla.observe import Facts, Teller
 from sigla.ports import Clock
+from sigla.stores.dynamodb.actions import Condition, update
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
+from sigla.stores.dynamodb.places import JOURNAL_SHARDS, Places
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.table import Cancelled, Table
+from sigla.stores.dynamodb.values import Item, read_item
+from sigla.stores.s3.bodies import AwsBodies
+from sigla.stores.s3.objects import Objects
 
 LATE_MS = 3_600_000
 """By how much a row may be older than another that was there before it: clocks differ, commits are tried again."""

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sigla.aws import zone
-from sigla.aws.lifecycle import Handler
+from sigla.functions.lifecycle import Handler
 from sigla.ports import Pulse
 
 ASKED = {"sigla": "probe"}

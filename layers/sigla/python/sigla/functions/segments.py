@@ -34,15 +34,15 @@ from typing import Any
 import orjson
 
 from sigla import journal, keys
-from sigla.aws.actions import PRESENT, Action, Key, equals, put, update
-from sigla.aws.commits import JOURNAL_KEPT_S
-from sigla.aws.objects import Objects
-from sigla.aws.plans import Tools
-from sigla.aws.table import Cancelled
-from sigla.aws.values import Item, packed, unpacked
 from sigla.errors import BodyLost
 from sigla.observe import Teller
 from sigla.ports import Bodies, Clock
+from sigla.stores.dynamodb.actions import PRESENT, Action, Key, equals, put, update
+from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.values import Item, packed, unpacked
+from sigla.stores.s3.objects import Objects
 
 MOST_ROWS = 96
 """Of a segment: with LAST a transaction of up to 100 actions, a BatchGet of up to 100 keys."""

@@ -18,10 +18,10 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from sigla import observe
 from sigla.aws.clients import LOST, THROTTLED, Calls
-from sigla.aws.lifecycle import Handler
+from sigla.functions.lifecycle import Handler
 from sigla.observe import Facts, Seen
 from sigla.ports import Clock
-from sigla.registry.ownership import EVENT
+from sigla.stores.ownership import EVENT
 
 NAMESPACE = "Sigla"
 

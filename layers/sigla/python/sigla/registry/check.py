@@ -6,8 +6,8 @@ from sigla import effort
 from sigla.errors import VersionNotFound
 from sigla.languages.language import STRICT
 from sigla.model import LATEST, BodyKey, Draft, Row, Subject, Version
-from sigla.registry import parsing
-from sigla.registry.parsed import Offered
+from sigla.registry.steps import parsing
+from sigla.registry.steps.parsed import Offered
 from sigla.registry.stores import Stores, View
 from sigla.rules import compatibility
 from sigla.rules.compatibility import Earlier

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from sigla.changes import ContextDropped
 from sigla.errors import ContextNotEmpty
 from sigla.model import DEFAULT_CONTEXT, Page, Search
-from sigla.registry.committing import commit, nonce, until_committed
 from sigla.registry.paging import paged
+from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores
 
 

@@ -13,7 +13,7 @@ from sigla.errors import (
     VersionNotFound,
 )
 from sigla.model import LATEST, Row, Subject, Version
-from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores, View
 from sigla.rules.subject import LIFE, Act, State, check_writable
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from sigla.errors import BodyLost, SchemaNamedNotFound
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, Holder, Record
 from sigla.registry.lookup import body_of, check_catalogued, record_of, spoken_for
-from sigla.registry.rendering import rendered
+from sigla.registry.steps.rendering import rendered
 from sigla.registry.stores import Stores
 
 Meant = tuple[BodyKey, Body, Holder]

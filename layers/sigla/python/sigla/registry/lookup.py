@@ -28,9 +28,9 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.registry import match, parsing
 from sigla.registry.paging import paged
-from sigla.registry.rendering import rendered, with_qualified_references, with_tags
+from sigla.registry.steps import match, parsing
+from sigla.registry.steps.rendering import rendered, with_qualified_references, with_tags
 from sigla.registry.stores import Stores, View
 from sigla.rules import names
 

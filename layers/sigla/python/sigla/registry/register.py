@@ -19,12 +19,12 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.registry import drafts, lost, match, numbering, parsing
 from sigla.registry.check import messages
-from sigla.registry.committing import commit, nonce, until_committed
-from sigla.registry.known import Found, question
-from sigla.registry.parsed import Offered
-from sigla.registry.rendering import rendered
+from sigla.registry.steps import drafts, lost, match, numbering, parsing
+from sigla.registry.steps.committing import commit, nonce, until_committed
+from sigla.registry.steps.known import Found, question
+from sigla.registry.steps.parsed import Offered
+from sigla.registry.steps.rendering import rendered
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
 from sigla.rules.subject import check_registrable, next_version

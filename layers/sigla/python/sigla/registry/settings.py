@@ -17,7 +17,7 @@ from sigla.errors import (
     SubjectNotFound,
 )
 from sigla.model import GLOBAL, REGISTRY_WIDE, Config, Search, Show, Subject
-from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
 from sigla.rules.compatibility import LEVELS

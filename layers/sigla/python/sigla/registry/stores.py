@@ -7,8 +7,8 @@ from sigla.changes import Head
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Parsed, Row, SchemaId, Subject, Version
 from sigla.ports import Bodies, Catalog, Clock, Snapshot, VersionKey, Zones
-from sigla.registry.known import Known
-from sigla.registry.parsed import Offer, Offered, Understood
+from sigla.registry.steps.known import Known
+from sigla.registry.steps.parsed import Offer, Offered, Understood
 from sigla.rules import names
 from sigla.rules.settings import IMPORTING_MODES, effective_config, effective_mode
 

@@ -15,7 +15,7 @@ from typing import Final
 from sigla.errors import GARBLED, BodyLost, borne
 from sigla.model import BodyKey, Row, Search, Subject
 from sigla.ports import Mark, Marks
-from sigla.registry.holdings import Holdings
+from sigla.upkeep.holdings import Holdings
 
 LOOKED_AT: Final = 16
 """Subjects of which the newest version is compared with its body."""

@@ -7,8 +7,8 @@ from sigla import records
 from sigla.journal import Record
 from sigla.model import BodyKey, Guid, Row, SchemaId, Search, Subject, Version
 from sigla.ports import Bodies, Catalog
-from sigla.registry.order import needed_first
 from sigla.rules import names
+from sigla.upkeep.order import needed_first
 
 EVERYTHING = Search(context=None)
 

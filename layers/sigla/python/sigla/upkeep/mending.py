@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from sigla.errors import BodyLost
 from sigla.model import Body, BodyKey, Row
-from sigla.registry.flaws import Flaw
-from sigla.registry.holdings import Holdings
-from sigla.registry.numbering import FURTHEST
-from sigla.registry.scrub import HIGHEST, is_sound, readable, row_of
+from sigla.registry.steps.numbering import FURTHEST
+from sigla.upkeep.flaws import Flaw
+from sigla.upkeep.holdings import Holdings
+from sigla.upkeep.scrub import HIGHEST, is_sound, readable, row_of
 
 
 def fix(store: Holdings, flaw: Flaw) -> bool:

@@ -15,11 +15,11 @@ from typing import Any, Final, Protocol
 from sigla.errors import BodyDamaged, BodyLost, BodyMissing
 from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, Version
 from sigla.ports import Bodies, Journal, VersionKey
-from sigla.registry.flaws import KINDS, Flaw
-from sigla.registry.holdings import Holdings
-from sigla.registry.numbering import CLEAR
+from sigla.registry.steps.numbering import CLEAR
 from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of
+from sigla.upkeep.flaws import KINDS, Flaw
+from sigla.upkeep.holdings import Holdings
 
 GRACE_MS: Final = 3_600_000
 """A body without a version that is younger may belong to a registration that is under way."""

@@ -32,22 +32,23 @@ from sigla.errors import (
     Unauthorized,
 )
 from sigla.registry import Registry
-from sigla.web import headers
-from sigla.web.admission import admitted
-from sigla.web.answer import Answer, refused
-from sigla.web.beside import description
-from sigla.web.call import NONE, Call
-from sigla.web.dispatch import Dispatch
-from sigla.web.exchange import Exchange, Service
-from sigla.web.front_page import front_page
-from sigla.web.guard import Guard
-from sigla.web.negotiate import names_html, negotiate
-from sigla.web.packing import Packing
-from sigla.web.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
-from sigla.web.rendered import Rendered, etag
-from sigla.web.routes import ROUTES, Route
-from sigla.web.worker import Job, Task
-from sigla.web.workers import Workers, effort_of, is_quick
+from sigla.web.api.admission import admitted
+from sigla.web.api.beside import description
+from sigla.web.api.call import NONE, Call
+from sigla.web.api.dispatch import Dispatch
+from sigla.web.api.exchange import Exchange, Service
+from sigla.web.api.rendered import Rendered, etag
+from sigla.web.api.replies import refused
+from sigla.web.api.routes import ROUTES, Route
+from sigla.web.console.front_page import front_page
+from sigla.web.http import headers
+from sigla.web.http.answer import Answer
+from sigla.web.http.guard import Guard
+from sigla.web.http.negotiate import names_html, negotiate
+from sigla.web.http.packing import Packing
+from sigla.web.http.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
+from sigla.web.threads.worker import Job, Task
+from sigla.web.threads.workers import Workers, effort_of, is_quick
 
 LONGEST_TARGET = 8 * 2**10
 """Bytes of path and query."""

@@ -5,9 +5,9 @@ from dataclasses import replace
 from sigla.changes import Head
 from sigla.errors import Conflict, EmptySchema, InvalidSchema, Malformed
 from sigla.model import BodyKey, Config, Draft, Guid, OfferedReference, Record, Schema, Tagged, Version
-from sigla.registry import match, parsing
-from sigla.registry.match import Match
-from sigla.registry.parsed import Offered
+from sigla.registry.steps import match, parsing
+from sigla.registry.steps.match import Match
+from sigla.registry.steps.parsed import Offered
 from sigla.registry.stores import Stores, View
 from sigla.rules.guid import guid_of
 from sigla.rules.merge import VERSION_STAMP, stamped

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from sigla.model import Draft, Record, Subject
-from sigla.registry.parsed import BYTES_OF_A_CHARACTER, Offered
+from sigla.registry.steps.parsed import BYTES_OF_A_CHARACTER, Offered
 
 MOST_BYTES = 16 * 2**20
 LEAST_BYTES = 2_000

@@ -7,8 +7,8 @@ replaced here: only `sigla scrub` and `sigla import` do that, where an operator 
 
 from sigla.errors import BodyMissing, Taken
 from sigla.model import Body, BodyKey
-from sigla.registry.committing import nonce
-from sigla.registry.parsed import Offered
+from sigla.registry.steps.committing import nonce
+from sigla.registry.steps.parsed import Offered
 from sigla.registry.stores import Stores
 
 

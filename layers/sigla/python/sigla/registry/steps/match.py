@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from sigla.model import BodyKey, Config, Holder, Metadata, Record, Row, RuleSet, Schema, SchemaId, Subject
-from sigla.registry import parsing
-from sigla.registry.parsed import Offered
+from sigla.registry.steps import parsing
+from sigla.registry.steps.parsed import Offered
 from sigla.registry.stores import Stores, View
 from sigla.rules.merge import merge_metadata, merge_rule_sets, stamp_of, unstamped
 

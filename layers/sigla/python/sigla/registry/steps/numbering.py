@@ -9,7 +9,7 @@ from sigla.changes import NumberingSet
 from sigla.errors import IdOutOfReach
 from sigla.model import BodyKey, SchemaId, Search, Subject
 from sigla.ports import Bodies, Catalog
-from sigla.registry.committing import commit, nonce, until_committed
+from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores
 
 FURTHEST: Final = 1_000_000

@@ -10,7 +10,7 @@ from sigla.keys import utf16
 from sigla.languages import LANGUAGES
 from sigla.languages.language import Language
 from sigla.model import Body, BodyKey, OfferedReference, Parsed, Reference, Resolved, Schema, Target
-from sigla.registry.parsed import Offer, Offered
+from sigla.registry.steps.parsed import Offer, Offered
 from sigla.registry.stores import Stores, View, is_complete, target_of
 from sigla.rules import references
 from sigla.rules.guid import guid_of

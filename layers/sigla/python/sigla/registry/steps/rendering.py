@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Record, Reference, Subject, Tagged
-from sigla.registry import parsing
-from sigla.registry.parsed import Offered
+from sigla.registry.steps import parsing
+from sigla.registry.steps.parsed import Offered
 from sigla.registry.stores import Stores
 
 ANY_TAG = "*"

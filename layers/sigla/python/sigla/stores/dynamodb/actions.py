@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sigla.aws.values import Item, written, written_item
+from sigla.stores.dynamodb.values import Item, written, written_item
 
 Key = tuple[str, str]
 """Partition and sort key."""

@@ -9,16 +9,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
-from sigla.aws import holders, imports, items, reading, sweeping
-from sigla.aws.actions import Condition, update
-from sigla.aws.commits import TOLD_AT_ONCE, Commits
-from sigla.aws.imports import Imports
-from sigla.aws.lists import Lists
-from sigla.aws.places import Places
-from sigla.aws.plans import Tools
-from sigla.aws.second_names import SecondNames
-from sigla.aws.snapshot import Snapshots
-from sigla.aws.table import Cancelled, Table
 from sigla.changes import Change
 from sigla.errors import IdsExhausted
 from sigla.keys import LIST_SHARDS, check_length
@@ -37,6 +27,16 @@ from sigla.model import (
     Version,
 )
 from sigla.ports import Clock, Snapshot, VersionKey
+from sigla.stores.dynamodb import holders, imports, items, reading, sweeping
+from sigla.stores.dynamodb.actions import Condition, update
+from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits
+from sigla.stores.dynamodb.imports import Imports
+from sigla.stores.dynamodb.lists import Lists
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.second_names import SecondNames
+from sigla.stores.dynamodb.snapshot import Snapshots
+from sigla.stores.dynamodb.table import Cancelled, Table
 
 HIGHEST_ID = 2**31 - 1
 

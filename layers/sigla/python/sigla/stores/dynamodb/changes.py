@@ -5,13 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from sigla import keys
-from sigla.aws import items, versions
-from sigla.aws.actions import PRESENT, Action, Condition, delete, equals, put, update
-from sigla.aws.places import Places
-from sigla.aws.plans import Plan, Tools, earlier, moved
-from sigla.aws.reading import newest
-from sigla.aws.values import Item
-from sigla.aws.versions import referrals, removal
 from sigla.changes import (
     ConfigChanged,
     ContextDropped,
@@ -29,6 +22,13 @@ from sigla.changes import (
 )
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
+from sigla.stores.dynamodb import items, versions
+from sigla.stores.dynamodb.actions import PRESENT, Action, Condition, delete, equals, put, update
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.plans import Plan, Tools, earlier, moved
+from sigla.stores.dynamodb.reading import newest
+from sigla.stores.dynamodb.values import Item
+from sigla.stores.dynamodb.versions import referrals, removal
 
 _CLEARING = "~"
 """In a revision: no other has it."""

@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sigla import journal
-from sigla.aws import changes, sweeping
-from sigla.aws.actions import Action, put, rests_on_another
-from sigla.aws.plans import Plan, Tools
-from sigla.aws.reading import states
-from sigla.aws.table import Cancelled
-from sigla.aws.values import Item, packed
-from sigla.aws.versions import TooManyPurged
 from sigla.changes import Change, Registered, VersionPurged
 from sigla.errors import Conflict, StoreError
 from sigla.journal import Effects
 from sigla.model import BodyKey, Row
+from sigla.stores.dynamodb import changes, sweeping
+from sigla.stores.dynamodb.actions import Action, put, rests_on_another
+from sigla.stores.dynamodb.plans import Plan, Tools
+from sigla.stores.dynamodb.reading import states
+from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.values import Item, packed
+from sigla.stores.dynamodb.versions import TooManyPurged
 
 TRIES = 8
 JOURNAL_KEPT_S = 35 * 86_400

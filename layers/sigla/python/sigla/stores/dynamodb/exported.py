@@ -12,10 +12,10 @@ from urllib.parse import unquote
 import orjson
 
 from sigla import keys
-from sigla.aws import items
-from sigla.aws.actions import Key
-from sigla.aws.values import Item, read_item
 from sigla.model import DEFAULT_CONTEXT, Row, Subject
+from sigla.stores.dynamodb import items
+from sigla.stores.dynamodb.actions import Key
+from sigla.stores.dynamodb.values import Item, read_item
 
 
 @dataclass(frozen=True, slots=True)

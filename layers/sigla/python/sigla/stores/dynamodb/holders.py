@@ -6,11 +6,11 @@ from itertools import groupby, islice
 from operator import attrgetter
 
 from sigla import keys
-from sigla.aws import items, reading
-from sigla.aws.actions import Condition
-from sigla.aws.plans import Tools
-from sigla.aws.values import Item
 from sigla.model import BodyKey, Holder, Subject
+from sigla.stores.dynamodb import items, reading
+from sigla.stores.dynamodb.actions import Condition
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.values import Item
 
 FIRST_PAGE = 16
 """Rows: nearly always enough to tell who speaks for an id."""

@@ -7,14 +7,14 @@ content says is always held, or displaced by what was written over its last hold
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sigla.aws import items
-from sigla.aws.actions import ABSENT, Action, Condition, check, delete, equals, put, update
-from sigla.aws.items import LastHolder
-from sigla.aws.places import Places
-from sigla.aws.table import Table
-from sigla.aws.values import Item
 from sigla.errors import Conflict
 from sigla.model import BodyKey, Guid, Row, SchemaId
+from sigla.stores.dynamodb import items
+from sigla.stores.dynamodb.actions import ABSENT, Action, Condition, check, delete, equals, put, update
+from sigla.stores.dynamodb.items import LastHolder
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.table import Table
+from sigla.stores.dynamodb.values import Item
 
 
 def held_once_more(places: Places, key: BodyKey, guid: Guid) -> list[Action]:

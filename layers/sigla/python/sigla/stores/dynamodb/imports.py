@@ -15,18 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sigla import keys
-from sigla.aws import sweeping
-from sigla.aws.actions import Action, delete, equals, update
-from sigla.aws.changes import anew, is_marked, marked, mode_before, settled
-from sigla.aws.commits import TIDIED_MS, Commits
-from sigla.aws.lists import Lists
-from sigla.aws.plans import Plan, unmoved
-from sigla.aws.table import Cancelled
-from sigla.aws.values import Item
 from sigla.changes import Change, ImportBegun, ModeChanged
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Search, Settings, Subject
+from sigla.stores.dynamodb import sweeping
+from sigla.stores.dynamodb.actions import Action, delete, equals, update
+from sigla.stores.dynamodb.changes import anew, is_marked, marked, mode_before, settled
+from sigla.stores.dynamodb.commits import TIDIED_MS, Commits
+from sigla.stores.dynamodb.lists import Lists
+from sigla.stores.dynamodb.plans import Plan, unmoved
+from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.values import Item
 
 AT_ONCE = 20
 """Subjects of one transaction: up to four actions each, and one for each context."""

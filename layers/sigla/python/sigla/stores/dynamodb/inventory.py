@@ -6,13 +6,13 @@ from contextlib import suppress
 from urllib.parse import unquote
 
 from sigla import keys
-from sigla.aws.catalog import AwsCatalog
-from sigla.aws.commits import JOURNAL_KEPT_S
-from sigla.aws.objects import Objects
 from sigla.errors import BodyDamaged
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports import Clock
 from sigla.rules.bodies import believed
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
+from sigla.stores.s3.objects import Objects
 
 _DAY_S = 86_400
 _ID = re.compile("[0-9]{10}")

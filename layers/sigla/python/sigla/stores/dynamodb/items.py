@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sigla import records
-from sigla.aws.values import Item, packed, unpacked
 from sigla.changes import Head
 from sigla.model import Config, Holder, Referrer, Row, SchemaId, Settings, Subject, Version
+from sigla.stores.dynamodb.values import Item, packed, unpacked
 
 NO_SETTINGS = Settings()
 

@@ -6,11 +6,11 @@ from typing import Any
 from zlib import crc32
 
 from sigla import keys
-from sigla.aws.actions import Condition
-from sigla.aws.places import JOURNAL_SHARDS
-from sigla.aws.table import Table
-from sigla.aws.values import Item, unpacked
 from sigla.ports import Clock
+from sigla.stores.dynamodb.actions import Condition
+from sigla.stores.dynamodb.places import JOURNAL_SHARDS
+from sigla.stores.dynamodb.table import Table
+from sigla.stores.dynamodb.values import Item, unpacked
 
 _TIES = 4096
 """Positions of one millisecond: its commits are told apart by their nonces."""

@@ -10,12 +10,12 @@ from itertools import islice
 from operator import itemgetter
 
 from sigla import keys
-from sigla.aws import items, reading
-from sigla.aws.actions import Condition
-from sigla.aws.changes import is_marked
-from sigla.aws.plans import Tools
-from sigla.aws.values import Item
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
+from sigla.stores.dynamodb import items, reading
+from sigla.stores.dynamodb.actions import Condition
+from sigla.stores.dynamodb.changes import is_marked
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.values import Item
 
 AT_ONCE = 64
 """Subjects whose versions are read side by side."""

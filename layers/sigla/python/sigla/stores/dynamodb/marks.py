@@ -5,12 +5,12 @@ from typing import Any
 import orjson
 
 from sigla import keys
-from sigla.aws.actions import equals, update
-from sigla.aws.objects import Objects
-from sigla.aws.table import Cancelled, Table
 from sigla.errors import GARBLED
 from sigla.ports import Clock
 from sigla.settings import is_identity
+from sigla.stores.dynamodb.actions import equals, update
+from sigla.stores.dynamodb.table import Cancelled, Table
+from sigla.stores.s3.objects import Objects
 
 
 class TableMark:

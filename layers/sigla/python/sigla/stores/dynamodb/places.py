@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from sigla import keys
-from sigla.aws.actions import Key
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Guid, Row, Subject, Version
+from sigla.stores.dynamodb.actions import Key
 
 JOURNAL_SHARDS = 16
 """A partition takes 1,000 writes a second; for life, as those of the lists."""

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sigla.aws import items
-from sigla.aws.actions import Action, Condition, equals, update
-from sigla.aws.ids import Ledger
-from sigla.aws.places import Places
-from sigla.aws.reading import Life, life
-from sigla.aws.table import Table
 from sigla.changes import Head
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import BodyKey, Subject
+from sigla.stores.dynamodb import items
+from sigla.stores.dynamodb.actions import Action, Condition, equals, update
+from sigla.stores.dynamodb.ids import Ledger
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.reading import Life, life
+from sigla.stores.dynamodb.table import Table
 
 
 @dataclass(frozen=True, slots=True)

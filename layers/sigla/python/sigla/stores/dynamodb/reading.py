@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sigla import keys
-from sigla.aws import items
-from sigla.aws.actions import Condition
-from sigla.aws.items import State, Stored
-from sigla.aws.places import Places
-from sigla.aws.table import Table
 from sigla.model import Row, Settings, Subject
+from sigla.stores.dynamodb import items
+from sigla.stores.dynamodb.actions import Condition
+from sigla.stores.dynamodb.items import State, Stored
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.table import Table
 
 
 @dataclass(frozen=True, slots=True)

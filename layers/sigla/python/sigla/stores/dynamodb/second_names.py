@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from sigla.aws import items, sweeping
-from sigla.aws.actions import ABSENT, Action, Key, check, delete, equals, put, update
-from sigla.aws.changes import anew
-from sigla.aws.commits import Commits
-from sigla.aws.lists import Lists
-from sigla.aws.places import Places
-from sigla.aws.plans import Plan, unmoved
-from sigla.aws.reading import Life, life
-from sigla.aws.values import Item
 from sigla.changes import SubjectPurged
 from sigla.errors import Conflict
 from sigla.model import DEFAULT_CONTEXT, REGISTRY_WIDE, BodyKey, Search, Show, Subject
 from sigla.rules import names
+from sigla.stores.dynamodb import items, sweeping
+from sigla.stores.dynamodb.actions import ABSENT, Action, Key, check, delete, equals, put, update
+from sigla.stores.dynamodb.changes import anew
+from sigla.stores.dynamodb.commits import Commits
+from sigla.stores.dynamodb.lists import Lists
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.plans import Plan, unmoved
+from sigla.stores.dynamodb.reading import Life, life
+from sigla.stores.dynamodb.values import Item
 
 AT_ONCE = 20
 """Subjects that are looked at side by side: five rows each."""

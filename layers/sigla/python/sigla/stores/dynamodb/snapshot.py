@@ -6,12 +6,12 @@ granted (0 for nearly every subject, for ever), and where that was wrong, the ve
 
 from collections.abc import Sequence
 
-from sigla.aws import items
-from sigla.aws.items import State
-from sigla.aws.places import Places
-from sigla.aws.table import Table
 from sigla.model import LATEST, Chain, Guid, Subject
 from sigla.ports import Snapshot, VersionKey
+from sigla.stores.dynamodb import items
+from sigla.stores.dynamodb.items import State
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.table import Table
 
 REMEMBERED = 10_000
 """Subjects whose generation is not 0; beyond it all are forgotten, which costs each a trip."""

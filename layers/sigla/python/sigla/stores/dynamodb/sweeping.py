@@ -5,11 +5,11 @@ Nobody believes these rows any more; until they are gone they only keep their id
 
 from math import inf
 
-from sigla.aws.actions import PRESENT, delete
-from sigla.aws.plans import Tools
-from sigla.aws.reading import life
-from sigla.aws.table import Cancelled
 from sigla.model import BodyKey, Subject
+from sigla.stores.dynamodb.actions import PRESENT, delete
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.reading import life
+from sigla.stores.dynamodb.table import Cancelled
 
 AT_ONCE = 20
 """Versions of one transaction: up to four actions each."""

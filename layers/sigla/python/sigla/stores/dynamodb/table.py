@@ -21,11 +21,11 @@ from typing import Any
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NotConnected
 
-from sigla.aws.actions import Action, Condition, Key
 from sigla.aws.refusals import SILENT, Failure, failed
-from sigla.aws.values import Item, read_item, written
 from sigla.errors import Conflict, OutcomeUnknown, SchemaTooLarge, StoreError
 from sigla.ports import Clock
+from sigla.stores.dynamodb.actions import Action, Condition, Key
+from sigla.stores.dynamodb.values import Item, read_item, written
 
 TRIES = 10
 FAULTS = 3

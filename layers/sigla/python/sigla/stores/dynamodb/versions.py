@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sigla import keys
-from sigla.aws import items
-from sigla.aws.actions import ABSENT, PRESENT, Action, Condition, Key, check, delete, equals, put, update
-from sigla.aws.ids import held_once_more
-from sigla.aws.items import LastHolder, Stored
-from sigla.aws.places import Places
-from sigla.aws.plans import Plan, Tools, earlier, moved, unmoved
-from sigla.aws.reading import newest
-from sigla.aws.table import MOST_ACTIONS
-from sigla.aws.values import Item
 from sigla.changes import Displaced, Head, Imported, Registered
 from sigla.journal import Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject, Target, Version
+from sigla.stores.dynamodb import items
+from sigla.stores.dynamodb.actions import ABSENT, PRESENT, Action, Condition, Key, check, delete, equals, put, update
+from sigla.stores.dynamodb.ids import held_once_more
+from sigla.stores.dynamodb.items import LastHolder, Stored
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.plans import Plan, Tools, earlier, moved, unmoved
+from sigla.stores.dynamodb.reading import newest
+from sigla.stores.dynamodb.table import MOST_ACTIONS
+from sigla.stores.dynamodb.values import Item
 
 _FIXED = 12
 """Actions of a registration that do not depend on what it references or purges, its journal row included."""

@@ -6,10 +6,10 @@ z    name, url, healthy, checked, reason, expires
 from typing import Any
 
 from sigla import keys
-from sigla.aws.actions import Condition, update
-from sigla.aws.table import Cancelled, Table
-from sigla.aws.values import Item
 from sigla.ports import Clock, Zone
+from sigla.stores.dynamodb.actions import Condition, update
+from sigla.stores.dynamodb.table import Cancelled, Table
+from sigla.stores.dynamodb.values import Item
 
 KEPT_S = 3_600
 """After its last heartbeat; DynamoDB may take two days longer."""

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from sigla import keys as stored
 from sigla.auth.api_keys import KeyTaken
-from sigla.aws.objects import Objects, Stored
+from sigla.stores.s3.objects import Objects, Stored
 
 REMOVED = b""
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from sigla import keys, records
-from sigla.aws.objects import PAGE, Objects, Stored
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.rules.bodies import believed
+from sigla.stores.s3.objects import PAGE, Objects, Stored
 
 _HIGHEST_ID = 2**31 - 1
 

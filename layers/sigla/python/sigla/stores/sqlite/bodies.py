@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from sigla.embedded.directory import Directory
-from sigla.embedded.unit import Unit
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.keys import check_length, utf16
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
+from sigla.stores.sqlite.directory import Directory
+from sigla.stores.sqlite.unit import Unit
 
 
 class EmbeddedBodies:

@@ -10,10 +10,6 @@ import orjson
 
 from sigla import journal
 from sigla.changes import Change, Head
-from sigla.embedded import changes, lists, recalled, rows
-from sigla.embedded.recalled import Recalled
-from sigla.embedded.speakers import HOLDER, Speakers, displaced, holder
-from sigla.embedded.unit import Unit
 from sigla.errors import IdsExhausted
 from sigla.keys import utf16
 from sigla.model import (
@@ -32,6 +28,10 @@ from sigla.model import (
 )
 from sigla.model import LATEST as NEWEST
 from sigla.ports import Snapshot, VersionKey
+from sigla.stores.sqlite import changes, lists, recalled, rows
+from sigla.stores.sqlite.recalled import Recalled
+from sigla.stores.sqlite.speakers import HOLDER, Speakers, displaced, holder
+from sigla.stores.sqlite.unit import Unit
 
 HIGHEST_ID = 2**31 - 1
 

@@ -29,9 +29,12 @@ from sigla.changes import (
     VersionDeleted,
     VersionPurged,
 )
-from sigla.embedded import rows
-from sigla.embedded.lists import Where, within
-from sigla.embedded.versions import (
+from sigla.errors import Conflict
+from sigla.journal import NO_EFFECTS, Effects
+from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
+from sigla.stores.sqlite import rows
+from sigla.stores.sqlite.lists import Where, within
+from sigla.stores.sqlite.versions import (
     bump,
     displace,
     displaced_from,
@@ -42,9 +45,6 @@ from sigla.embedded.versions import (
     remove,
     stored,
 )
-from sigla.errors import Conflict
-from sigla.journal import NO_EFFECTS, Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
 
 
 @dataclass(frozen=True, slots=True)

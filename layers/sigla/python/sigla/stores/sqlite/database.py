@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sigla.embedded import tables
-from sigla.embedded.directory import registries, with_bodies
 from sigla.errors import StoreError
+from sigla.stores.sqlite import tables
+from sigla.stores.sqlite.directory import registries, with_bodies
 
 CACHE_KIB = 8_000
 """Of each connection; what is not in it is in the system's cache, a copy away."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys
-from sigla.embedded import second_names
-from sigla.embedded.directory import BODY
-from sigla.embedded.unit import Unit
 from sigla.errors import StoreError
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
+from sigla.stores.sqlite import second_names
+from sigla.stores.sqlite.directory import BODY
+from sigla.stores.sqlite.unit import Unit
 
 PAGE = 500
 

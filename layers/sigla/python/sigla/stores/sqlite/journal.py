@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import orjson
 
-from sigla.embedded.unit import Unit
+from sigla.stores.sqlite.unit import Unit
 
 PAGE = 500
 

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 from sigla import keys as stored
 from sigla.auth.api_keys import NAME, KeyTaken
-from sigla.embedded.links import Disk
 from sigla.errors import StoreError
+from sigla.stores.sqlite.links import Disk
 
 ENDING = ".json"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from sigla import records
-from sigla.embedded.directory import Directory
 from sigla.model import Body, BodyKey
+from sigla.stores.sqlite.directory import Directory
 
 _PENDING = re.compile(r"\.(?P<group>\d+)\.(?P<kind>new|old)$")
 

@@ -10,10 +10,10 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from sigla.embedded import rows
-from sigla.embedded.unit import Unit
 from sigla.keys import after, utf16
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
+from sigla.stores.sqlite import rows
+from sigla.stores.sqlite.unit import Unit
 
 PAGE = 500
 

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import NoReturn
 
-from sigla.embedded.bodies import EmbeddedBodies
-from sigla.embedded.catalog import EmbeddedCatalog
-from sigla.embedded.database import CatalogLost, Database, NoData
-from sigla.embedded.directory import Directory, with_bodies
-from sigla.embedded.inventory import EmbeddedInventory
-from sigla.embedded.journal import EmbeddedJournal
-from sigla.embedded.speakers import ask
-from sigla.embedded.unit import Unit
 from sigla.errors import StoreError
 from sigla.model import BodyKey, Holder, Subject
+from sigla.stores.sqlite.bodies import EmbeddedBodies
+from sigla.stores.sqlite.catalog import EmbeddedCatalog
+from sigla.stores.sqlite.database import CatalogLost, Database, NoData
+from sigla.stores.sqlite.directory import Directory, with_bodies
+from sigla.stores.sqlite.inventory import EmbeddedInventory
+from sigla.stores.sqlite.journal import EmbeddedJournal
+from sigla.stores.sqlite.speakers import ask
+from sigla.stores.sqlite.unit import Unit
 
 CATALOG = "catalog.sqlite"
 

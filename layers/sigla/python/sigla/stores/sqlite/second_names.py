@@ -12,12 +12,12 @@ import orjson
 
 from sigla import journal
 from sigla.changes import Head, SubjectPurged
-from sigla.embedded import rows
-from sigla.embedded.unit import Unit
-from sigla.embedded.versions import bump, remove
 from sigla.keys import after, utf16
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject
 from sigla.rules import names
+from sigla.stores.sqlite import rows
+from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.versions import bump, remove
 
 _BEGINNINGS = (utf16(":."), utf16(":*:"))
 """What a name begins with that is read as one in another context."""

@@ -5,9 +5,9 @@ import threading
 from collections import OrderedDict
 from dataclasses import replace
 
-from sigla.embedded import rows
-from sigla.embedded.unit import Unit
 from sigla.model import BodyKey, Holder
+from sigla.stores.sqlite import rows
+from sigla.stores.sqlite.unit import Unit
 
 REMEMBERED = 20_000
 """Ids; beyond it the first remembered goes first. A few hundred bytes each."""

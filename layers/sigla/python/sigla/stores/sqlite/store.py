@@ -8,15 +8,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sigla.embedded.bodies import EmbeddedBodies
-from sigla.embedded.catalog import EmbeddedCatalog
-from sigla.embedded.database import Database
-from sigla.embedded.directory import Directory
-from sigla.embedded.inventory import EmbeddedInventory
-from sigla.embedded.journal import EmbeddedJournal
-from sigla.embedded.links import Disk
-from sigla.embedded.room import Room
-from sigla.embedded.unit import Unit
+from sigla.stores.sqlite.bodies import EmbeddedBodies
+from sigla.stores.sqlite.catalog import EmbeddedCatalog
+from sigla.stores.sqlite.database import Database
+from sigla.stores.sqlite.directory import Directory
+from sigla.stores.sqlite.inventory import EmbeddedInventory
+from sigla.stores.sqlite.journal import EmbeddedJournal
+from sigla.stores.sqlite.links import Disk
+from sigla.stores.sqlite.room import Room
+from sigla.stores.sqlite.unit import Unit
 
 
 class DataInUse(Exception):

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sigla import effort
-from sigla.embedded.database import Database
-from sigla.embedded.directory import Directory
-from sigla.embedded.links import Disk, Links, recover
 from sigla.errors import OutcomeUnknown, StoreError
 from sigla.model import Body, BodyKey
+from sigla.stores.sqlite.database import Database
+from sigla.stores.sqlite.directory import Directory
+from sigla.stores.sqlite.links import Disk, Links, recover
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from sigla import records
 from sigla.changes import ImportedVersion
-from sigla.embedded import rows
 from sigla.keys import utf16
 from sigla.model import DEFAULT_CONTEXT, Row, SchemaId, Subject, Version
+from sigla.stores.sqlite import rows
 
 
 def make_subject(db: sqlite3.Connection, subject: Subject) -> int:

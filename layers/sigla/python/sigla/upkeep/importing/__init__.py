@@ -8,11 +8,11 @@ anywhere and begun again.
 `import_state` is all of it for a state that fits into memory. The steps are apart, for who has more and many machines.
 """
 
-from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Cases, Outcome, Report
-from sigla.registry.importing.settings import count, list_context, settle
-from sigla.registry.importing.states import import_state, rehearsal
-from sigla.registry.importing.units import SIDE_BY_SIDE, Group, carry_out
-from sigla.registry.importing.versions import (
+from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Cases, Outcome, Report
+from sigla.upkeep.importing.settings import count, list_context, settle
+from sigla.upkeep.importing.states import import_state, rehearsal
+from sigla.upkeep.importing.units import SIDE_BY_SIDE, Group, carry_out
+from sigla.upkeep.importing.versions import (
     NOWHERE,
     Placed,
     TargetOf,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sigla.errors import StoreError, TimedOut
-from sigla.registry.committing import until_committed
+from sigla.registry.steps.committing import until_committed
 from sigla.registry.stores import Stores
 
 Result = TypeVar("Result")

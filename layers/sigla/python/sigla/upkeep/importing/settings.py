@@ -4,11 +4,11 @@ from functools import partial
 
 from sigla.changes import ConfigChanged, ContextListed, ModeChanged
 from sigla.model import Config, SchemaId, Settings, Subject
-from sigla.registry.committing import commit, nonce
-from sigla.registry.importing.insisting import insist
-from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, Report
+from sigla.registry.steps.committing import commit, nonce
 from sigla.registry.stores import Stores
 from sigla.rules.settings import with_level
+from sigla.upkeep.importing.insisting import insist
+from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, Report
 
 OTHER_SETTINGS = "other settings stand here"
 

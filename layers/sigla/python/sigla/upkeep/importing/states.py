@@ -12,10 +12,11 @@ from sigla.errors import BodyMissing, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
 from sigla.model import Body, BodyKey, Guid, SchemaId, Settings, Subject, Version
 from sigla.ports import Bodies, Catalog, VersionKey
-from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
-from sigla.registry.importing.settings import count, list_context, settle
-from sigla.registry.importing.units import Group, carry_out
-from sigla.registry.importing.versions import (
+from sigla.registry.stores import Stores
+from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
+from sigla.upkeep.importing.settings import count, list_context, settle
+from sigla.upkeep.importing.units import Group, carry_out
+from sigla.upkeep.importing.versions import (
     OTHER_MEANING,
     Placed,
     TargetOf,
@@ -28,8 +29,7 @@ from sigla.registry.importing.versions import (
     targets_of,
     write,
 )
-from sigla.registry.order import needed_first
-from sigla.registry.stores import Stores
+from sigla.upkeep.order import needed_first
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""

@@ -9,11 +9,11 @@ from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
 from sigla.ports import VersionKey
-from sigla.registry.committing import commit, nonce
-from sigla.registry.importing.insisting import insist
-from sigla.registry.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
+from sigla.registry.steps.committing import commit, nonce
 from sigla.registry.stores import Stores
 from sigla.rules import names, references
+from sigla.upkeep.importing.insisting import insist
+from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 
 NOWHERE = SchemaId(-1)
 """What a reference means whose target nobody knows: no body can stand under it."""

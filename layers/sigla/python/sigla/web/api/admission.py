@@ -7,10 +7,10 @@ from sigla.auth.permissions import READ, Access, Principal
 from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import GLOBAL, Subject
 from sigla.registry import Registry
-from sigla.registry.numbering import FURTHEST
-from sigla.web import paths
-from sigla.web.exchange import Exchange
-from sigla.web.routes import Route
+from sigla.registry.steps.numbering import FURTHEST
+from sigla.web.api.exchange import Exchange
+from sigla.web.api.routes import Route
+from sigla.web.http import paths
 
 SETTINGS = ("/config", "/mode")
 """Paths about settings: those that bear on a principal he may read, whose ever they are."""

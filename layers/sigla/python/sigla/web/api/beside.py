@@ -9,9 +9,9 @@ from starlette.routing import Route
 
 from sigla.auth.credentials import Authenticator
 from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
-from sigla.web import openapi
-from sigla.web.answer import refused
-from sigla.web.wire import text
+from sigla.web.api import openapi
+from sigla.web.api.replies import refused
+from sigla.web.api.wire import text
 
 DESCRIPTION = "/openapi.json"
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from sigla.model import DEFAULT_CONTEXT, Page, SchemaId, Subject, Version
 from sigla.rules import names
-from sigla.web import paths
-from sigla.web.refusals import NoSuchArgument
-from sigla.web.rendered import Rendered
+from sigla.web.api.rendered import Rendered
+from sigla.web.http import paths
+from sigla.web.http.refusals import NoSuchArgument
 
 NO_QUERY: Mapping[str, list[str]] = {}
 LONGEST_LIST = 2**31 - 1

@@ -8,12 +8,12 @@ from typing import Any
 from sigla import errors
 from sigla.auth.permissions import OPEN
 from sigla.errors import Refusal
-from sigla.web import refusals
-from sigla.web.endpoints import associations
-from sigla.web.endpoints.schemas import LIFECYCLES
-from sigla.web.negotiate import PRODUCED
-from sigla.web.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
-from sigla.web.routes import ROUTES, Query, Route
+from sigla.web.api.endpoints import associations
+from sigla.web.api.endpoints.schemas import LIFECYCLES
+from sigla.web.api.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
+from sigla.web.api.routes import ROUTES, Query, Route
+from sigla.web.http import refusals
+from sigla.web.http.negotiate import PRODUCED
 
 ABOUT = """A schema registry for Kafka. Every path is also there below `/contexts/{context}`, for that context.
 

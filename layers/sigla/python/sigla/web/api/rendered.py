@@ -11,8 +11,9 @@ from typing import Protocol
 
 from sigla.model import Body, BodyKey, Holder, SchemaId, Subject
 from sigla.registry.lookup import record_of
-from sigla.web.answer import Answer, told
-from sigla.web.wire import answers
+from sigla.web.api.replies import told
+from sigla.web.api.wire import answers
+from sigla.web.http.answer import Answer
 
 
 class Meanings(Protocol):

@@ -10,9 +10,9 @@ from sigla import errors
 from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
 from sigla.errors import Refusal
 from sigla.registry import Registry
-from sigla.web.answer import Answer
-from sigla.web.endpoints import associations, schemas, server, settings, subjects
-from sigla.web.exchange import Exchange
+from sigla.web.api.endpoints import associations, schemas, server, settings, subjects
+from sigla.web.api.exchange import Exchange
+from sigla.web.http.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)

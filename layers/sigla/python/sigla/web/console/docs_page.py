@@ -40,7 +40,7 @@ def _file(name: str, media: str, headers: dict[str, str] | None = None) -> Calla
     """An endpoint that reads the file when it is asked for, in a thread: few ask, and it is large."""
 
     def answered(_: Request) -> Response:
-        content = resources.files("sigla.web").joinpath("swagger_ui", name).read_bytes()
+        content = resources.files("sigla.web.console").joinpath("swagger_ui", name).read_bytes()
         return Response(content, headers={"content-type": media, **_FRESH, **(headers or {})})
 
     return answered

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sigla import __version__
-from sigla.web.answer import Answer
+from sigla.web.http.answer import Answer
 
 PLACES = {
     "/docs": "every request, to read and to try",

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from sigla import __version__
 from sigla.auth.credentials import Authenticator
 from sigla.ports import Pulse, Zone
-from sigla.web.beside import for_keys
+from sigla.web.api.beside import for_keys
 
 PAGE, FACTS = "/zones/live", "/zones/live.json"
 
@@ -87,7 +87,7 @@ class Watched:
 
 def routes(zones: Sequence[Watched], ring: str, authenticate: Authenticator | None) -> list[Route]:
     """The page and its facts, for those who may see metrics. ring: what the rings are made of, in words."""
-    page = resources.files("sigla.web").joinpath("live.html").read_text("utf-8")
+    page = resources.files("sigla.web.console").joinpath("live.html").read_text("utf-8")
 
     def facts() -> Response:
         told = {"release": __version__, "made_of": ring, "zones": [zone.facts() for zone in zones]}

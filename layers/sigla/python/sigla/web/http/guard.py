@@ -10,7 +10,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 
-from sigla.web.refusals import ForeignHost, ForeignOrigin
+from sigla.web.http.refusals import ForeignHost, ForeignOrigin
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from sigla.web.refusals import HttpRefusal, NotAcceptable, NotAMediaType, UnsupportedMediaType
+from sigla.web.http.refusals import HttpRefusal, NotAcceptable, NotAMediaType, UnsupportedMediaType
 
 V1 = "application/vnd.schemaregistry.v1+json"
 PRODUCED = {V1: 1.0, "application/vnd.schemaregistry+json": 0.9, "application/json": 0.5}

@@ -7,7 +7,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from zlib import compress, compressobj
 
-from sigla.web.answer import Answer
+from sigla.web.http.answer import Answer
 
 LONG = 64 * 2**10
 """Bytes from which an answer is packed in haste, and elsewhere."""

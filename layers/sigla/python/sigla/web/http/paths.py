@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from sigla.errors import InvalidSubject
 from sigla.model import DEFAULT_CONTEXT
 from sigla.rules import names
-from sigla.web.refusals import BadRequest, ContextNameWithColon
+from sigla.web.http.refusals import BadRequest, ContextNameWithColon
 
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")

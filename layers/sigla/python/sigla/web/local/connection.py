@@ -15,9 +15,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from sigla.web.crowd import LAST_PATIENCE_S, Crowd
-from sigla.web.flow import Flow, until_given_up
-from sigla.web.refusals import (
+from sigla.web.http.refusals import (
     BadRequest,
     HeadTooLarge,
     HttpRefusal,
@@ -28,7 +26,9 @@ from sigla.web.refusals import (
     TooMuchArrives,
     TrailersTooLarge,
 )
-from sigla.web.spoken import NO_HTTP, begins_as_request, escaped, in_the_system, is_request_line, written
+from sigla.web.local.crowd import LAST_PATIENCE_S, Crowd
+from sigla.web.local.flow import Flow, until_given_up
+from sigla.web.local.spoken import NO_HTTP, begins_as_request, escaped, in_the_system, is_request_line, written
 
 LARGEST_HEAD = 64 * 2**10
 """Bytes of request line and headers beyond the packet they begin in, and of trailers; what is longer is given up."""

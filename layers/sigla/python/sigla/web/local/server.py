@@ -20,16 +20,17 @@ from starlette.types import ASGIApp
 from sigla.auth.credentials import Authenticator
 from sigla.observe import Gathered
 from sigla.registry import Registry
-from sigla.web import app, docs_page
-from sigla.web.beside import description, for_keys
-from sigla.web.connection import Connection
-from sigla.web.crowd import ARRIVING_BYTES, Crowd, most_connections
-from sigla.web.headers import Uuids
-from sigla.web.metrics import CONTENT_TYPE, Counters
-from sigla.web.packing import Packing
-from sigla.web.thinkers import Thinkers
-from sigla.web.worker import Scope, Worker
-from sigla.web.workers import Workers
+from sigla.web import app
+from sigla.web.api.beside import description, for_keys
+from sigla.web.console import docs_page
+from sigla.web.http.headers import Uuids
+from sigla.web.http.packing import Packing
+from sigla.web.local.connection import Connection
+from sigla.web.local.crowd import ARRIVING_BYTES, Crowd, most_connections
+from sigla.web.local.metrics import CONTENT_TYPE, Counters
+from sigla.web.threads.thinkers import Thinkers
+from sigla.web.threads.worker import Scope, Worker
+from sigla.web.threads.workers import Workers
 
 Build = Callable[..., ASGIApp]
 """Makes an application of what a store has for it: the keywords of `application` but `options`."""

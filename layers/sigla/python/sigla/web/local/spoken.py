@@ -7,9 +7,9 @@ from urllib.parse import quote_from_bytes
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from sigla.web.answer import refused
-from sigla.web.negotiate import V1
-from sigla.web.refusals import HttpRefusal
+from sigla.web.api.replies import refused
+from sigla.web.http.negotiate import V1
+from sigla.web.http.refusals import HttpRefusal
 
 if sys.platform == "linux":
     from fcntl import ioctl

@@ -16,14 +16,16 @@ from starlette.types import Scope as Asked
 
 from sigla.observe import Gathered
 from sigla.registry import Registry
-from sigla.web import app, live, local
-from sigla.web.headers import Uuids
-from sigla.web.live import Watched
-from sigla.web.metrics import Counters
-from sigla.web.packing import Packing
-from sigla.web.thinkers import Thinkers
-from sigla.web.worker import Scope, Worker
-from sigla.web.workers import Workers
+from sigla.web import app
+from sigla.web.console import live
+from sigla.web.console.live import Watched
+from sigla.web.http.headers import Uuids
+from sigla.web.http.packing import Packing
+from sigla.web.local import server
+from sigla.web.local.metrics import Counters
+from sigla.web.threads.thinkers import Thinkers
+from sigla.web.threads.worker import Scope, Worker
+from sigla.web.threads.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Endpoint:
         counters = Counters(stored=stored, dropped=dropped)
         self.gathered = Gathered((counters, *options.watchers))
         options = replace(options, watchers=(self.gathered,), fresh_id=Uuids(), packing=Packing())
-        beside = [*local.beside(counters, self.gathered, ready, options.authenticate), *also]
+        beside = [*server.beside(counters, self.gathered, ready, options.authenticate), *also]
         paths = app.paths_of(beside)
         instances = [Instance(registry, writer, thinkers, options, paths) for registry in zone.registries]
         self.readers = [instance.reader for instance in instances]
@@ -114,7 +116,7 @@ def application(
 ) -> ASGIApp:
     """All zones, each by the port that it listens on.
 
-    options: of a zone's endpoint, by its id. The rest as for `local.application`.
+    options: of a zone's endpoint, by its id. The rest as for `server.application`.
     """
     writer, thinkers = Worker(group, step), thinkers or Thinkers()
     watched = [zone.watched for zone in zones.zones]
@@ -127,7 +129,7 @@ def application(
     endpoints = {port: endpoint(zone) for port, zone in zip(ports, zones.zones, strict=True)}
     readers = [reader for each in endpoints.values() for reader in each.readers]
     gathered = [each.gathered for each in endpoints.values()]
-    life = Router(lifespan=lambda _: local.running([writer, *readers], gathered))
+    life = Router(lifespan=lambda _: server.running([writer, *readers], gathered))
 
     async def by_port(scope: Asked, receive: Receive, send: Send) -> None:
         asked = life if scope["type"] == "lifespan" else endpoints[scope["server"][1]].application

@@ -1,9 +1,10 @@
 """Which topics are tied to which subjects: none are, here. Clients ask before the first message of every topic."""
 
 from sigla.registry import Registry
-from sigla.web.answer import Answer, told
-from sigla.web.exchange import SCHEMAS_PER_PAGE, Exchange
-from sigla.web.refusals import NoSuchArgument
+from sigla.web.api.exchange import SCHEMAS_PER_PAGE, Exchange
+from sigla.web.api.replies import told
+from sigla.web.http.answer import Answer
+from sigla.web.http.refusals import NoSuchArgument
 
 LIFECYCLES = frozenset({"STRONG", "WEAK"})
 

@@ -4,9 +4,10 @@ from sigla.languages import LANGUAGES
 from sigla.model import DEFAULT_CONTEXT
 from sigla.registry import Registry
 from sigla.rules import names
-from sigla.web.answer import Answer, bare, told
-from sigla.web.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
-from sigla.web.wire import answers
+from sigla.web.api.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
+from sigla.web.api.replies import bare, told
+from sigla.web.api.wire import answers
+from sigla.web.http.answer import Answer
 
 SHAPING = frozenset({"format", "referenceFormat", "findTags"})
 LIFECYCLES = frozenset({"NONE", "STRONG", "WEAK"})

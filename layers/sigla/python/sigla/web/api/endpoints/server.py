@@ -2,11 +2,12 @@
 
 from sigla.model import DEFAULT_CONTEXT
 from sigla.registry import Registry
-from sigla.web import paths
-from sigla.web.answer import Answer, nothing, told
-from sigla.web.exchange import LONGEST_LIST, Exchange
-from sigla.web.refusals import MethodNotAllowed
-from sigla.web.wire import answers, requests
+from sigla.web.api.exchange import LONGEST_LIST, Exchange
+from sigla.web.api.replies import nothing, told
+from sigla.web.api.wire import answers, requests
+from sigla.web.http import paths
+from sigla.web.http.answer import Answer
+from sigla.web.http.refusals import MethodNotAllowed
 
 # ruff: noqa: ARG001 - every endpoint is called alike, whether it asks the registry or not
 

@@ -3,9 +3,10 @@
 from sigla.model import Subject
 from sigla.registry import Registry
 from sigla.rules import names
-from sigla.web.answer import Answer, told
-from sigla.web.exchange import Exchange
-from sigla.web.wire import answers, requests
+from sigla.web.api.exchange import Exchange
+from sigla.web.api.replies import told
+from sigla.web.api.wire import answers, requests
+from sigla.web.http.answer import Answer
 
 
 def _scope(exchange: Exchange) -> Subject:

@@ -4,9 +4,10 @@ from sigla.errors import InvalidSchema
 from sigla.model import Show
 from sigla.registry import Registry
 from sigla.rules import names
-from sigla.web.answer import Answer, bare, told
-from sigla.web.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
-from sigla.web.wire import answers, requests
+from sigla.web.api.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
+from sigla.web.api.replies import bare, told
+from sigla.web.api.wire import answers, requests
+from sigla.web.http.answer import Answer
 
 
 def register(exchange: Exchange, registry: Registry) -> Answer:

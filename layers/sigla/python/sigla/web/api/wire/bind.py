@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 from sigla.keys import utf16
-from sigla.web.refusals import BadRequest
-from sigla.web.wire.text import Inexact, Numeral, check_paired
+from sigla.web.api.wire.text import Inexact, Numeral, check_paired
+from sigla.web.http.refusals import BadRequest
 
 Bound = TypeVar("Bound")
 

@@ -4,9 +4,9 @@ from contextlib import suppress
 from typing import Any
 
 from sigla.model import Draft, Entity, Metadata, OfferedReference, Rule, RuleSet, Tagged, TagRequest
-from sigla.web.refusals import BadRequest, MissingBody
-from sigla.web.wire import bind, text
-from sigla.web.wire.fields import CONFIG_UPDATE
+from sigla.web.api.wire import bind, text
+from sigla.web.api.wire.fields import CONFIG_UPDATE
+from sigla.web.http.refusals import BadRequest, MissingBody
 
 RULE_KINDS = frozenset({"CONDITION", "TRANSFORM"})
 RULE_MODES = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD"})

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from sigla import effort
-from sigla.web.refusals import BadRequest, MissingBody
+from sigla.web.http.refusals import BadRequest, MissingBody
 
 DEEPEST = 1000
 LONGEST_NUMBER = 1000

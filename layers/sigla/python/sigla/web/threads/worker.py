@@ -11,8 +11,8 @@ from typing import Final
 
 from sigla.effort import Effort, OutOfTime, Unwanted
 from sigla.errors import StoreError
-from sigla.web.answer import Answer
-from sigla.web.turns import FairQueue
+from sigla.web.http.answer import Answer
+from sigla.web.threads.turns import FairQueue
 
 LARGEST_GROUP: Final = 256
 LONGEST_GROUP_S: Final = 0.05

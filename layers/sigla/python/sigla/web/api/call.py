@@ -6,11 +6,11 @@ from time import perf_counter_ns
 from starlette.types import Scope
 
 from sigla import observe
-from sigla.web.answer import Answer
-from sigla.web.dispatch import Found
-from sigla.web.headers import Header, names, picked, request_id, uuid
-from sigla.web.negotiate import V1, answer_type, offers_gzip
-from sigla.web.packing import LONG, pack
+from sigla.web.api.dispatch import Found
+from sigla.web.http.answer import Answer
+from sigla.web.http.headers import Header, names, picked, request_id, uuid
+from sigla.web.http.negotiate import V1, answer_type, offers_gzip
+from sigla.web.http.packing import LONG, pack
 
 NONE = b""
 CLOSE: Header = (b"connection", b"close")

@@ -16,10 +16,10 @@ from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Effort, Limits, TurnOver
-from sigla.web.answer import Answer
-from sigla.web.routes import DRAFT, Route
-from sigla.web.thinkers import Thinkers
-from sigla.web.worker import Job, Task
+from sigla.web.api.routes import DRAFT, Route
+from sigla.web.http.answer import Answer
+from sigla.web.threads.thinkers import Thinkers
+from sigla.web.threads.worker import Job, Task
 
 Work = Callable[[Task], Awaitable[Answer]]
 """Does a task elsewhere and yields its answer, or raises what its job raised."""

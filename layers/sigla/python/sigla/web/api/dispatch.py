@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from sigla.errors import Refusal
 from sigla.model import DEFAULT_CONTEXT
-from sigla.web import paths
-from sigla.web.refusals import MethodNotAllowed, NoSuchPath
-from sigla.web.routes import Route
+from sigla.web.api.routes import Route
+from sigla.web.http import paths
+from sigla.web.http.refusals import MethodNotAllowed, NoSuchPath
 
 OTHER = "/*"
 ELSEWHERE = frozenset({"catalog", "clusters", "connect", "connectors", "dek-registry", "exporters", "kafka", "ksql"})

@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Final
 
 from sigla.effort import Effort, OutOfTime, Unwanted
-from sigla.web.answer import Answer
-from sigla.web.turns import Baton, FairQueue
-from sigla.web.worker import Outcome, Promise, Task, deliver
+from sigla.web.http.answer import Answer
+from sigla.web.threads.turns import Baton, FairQueue
+from sigla.web.threads.worker import Outcome, Promise, Task, deliver
 
 THREADS: Final = 8
 """As many jobs are begun and not finished; one of them computes at a time, 10 ms each."""

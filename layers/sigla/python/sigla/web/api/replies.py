@@ -1,0 +1,29 @@
+"""Verbs' results and refusals as answers: JSON, the bare text of a schema, or nothing."""
+
+from sigla.errors import Refusal
+from sigla.web.api.wire import answers, text
+from sigla.web.http.answer import Answer
+
+CHALLENGE = ((b"www-authenticate", b'Basic realm="schema registry"'),)
+"""What a 401 asks for."""
+
+
+def told(value: object) -> Answer:
+    """200 with a JSON body."""
+    return Answer(200, text.write(value))
+
+
+def bare(schema: str) -> Answer:
+    """200 with the text of a schema, as it is: not a JSON string, nothing escaped (HTTP-8)."""
+    return Answer(200, schema.encode("utf-8", "replace"))
+
+
+def nothing() -> Answer:
+    return Answer(204, b"", media=b"")
+
+
+def refused(refusal: Refusal) -> Answer:
+    """The one place where a refusal becomes an answer."""
+    body = text.write(answers.error(refusal.code, refusal.message))
+    headers = CHALLENGE if refusal.status == 401 else getattr(refusal, "headers", ())
+    return Answer(refusal.status, body, media=getattr(refusal, "media", None), error_code=refusal.code, headers=headers)
