@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sigla.changes import Displaced, Head, ImportBegun, SubjectDeleted, SubjectPurged, VersionPurged
-from sigla.model import BodyKey, Holder, Row, SchemaId, Search, Settings, Subject, Version
+from sigla.model import BodyKey, Holder, Row, SchemaId, Settings, Subject, Version
 from sigla.ports import Catalog
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_row, an_import, registered
 from tests.contract.conftest import Stores
@@ -75,7 +75,7 @@ def purge_subject(catalog: Catalog) -> None:
 
 
 def begin_import(catalog: Catalog) -> None:
-    catalog.commit(ImportBegun(ORDERS, Search.under(ORDERS), Settings(), NOW, a_nonce()))
+    catalog.commit(ImportBegun(ORDERS, Settings(), NOW, a_nonce()))
 
 
 @pytest.mark.parametrize("purge", [purge_version, purge_subject, begin_import])

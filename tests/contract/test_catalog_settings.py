@@ -7,7 +7,7 @@ from sigla.model import GLOBAL, BodyKey, Config, SchemaId, Search, Settings, Sub
 from sigla.ports import Catalog
 from tests.build import NOW, a_subject, registered
 from tests.contract.conftest import Stores
-from tests.contract.observing import EVERYWHERE, ORDERS, delete, head, refer, refused
+from tests.contract.observing import ORDERS, delete, head, refer, refused
 
 
 @pytest.mark.parametrize("scope", [ORDERS, GLOBAL, Subject(".eu", "")], ids=repr)
@@ -29,7 +29,7 @@ def test_an_import_purges_what_is_soft_deleted_in_its_scope(catalog: Catalog) ->
         registered(catalog, subject, id=1)
         delete(catalog, subject)
     scope = Subject(".eu", "")
-    buried = catalog.commit(ImportBegun(scope, Search(context=".eu"), Settings(), NOW, "n"))
+    buried = catalog.commit(ImportBegun(scope, Settings(), NOW, "n"))
     assert buried == (BodyKey(".eu", SchemaId(1)),)
     assert catalog.history(inside) == ()
     assert len(catalog.history(outside)) == 1
@@ -43,15 +43,14 @@ def test_an_import_into_one_subject_leaves_its_longer_namesakes_alone(catalog: C
     for number, subject in enumerate((ORDERS, longer), start=1):
         registered(catalog, subject, id=number)
         delete(catalog, subject)
-    scope = Search(ORDERS.name, exact=True)
-    assert catalog.commit(ImportBegun(ORDERS, scope, Settings(), NOW, "n")) == (BodyKey(".", SchemaId(1)),)
+    assert catalog.commit(ImportBegun(ORDERS, Settings(), NOW, "n")) == (BodyKey(".", SchemaId(1)),)
     assert len(catalog.history(longer)) == 1
 
 
 def test_an_import_does_not_begin_over_anything_alive(stores: Stores) -> None:
     """One active version in scope is enough."""
     registered(stores.catalog, ORDERS)
-    refused(stores, ImportBegun(GLOBAL, EVERYWHERE, Settings(), NOW, "n"))
+    refused(stores, ImportBegun(GLOBAL, Settings(), NOW, "n"))
 
 
 def test_an_import_does_not_begin_over_anything_referenced(stores: Stores) -> None:
@@ -59,13 +58,13 @@ def test_an_import_does_not_begin_over_anything_referenced(stores: Stores) -> No
     registered(stores.catalog, ORDERS)
     refer(stores.catalog, a_subject(context=".eu"), ORDERS, id=2)
     delete(stores.catalog)
-    refused(stores, ImportBegun(ORDERS, Search(name_prefix=ORDERS.name), Settings(), NOW, "n"))
+    refused(stores, ImportBegun(ORDERS, Settings(), NOW, "n"))
 
 
 def test_an_import_rests_on_the_settings_it_saw(stores: Stores) -> None:
     """As every change of settings."""
     stores.catalog.commit(ModeChanged(GLOBAL, Settings(), "READONLY", NOW, "n"))
-    refused(stores, ImportBegun(GLOBAL, EVERYWHERE, Settings(), NOW, "n2"))
+    refused(stores, ImportBegun(GLOBAL, Settings(), NOW, "n2"))
 
 
 def test_a_context_in_which_a_version_is_stored_is_not_dropped(stores: Stores) -> None:

@@ -13,7 +13,7 @@ from sigla.changes import (
     VersionPurged,
 )
 from sigla.errors import Conflict
-from sigla.model import GLOBAL, Config, Metadata, Search, Settings, Subject, Version
+from sigla.model import GLOBAL, Config, Metadata, Settings, Subject, Version
 from tests.build import NOW, a_nonce, a_registered, a_subject, put_all, registered
 from tests.contract.conftest import Stores
 
@@ -142,8 +142,8 @@ def test_an_import_becomes_purges_a_clear_and_a_mode(stores: Stores) -> None:
     row = registered(stores.catalog, ORDERS, id=1)
     stores.catalog.commit(VersionDeleted(head(stores), row, NOW, a_nonce()))
     here = last(stores)
-    stores.catalog.commit(ImportBegun(GLOBAL, Search(context=None), Settings(), NOW, a_nonce()))
-    stores.catalog.commit(ImportBegun(ABROAD, Search(context=".eu", name_prefix="o"), Settings(), NOW, a_nonce()))
+    stores.catalog.commit(ImportBegun(GLOBAL, Settings(), NOW, a_nonce()))
+    stores.catalog.commit(ImportBegun(ABROAD, Settings(), NOW, a_nonce()))
     assert written(stores, here) == [
         '{"keytype":"SCHEMA","subject":"o","version":1,"magic":1} null',
         '{"keytype":"CLEAR_SUBJECT","magic":0} {}',

@@ -150,7 +150,7 @@ def test_an_import_clears_many_subjects(stores: AwsStores) -> None:
         registered(catalog, subject, id=id)
         hide(stores, subject)
     before = len(list(stores.journal.read()))
-    buried = catalog.commit(ImportBegun(GLOBAL, Search(context=None), Settings(), NOW, "n"))
+    buried = catalog.commit(ImportBegun(GLOBAL, Settings(), NOW, "n"))
     assert len(buried) == TOLD_AT_ONCE
     assert not any(catalog.holders(BodyKey(each.context, SchemaId(id))) for id, each in enumerate(subjects, 1))
     assert list(catalog.subjects(Search(context=None))) == []
@@ -179,7 +179,7 @@ def test_an_import_is_taken_back_when_something_was_registered_meanwhile(stores:
 
         faults.plan = meanwhile
         with pytest.raises(Conflict):
-            catalog.commit(ImportBegun(GLOBAL, Search(context=None), settings, NOW, "n"))
+            catalog.commit(ImportBegun(GLOBAL, settings, NOW, "n"))
     assert catalog.snapshot(GLOBAL).chain.own == settings
     assert dict(catalog.settings(Search())) == ({GLOBAL: settings} if seen == "settings" else {})
     assert len(catalog.history(a_subject("hidden"))) == 1

@@ -23,7 +23,7 @@ from sigla.changes import (
     VersionPurged,
 )
 from sigla.errors import OutcomeUnknown, StoreError
-from sigla.model import Body, BodyKey, Config, Holder, SchemaId, Search, Settings, Subject
+from sigla.model import Body, BodyKey, Config, Holder, SchemaId, Settings, Subject
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import NOW, FixedClock, a_body, a_nonce, a_subject, registered, tiers_before
 from tests.waiting import eventually
@@ -162,7 +162,7 @@ def test_an_import_is_seen_at_once(speakers: Speakers) -> None:
     row = registered(speakers, A)
     speakers.commit(SubjectDeleted(speakers.snapshot(A).head, row.version, NOW, a_nonce()))
     assert speakers.speaker(ONE)
-    speakers.commit(ImportBegun(a_subject("", "."), Search(), Settings(), NOW, a_nonce()))
+    speakers.commit(ImportBegun(a_subject("", "."), Settings(), NOW, a_nonce()))
     assert speakers.speaker(ONE) is None
 
 

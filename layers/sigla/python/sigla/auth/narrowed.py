@@ -12,20 +12,10 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 from sigla.auth.permissions import READ, Access, Reach
-from sigla.changes import (
-    Change,
-    ConfigChanged,
-    ContextDropped,
-    ContextListed,
-    Head,
-    ImportBegun,
-    ModeChanged,
-    NumberingSet,
-)
+from sigla.changes import Change, Head
 from sigla.errors import BodyLost, Denied, StoreError
 from sigla.keys import utf16
 from sigla.model import (
-    DEFAULT_CONTEXT,
     BodyKey,
     Guid,
     Holder,
@@ -39,7 +29,6 @@ from sigla.model import (
     Version,
 )
 from sigla.ports import Bodies, Catalog, Snapshot, VersionKey
-from sigla.rules import names
 
 Item = TypeVar("Item")
 
@@ -176,13 +165,8 @@ class Narrowed:
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         """Whatever led here: nothing is changed outside, and no alias newly leads there, by any path (ALIAS-4)."""
-        subject = _subject_of(change)
-        self._check_own(subject)
-        if isinstance(change, ConfigChanged) and change.config is not None and change.config.alias:
-            standing = change.seen.config.alias if change.seen.config else None
-            if change.config.alias != standing:
-                for under in (DEFAULT_CONTEXT, subject.context):
-                    self._check_own(names.alias_target(change.config.alias, under))
+        for subject in (change.scope, *change.leads_to):
+            self._check_own(subject)
         return self._catalog.commit(change)
 
     def _check_read(self, subject: Subject) -> None:
@@ -196,14 +180,6 @@ class Narrowed:
 
 def _denied(access: Access, subject: Subject) -> Denied:
     return Denied(operation=access.operation, subject=subject)
-
-
-def _subject_of(change: Change) -> Subject:
-    if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
-        return change.scope
-    if isinstance(change, ContextDropped | ContextListed | NumberingSet):
-        return Subject(change.context, "")
-    return change.head.subject
 
 
 def _spokesman(holders: Sequence[Holder]) -> Holder | None:

@@ -5,24 +5,12 @@ What an id means needs no catalog. So a read by id waits `PATIENCE_S` for it at 
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NoReturn, TypeVar
 
-from sigla.changes import (
-    Change,
-    ConfigChanged,
-    ContextDropped,
-    ContextListed,
-    Displaced,
-    ImportBegun,
-    Imported,
-    ModeChanged,
-    NumberingSet,
-    Registered,
-)
+from sigla.changes import Change
 from sigla.errors import BodyMissing, ForeignData, StoreError
 from sigla.model import Body, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports import Bodies, Catalog, Clock
@@ -113,7 +101,7 @@ class Speakers:
             return self._catalog.commit(change)
         finally:
             # Also after a failure: its outcome may be unknown.
-            self._forget(_touched(change))
+            self._forget(change)
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -180,11 +168,15 @@ class Speakers:
             self._answers[question] = Answer(holder, asked_at + self._remembered_ms)
             return holder
 
-    def _forget(self, touched: Callable[[BodyKey, Holder], bool]) -> None:
+    def _forget(self, change: Change) -> None:
+        """Every answer about an id that may have another speaker now."""
+        ids = change.ids
         with self._lock:
             self._changes += 1
             self._answers = OrderedDict(
-                (each, known) for each, known in self._answers.items() if not touched(each[0], known.holder)
+                (question, known)
+                for question, known in self._answers.items()
+                if question[0] not in ids and not change.concerns(known.holder.subject)
             )
 
 
@@ -193,25 +185,3 @@ def _give_up(what: str, failure: StoreError | None, missing: BodyMissing | None 
     if isinstance(failure, ForeignData):
         raise failure
     raise StoreError(f"the catalog, which alone could tell {what}, does not answer") from (failure or missing)
-
-
-def _touched(change: Change) -> Callable[[BodyKey, Holder], bool]:
-    """Whether a change may have another speak for an id than the one who did."""
-    if isinstance(change, ConfigChanged):
-        return lambda _, holder: holder.subject == change.scope
-    if isinstance(change, ModeChanged | ContextDropped | ContextListed | NumberingSet):
-        return lambda _, __: False
-    if isinstance(change, ImportBegun):
-        return lambda _, __: True
-    subject = change.head.subject
-    written = _written(change)
-    return lambda key, holder: holder.subject == subject or key in written
-
-
-def _written(change: Change) -> frozenset[BodyKey]:
-    """Ids that have another holder now."""
-    if isinstance(change, Registered | Displaced):
-        return frozenset([BodyKey(change.head.subject.context, change.row.id)])
-    if isinstance(change, Imported):
-        return frozenset(BodyKey(change.head.subject.context, each.row.id) for each in change.versions)
-    return frozenset()

@@ -18,7 +18,7 @@ never change. A row is a JSON-able mapping:
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from sigla import records as forms
 from sigla.changes import (
@@ -67,12 +67,11 @@ NO_EFFECTS = Effects()
 
 def row(change: Change, effects: Effects = NO_EFFECTS) -> Mapping[str, object]:
     """The journal row of a commit; its entries are in the order of the records they become."""
-    head = getattr(change, "head", None)
     return {
         "change": type(change).__name__,
         "ts": change.ts,
         "nonce": change.nonce,
-        "revision": head.revision + 1 if head else None,
+        "revision": change.revision,
         "entries": list(_entries(change, effects)),
     }
 
@@ -121,6 +120,8 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield {"type": "CONTEXT", "context": context, "listed": False}
         case NumberingSet(context=context, after=after):
             yield {"type": "NUMBERING", "context": context, "after": after}
+        case _:
+            assert_never(change)
 
 
 def _of(type: str, subject: Subject) -> Entry:

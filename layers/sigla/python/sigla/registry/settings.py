@@ -1,4 +1,7 @@
-"""Config and mode of a subject, a context, the default context (global), the whole registry."""
+"""Config and mode of a subject, a context, the default context (global), the whole registry.
+
+CFG-1 to CFG-10 and MODE-1 to MODE-11 say what becomes of an entry, INH-1 to INH-6 which entry is in force.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,13 +33,13 @@ ALWAYS_ANSWERED = (GLOBAL, REGISTRY_WIDE)
 
 def config(stores: Stores, scope: Subject, *, default_to_global: bool = False) -> Config:
     """The scope's own entry, or with `default_to_global` what is in force. Raises LevelNotConfigured."""
-    view = stores.look(scope)
+    view = stores.look(scope)  # ALIAS-2: the entry of the alias itself
     if default_to_global:
         return view.config
     own = view.chain.own.config
-    if own is None and scope not in ALWAYS_ANSWERED:
+    if own is None and scope not in ALWAYS_ANSWERED:  # CFG-6, CFG-7
         raise LevelNotConfigured(subject=scope)
-    return with_level(own or Config(), stores.options.default_level)
+    return with_level(own or Config(), stores.options.default_level)  # CFG-8
 
 
 def change_config(stores: Stores, scope: Subject, patch: Mapping[str, Any]) -> Config:
@@ -44,16 +47,16 @@ def change_config(stores: Stores, scope: Subject, patch: Mapping[str, Any]) -> C
 
     Raises InvalidLevel, InvalidRuleSet, InvalidSubject, ReadOnly, in this order.
     """
-    fields = _checked(patch)
+    fields = _checked(patch)  # CFG-1, COMPAT-8
     if scope not in ALWAYS_ANSWERED:
-        names.check_configurable(scope)
+        names.check_configurable(scope)  # CFG-4
 
     def attempt() -> Config:
         view = stores.look(scope)
         _check_writable(view)
-        changed = replace(view.chain.own.config or Config(), **fields)
+        changed = replace(view.chain.own.config or Config(), **fields)  # CFG-2, CFG-5
         commit(stores, ConfigChanged(scope, view.chain.own, changed, stores.clock.now(), nonce()))
-        return changed
+        return changed  # CFG-3
 
     return until_committed(stores, "Update config operation", attempt)
 
@@ -64,10 +67,10 @@ def drop_config(stores: Stores, scope: Subject) -> Config:
     def attempt() -> Config:
         view = stores.look(scope)
         own = view.chain.own.config
-        if own is None and scope not in ALWAYS_ANSWERED:
+        if own is None and scope not in ALWAYS_ANSWERED:  # CFG-10
             raise SubjectNotFound(subject=scope)
         _check_writable(view)
-        if own is None:
+        if own is None:  # CFG-9
             return view.config
         commit(stores, ConfigChanged(scope, view.chain.own, None, stores.clock.now(), nonce()))
         return with_level(own, stores.options.default_level)
@@ -81,7 +84,7 @@ def mode(stores: Stores, scope: Subject, *, default_to_global: bool = False) -> 
     if default_to_global:
         return view.mode
     own = view.chain.own.mode
-    if own is None and scope not in ALWAYS_ANSWERED:
+    if own is None and scope not in ALWAYS_ANSWERED:  # MODE-9
         raise ModeNotConfigured(subject=scope)
     return own or READWRITE
 
@@ -94,13 +97,13 @@ def change_mode(stores: Stores, scope: Subject, wanted: str | None, *, force: bo
     """
     if scope not in ALWAYS_ANSWERED:
         names.check_configurable(scope)
-    target = _mode_named(scope, wanted)
+    target = _mode_named(scope, wanted)  # MODE-1, MODE-2, MODE-3
     _check_mutable(stores)
 
     def attempt() -> None:
         view = stores.look(scope)
-        if target == IMPORT and view.mode != IMPORT and not force:
-            _begin_import(stores, view)
+        if target == IMPORT and view.mode != IMPORT and not force:  # MODE-7
+            _begin_import(stores, view)  # MODE-5, MODE-6
         else:
             commit(stores, ModeChanged(scope, view.chain.own, target, stores.clock.now(), nonce()))
 
@@ -122,12 +125,12 @@ def drop_mode(stores: Stores, scope: Subject, *, recursive: bool = False) -> str
             return own
         if recursive:
             return None
-        if scope not in ALWAYS_ANSWERED:
+        if scope not in ALWAYS_ANSWERED:  # MODE-10
             raise SubjectNotFound(subject=scope)
         return READWRITE
 
     dropped = until_committed(stores, "Delete mode operation", attempt)
-    if recursive and not scope.name:
+    if recursive and not scope.name:  # MODE-11
         for below, settings in list(stores.catalog.settings(Search(context=scope.context))):
             if settings.mode is not None and below != scope:
                 _drop_below(stores, below)
@@ -179,11 +182,11 @@ def _check_mutable(stores: Stores) -> None:
 
 
 def _begin_import(stores: Stores, view: View) -> None:
-    """MODE-5 and MODE-6. The store judges again, in the same commit; here a refusal gets its sentence."""
-    search = Search.under(view.subject)
-    if next(stores.catalog.subjects(search, Show.ACTIVE), None) is not None:
+    """The store judges again, in the same commit; here a refusal gets its sentence."""
+    change = ImportBegun(view.subject, view.chain.own, stores.clock.now(), nonce())
+    if next(stores.catalog.subjects(change.search, Show.ACTIVE), None) is not None:  # MODE-5
         raise ImportIntoExisting
-    for subject in stores.catalog.subjects(search):
+    for subject in stores.catalog.subjects(change.search):  # MODE-6
         for version, _ in stores.catalog.referrers(subject):
             raise Referenced(subject=subject, version=version)
-    commit(stores, ImportBegun(view.subject, search, view.chain.own, stores.clock.now(), nonce()))
+    commit(stores, change)

@@ -9,7 +9,7 @@ from itertools import count
 from typing import TypeVar
 
 from sigla import effort
-from sigla.changes import Change, ConfigChanged, ContextDropped, ContextListed, ImportBegun, ModeChanged, NumberingSet
+from sigla.changes import Change
 from sigla.errors import Conflict, OutcomeUnknown, StoreError, TimedOut
 from sigla.model import BodyKey
 from sigla.registry.stores import Stores
@@ -44,7 +44,7 @@ def until_committed(stores: Stores, operation: str, attempt: Callable[[], Result
 
 
 def commit(stores: Stores, change: Change) -> None:
-    """Commits, and settles an unknown outcome by looking for the change's own nonce.
+    """Commits, and settles an unknown outcome by looking for the change's own mark.
 
     Raises Conflict if it was not written.
 
@@ -54,23 +54,12 @@ def commit(stores: Stores, change: Change) -> None:
     try:
         buried = stores.catalog.commit(change)
     except OutcomeUnknown:
-        if not _is_written(stores, change):
+        if not change.was_written(stores.catalog):
             raise Conflict from None
         effort.committed()
         return
     effort.committed()
     _bury(stores, buried)
-
-
-def _is_written(stores: Stores, change: Change) -> bool:
-    if isinstance(change, ContextDropped | ContextListed):
-        return (change.context in stores.catalog.contexts()) == isinstance(change, ContextListed)
-    if isinstance(change, NumberingSet):
-        highest = stores.catalog.max_id(change.context)
-        return change.after <= highest and (highest < change.seen or change.seen < change.after)
-    if isinstance(change, ConfigChanged | ModeChanged | ImportBegun):
-        return stores.catalog.snapshot(change.scope).chain.own.revision == change.nonce
-    return stores.catalog.snapshot(change.head.subject).head.nonce == change.nonce
 
 
 def _bury(stores: Stores, keys: tuple[BodyKey, ...]) -> None:

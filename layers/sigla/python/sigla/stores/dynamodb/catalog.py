@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
-from sigla.changes import Change
+from sigla.changes import Change, ImportBegun
 from sigla.errors import IdsExhausted
 from sigla.keys import LIST_SHARDS, check_length
 from sigla.model import (
@@ -154,11 +154,10 @@ class AwsCatalog:
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         """As `ports.Catalog` says, but of many ids that were buried it tells the first ones (`TOLD_AT_ONCE`)."""
-        if importing := imports.begun_by(change):
-            buried = Imports(self._commits, self._lists).begin(importing)
-        else:
-            buried = self._commits.commit(change)
-        return buried[:TOLD_AT_ONCE]
+        change = imports.taken_over(change)
+        if isinstance(change, ImportBegun):
+            return Imports(self._commits, self._lists).begin(change)[:TOLD_AT_ONCE]
+        return self._commits.commit(change)[:TOLD_AT_ONCE]
 
     def resume_imports(self, before: int) -> tuple[BodyKey, ...]:
         """Finishes imports that were cut off while their scope was being cleared; the ids that were buried.

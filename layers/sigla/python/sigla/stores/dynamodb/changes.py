@@ -1,8 +1,7 @@
 """What each change writes: the actions of one transaction, every one with the condition that it rests on."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 from sigla import keys
 from sigla.changes import (
@@ -34,10 +33,52 @@ _CLEARING = "~"
 """In a revision: no other has it."""
 
 
-def plan(tools: Tools, change: Any, at: int) -> Plan:
+InOneTransaction = (
+    Registered
+    | Imported
+    | Displaced
+    | VersionDeleted
+    | SubjectDeleted
+    | VersionPurged
+    | SubjectPurged
+    | ConfigChanged
+    | ModeChanged
+    | ContextListed
+    | ContextDropped
+    | NumberingSet
+)
+"""Every change but `ImportBegun`, which may need several: `imports`."""
+
+
+def plan(tools: Tools, change: InOneTransaction, at: int) -> Plan:
     """Raises Conflict, InvalidSubject, TooManyPurged."""
-    act: Callable[[Tools, Any, int], Plan] = _PLANS[type(change)]
-    return act(tools, change, at)
+    match change:
+        case Registered():
+            return versions.register(tools, change, at)
+        case Imported():
+            return versions.import_(tools, change, at)
+        case Displaced():
+            return versions.displace(tools, change, at)
+        case VersionDeleted():
+            return _delete_version(tools, change, at)
+        case SubjectDeleted():
+            return _delete_subject(tools, change, at)
+        case VersionPurged():
+            return _purge_version(tools, change, at)
+        case SubjectPurged():
+            return _purge_subject(tools, change, at)
+        case ConfigChanged():
+            return _change_config(tools, change, at)
+        case ModeChanged():
+            return _change_mode(tools, change, at)
+        case ContextListed():
+            return _list_context(tools, change, at)
+        case ContextDropped():
+            return _drop_context(tools, change, at)
+        case NumberingSet():
+            return _set_numbering(tools, change)
+        case _:
+            assert_never(change)
 
 
 # --- deleting --------------------------------------------------------------------------------------------------------
@@ -118,9 +159,11 @@ def anew(head: Head) -> dict[str, Any]:
     return {"generation": head.generation + 1, "highest": 0, "newest": None, "hidden": None}
 
 
-def _nothing_left(places: Places, change: Any, settings: Settings, at: int) -> tuple[list[Action], Effects]:
+def _nothing_left(
+    places: Places, change: VersionPurged | SubjectPurged, settings: Settings, at: int
+) -> tuple[list[Action], Effects]:
     """With the last version go the settings; the revision that stays lets nobody write over a purge unseen."""
-    subject: Subject = change.head.subject
+    subject = change.scope
     actions = unnamed(places, subject)
     if settings.revision:
         changed = {"config": None, "mode": None, "revision": change.nonce, "at": at}
@@ -198,7 +241,7 @@ def _list_context(tools: Tools, change: ContextListed, at: int) -> Plan:
     return Plan([update(tools.places.context(change.context), form, when=earlier(at))])
 
 
-def _set_numbering(tools: Tools, change: NumberingSet, _: int) -> Plan:
+def _set_numbering(tools: Tools, change: NumberingSet) -> Plan:
     """Whoever draws a number meanwhile moves the counter, and the condition fails."""
     keys.check_length(Subject(change.context, ""))
     when = (
@@ -207,19 +250,3 @@ def _set_numbering(tools: Tools, change: NumberingSet, _: int) -> Plan:
         else Condition("attribute_not_exists(#next) OR #next = :none", {"none": 0})
     )
     return Plan([update(tools.places.counter(change.context), {"next": change.after}, when=when)])
-
-
-_PLANS: dict[type, Callable[..., Plan]] = {
-    Registered: versions.register,
-    Imported: versions.import_,
-    Displaced: versions.displace,
-    VersionDeleted: _delete_version,
-    SubjectDeleted: _delete_subject,
-    VersionPurged: _purge_version,
-    SubjectPurged: _purge_subject,
-    ConfigChanged: _change_config,
-    ModeChanged: _change_mode,
-    ContextDropped: _drop_context,
-    ContextListed: _list_context,
-    NumberingSet: _set_numbering,
-}

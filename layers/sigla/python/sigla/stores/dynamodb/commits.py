@@ -2,13 +2,12 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sigla import journal
-from sigla.changes import Change, Registered, VersionPurged
+from sigla.changes import Change, VersionPurged
 from sigla.errors import Conflict, StoreError
 from sigla.journal import Effects
-from sigla.model import BodyKey, Row
+from sigla.model import BodyKey
 from sigla.stores.dynamodb import changes, sweeping
 from sigla.stores.dynamodb.actions import Action, put, rests_on_another
 from sigla.stores.dynamodb.plans import Plan, Tools
@@ -49,12 +48,12 @@ class Commits:
         self.tools = tools
         self._time = HybridTime()
 
-    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+    def commit(self, change: changes.InOneTransaction) -> tuple[BodyKey, ...]:
         """Raises Conflict, OutcomeUnknown, InvalidSubject, SchemaTooLarge."""
         try:
             done = self.write(change, lambda at: changes.plan(self.tools, change, at))
         except TooManyPurged as excess:
-            self._purge_before(change, excess.rows)
+            self._purge_before(excess)
             raise Conflict from excess
         return done.buried + self._tidy(done)
 
@@ -92,14 +91,14 @@ class Commits:
         except StoreError:
             return ()
 
-    def _purge_before(self, change: Any, rows: Sequence[Row]) -> None:
+    def _purge_before(self, excess: TooManyPurged) -> None:
         """Purges what is superseded, version by version, as long as nobody else touches the subject."""
-        seen: Registered = change
-        for done, row in enumerate(rows):
-            head = states(self.tools.table, self.tools.places, [seen.head.subject])[seen.head.subject].head
-            if (head.revision, head.referred) != (seen.head.revision + done, seen.head.referred):
+        change = excess.change
+        for done, row in enumerate(excess.rows):
+            head = states(self.tools.table, self.tools.places, [change.scope])[change.scope].head
+            if (head.revision, head.referred) != (change.head.revision + done, change.head.referred):
                 raise Conflict
-            self.commit(VersionPurged(head, row, seen.ts, f"{seen.nonce}-{done}"))
+            self.commit(VersionPurged(head, row, change.ts, f"{change.nonce}-{done}"))
 
 
 def _has_moved(planned: Plan, items: Sequence[Item]) -> bool:

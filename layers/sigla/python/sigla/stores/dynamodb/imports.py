@@ -18,7 +18,7 @@ from sigla import keys
 from sigla.changes import Change, ImportBegun, ModeChanged
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Search, Settings, Subject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Settings, Subject
 from sigla.stores.dynamodb import sweeping
 from sigla.stores.dynamodb.actions import Action, delete, equals, update
 from sigla.stores.dynamodb.changes import anew, is_marked, marked, mode_before, settled
@@ -34,13 +34,13 @@ AT_ONCE = 20
 IMPORT = "IMPORT"
 
 
-def begun_by(change: Change) -> ImportBegun | None:
-    """A change that begins an import: itself, or where a scope is wanted in IMPORT whose clearing was cut off."""
-    if isinstance(change, ImportBegun):
-        return change
-    if isinstance(change, ModeChanged) and change.mode == IMPORT and is_marked(change.seen.revision):
-        return ImportBegun(change.scope, Search.under(change.scope), change.seen, change.ts, change.nonce)
-    return None
+def taken_over(change: Change) -> Change:
+    """The change; where it wants a scope in IMPORT whose clearing was cut off, that import."""
+    match change:
+        case ModeChanged(scope=scope, seen=seen, mode="IMPORT") if is_marked(seen.revision):
+            return ImportBegun(scope, seen, change.ts, change.nonce)
+        case _:
+            return change
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Imports:
         buried: list[BodyKey] = []
         for scope, settings, at in list(self.lists.marked()):
             if at < before:
-                change = ImportBegun(scope, Search.under(scope), settings, now, secrets.token_hex(8))
+                change = ImportBegun(scope, settings, now, secrets.token_hex(8))
                 try:
                     buried += self.begin(change)
                 except (Conflict, OutcomeUnknown):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sigla.changes import Head
+from sigla.changes import Head, SubjectChange
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import BodyKey, Subject
@@ -65,10 +65,10 @@ def earlier(at: int) -> Condition:
 
 
 def moved(
-    tools: Tools, change: Any, at: int, sets: Mapping[str, Any], *, referred: bool = True, refers: int = 0
+    tools: Tools, change: SubjectChange, at: int, sets: Mapping[str, Any], *, referred: bool = True, refers: int = 0
 ) -> Action:
     """The head after a commit. referred: whether it rests on who refers to the subject."""
-    head: Head = change.head
-    common = items.named_item(head.subject) | {"revision": head.revision + 1, "nonce": change.nonce, "at": at}
+    head = change.head
+    common = items.named_item(head.subject) | {"revision": change.revision, "nonce": change.nonce, "at": at}
     when = unmoved(head, at, referred=referred)
     return update(tools.places.head(head.subject), common | dict(sets), add={"referred": refers}, when=when)

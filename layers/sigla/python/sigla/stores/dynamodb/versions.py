@@ -29,8 +29,9 @@ _PER_PURGED = 4
 class TooManyPurged(Exception):
     """One transaction cannot take all that a registration supersedes: `rows` are to be purged before."""
 
-    def __init__(self, rows: tuple[Row, ...]) -> None:
+    def __init__(self, change: Registered, rows: tuple[Row, ...]) -> None:
         super().__init__("more is superseded than one transaction takes")
+        self.change = change
         self.rows = rows
 
 
@@ -42,7 +43,7 @@ def register(tools: Tools, change: Registered, at: int) -> Plan:
     referred = {target for target, _ in stored.targets}
     room = (MOST_ACTIONS - _FIXED - len(referred | {seen.subject for seen in change.seen})) // _PER_PURGED
     if len(change.purged) > room:
-        raise TooManyPurged(change.purged[room:])
+        raise TooManyPurged(change, change.purged[room:])
     counted: list[Action] = []
     garbage: list[Action] = []
     buried: tuple[BodyKey, ...] = ()

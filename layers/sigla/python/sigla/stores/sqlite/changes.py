@@ -4,9 +4,9 @@ Every function is called inside a step, so that whatever one of them raises leav
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 import orjson
 
@@ -58,8 +58,35 @@ class Outcome:
 
 def apply(db: sqlite3.Connection, change: Change) -> Outcome:
     """Raises Conflict, and InvalidSubject for a name that is too long to be stored."""
-    act: Callable[[sqlite3.Connection, Any], Outcome] = _ACTS[type(change)]
-    return act(db, change)
+    match change:
+        case Registered():
+            return _register(db, change)
+        case Imported():
+            return _import(db, change)
+        case Displaced():
+            return _displace(db, change)
+        case VersionDeleted():
+            return _delete_version(db, change)
+        case SubjectDeleted():
+            return _delete_subject(db, change)
+        case VersionPurged():
+            return _purge_version(db, change)
+        case SubjectPurged():
+            return _purge_subject(db, change)
+        case ConfigChanged():
+            return _change_config(db, change)
+        case ModeChanged():
+            return _change_mode(db, change)
+        case ImportBegun():
+            return _begin_import(db, change)
+        case ContextListed():
+            return _list(db, change)
+        case ContextDropped():
+            return _drop_context(db, change)
+        case NumberingSet():
+            return _set_numbering(db, change)
+        case _:
+            assert_never(change)
 
 
 # --- comparing -------------------------------------------------------------------------------------------------------
@@ -156,7 +183,7 @@ def _delete_version(db: sqlite3.Connection, change: VersionDeleted) -> Outcome:
     number = _agree(db, change.head, referred=True)
     db.execute(
         "UPDATE version SET deleted = TRUE, ts = ?, revision = ? WHERE subject = ? AND version = ?",
-        (change.ts, change.head.revision + 1, number, change.row.version),
+        (change.ts, change.revision, number, change.row.version),
     )
     bump(db, number, change.nonce)
     return Outcome({BodyKey(change.head.subject.context, change.row.id)})
@@ -318,20 +345,3 @@ def _numbers(db: sqlite3.Connection, number: int) -> list[Any]:
 
 def _is_referenced(db: sqlite3.Connection, number: int) -> bool:
     return db.execute("SELECT 1 FROM reference WHERE target = ? LIMIT 1", (number,)).fetchone() is not None
-
-
-_ACTS: dict[type, Callable[..., Outcome]] = {
-    Registered: _register,
-    Imported: _import,
-    Displaced: _displace,
-    VersionDeleted: _delete_version,
-    SubjectDeleted: _delete_subject,
-    VersionPurged: _purge_version,
-    SubjectPurged: _purge_subject,
-    ConfigChanged: _change_config,
-    ModeChanged: _change_mode,
-    ImportBegun: _begin_import,
-    ContextDropped: _drop_context,
-    ContextListed: _list,
-    NumberingSet: _set_numbering,
-}

@@ -1,0 +1,296 @@
+"""What may become of a registry: a commit is one of these, all of it or nothing.
+
+All that a decision rests on is in the change, as it was seen; a store that finds it otherwise raises `Conflict` and
+has written nothing.
+
+A change is about the versions of one subject, the settings of one scope, or one context. Whatever it is about, it
+knows what others have to know of it:
+
+    scope, leads_to   whose it is: a principal needs rights to these
+    ids, concerns     which ids may have another speaker once it is written
+    revision          the subject's, once it is written
+    was_written       whether it was, where a store could not tell
+
+What it does to rows is the business of each store (`stores/*/changes`), what it is in the journal that of
+`journal/rows`: they tell changes apart by `match`, and a change that one of them forgets is an error of types.
+"""
+
+from dataclasses import dataclass
+
+from sigla.changes.kinds import ContextChange, Evidence, Head, SettingsChange, SubjectChange
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Config, Row, SchemaId, Search, Subject, Target, Version
+from sigla.rules import names
+
+__all__ = [
+    "IMPORTED_AT_ONCE",
+    "REFERENCED_AT_ONCE",
+    "Change",
+    "ConfigChanged",
+    "ContextDropped",
+    "ContextListed",
+    "Displaced",
+    "Head",
+    "ImportBegun",
+    "Imported",
+    "ImportedVersion",
+    "ModeChanged",
+    "NumberingSet",
+    "Registered",
+    "SubjectChange",
+    "SubjectDeleted",
+    "SubjectPurged",
+    "VersionDeleted",
+    "VersionPurged",
+]
+
+# --- versions of a subject -------------------------------------------------------------------------------------------
+
+IMPORTED_AT_ONCE = 8
+REFERENCED_AT_ONCE = 60
+"""What fits into one transaction of every store, with what each version brings along."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered(SubjectChange):
+    """A version is written.
+
+    row: what to store; its revision is `head.revision + 1`. A version of the same number is overwritten (import), and
+        if it was the last to hold its id, that is displaced (`Catalog.displaced`).
+    purged: soft-deleted versions that go in the same commit, because the new one supersedes them; Conflict also if
+        `referred` has moved, then.
+    targets, seen: what its references resolved to, and the heads of those subjects (the subject's own excepted);
+        Conflict if one of them has another revision by now.
+    digests: equivalence digests by which `candidates` will find the version.
+    imported: the client brought the id: the content may have other ids beside it, and a buried id of the same content
+        comes back to life. Otherwise Conflict if the content has another live id in the context, or the id is buried.
+    """
+
+    row: Row
+    ts: int
+    nonce: str
+    purged: tuple[Row, ...] = ()
+    targets: tuple[Target, ...] = ()
+    seen: tuple[Head, ...] = ()
+    digests: tuple[str, ...] = ()
+    imported: bool = False
+
+    @property
+    def ids(self) -> frozenset[BodyKey]:
+        return _keys(self.scope, self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedVersion:
+    """A version as another registry had it.
+
+    row: with its own time and its own `deleted`; its revision is `head.revision + 1`. targets, digests: as of a
+    registration.
+    """
+
+    row: Row
+    targets: tuple[Target, ...] = ()
+    digests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Imported(SubjectChange):
+    """Versions of one subject are written as another registry had them.
+
+    At most `IMPORTED_AT_ONCE`, and several of them reference at most `REFERENCED_AT_ONCE` subjects together.
+
+    Each is stored anew: Conflict if one of these numbers is stored. Their ids may be held by others and the content may
+    have other ids beside them; a buried id of the same content comes back to life. They are written in the order of
+    `versions`, which tells by which id a content is known: the one written last, deleted or not. Who speaks for an id
+    that several of them hold is the one with the highest number.
+    seen: the heads of referenced subjects (its own excepted); Conflict if one has another revision by now.
+    """
+
+    versions: tuple[ImportedVersion, ...]
+    ts: int
+    nonce: str
+    seen: tuple[Head, ...] = ()
+
+    @property
+    def ids(self) -> frozenset[BodyKey]:
+        return _keys(self.scope, *(each.row for each in self.versions))
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced(SubjectChange):
+    """An id is said to be displaced: another registry had it in the place of a version that was written over there.
+
+    row: as that registry had it; its number is that of the place, which need not be stored here. standing: versions of
+    the subject that the journal tells again after it: the one in its place, and those by whose ids its content and that
+    one's are known. known: whether its content is known by this id from now on; else it comes after those by which it
+    is known already. Conflict if a version holds the id.
+    """
+
+    row: Row
+    standing: tuple[Row, ...]
+    ts: int
+    nonce: str
+    known: bool = False
+
+    @property
+    def ids(self) -> frozenset[BodyKey]:
+        return _keys(self.scope, self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionDeleted(SubjectChange):
+    """A version is soft-deleted.
+
+    Its row is marked, with the time of the delete. Conflict also if `referred` has moved.
+    """
+
+    row: Row
+    ts: int
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectDeleted(SubjectChange):
+    """Every version up to `through` (the highest active one) is soft-deleted.
+
+    Rows keep their time. Conflict also if `referred` has moved.
+    """
+
+    through: Version
+    ts: int
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPurged(SubjectChange):
+    """A soft-deleted version is removed for good.
+
+    With the last one go the subject's config and mode. Conflict as above.
+    """
+
+    row: Row
+    ts: int
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectPurged(SubjectChange):
+    """Every version of a soft-deleted subject, its config and its mode are removed for good. Conflict as above."""
+
+    rows: tuple[Row, ...]
+    ts: int
+    nonce: str
+
+
+def _keys(subject: Subject, *rows: Row) -> frozenset[BodyKey]:
+    return frozenset(BodyKey(subject.context, row.id) for row in rows)
+
+
+# --- settings of a scope ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChanged(SettingsChange):
+    """The config entry of a scope is replaced, or removed (None)."""
+
+    config: Config | None
+    ts: int
+    nonce: str
+
+    @property
+    def leads_to(self) -> tuple[Subject, ...]:
+        """By whatever path its alias is followed: under the default context, and under the scope's own."""
+        alias = self.config.alias if self.config else None
+        if not alias or alias == (self.seen.config.alias if self.seen.config else None):
+            return ()
+        return tuple(names.alias_target(alias, context) for context in (DEFAULT_CONTEXT, self.scope.context))
+
+    def concerns(self, subject: Subject) -> bool:
+        """What a subject with an alias holds is answered for by another (`Catalog.speaker`)."""
+        return subject == self.scope
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged(SettingsChange):
+    """The mode entry of a scope is replaced, or removed (None)."""
+
+    mode: str | None
+    ts: int
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportBegun(SettingsChange):
+    """A scope goes into IMPORT: all that is soft-deleted in it is purged and the mode set.
+
+    Conflict also if anything in scope is active, or if anything soft-deleted in scope is referenced by a stored schema.
+    """
+
+    ts: int
+    nonce: str
+
+    @property
+    def search(self) -> Search:
+        """The subjects in scope."""
+        return Search.under(self.scope)
+
+    def concerns(self, subject: Subject) -> bool:
+        return self.search.matches(subject)
+
+
+# --- contexts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ContextListed(ContextChange):
+    """A context is listed, also without a version in it; one that is listed stays so. The default context never is."""
+
+    ts: int
+    nonce: str
+
+    def was_written(self, catalog: Evidence) -> bool:
+        return self.context in catalog.contexts()
+
+
+@dataclass(frozen=True, slots=True)
+class ContextDropped(ContextChange):
+    """A context is no longer listed. Conflict if a version is stored in it."""
+
+    ts: int
+    nonce: str
+
+    def was_written(self, catalog: Evidence) -> bool:
+        return self.context not in catalog.contexts()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberingSet(ContextChange):
+    """New ids of a context go on after a number, which may be lower than the one given out last.
+
+    seen: that one, as `Catalog.max_id` told it; Conflict if another was given out meanwhile.
+    """
+
+    seen: SchemaId
+    after: SchemaId
+    ts: int
+    nonce: str
+
+    def was_written(self, catalog: Evidence) -> bool:
+        highest = catalog.max_id(self.context)
+        return self.after <= highest and (highest < self.seen or self.seen < self.after)
+
+
+Change = (
+    Registered
+    | Imported
+    | Displaced
+    | VersionDeleted
+    | SubjectDeleted
+    | VersionPurged
+    | SubjectPurged
+    | ConfigChanged
+    | ModeChanged
+    | ImportBegun
+    | ContextDropped
+    | ContextListed
+    | NumberingSet
+)
