@@ -1,17 +1,71 @@
-"""A draft on its way to a registration: is it a version already, and if not, what exactly is to be stored?"""
+"""A draft on its way to a registration: is it a version already, and if not, what exactly is to be stored?
 
-from dataclasses import replace
+Each step takes what the one before made:
+
+    Asked        the draft, and its subject as it was when it was asked for
+    Reading      what the text says by itself, where that is all that would be stored
+    Understood   the schema as it will be stored, and the id that its content has already
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sigla.changes import Head
 from sigla.errors import Conflict, EmptySchema, InvalidSchema, Malformed
-from sigla.model import BodyKey, Config, Draft, Guid, OfferedReference, Record, Schema, Tagged, Version
-from sigla.registry.steps import match, parsing
+from sigla.model import (
+    Body,
+    BodyKey,
+    Config,
+    Draft,
+    Guid,
+    OfferedReference,
+    Record,
+    Schema,
+    SchemaId,
+    Tagged,
+    Version,
+)
+from sigla.registry.steps import lost, match, parsing
 from sigla.registry.steps.match import Match
 from sigla.registry.steps.parsed import Offered
 from sigla.registry.stores import Stores, View
 from sigla.rules.guid import guid_of
 from sigla.rules.merge import VERSION_STAMP, stamped
 from sigla.rules.settings import fills_in
+from sigla.rules.subject import check_registrable
+
+
+class Asked(NamedTuple):
+    """normalize: whether the text is normalised; what is imported never is."""
+
+    draft: Draft
+    view: View
+    normalize: bool
+
+
+class Reading(NamedTuple):
+    """refusal: what a new schema of this text meets, though it can be read."""
+
+    offered: Offered
+    refusal: InvalidSchema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """offered: as it will be stored. id, body: what its content is known by in the context, and what stands there.
+
+    None for both where the content is new there, or brings another id along.
+    """
+
+    draft: Draft
+    view: View
+    offered: Offered
+    id: SchemaId | None
+    body: Body | None
+
+    def record(self, version: Version, id: SchemaId) -> Record:
+        """The answer, in the request's own words."""
+        return Record(self.offered.schema, self.offered.guid, self.view.subject, version, id)
 
 
 def guess(draft: Draft) -> Guid | None:
@@ -25,34 +79,37 @@ def guess(draft: Draft) -> Guid | None:
 
 
 def brings_id(draft: Draft) -> bool:
+    """An id of 0 or more is an import (REG-4)."""
     return draft.id is not None and draft.id >= 0
 
 
-def is_derived(draft: Draft, config: Config) -> bool:
-    """Whether more is stored than was sent, so that an existing version cannot be told beforehand (REG-1)."""
-    return bool(draft.tags_to_add or draft.tags_to_remove or draft.propagate_tags) or fills_in(config)
+def check_unmoved(seen: Head | None, view: View) -> None:
+    """What a draft was made from must still be so, or it would bring back what has been changed since."""
+    if seen is not None and (seen.subject, seen.revision) != (view.head.subject, view.head.revision):
+        raise Conflict
 
 
-def understood(stores: Stores, view: View, draft: Draft, *, normalize: bool) -> tuple[Offered, InvalidSchema | None]:
-    """The draft as the pre-check sees it: lenient. With it the refusal that a new schema of this text will meet."""
+# --- is it a version already? ----------------------------------------------------------------------------------------
 
-    def parse(*, strict: bool) -> Offered:
-        offered = parsing.understand(
-            stores, view, draft.text, draft.type, draft.references, strict=strict, normalize=normalize
-        )
-        return offered.described(draft.metadata, draft.rule_set)
 
-    if not _validates_as_new(draft, view.config):
-        return parse(strict=False), None
+def read(stores: Stores, asked: Asked) -> Reading | None:
+    """What the text says. None where there is no text, or where more would be stored than was sent (REG-1)."""
+    draft, config = asked.draft, asked.view.config
+    if parsing.is_blank(draft.text) or _is_derived(draft, config):
+        return None
+    if not _validates_as_new(draft, config):
+        return Reading(_offer(stores, asked, strict=False))
     try:
-        return parse(strict=True), None
+        return Reading(_offer(stores, asked, strict=True))
     except InvalidSchema as refusal:
-        return parse(strict=False), refusal
+        # What was registered under other rules is still known.
+        return Reading(_offer(stores, asked, strict=False), refusal)
 
 
-def existing(stores: Stores, view: View, draft: Draft, offered: Offered) -> Record | None:
+def known(stores: Stores, asked: Asked, offered: Offered) -> Record | None:
     """An active version that the draft already is, whatever the mode (REG-1)."""
-    found = _precheck(stores, view, draft, offered)
+    draft, view = asked.draft, asked.view
+    found = _known_match(stores, view, draft, offered)
     if found is None:
         return None
     row = found.row
@@ -70,13 +127,28 @@ def existing(stores: Stores, view: View, draft: Draft, offered: Offered) -> Reco
     return Match(other, schema).record(view.subject, offered)
 
 
-def with_tags(stores: Stores, view: View, draft: Draft) -> Draft:
-    """The draft with the tags it asks for; using them stamps the version (REG-6a)."""
+def _known_match(stores: Stores, view: View, draft: Draft, offered: Offered) -> Match | None:
+    if draft.version is None or draft.version >= 0:
+        return match.find(stores, view, offered, deleted=False)
+    newest = view.head.newest
+    return match.equivalent_to(stores, view, offered, newest) if newest else None
+
+
+def _is_derived(draft: Draft, config: Config) -> bool:
+    return bool(draft.tags_to_add or draft.tags_to_remove or draft.propagate_tags) or fills_in(config)
+
+
+# --- what is to be stored? -------------------------------------------------------------------------------------------
+
+
+def with_tags(stores: Stores, asked: Asked) -> Asked:
+    """With the tags that the draft asks for; using them stamps the version (REG-6a)."""
+    draft, view = asked.draft, asked.view
     add = tuple(draft.tags_to_add)
     if draft.propagate_tags:
         add = _newest_tags(stores, view) + add
     if not (add or draft.tags_to_remove):
-        return draft
+        return asked
     if parsing.is_blank(draft.text):
         raise EmptySchema
     offered = parsing.understand(stores, view, draft.text, draft.type, draft.references, strict=False, normalize=False)
@@ -86,44 +158,78 @@ def with_tags(stores: Stores, view: View, draft: Draft) -> Draft:
         raise InvalidSchema(reason=malformed.reason) from malformed
     explicit = draft.tags_to_add or draft.tags_to_remove
     version = -1 if explicit and draft.version is None else draft.version
-    return replace(draft, text=text, version=version)
+    return asked._replace(draft=replace(draft, text=text, version=version))
 
 
-def cloned(stores: Stores, view: View, draft: Draft) -> Draft:
+def check_mode(asked: Asked) -> None:
+    """Whether the mode lets this draft be written (REG-2). Raises ReadOnly, NotInImportMode, NotInReadWriteMode."""
+    check_registrable(asked.view.subject, asked.view.mode, with_id=brings_id(asked.draft))
+
+
+def with_text(stores: Stores, asked: Asked) -> Asked:
     """A draft without text means the newest version's: so metadata and rules alone get a version (REG-5)."""
+    draft, view = asked.draft, asked.view
+    if not parsing.is_blank(draft.text):
+        return asked
     newest = view.head.newest
-    if newest is None:
+    if view.importing or newest is None:
         raise EmptySchema
     schema = stores.body(view.subject, newest).schema
     references = tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references)
-    return replace(draft, text=schema.text, type=schema.type, references=references)
+    if references:
+        # Nothing but what is referenced is asked anew: the mode stays the one that was judged.
+        again = stores.look(view.subject, references=references)
+        check_unmoved(view.head, again)
+        view = replace(again, mode=view.mode)
+    return asked._replace(view=view, draft=replace(draft, text=schema.text, type=schema.type, references=references))
 
 
-def with_references(stores: Stores, view: View, draft: Draft) -> View:
-    """The view, asked with the draft's references as well."""
-    if not draft.references:
-        return view
-    again = stores.look(view.subject, references=draft.references)
-    check_unmoved(view.head, again)
-    return again
+def understood(stores: Stores, asked: Asked, reading: Reading | None) -> Understood:
+    """The schema as it will be stored: read (REG-7), described (REG-6), and known by an id or not (REG-8).
+
+    A body that was lost is put back, whether or not the subject has the content already.
+    """
+    draft, view = asked.draft, asked.view
+    if reading is None:
+        offered = _offer(stores, asked, strict=_validates_as_new(draft, view.config))
+    elif reading.refusal is not None:
+        raise reading.refusal
+    else:
+        offered = reading.offered
+    if not view.importing:
+        offered = _described(stores, view, draft, offered)
+    id = stores.id_of(view, offered.guid)
+    if id is None or (brings_id(draft) and id != draft.id):
+        return Understood(draft, view, offered, None, None)
+    return Understood(draft, view, offered, id, lost.standing(stores, BodyKey(view.subject.context, id), offered))
 
 
-def check_unmoved(seen: Head | None, view: View) -> None:
-    """What a draft was made from must still be so, or it would bring back what somebody has changed since."""
-    if seen is not None and (seen.subject, seen.revision) != (view.head.subject, view.head.revision):
-        raise Conflict
+def same(stores: Stores, understood: Understood) -> Record | None:
+    """An active version of identical content (REG-8), or an equivalent one (REG-9), unless a number is demanded."""
+    draft, view, offered = understood.draft, understood.view, understood.offered
+    if draft.version:
+        return None
+    held = match.holding(stores, view, offered, understood.id)
+    if held is None or held.deleted:
+        active = match.equivalents(stores, view, offered, deleted=False)
+        held = next((m.row for m in active if not brings_id(draft) or m.row.id == draft.id), None)
+    return None if held is None else understood.record(held.version, held.id)
 
 
-def offer(stores: Stores, view: View, draft: Draft, *, normalize: bool) -> Offered:
-    strict = _validates_as_new(draft, view.config)
+def _offer(stores: Stores, asked: Asked, *, strict: bool) -> Offered:
+    draft = asked.draft
     offered = parsing.understand(
-        stores, view, draft.text, draft.type, draft.references, strict=strict, normalize=normalize
+        stores, asked.view, draft.text, draft.type, draft.references, strict=strict, normalize=asked.normalize
     )
     return offered.described(draft.metadata, draft.rule_set)
 
 
-def described(stores: Stores, view: View, draft: Draft, offered: Offered) -> Offered:
-    """With metadata and rules from config and newest version, and stamped where a stamp is asked for (REG-6)."""
+def _validates_as_new(draft: Draft, config: Config) -> bool:
+    return not brings_id(draft) and config.validate_new_schemas is not False
+
+
+def _described(stores: Stores, view: View, draft: Draft, offered: Offered) -> Offered:
+    """With metadata and rules from config and newest version, and stamped where a stamp is asked for."""
     newest = stores.body(view.subject, view.head.newest).schema if view.head.newest else None
     offered = match.described(offered, view.config, newest)
     metadata = offered.schema.metadata
@@ -131,17 +237,6 @@ def described(stores: Stores, view: View, draft: Draft, offered: Offered) -> Off
         return offered
     number = draft.version if draft.version and draft.version > 0 else view.head.highest + 1
     return offered.described(stamped(metadata, number), offered.schema.rule_set)
-
-
-def _validates_as_new(draft: Draft, config: Config) -> bool:
-    return not brings_id(draft) and config.validate_new_schemas is not False
-
-
-def _precheck(stores: Stores, view: View, draft: Draft, offered: Offered) -> Match | None:
-    if draft.version is None or draft.version >= 0:
-        return match.find(stores, view, offered, deleted=False)
-    newest = view.head.newest
-    return match.equivalent_to(stores, view, offered, newest) if newest else None
 
 
 def _newest_tags(stores: Stores, view: View) -> tuple[Tagged, ...]:

@@ -6,7 +6,7 @@ replaced here: only `sigla scrub` and `sigla import` do that, where an operator 
 """
 
 from sigla.errors import BodyMissing, Taken
-from sigla.model import Body, BodyKey
+from sigla.model import Body, BodyKey, Record
 from sigla.registry.steps.committing import nonce
 from sigla.registry.steps.parsed import Offered
 from sigla.registry.stores import Stores
@@ -21,6 +21,12 @@ def standing(stores: Stores, key: BodyKey, offered: Offered) -> Body:
         return stores.bodies.get(key)
     except BodyMissing:
         return _put_back(stores, key, offered)
+
+
+def check_standing(stores: Stores, record: Record, offered: Offered) -> None:
+    """Has the body of a version that was found put back if it is lost, which takes the very same content."""
+    if record.id is not None and record.subject is not None and record.guid == offered.guid:
+        standing(stores, BodyKey(record.subject.context, record.id), offered)
 
 
 def _put_back(stores: Stores, key: BodyKey, offered: Offered) -> Body:
