@@ -25,32 +25,32 @@ def check(
     Raises VersionNotFound for a number that is not active, InvalidSchema and its kin.
     """
     view = stores.ask(subject, references=draft.references, versions=() if version is None else (version,))
-    only = None if version is None else _one(view, version)
-    offered = parsing.understand(
+    only = None if version is None else _one(view, version)  # COMPAT-1
+    offered = parsing.understand(  # COMPAT-4
         stores,
         view,
         draft.text,
         draft.type,
         draft.references,
         strict=view.config.validate_new_schemas is not False,
-        normalize=normalize or bool(view.config.normalize),
+        normalize=normalize or bool(view.config.normalize),  # COMPAT-6
     )
-    return messages(stores, view, offered.described(draft.metadata, draft.rule_set), only)
+    return messages(stores, view, offered.described(draft.metadata, draft.rule_set), only)  # COMPAT-5
 
 
 def messages(stores: Stores, view: View, offered: Offered, only: Sequence[Row] | None = None) -> tuple[str, ...]:
     """The messages against the active versions, or against `only` these."""
     config = view.config
-    rows = _active(stores, view) if only is None else only
+    rows = _active(stores, view) if only is None else only  # COMPAT-2
     return compatibility.check(
         offered.parsed,
         offered.schema.metadata,
         (_earlier(stores, view, row) for row in rows),
         language=offered.language,
         level=config.level or stores.options.default_level,
-        group=config.group,
-        validate_fields=bool(config.validate_fields),
-        policy=config.policy or STRICT,
+        group=config.group,  # COMPAT-7
+        validate_fields=bool(config.validate_fields),  # COMPAT-9
+        policy=config.policy or STRICT,  # COMPAT-8
     )
 
 

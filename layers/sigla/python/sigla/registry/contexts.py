@@ -15,7 +15,7 @@ def contexts(stores: Stores, prefix: str = "", *, page: Page) -> list[str]:
 
     def listed() -> Iterator[str]:
         yield DEFAULT_CONTEXT
-        yield from stores.catalog.contexts()
+        yield from stores.catalog.contexts()  # CTX-1, CTX-2
 
     return paged((context for context in listed() if context.startswith(prefix)), page)
 
@@ -27,9 +27,9 @@ def drop_context(stores: Stores, context: str) -> None:
     """
 
     def attempt() -> None:
-        if next(stores.catalog.subjects(Search(context=context)), None) is not None:
+        if next(stores.catalog.subjects(Search(context=context)), None) is not None:  # CTX-3
             raise ContextNotEmpty(context=f":{context}:")
-        if context in stores.catalog.contexts():
+        if context in stores.catalog.contexts():  # CTX-4
             commit(stores, ContextDropped(context, stores.clock.now(), nonce()))
 
     until_committed(stores, "Delete context operation", attempt)

@@ -1,4 +1,7 @@
-"""Soft and permanent deletes, with every precondition."""
+"""Soft and permanent deletes, with every precondition (DEL-1 to DEL-14).
+
+The order of the checks is part of the contract: it decides which refusal a client meets first (docs/api.md §6).
+"""
 
 from collections.abc import Sequence
 
@@ -27,12 +30,14 @@ def delete_version(stores: Stores, subject: Subject, version: Version, *, perman
 
     def attempt() -> Version:
         view = stores.ask(subject, versions=(version,))
-        row = _existing(view, version)
-        _check_act(view, row, Act.DELETE if not permanent else None)
-        check_writable(view.subject, view.mode)
-        _check_version_unreferenced(stores, view, row, permanent=permanent)
-        _check_act(view, row, Act.PURGE if permanent else None)
-        change = VersionPurged if permanent else VersionDeleted
+        row = _existing(view, version)  # DEL-3
+        if not permanent:
+            _check_act(view, row, Act.DELETE)  # DEL-2
+        check_writable(view.subject, view.mode)  # DEL-4
+        _check_version_unreferenced(stores, view, row, permanent=permanent)  # DEL-5
+        if permanent:
+            _check_act(view, row, Act.PURGE)  # DEL-6, DEL-7
+        change = VersionPurged if permanent else VersionDeleted  # DEL-8
         commit(stores, change(view.head, row, stores.clock.now(), nonce()))
         return row.version
 
@@ -49,21 +54,21 @@ def delete_subject(stores: Stores, subject: Subject, *, permanent: bool = False)
 
     def attempt() -> list[Version]:
         view = stores.ask(subject)
-        if not view.head.highest:
+        if not view.head.highest:  # DEL-9
             raise SubjectNotFound(subject=view.subject)
-        if not permanent and view.head.newest is None:
+        if not permanent and view.head.newest is None:  # DEL-10
             raise SubjectSoftDeleted(subject=view.subject)
-        check_writable(view.subject, view.mode)
+        check_writable(view.subject, view.mode)  # DEL-11
         rows = [row for row in stores.catalog.history(view.subject) if permanent or not row.deleted]
         if not rows:
-            raise Conflict  # somebody else has deleted them since we asked
-        _check_subject_may_go(stores, view, rows, permanent=permanent)
+            raise Conflict  # another writer has deleted them since we asked
+        _check_subject_may_go(stores, view, rows, permanent=permanent)  # DEL-12, DEL-13
         ts, mark = stores.clock.now(), nonce()
         if permanent:
             commit(stores, SubjectPurged(view.head, tuple(rows), ts, mark))
         else:
             commit(stores, SubjectDeleted(view.head, rows[-1].version, ts, mark))
-        return [row.version for row in rows]
+        return [row.version for row in rows]  # DEL-14
 
     return until_committed(stores, "Delete subject operation", attempt)
 
@@ -77,10 +82,8 @@ def _existing(view: View, version: Version) -> Row:
     raise VersionNotFound(version=version) if view.head.highest else SubjectNotFound(subject=view.subject)
 
 
-def _check_act(view: View, row: Row, act: Act | None) -> None:
-    """Whether the row's state allows the act; the two acts are judged at different moments of the order of checks."""
-    if act is None:
-        return
+def _check_act(view: View, row: Row, act: Act) -> None:
+    """Whether the row's state allows the act (`LIFE`)."""
     outcome = LIFE[State.SOFT_DELETED if row.deleted else State.LIVE, act]
     if isinstance(outcome, type) and issubclass(outcome, Refusal):
         raise outcome(subject=view.subject, version=row.version)

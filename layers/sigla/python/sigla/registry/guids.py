@@ -20,15 +20,15 @@ def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
 
     In the default context first, in each the last id written that is live.
     """
-    guid = _guid(text)
+    guid = _guid(text)  # GUID-1
     found = _standing(stores, guid)
     if found is None or not _is_active(found[2]):
-        found = _most_alive(_live(stores, guid), found)
+        found = _most_alive(_live(stores, guid), found)  # GUID-2
     if found is None:
         raise SchemaNamedNotFound(key=text)
     key, body, speaker = found
     record = record_of(key, body, speaker)
-    return replace(rendered(stores, record, form), subject=None, version=None, id=None)
+    return replace(rendered(stores, record, form), subject=None, version=None, id=None)  # GUID-3
 
 
 def _most_alive(live: Iterator[Meant], known: Meant | None) -> Meant | None:

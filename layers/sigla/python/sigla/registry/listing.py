@@ -17,7 +17,7 @@ BATCH = 200
 
 
 def subjects(stores: Stores, search: Search, *, show: Show, page: Page) -> list[Subject]:
-    """Ascending by UTF-16 code units of the qualified name."""
+    """Ascending by UTF-16 code units of the qualified name (SUB-1, SUB-2)."""
     found = stores.catalog.subjects(search, show, skip=page.offset)
     return paged(found, Page(0, page.limit))
 
@@ -33,12 +33,12 @@ def versions(
 ) -> list[int]:
     """Numbers, ascending by absolute value. Raises SubjectNotFound where nothing may be seen (VER-1)."""
     view = stores.ask(subject)
-    if not is_known(view, deleted=deleted or deleted_only):
+    if not is_known(view, deleted=deleted or deleted_only):  # VER-1
         raise SubjectNotFound(subject=view.subject)
     rows = stores.catalog.history(view.subject)
-    if deleted_as_negative:
+    if deleted_as_negative:  # VER-2
         numbers = (-row.version if row.deleted else row.version for row in rows)
-    elif deleted_only:
+    elif deleted_only:  # VER-3
         numbers = (row.version for row in rows if row.deleted)
     else:
         numbers = (row.version for row in rows if deleted or not row.deleted)
@@ -51,7 +51,7 @@ def referenced_by(stores: Stores, subject: Subject, version: Version, *, deleted
     def stored(view: View) -> Row | None:
         return view.row(version)
 
-    view, row = locate(stores, subject, (version,), stored, deleted=True)
+    view, row = locate(stores, subject, (version,), stored, deleted=True)  # LIST-5
     ids = (
         (referrer.subject.context, referrer.id)
         for _, referrer in stores.catalog.referrers(view.subject, row.version)
@@ -76,10 +76,10 @@ def schemas(
 
     aliases: also the schemas of subjects that a matching subject's config names as its alias, which then say so.
     """
-    aliased = _aliased(stores, search) if aliases else {}
+    aliased = _aliased(stores, search) if aliases else {}  # LIST-4
     targets = [subject for subject in aliased if not search.matches(subject)]
     skip = 0 if rule_type or targets else page.offset
-    rows: Iterable[tuple[Subject, Row]] = stores.catalog.versions(
+    rows: Iterable[tuple[Subject, Row]] = stores.catalog.versions(  # LIST-1, LIST-2, LIST-3
         search, deleted=deleted, latest_only=latest_only, skip=skip
     )
     if targets:

@@ -88,9 +88,9 @@ def schema_by_id(
 
     The one asked for, else the smallest; of it the version written last.
     """
-    key, body, holder = meaning_in(stores, schema_id, subject or Subject(DEFAULT_CONTEXT, ""))
+    key, body, holder = meaning_in(stores, schema_id, subject or Subject(DEFAULT_CONTEXT, ""))  # ID-1, ID-2, ID-3
     record = record_of(key, body, holder)
-    if with_max_id:
+    if with_max_id:  # ID-4
         check_catalogued(holder)
         record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
     return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
@@ -107,17 +107,15 @@ def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
 def holders_of(
     stores: Stores, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
 ) -> list[tuple[Subject, Version]]:
-    """Of each subject that holds the id the version written last.
-
-    `subject` only says where to look (ID-5). Raises SchemaNotFound.
-    """
-    found = _interpret(stores, schema_id, _renamed(stores, subject))
-    if found is None:
+    """The version written last of each subject that holds the id; `subject` only says where. Raises SchemaNotFound."""
+    found = _interpret(stores, schema_id, _renamed(stores, subject))  # ID-5
+    if found is None:  # ID-8
         raise SchemaNotFound
     key, holder = _standing_for(stores, *found)
     check_catalogued(holder)
     last: dict[Subject, Holder] = {}
     for each in _same_content(stores, key, body_of(stores, key, holder)):
+        # ID-6, and of those the one written last (ID-7).
         if (deleted or not each.deleted) and each.revision >= getattr(last.get(each.subject), "revision", 0):
             last[each.subject] = each
     return paged(((holder.subject, holder.version) for holder in last.values()), page)
@@ -159,8 +157,8 @@ def version(
     """
 
     def visible(view: View) -> Row | None:
-        row = view.row(number)
-        return row if row is not None and (deleted or not row.deleted) else None
+        row = view.row(number)  # VER-7
+        return row if row is not None and (deleted or not row.deleted) else None  # VER-5
 
     view, row = locate(stores, subject, (number,), visible, deleted=deleted)
     record = stored_record(stores, view.subject, row)
@@ -179,10 +177,10 @@ def locate(
     view = stores.ask(subject, versions=numbers)
     if row := visible(view):
         return view, row
-    for other in namesakes(stores, view):
+    for other in namesakes(stores, view):  # VER-8
         if row := visible(namesake := stores.look(other, versions=numbers)):
             return namesake, row
-    if not is_known(view, deleted=deleted):
+    if not is_known(view, deleted=deleted):  # VER-6
         raise SubjectNotFound(subject=view.subject)
     raise VersionNotFound(version=numbers[0])
 
@@ -204,11 +202,12 @@ def lookup(
 ) -> Record:
     """The version that the draft is, here or in a namesake. Raises SubjectNotFound, SchemaNotFound, InvalidSchema."""
     view = stores.ask(subject, references=draft.references)
-    found = _lookup_in(stores, view, draft, normalize=normalize, deleted=deleted)
-    if found is None:
+    found = _lookup_in(stores, view, draft, normalize=normalize, deleted=deleted)  # LOOK-1 to LOOK-4
+    if found is None:  # LOOK-5
         found = next(_lookup_in_namesakes(stores, view, draft, normalize=normalize, deleted=deleted), None)
     if found is not None:
         return rendered(stores, found, form)
+    # LOOK-6
     raise SchemaNotFound if is_known(view, deleted=deleted) else SubjectNotFound(subject=view.subject)
 
 
@@ -224,7 +223,7 @@ def find_by_metadata(
     view = stores.ask(subject)
     if not is_known(view, deleted=deleted):
         raise SubjectNotFound(subject=view.subject)
-    for row in reversed(stores.catalog.history(view.subject)):
+    for row in reversed(stores.catalog.history(view.subject)):  # LIST-6
         if row.deleted and not deleted:
             continue
         metadata = stores.body(view.subject, row).schema.metadata
@@ -320,7 +319,7 @@ def namesakes(stores: Stores, view: View) -> Iterator[Subject]:
 
 
 def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool) -> Record | None:
-    """Stage A with the draft as it is, then stage B with what a registration would give it."""
+    """With the draft as it is (LOOK-2, LOOK-3), then with what a registration would give it (LOOK-4)."""
     if parsing.is_blank(draft.text):
         return None
     offered = parsing.understand(

@@ -16,27 +16,27 @@ def tag(stores: Stores, subject: Subject, version: str, request: TagRequest) -> 
     Raises InvalidSubject, InvalidVersion, SubjectNotFound, VersionNotFound,
     InvalidRuleSet, and what a registration raises.
     """
-    names.check_registrable(subject)
+    names.check_registrable(subject)  # TAG-1, in this order
     number = names.version(version)
     before = Version(request.new_version - 1) if request.new_version and request.new_version > 1 else LATEST
 
     def derive() -> tuple[Draft, Head]:
         view = stores.ask(subject, versions=(number, before))
-        schema = _base(stores, view, number)
-        metadata = schema.metadata if request.metadata is None else request.metadata
+        schema = _base(stores, view, number)  # TAG-1
+        metadata = schema.metadata if request.metadata is None else request.metadata  # TAG-3
         draft = Draft(
             schema.text,
             schema.type,
             tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references),
             metadata=stamped(metadata, request.new_version or 0),
-            rule_set=_rule_set(stores, view, before, request),
+            rule_set=_rule_set(stores, view, before, request),  # TAG-4
             version=request.new_version or 0,
-            tags_to_add=request.add,
+            tags_to_add=request.add,  # TAG-2
             tags_to_remove=request.remove,
         )
         return draft, view.head
 
-    return register_derived(stores, subject, derive)
+    return register_derived(stores, subject, derive)  # TAG-5
 
 
 def _base(stores: Stores, view: View, number: Version) -> Schema:
