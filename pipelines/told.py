@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sigla.errors import StoreError, Unusable
+from sigla.errors import FormTooNew, StoreError, Unusable
 from sigla.opening import DataNotOpened
 from sigla.settings import InvalidSetting
 
@@ -23,7 +23,12 @@ MISUSED: Final = 2
 Kinds = Mapping[type[Exception], int]
 """Exceptions whose message is the whole story, with their status."""
 
-ALWAYS: Final[Kinds] = {DataNotOpened: MISUSED, InvalidSetting: MISUSED, Unusable: MISUSED}
+ALWAYS: Final[Kinds] = {
+    DataNotOpened: MISUSED,
+    FormTooNew: MISUSED,
+    InvalidSetting: MISUSED,
+    Unusable: MISUSED,
+}
 
 # Of a folder or a file that somebody named; an OSError of another kind may be over at the next attempt.
 _UNUSABLE: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)

@@ -12,7 +12,7 @@ import orjson
 
 from pipelines.land.plan import Answer, Binding, Head, Strategy
 from pipelines.places import Place
-from sigla.errors import StoreError
+from sigla.errors import FormTooNew, StoreError
 from sigla.model import BodyKey, Row, SchemaId, Search, Show, Subject
 from sigla.ports import Catalog, Clock
 
@@ -39,11 +39,13 @@ class Heads:
     max_stale_ms: int
 
     def now(self) -> Answer:
-        """Raises NoHead, Misbound."""
+        """Raises NoHead, Misbound, FormTooNew."""
         if self.catalog is None:
             return self._saved("No table is named")
         try:
             heads = {binding: _asked(self.catalog, self.context, binding) for binding in self.bindings}
+        except FormTooNew:  # waiting would not help
+            raise
         except StoreError as silent:
             return self._saved(f"The catalog does not answer ({silent})")
         bound = [

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipelines.load.frames import Row, batches, ddl, rows
+from sigla.errors import FormTooNew
 from sigla.journal.replay import FORM, read_line
 
 RECORDS: Final = pa.schema(
@@ -136,6 +137,8 @@ def _records(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
             if line.strip():
                 try:
                     (offset,), record = read_line(line.encode())
+                except FormTooNew as newer:
+                    raise NoSource(f"A line of {source} {newer.why}. Nothing is loaded.") from None
                 except ValueError:  # NotARecord; or it is of a segment of the journal, and has no offset
                     raise NoSource(
                         f"A line of {source} is no record, which is {FORM}: {line[:SHOWN]}… Nothing is loaded."

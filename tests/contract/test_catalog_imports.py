@@ -126,6 +126,7 @@ def test_one_commit_is_one_row_of_the_journal(stores: Stores) -> None:
     [(_, row)] = stores.journal.read()
     named = {"type": "SCHEMA", "context": ".", "name": "orders-value"}
     assert row == {
+        "form": 1,
         "change": "Imported",
         "ts": NOW,
         "nonce": "once",

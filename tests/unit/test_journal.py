@@ -17,6 +17,7 @@ def test_a_row_says_what_changed_and_by_whom() -> None:
     """Its revision is the one the subject has afterwards."""
     change = a_registered(Head(ORDERS, revision=4), id=7, nonce="n")
     assert journal.row(change) == {
+        "form": 1,
         "change": "Registered",
         "ts": NOW,
         "nonce": "n",

@@ -30,7 +30,7 @@ TARGETS = st.lists(st.builds(a_target, SUBJECT, st.builds(a_row, NUMBERS, NUMBER
 SCHEMA = st.builds(a_schema, TEXTS, references=REFERENCES, metadata=st.none() | METADATA, rule_set=st.none() | RULE_SET)
 BODY = st.builds(
     a_body, schema=SCHEMA, targets=TARGETS, subject=SUBJECT, version=NUMBERS, gone=st.booleans(),
-    compiled=st.none() | st.binary(max_size=9),
+    compiled=st.none() | st.binary(max_size=9), epoch=st.none() | NUMBERS,
 )  # fmt: skip
 ROW = st.builds(a_row, NUMBERS, NUMBERS, references=REFERENCES, deleted=st.booleans(), ts=NUMBERS, revision=NUMBERS)
 FLAG = st.none() | st.booleans()
@@ -81,6 +81,7 @@ def test_a_body_can_be_read_by_a_person() -> None:
     stored = orjson.loads(records.body_bytes(BodyKey(".eu", SchemaId(7)), body))
     assert re.fullmatch("[0-9a-f]{32}", stored.pop("digest"))
     assert stored == {
+        "form": 1,
         "context": ".eu",
         "id": 7,
         "schemaType": "AVRO",
@@ -105,7 +106,7 @@ def test_a_body_can_be_read_by_a_person() -> None:
 
 WRONG: dict[str, object] = {
     "references": 5, "schemaType": None, "schema": 5, "metadata": 5, "ruleSet": [5], "guid": 5, "subject": "s",
-    "version": True, "ts": "x", "nonce": None, "gone": 0, "fileDescriptorSet": 5,
+    "version": True, "ts": "x", "nonce": None, "gone": 0, "fileDescriptorSet": 5, "epoch": "2",
 }  # fmt: skip
 TARGET = {"context": ".", "subject": "s", "version": 1, "id": 1}
 USES = {"name": "n", "subject": "s", "version": 1, "resolved": TARGET}

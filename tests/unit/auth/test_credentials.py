@@ -298,6 +298,14 @@ def test_a_damaged_key_opens_nothing_and_says_why(
     assert why in said
 
 
+def test_a_key_of_a_newer_release_opens_nothing_and_says_what_to_install(keys: Kept, clock: FixedClock) -> None:
+    """What this one does not know of may be what it must not do. To make a new one would be the wrong advice."""
+    told: list[str] = []
+    keys.records["orders"] = json.dumps(WHOLE | {"form": 99}).encode()
+    assert BasicKeys(keys, clock, lambda _, why: told.append(why))(basic("orders", "x")) is None
+    assert told == ["it has form 99, written by a newer release of Sigla: install that release or a later one"]
+
+
 def test_a_whole_record_is_a_key(keys: Kept, who: BasicKeys) -> None:
     """What the damaged ones are made of."""
     keys.records["orders"] = json.dumps(WHOLE).encode()

@@ -104,7 +104,7 @@ def as_streamed(stores: AwsStores) -> list[dict[str, Any]]:
     items = [item for page in pages for item in page["Items"]]
     return [
         {
-            "eventName": "INSERT" if "form" in item else "MODIFY",
+            "eventName": "INSERT" if _is_journal(item) else "MODIFY",
             "dynamodb": {"Keys": {"pk": item["pk"], "sk": item["sk"]}, "NewImage": item},
         }
         for item in items
@@ -113,7 +113,11 @@ def as_streamed(stores: AwsStores) -> list[dict[str, Any]]:
 
 def rows_of(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The journal rows among them."""
-    return [record for record in records if "form" in record["dynamodb"].get("NewImage", {})]
+    return [record for record in records if _is_journal(record["dynamodb"].get("NewImage", {"pk": {"S": ""}}))]
+
+
+def _is_journal(item: dict[str, Any]) -> bool:
+    return "#j#" in item["pk"]["S"]
 
 
 # --- what there is ---------------------------------------------------------------------------------------------------

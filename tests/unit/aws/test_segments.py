@@ -57,6 +57,7 @@ def test_a_line_is_a_record_of_the_topic_and_says_where_it_belongs(world: World,
     first, listed = journal_rows(stores), told[0]
     at, nonce = min(first)
     assert listed == {
+        "form": 1,
         "timestamp": NOW,
         "key": '{"keytype":"CONTEXT","tenant":"default","context":".c","magic":0}',
         "value": '{"tenant":"default","context":".c"}',

@@ -92,7 +92,7 @@ def test_a_busy_service_is_asked_again_with_pauses_and_then_given_up(
     faults.plan = once(lambda _: True, fault)
     table.transact([put(("p", "s"), {})])
     faults.plan = no_fault
-    assert table.get(("p", "s")) == {"pk": "p", "sk": "s"}
+    assert table.get(("p", "s")) == {"pk": "p", "sk": "s", "form": 1}
 
 
 @pytest.mark.parametrize("way, tries", [(THROTTLING, TRIES), (FAILING, FAULTS), (REFUSING, FAULTS)])
@@ -167,14 +167,14 @@ def test_a_transaction_without_an_answer_has_an_unknown_outcome(stores: AwsStore
         table.transact([put(("p", "s"), {"number": 1}, ABSENT)])
     faults.plan = no_fault
     assert cancelled.value.repeated
-    assert list(cancelled.value.items) == [{"pk": "p", "sk": "s", "number": 1}]
+    assert list(cancelled.value.items) == [{"pk": "p", "sk": "s", "form": 1, "number": 1}]
 
 
 def test_an_update_sets_removes_and_adds(table: Table) -> None:
     """Whatever the attribute is called."""
     table.transact([put(("p", "s"), {"at": 1, "name": "n", "count": 2})])
     table.transact([update(("p", "s"), {"at": 5, "name": None}, add={"count": -1})])
-    assert table.get(("p", "s")) == {"pk": "p", "sk": "s", "at": 5, "count": 1}
+    assert table.get(("p", "s")) == {"pk": "p", "sk": "s", "form": 1, "at": 5, "count": 1}
     table.transact([delete(("p", "s"))])
     assert table.get(("p", "s")) is None
 

@@ -163,9 +163,10 @@ def test_garbage_is_replaced(zone: Zone) -> None:
         assert zone.behind.read[key(1)] == before + 1
 
 
-def test_a_body_of_a_release_that_writes_another_form_is_read_behind_the_ring(zone: Zone) -> None:
+@pytest.mark.parametrize("content", [b'{"form":"of tomorrow"}', b'{"form":99}'])
+def test_a_body_of_a_release_that_writes_another_form_is_read_behind_the_ring(zone: Zone, content: bytes) -> None:
     """Two releases share a ring while one replaces the other."""
-    zone.stands(1, entries.body(keys.ring_key("default", key(1)), b'{"form":"of tomorrow"}'))
+    zone.stands(1, entries.body(keys.ring_key("default", key(1)), content))
     assert zone.read(1) == [text(1)]
 
 

@@ -11,6 +11,8 @@ is the first three digits of the number. Texts are contract, oddities included; 
     └─ StoreError
        ├─ Conflict             the world moved between ask and commit; decide again
        ├─ Taken                another body stands under this key
+       ├─ Unusable             nothing comes of asking again
+       │  └─ FormTooNew        a newer release wrote what is stored: it is neither read nor written over
        ├─ BodyLost             what an id means cannot be read: nothing stands there, or not what was put there
        ├─ ForeignData          a store is not known to be this deployment's: it is neither believed nor written to
        └─ OutcomeUnknown       the store did not say whether it committed; look at the nonce
@@ -18,6 +20,7 @@ is the first three digits of the number. Texts are contract, oddities included; 
 
 from typing import ClassVar, Final, Self
 
+from sigla.forms import too_new
 from sigla.model import Body, BodyKey, Subject, Version
 
 
@@ -260,6 +263,14 @@ class StoreError(Exception):
 
 class Unusable(StoreError):
     """The store is not there, or is not for who asks: nothing comes of asking again."""
+
+
+class FormTooNew(Unusable):
+    """What is stored has a form that only a newer release knows. what: as people call it; why: what to do about it."""
+
+    def __init__(self, what: str, form: int, known: int) -> None:
+        self.why = too_new(form, known)
+        super().__init__(f"{what} {self.why}")
 
 
 class Conflict(StoreError):

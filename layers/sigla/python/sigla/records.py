@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from sigla import forms
+from sigla.errors import FormTooNew
 from sigla.keys import utf16
 from sigla.model import (
     Body,
@@ -193,13 +195,15 @@ def body_bytes(key: BodyKey, body: Body) -> bytes:
 
     The last member is a digest of all the others.
     """
-    form = {"context": key.context, "id": key.id} | schema_json(body.schema)
+    form: Json = {forms.FORM: forms.BODY, "context": key.context, "id": key.id} | schema_json(body.schema)
     form["references"] = [_used_json(*each) for each in zip_longest(body.schema.references, body.targets)]
     subject = {"context": body.subject.context, "name": body.subject.name}
     form |= {"guid": body.guid, "subject": subject, "version": body.version}
     form |= {"ts": body.ts, "nonce": body.nonce, "gone": body.gone}
     if body.compiled is not None:
         form["fileDescriptorSet"] = b64encode(body.compiled).decode()
+    if body.epoch is not None:
+        form["epoch"] = body.epoch
     return sealed(orjson.dumps(form))
 
 
@@ -211,13 +215,16 @@ def sealed(form: bytes) -> bytes:
 def body(key: BodyKey, stored: bytes) -> Body:
     """Raises ValueError if these bytes are no body, also if they are JSON of another shape, or the body of another id.
 
-    Bodies of the releases before 2026-11-22 neither name their id nor bear a digest.
+    Raises FormTooNew before anything else is asked of it: another form may be sealed otherwise. Bodies of the releases
+    before 2026-11-22 neither name their id nor bear a digest, those before 2026-11-23 say no form.
     """
     form = orjson.loads(stored)
     try:
+        if newer := forms.newer(form, forms.BODY):
+            raise FormTooNew(f"the body of id {key.id} in context {key.context}", newer, forms.BODY)
         if "id" in form:
             _check_seal(key, form, stored)
-    except (LookupError, TypeError) as wrong:
+    except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is no body") from wrong
     return body_of(form)
 
@@ -266,6 +273,7 @@ def _body(form: Any) -> Body:
         nonce=form["nonce"],
         gone=form["gone"],
         compiled=b64decode(form["fileDescriptorSet"]) if "fileDescriptorSet" in form else None,
+        epoch=form.get("epoch"),
     )
 
 

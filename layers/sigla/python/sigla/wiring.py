@@ -295,7 +295,7 @@ def _authenticator(auth: str, keys: Keys, tell: observe.Teller, *, fresh_ms: int
     """None where everybody may do everything."""
 
     def report(name: str, why: str) -> None:
-        message = f"The key {name} opens nothing, because {why}: revoke it, or remove its file, and make a new one."
+        message = f"The key {name} opens nothing, because {why}."
         tell({"event": "damaged-key", "key": name, "message": message})
 
     return None if auth == NONE else BasicKeys(keys, SystemClock(), report, fresh_ms=fresh_ms)

@@ -1,6 +1,7 @@
 """API keys: a name, a role, a reach, and what a secret is verified by. The secret itself is shown once and never kept.
 
-{"name": "orders", "role": "writer", "subjects": ["orders-"], "verifier": "<SHA-256 in hex>", "created": 1700000000000}
+{"form": 1, "name": "orders", "role": "writer", "subjects": ["orders-"], "verifier": "<SHA-256 in hex>",
+ "created": 1700000000000}
 """
 
 import json
@@ -14,6 +15,7 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from sigla.auth.permissions import ROLES, Principal, principal
+from sigla.forms import API_KEY, FORM, newer
 from sigla.rules import names
 from sigla.shapes import fits
 
@@ -66,6 +68,19 @@ class NotAKey(ValueError):
 class DamagedKey(ValueError):
     """What is kept under a name is not that key: it opens nothing. The message says what is wrong with it."""
 
+    cure = "revoke it, or remove its file, and make a new one"
+
+    @property
+    def advice(self) -> str:
+        """What is wrong, and what to do about it."""
+        return f"{self}: {self.cure}"
+
+
+class KeyTooNew(DamagedKey):
+    """A newer release wrote it, and may have narrowed what it is good for."""
+
+    cure = "install that release or a later one"
+
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
@@ -87,7 +102,7 @@ def create(keys: Keys, name: str, role: str, subjects: Sequence[str], *, now: in
     _check(name, role, subjects)
     secret = secrets.token_urlsafe(SECRET_BYTES)
     key = ApiKey(name, role, tuple(subjects), verifier_of(secret), now)
-    keys.put(name, json.dumps(asdict(key)).encode())
+    keys.put(name, json.dumps({FORM: API_KEY, **asdict(key)}).encode())
     return key, secret
 
 
@@ -98,6 +113,8 @@ def read(name: str, record: bytes) -> ApiKey:
     and a copy of another key's record would let its secret in under two names.
     """
     said = _object(record)
+    if form := newer(said, API_KEY):
+        raise KeyTooNew(f"it has form {form}, written by a newer release of Sigla")
     for field, (is_fit, shape) in _SHAPES.items():
         if not is_fit(said.get(field)):
             raise DamagedKey(f"its {field} is not {shape}")

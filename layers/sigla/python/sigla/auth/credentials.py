@@ -126,7 +126,7 @@ class BasicKeys:
         try:
             return read(name, record)
         except DamagedKey as damage:
-            self._report(name, str(damage))
+            self._report(name, damage.advice)
             return None
 
     def _is_unknown(self, name: str) -> bool:

@@ -29,7 +29,7 @@ from sigla.cache.counts import Counts
 from sigla.cache.entries import CLOSED, Closed, Garbage, Kept, Leased
 from sigla.cache.member import Swap
 from sigla.cache.ring import Found, Ring
-from sigla.errors import BodyDamaged
+from sigla.errors import BodyDamaged, FormTooNew
 from sigla.model import Body, BodyKey
 from sigla.ports import Clock
 from sigla.rules.bodies import believed
@@ -196,7 +196,7 @@ class SingleFlight:
         """
         try:
             return believed(key, content)
-        except BodyDamaged:
+        except (BodyDamaged, FormTooNew):
             self.close([key])
             return behind([key])[0]
 

@@ -15,6 +15,7 @@ from typing import IO, cast
 import orjson
 
 from sigla.cli.misuse import Misuse
+from sigla.errors import FormTooNew
 from sigla.journal.replay import FORM, Line, NoKey, NotARecord, Place, TopicRecord, read_line
 
 STANDARD_INPUT = "standard input"
@@ -137,6 +138,8 @@ def _lines(file: Path | None, *, alone: bool) -> Iterator[tuple[Place, TopicReco
 def _line(line: bytes, where: str, offset: int | None) -> Line:
     try:
         return read_line(line, offset)
+    except FormTooNew as newer:
+        raise Misuse(f"L{where[1:]} {newer.why}. Nothing was imported.") from None
     except NoKey:
         raise Misuse(f"L{where[1:]} has no key: {WITH_KEYS}. Nothing was imported.") from None
     except NotARecord:

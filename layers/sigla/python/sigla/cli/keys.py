@@ -32,7 +32,7 @@ SHOWN_ONCE = "The secret is not kept anywhere and cannot be shown again."
 A_MINUTE = "Key {name} is revoked: a registry that has just accepted it goes on doing so for a minute at most."
 
 
-DAMAGED = "The key {name} in {place} opens nothing, because {why}: revoke it, or remove its file, and make a new one."
+DAMAGED = "The key {name} in {place} opens nothing, because {why}."
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -100,19 +100,19 @@ def show(args: argparse.Namespace) -> int:
     with _kept_in(args) as (keys, _):
         records = list(keys.list())
     listed: list[ApiKey] = []
-    damaged: dict[str, str] = {}
+    damaged: dict[str, api_keys.DamagedKey] = {}
     for name, record in records:
         try:
             listed.append(api_keys.read(name, record))
         except api_keys.DamagedKey as damage:
-            damaged[name] = str(damage)
+            damaged[name] = damage
     if args.json:
-        broken = [{"key": name, "damaged": why} for name, why in damaged.items()]
+        broken = [{"key": name, "damaged": str(why)} for name, why in damaged.items()]
         print(json.dumps([{"key": key.name, **_told(key)} for key in listed] + broken))
     else:
         _print_table([("key", "role", "subjects", "created"), *(_row(key) for key in listed)])
-    for name, why in damaged.items():
-        print(f"sigla: {DAMAGED.format(name=name, place=_place(args), why=why)}", file=sys.stderr)
+    for name, broken_key in damaged.items():
+        print(f"sigla: {DAMAGED.format(name=name, place=_place(args), why=broken_key.advice)}", file=sys.stderr)
     return int(bool(damaged))
 
 

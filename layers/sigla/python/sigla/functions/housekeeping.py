@@ -5,8 +5,9 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
 
-from sigla.errors import BodyLost, StoreError
+from sigla.errors import BodyLost, FormTooNew, StoreError
 from sigla.functions.segments import BROKEN
+from sigla.journal import known
 from sigla.model import BodyKey, Subject
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.values import Item, unpacked
@@ -21,12 +22,12 @@ SWEPT = frozenset({"SubjectPurged", "ImportBegun"})
 def left_behind(row: Item) -> tuple[Subject, ...]:
     """The subjects that a journal row wants swept; of a row that cannot be read none."""
     try:
-        form = unpacked(row["form"])
+        form = known(unpacked(row["form"]))
         if form["change"] not in SWEPT:
             return ()
         gone = [entry for entry in form["entries"] if entry["type"] == "SCHEMA"]
         return tuple(dict.fromkeys(Subject(entry["context"], entry["name"]) for entry in gone))
-    except BROKEN:  # whoever writes segments meets the same row, and says what is wrong with it
+    except (*BROKEN, FormTooNew):  # whoever writes segments meets the same row, and says what is wrong with it
         return ()
 
 
@@ -63,8 +64,11 @@ class Tombstones:
         return buried ^ self._catalog.buried(ids)
 
     def _agree(self, key: BodyKey, *, gone: bool) -> None:
-        """A body that is lost says nothing; a scrub tells of it, and whoever restores it makes it agree."""
-        with suppress(BodyLost):
+        """A body that is lost says nothing; a scrub tells of it, and whoever restores it makes it agree.
+
+        Nor does one that a newer release wrote: its own scrub finds it.
+        """
+        with suppress(BodyLost, FormTooNew):
             if gone:
                 self._bodies.bury(key)
                 return

@@ -16,7 +16,10 @@ claim moves on to the next number.
 A line is a record of `_schemas` as dumps of that topic have it, its key and value as text (null: a tombstone); instead
 of an offset it says where it belongs:
 
-    {"timestamp": ms, "key": "…", "value": "…" or null, "at": ms, "nonce": "…", "part": 0, "revision": 3 or null}
+    {"form": 1, "timestamp": ms, "key": "…", "value": "…" or null, "at": ms, "nonce": "…", "part": 0, "revision": 3}
+
+revision: null where a change is about no subject. The first line of a row says where it comes from, too, as far as the
+row does (`journal.Origin`). `before` is for the SHA-256 of the segment before, of which nothing tells yet.
 
 Rows come in the order of the stream, which is not that of commits: a reader sorts by (at, nonce, part), and drops what
 it has met before (after a restore a row may be told twice).
@@ -34,8 +37,9 @@ from typing import Any
 import orjson
 
 from sigla import journal, keys
-from sigla.errors import BodyLost
-from sigla.observe import Teller
+from sigla.errors import BodyLost, FormTooNew
+from sigla.forms import FORM, SEGMENT_LINE
+from sigla.observe import Facts, Teller
 from sigla.ports import Bodies, Clock
 from sigla.stores.dynamodb.actions import PRESENT, Action, Key, equals, put, update
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
@@ -205,11 +209,12 @@ class Segments:
         """The lines of a row; None if it, or a body that it speaks of, cannot be read, whoever tries."""
         try:
             return _lines(item, self._bodies)
-        except (*BROKEN, BodyLost) as reason:
+        except (*BROKEN, BodyLost, FormTooNew) as reason:
             broken = reason
-        # Not what the reason says: it may quote a schema.
+        # What a reason says may quote a schema, unless it is about the form alone.
+        said: Facts = {"message": str(broken)} if isinstance(broken, FormTooNew) else {}
         row = {"pk": item["pk"], "sk": item["sk"]}
-        self._tell({"event": "unreadable", "error": type(broken).__qualname__, "row": row})
+        self._tell({"event": "unreadable", "error": type(broken).__qualname__, "row": row, **said})
         return None
 
     def _put_aside(self, item: Item) -> None:
@@ -222,16 +227,18 @@ class Segments:
 
 
 def _lines(item: Item, bodies: Bodies) -> bytes:
-    form: Any = unpacked(item["form"])
+    form: Any = journal.known(unpacked(item["form"]))
     place = {"at": keys.journal_at(item["sk"]), "nonce": form["nonce"]}
     lines = [
         {
+            FORM: SEGMENT_LINE,
             "timestamp": ts,
             "key": key.decode(),
             "value": None if value is None else value.decode(),
             **place,
             "part": part,
             "revision": form["revision"],
+            **(journal.origin_of(form) if part == 0 else {}),
         }
         for part, (key, value, ts) in enumerate(journal.records([form], bodies))
     ]

@@ -3,7 +3,8 @@
 A row says what changed, in which order and under which keys, without texts: those are joined from the bodies, which
 never change. A row is a JSON-able mapping:
 
-    {"change": "Registered", "ts": 1700000000000, "nonce": "…", "revision": 3, "entries": [entry, …]}
+    {"form": 1, "change": "Registered", "ts": 1700000000000, "nonce": "…", "revision": 3, "entries": [entry, …]}
+        and what `Origin` names, as far as it is known
 
     entry, in the order in which the records are written:
         {"type": "CONTEXT", "context": ".c", "listed": true}
@@ -18,9 +19,9 @@ never change. A row is a JSON-able mapping:
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, Final, TypedDict, assert_never
 
-from sigla import records as forms
+from sigla import records as topic
 from sigla.changes import (
     Change,
     ConfigChanged,
@@ -37,6 +38,8 @@ from sigla.changes import (
     VersionDeleted,
     VersionPurged,
 )
+from sigla.errors import FormTooNew
+from sigla.forms import FORM, JOURNAL_ROW, newer
 from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.ports import Bodies
 from sigla.rules import names
@@ -62,18 +65,67 @@ class Effects:
 NO_EFFECTS = Effects()
 
 
+class Via(TypedDict, total=False):
+    """By which way a change came. way: `api`, `import`, `cli` or `replay`; forwarder: whose claim the rest is."""
+
+    way: str
+    request: str
+    address: str
+    forwarder: str
+
+
+Origin = TypedDict(
+    "Origin",
+    {
+        "epoch": int,
+        "by": str,
+        "via": Via,
+        "was": str,
+        "is": str,
+        "before": str,
+        "commit": dict[str, Any],
+    },
+    total=False,
+)
+"""Where a commit comes from: members that a row may have beside its change. Nothing writes them yet.
+
+epoch: of the region. by: a token of the principal, which stands for a name that is kept elsewhere and may be forgotten.
+was, is: what the change is about, before and after it, as the GUID of a schema or a digest of settings. before: the
+SHA-256 of the row before it. commit: what another region needs to carry it out once more.
+"""
+
+NO_ORIGIN: Final[Origin] = {}
+_OF_ORIGIN: Final = tuple(Origin.__annotations__)
+
+
 # --- changes → rows --------------------------------------------------------------------------------------------------
 
 
-def row(change: Change, effects: Effects = NO_EFFECTS) -> Mapping[str, object]:
+def row(change: Change, effects: Effects = NO_EFFECTS, origin: Origin = NO_ORIGIN) -> Mapping[str, object]:
     """The journal row of a commit; its entries are in the order of the records they become."""
     return {
+        FORM: JOURNAL_ROW,
         "change": type(change).__name__,
         "ts": change.ts,
         "nonce": change.nonce,
         "revision": change.revision,
         "entries": list(_entries(change, effects)),
+        **origin,
     }
+
+
+def known(stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row as it is stored, if this release knows its form. Raises FormTooNew; rows of old say none."""
+    if form := newer(stored, JOURNAL_ROW):
+        raise FormTooNew("a row of the journal", form, JOURNAL_ROW)
+    return stored
+
+
+def origin_of(stored: Mapping[str, Any]) -> Origin:
+    """Where a row says that it comes from."""
+    said: Any = {name: stored[name] for name in _OF_ORIGIN if name in stored}
+    found: Origin = said
+    return found
 
 
 def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
@@ -106,7 +158,7 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield from (_schema(head.subject, version, None) for version in descending)
             yield from _settings_gone(head.subject, effects)
         case ConfigChanged(scope=scope, config=config):
-            yield _of("CONFIG", scope) | {"config": forms.config_json(config) if config else None}
+            yield _of("CONFIG", scope) | {"config": topic.config_json(config) if config else None}
         case ModeChanged(scope=scope, mode=mode):
             yield _of("MODE", scope) | {"mode": mode}
         case ImportBegun(scope=scope):
@@ -171,21 +223,21 @@ def _subject(entry: Entry) -> Subject:
     return Subject(entry["context"], entry["name"])
 
 
-def _schema_record(entry: Entry, bodies: Bodies) -> forms.Pair:
+def _schema_record(entry: Entry, bodies: Bodies) -> topic.Pair:
     body = None
     if entry["id"] is not None:
         body = bodies.get(BodyKey(entry["context"], SchemaId(entry["id"])))
-    return forms.schema_record(
+    return topic.schema_record(
         _subject(entry), entry["version"], entry["id"], body.schema if body else None, deleted=entry["deleted"]
     )
 
 
-_RECORDS: dict[str, Callable[[Entry, Bodies], forms.Pair]] = {
-    "CONTEXT": lambda entry, _: forms.context_record(entry["context"], listed=entry["listed"]),
+_RECORDS: dict[str, Callable[[Entry, Bodies], topic.Pair]] = {
+    "CONTEXT": lambda entry, _: topic.context_record(entry["context"], listed=entry["listed"]),
     "SCHEMA": _schema_record,
-    "DELETE_SUBJECT": lambda entry, _: forms.delete_subject_record(_subject(entry), entry["version"]),
-    "CLEAR_SUBJECT": lambda entry, _: forms.clear_subject_record(_subject(entry)),
-    "CONFIG": lambda entry, _: forms.config_record(_subject(entry), entry["config"]),
-    "MODE": lambda entry, _: forms.mode_record(_subject(entry), entry["mode"]),
-    "NUMBERING": lambda entry, _: forms.numbering_record(entry["context"], SchemaId(entry["after"])),
+    "DELETE_SUBJECT": lambda entry, _: topic.delete_subject_record(_subject(entry), entry["version"]),
+    "CLEAR_SUBJECT": lambda entry, _: topic.clear_subject_record(_subject(entry)),
+    "CONFIG": lambda entry, _: topic.config_record(_subject(entry), entry["config"]),
+    "MODE": lambda entry, _: topic.mode_record(_subject(entry), entry["mode"]),
+    "NUMBERING": lambda entry, _: topic.numbering_record(entry["context"], SchemaId(entry["after"])),
 }

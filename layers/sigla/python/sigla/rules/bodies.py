@@ -9,7 +9,7 @@ from sigla.rules.guid import is_guid_of
 def believed(key: BodyKey, stored: bytes) -> Body:
     """The body of this id: it names its own context and id, and its guid is the hash of its content.
 
-    Raises BodyDamaged. Called once for each body that enters memory; what is in memory is not checked again.
+    Raises BodyDamaged, FormTooNew. Called once for each body that enters memory; what is there is not checked again.
     """
     try:
         body = records.body(key, stored)

@@ -9,6 +9,8 @@ import json
 import re
 from typing import Any, Final
 
+from sigla import forms
+from sigla.errors import FormTooNew
 from sigla.journal.replay.records import TopicRecord
 
 FORM: Final = (
@@ -41,7 +43,7 @@ class NoKey(NotARecord):
 
 
 def read_line(line: bytes, offset: int | None = None) -> Line:
-    """offset: of a line that tells none. The record's own is 0 in a segment. Raises NotARecord, NoKey."""
+    """offset: of a line that tells none. The record's own is 0 in a segment. Raises NotARecord, NoKey, FormTooNew."""
     try:
         form = _form(line)
         key, value, ts = form["key"], form["value"], form["timestamp"]
@@ -57,11 +59,16 @@ def read_line(line: bytes, offset: int | None = None) -> Line:
 
 
 def _form(line: bytes) -> Any:
-    """What the line says, under the names of a dump. Raises ValueError, LookupError, TypeError, RecursionError."""
+    """What the line says, under the names of a dump. Raises ValueError, LookupError, TypeError, RecursionError.
+
+    Raises FormTooNew before it looks for anything: a newer form may name it otherwise.
+    """
     try:
         form = json.loads(line)
     except json.JSONDecodeError:
         return _printed(line.decode())
+    if isinstance(form, dict) and (newer := forms.newer(form, forms.SEGMENT_LINE)):
+        raise FormTooNew("the line", newer, forms.SEGMENT_LINE)
     if form is None or (isinstance(form, dict) and form and not _PARTS & form.keys()):
         raise NoKey(FORM)
     if "payload" not in form:

@@ -1,6 +1,9 @@
 """What a transaction consists of: puts, updates, deletes and checks, each with its condition.
 
 Expressions name attributes as `#name` and values as `:name`, so that no reserved word is ever in the way.
+
+Each item says its form, and each action of a transaction and each update rests on the item's form being known: no
+release writes over what a newer one wrote, also where it has not read it.
 """
 
 import re
@@ -8,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sigla.forms import FORM, ITEM
 from sigla.stores.dynamodb.values import Item, written, written_item
 
 Key = tuple[str, str]
@@ -30,6 +34,10 @@ class Condition:
 
 ABSENT = Condition("attribute_not_exists(#pk)")
 PRESENT = Condition("attribute_exists(#pk)")
+_KNOWN = Condition(
+    f"NOT (attribute_type(#{FORM}, :number) AND #{FORM} > :known_{FORM})", {"number": "N", f"known_{FORM}": ITEM}
+)
+"""It holds for an item without a form, too, and for a journal row, whose form is the row."""
 
 
 def equals(**attributes: Any) -> Condition:
@@ -54,7 +62,8 @@ class Action:
 
 def put(key: Key, attributes: Item, when: Condition | None = None) -> Action:
     """Replaces the whole item. An attribute of None is left out."""
-    return Action("Put", key, {"Item": _key(key) | written_item(attributes), **_conditioned(when)}, when)
+    item = _key(key) | written_item({FORM: ITEM, **attributes})
+    return Action("Put", key, {"Item": item, **_conditioned(when)}, when)
 
 
 def delete(key: Key, when: Condition | None = None) -> Action:
@@ -68,11 +77,14 @@ def check(key: Key, when: Condition) -> Action:
 def update(
     key: Key, attributes: Item, add: Mapping[str, int] | None = None, when: Condition | None = None, *, keep: str = ""
 ) -> Action:
-    """Sets attributes (None: removes), adds to numbers. keep: an attribute that is set only where there is none."""
-    given = {name: value for name, value in attributes.items() if value is not None}
+    """Sets attributes (None: removes), adds to numbers. keep: an attribute that is set only where there is none.
+
+    So is the form: an item in a former one gets the one that it has now.
+    """
+    given = {FORM: ITEM, **{name: value for name, value in attributes.items() if value is not None}}
     removed = [f"#{name}" for name, value in attributes.items() if value is None]
     parts = {
-        "SET": [f"#{n} = if_not_exists(#{n}, :{n})" if n == keep else f"#{n} = :{n}" for n in given],
+        "SET": [f"#{n} = if_not_exists(#{n}, :{n})" if n in (keep, FORM) else f"#{n} = :{n}" for n in given],
         "REMOVE": removed,
         "ADD": [f"#{name} :{name}" for name in add or {}],
     }
@@ -94,13 +106,13 @@ def _key(key: Key) -> dict[str, Any]:
 
 
 def _conditioned(when: Condition | None, text: str = "", values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    arguments: dict[str, Any] = {}
-    values = dict(values or {})
-    if when is not None:
-        text += " " + when.text
-        values |= when.values
-        arguments["ConditionExpression"] = when.text
-        arguments["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    rests = _KNOWN if when is None else _KNOWN & when
+    values = {**(values or {}), **rests.values}
+    text = f"{text} {rests.text}"
+    arguments: dict[str, Any] = {
+        "ConditionExpression": rests.text,
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
     if names := set(_ATTRIBUTE.findall(text)):
         arguments["ExpressionAttributeNames"] = {f"#{name}": name for name in names}
     if used := set(_VALUE.findall(text)):

@@ -14,6 +14,9 @@
     CAUGHT_UP     at: every journal row before it has a segment
 
 hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.
+
+Every item has a `form` besides (`actions`, `forms.ITEM`); that of a journal row is the row, which says its own. What
+is to be obeyed, as a ceiling of ids would be, raises it; an attribute that may be passed by is kept by updates.
 """
 
 from collections.abc import Mapping, Sequence

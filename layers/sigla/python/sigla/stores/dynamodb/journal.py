@@ -6,6 +6,7 @@ from typing import Any
 from zlib import crc32
 
 from sigla import keys
+from sigla.journal import known
 from sigla.ports import Clock
 from sigla.stores.dynamodb.actions import Condition
 from sigla.stores.dynamodb.places import JOURNAL_SHARDS
@@ -32,7 +33,7 @@ class AwsJournal:
         shards = [self._shard(shard, where) for shard in range(JOURNAL_SHARDS)]
         for position, item in merge(*shards, key=_position):
             if position > after:
-                yield position, unpacked(item["form"])
+                yield position, known(unpacked(item["form"]))
 
     def _shard(self, shard: int, where: Condition) -> Iterator[tuple[int, Item]]:
         found = self._table.query(keys.journal_pk(self._registry, shard), where)

@@ -2,7 +2,8 @@
 
 What DynamoDB says and what it becomes:
 
-    a condition does not hold                            Cancelled, with the items as they stand
+    a condition does not hold                            Cancelled, with the items as they stand; FormTooNew where one
+                                                         of them is in a form that only a newer release knows
     too fast                                             tried again with full jitter, then StoreError
     another transaction on the same items                tried again with full jitter, then Conflict: ask anew
     no answer, a fault of the service, or an earlier     tried again with full jitter, a transaction under the same
@@ -146,17 +147,17 @@ class Table:
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def update(self, action: Action) -> Item:
-        """One update, outside any transaction; the attributes it wrote. Raises Cancelled."""
-        arguments = {name: value for name, value in action.arguments.items() if not name.startswith("ReturnValues")}
+        """One update, outside any transaction; the attributes it wrote. Raises Cancelled, FormTooNew."""
         try:
-            answer = self._call("update_item", TableName=self._name, ReturnValues="UPDATED_NEW", **arguments)
+            answer = self._call("update_item", TableName=self._name, ReturnValues="UPDATED_NEW", **action.arguments)
         except ClientError as refused:
-            raise Cancelled(()) from refused
+            standing = refused.response.get("Item")
+            raise Cancelled([read_item(standing)] if standing else ()) from refused
         return read_item(answer.get("Attributes", {}))
 
     def write_all(self, actions: Sequence[Action]) -> None:
-        """Puts and deletes without conditions, each on its own."""
-        requests = [{f"{each.kind}Request": each.arguments} for each in actions]
+        """Puts and deletes, each on its own and without its condition: of rows that are new, or were read before."""
+        requests = [{f"{each.kind}Request": _unconditioned(each)} for each in actions]
         for at in range(0, len(requests), MOST_WRITTEN):
             self._write_page(requests[at : at + MOST_WRITTEN])
 
@@ -170,7 +171,7 @@ class Table:
         raise StoreError("DynamoDB left items unwritten, again and again")
 
     def transact(self, actions: Sequence[Action]) -> None:
-        """All or nothing. Raises Cancelled, Conflict, OutcomeUnknown, SchemaTooLarge."""
+        """All or nothing. Raises Cancelled, Conflict, OutcomeUnknown, SchemaTooLarge, FormTooNew."""
         items = [{each.kind: {"TableName": self._name, **each.arguments}} for each in actions]
         token = secrets.token_hex(16)
         unknown: Exception | None = None
@@ -225,6 +226,10 @@ class Table:
     def _pause(self, lost: int) -> None:
         longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**lost)
         self._clock.sleep(_jitter.uniform(0, longest))
+
+
+def _unconditioned(action: Action) -> Mapping[str, Any]:
+    return {name: value for name, value in action.arguments.items() if name in ("Item", "Key")}
 
 
 def _is_key(pk: str, sk: str) -> bool:

@@ -6,6 +6,9 @@ from typing import Any
 
 import orjson
 
+from sigla.errors import FormTooNew
+from sigla.forms import ITEM, newer
+
 Item = dict[str, Any]
 """Attributes by name: text, whole numbers, booleans, bytes and lists of these. None is told by absence."""
 
@@ -42,7 +45,11 @@ def written_item(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_item(item: Mapping[str, Any]) -> Item:
-    return {name: read(value) for name, value in item.items()}
+    """Raises FormTooNew. The form of a journal row is no number but the row itself, which says its own."""
+    found = {name: read(value) for name, value in item.items()}
+    if form := newer(found, ITEM):
+        raise FormTooNew(f"the item {found.get('sk')} of {found.get('pk')}", form, ITEM)
+    return found
 
 
 def packed(form: Any) -> str | bytes:

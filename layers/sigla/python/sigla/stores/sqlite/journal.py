@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import orjson
 
+from sigla.journal import known
 from sigla.stores.sqlite.unit import Unit
 
 PAGE = 500
@@ -18,7 +19,7 @@ class EmbeddedJournal:
     def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
         while page := self._page(after):
             for position, form in page:
-                yield position, orjson.loads(form)
+                yield position, known(orjson.loads(form))
             after = page[-1][0]
 
     def _page(self, after: int) -> list[tuple[int, bytes]]:

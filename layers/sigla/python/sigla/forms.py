@@ -1,0 +1,42 @@
+"""The number of a stored form: each release reads the forms that it knows, and refuses what a newer one wrote.
+
+Everything that is stored says its form in a member of this name; what says none is older than the numbers. The number
+is that of the oldest release that can read it without mistaking what it says: it goes up where that changes, and stays
+where a member is added that others may pass by. docs/architecture.md has the forms, kind by kind.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+FORM: Final = "form"
+
+BODY: Final = 1
+"""Of what an id means: a file, an object of the bucket, an entry of a ring."""
+
+ITEM: Final = 1
+"""Of an item of the table in DynamoDB. The tables in SQLite have one number for all, `state.layout`."""
+
+JOURNAL_ROW: Final = 1
+"""Of what a commit says of itself, in either store."""
+
+SEGMENT_LINE: Final = 1
+"""Of a line of the journal in S3."""
+
+API_KEY: Final = 1
+
+
+def newer(stored: Mapping[str, Any], known: int) -> int:
+    """The form's number if it is greater than the known one, else 0.
+
+    What is no number is no form of any release: whoever reads on finds what is wrong with it.
+    """
+    form = stored.get(FORM)
+    return form if form.__class__ is int and form > known else 0
+
+
+def too_new(form: int, known: int) -> str:
+    """What is the matter with it and what to do, behind its name: one sentence without its end."""
+    return (
+        f"has form {form}, written by a newer release of Sigla, and this one knows forms up to {known}: "
+        "install that release or a later one"
+    )
