@@ -1,14 +1,39 @@
-"""The files of landed tables, as their sink tells them: what an attempt has left beside them belongs to no table."""
+"""What landed tables hold, as their sink tells it: what an attempt has left beside them belongs to no table."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pipelines.audit.usage import NoRecords
 from pipelines.land.driver import Driver
+from pipelines.land.quarantine import RESOLVED_TABLE
+from pipelines.land.resolved import Resolved
 from pipelines.land.sinks.sink import OURS
 from pipelines.places import Bucket, Place, place
 
 Files = Mapping[Place, Sequence[str]]
 """Names of files below places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """resolved: the rows of the quarantine that are in a typed table, too; None where nothing is landed."""
+
+    files: Files = field(default_factory=dict)
+    resolved: Resolved | None = None
+
+
+def committed(opened: Driver) -> Committed:
+    """All that the tables of a job hold now. Raises NoRecords where that is nothing, StoreError."""
+    # Asked first: what a replay lands meanwhile is rather counted twice than not at all.
+    resolved = _resolved(opened)
+    return Committed(files(opened), resolved)
+
+
+def _resolved(opened: Driver) -> Resolved:
+    """As of now, so that tasks have nothing to ask."""
+    last = {query: opened.manifests.last(query) for query in opened.manifests.queries()}
+    of_files = frozenset(query for query, manifest in last.items() if manifest and manifest.entries)
+    return Resolved(opened.sink.rows(RESOLVED_TABLE), of_files.__contains__)
 
 
 def files(opened: Driver) -> Files:

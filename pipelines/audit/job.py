@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,7 +21,8 @@ from pyspark.sql import functions as f
 
 from pipelines import address, output
 from pipelines import spark as sessions
-from pipelines.audit import committed, listing, tables, transform, usage
+from pipelines.audit import listing, tables, transform, usage
+from pipelines.audit.committed import Committed, Files, committed
 from pipelines.audit.facts import FACTS
 from pipelines.audit.page import page
 from pipelines.audit.pairs import scope_of
@@ -41,10 +42,12 @@ OWN: Final[Kinds] = {**tables.OWN, **landing.OWN, usage.NoRecords: MISUSED}
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 """A row of a block is up to a thousand ids; a batch of bodies is read in a second."""
 
+NOTHING_LANDED: Final = Committed()
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """records: places in which every Parquet file is looked through. landed: files of tables, and no others.
+    """records: places in which every Parquet file is looked through. landed: what tables hold, and nothing else.
 
     context: of the ids in them.
     """
@@ -52,15 +55,15 @@ class Asked:
     address: Address
     out: Place
     records: tuple[Place, ...] = ()
-    landed: committed.Files = field(default_factory=dict)
+    landed: Committed = NOTHING_LANDED
     context: str = "."
     level: str | None = None
     default_level: str = "BACKWARD"
 
-    def files(self) -> committed.Files:
+    def files(self) -> Files:
         """What is looked through."""
         named = {each: [*usage.files(each)] for each in self.records}
-        return {**self.landed, **named}
+        return {**self.landed.files, **named}
 
 
 def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSEEN) -> Summary:
@@ -88,7 +91,7 @@ def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSE
     broken = write("breaks", transform.breaks(compared, failed, scope), transform.BREAKS)
     levels = transform.level_counts(compared, broken)
     tables.stream(levels, transform.LEVEL_COUNTS, out.under("tables/levels"))
-    ids = transform.ids(versions, known, transform.usage_of(spark, files), asked.context)
+    ids = transform.ids(versions, known, transform.usage_of(spark, files, asked.landed.resolved), asked.context)
     summary = summarise(
         str(asked.address),
         now,
@@ -178,11 +181,11 @@ def told(summary: Summary, took_s: float, where: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _landed(config: str) -> tuple[committed.Files, str]:
-    """The files of a job's tables, and the context of its ids."""
+def _landed(config: str) -> tuple[Committed, str]:
+    """What a job's tables hold, and the context of its ids."""
     job = driver(configured(config))
     try:
-        return committed.files(job), job.landing.registry.context
+        return committed(job), job.landing.registry.context
     finally:
         job.close()
 
@@ -205,7 +208,7 @@ def _asked(argv: Sequence[str]) -> Asked:
         "--default-level", default="BACKWARD", choices=LEVELS, metavar="LEVEL", help="as the registry's"
     )
     given = parser.parse_args(list(argv))
-    landed, context = _landed(given.land) if given.land else ({}, ".")
+    landed, context = _landed(given.land) if given.land else (NOTHING_LANDED, ".")
     return Asked(
         address.address(parser, given),
         place(given.out),

@@ -13,6 +13,7 @@ from pyspark.sql.window import Window
 from pipelines.audit.facts import FACTS, Status, facts
 from pipelines.audit.pairs import BLOCK, DIRECTIONS, FAILURES, Scope, failures
 from pipelines.audit.usage import USAGE, usage
+from pipelines.land.resolved import Resolved
 from pipelines.places import Place
 from sigla.rules.compatibility import LEVELS, Against, Level
 from sigla.settings import Address
@@ -216,11 +217,11 @@ def level_counts(compared: DataFrame, broken: DataFrame) -> list[tuple[str, int,
 # --- usage -----------------------------------------------------------------------------------------------------------
 
 
-def usage_of(spark: SparkSession, files: Mapping[Place, Sequence[str]]) -> DataFrame:
-    """The USAGE of files, named below places."""
+def usage_of(spark: SparkSession, files: Mapping[Place, Sequence[str]], resolved: Resolved | None = None) -> DataFrame:
+    """The USAGE of files, named below places. resolved: rows of the quarantine that count elsewhere."""
     rows = [(place, name) for place, names in enumerate(files.values()) for name in names]
     listed = spark.createDataFrame(rows, "place int, name string").repartition(max(1, min(len(rows), 1000)))
-    return listed.mapInArrow(partial(usage, places=[*files]), from_arrow_schema(USAGE))
+    return listed.mapInArrow(partial(usage, places=[*files], resolved=resolved), from_arrow_schema(USAGE))
 
 
 def ids(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) -> DataFrame:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pipelines.land.resolved import MARKED, Resolved
 from pipelines.land.sinks.sink import STAGING
 from pipelines.places import Place
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, frame
@@ -32,7 +33,7 @@ null where none says its time. quarantined: the file is one of the quarantine, w
 
 LANDED: Final = ("_sr_topic", "_sr_schema_id", "_sr_ts")
 RAW: Final = ("topic", "timestamp", "key", "value", "headers")
-QUARANTINED: Final = (*RAW, "reasons", "_sr_query")
+QUARANTINED: Final = (*MARKED, "reasons")
 _ROWS_AT_ONCE: Final = 10_000
 
 
@@ -46,14 +47,16 @@ class Use(NamedTuple):
     guid: str | None
 
 
-def usage(batches: Iterable[pa.RecordBatch], places: Sequence[Place]) -> Iterator[pa.RecordBatch]:
+def usage(
+    batches: Iterable[pa.RecordBatch], places: Sequence[Place], resolved: Resolved | None = None
+) -> Iterator[pa.RecordBatch]:
     """batches: with the `name` of each file, and in `place` which of the places has it.
 
-    Files that are of neither kind have nothing to tell.
+    resolved: rows of the quarantine that count elsewhere, as landed ones. Files of neither kind have nothing to tell.
     """
     for batch in batches:
         for place, name in zip(*(batch.column(each).to_pylist() for each in ("place", "name")), strict=True):
-            quarantined, found = _of(places[place], name)
+            quarantined, found = _of(places[place], name, resolved)
             rows = [
                 use._asdict() | {"rows": rows, "last_seen": seen, "quarantined": quarantined}
                 for use, (rows, seen) in found.items()
@@ -87,23 +90,26 @@ def _kind(file: pq.ParquetFile) -> tuple[str, ...] | None:
     return next((kind for kind in (LANDED, QUARANTINED, RAW) if columns.issuperset(kind)), None)
 
 
-def _of(place: Place, name: str) -> tuple[bool, dict[Use, tuple[int, int | None]]]:
+def _of(place: Place, name: str, resolved: Resolved | None) -> tuple[bool, dict[Use, tuple[int, int | None]]]:
     """Whether it is a file of the quarantine, and its rows and last time by what they name."""
     counted: Counter[Use] = Counter()
     last: dict[Use, int] = {}
     with place.filesystem.open_input_file(place.path(name)) as opened:
         file = pq.ParquetFile(opened)
         kind = _kind(file)
-        columns = list(LANDED if kind is LANDED else RAW)
+        columns = list(MARKED if kind is QUARANTINED else kind or ())
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns) if kind else ():
-            for use, rows, seen in (_landed if kind is LANDED else _raw)(batch):
+            for use, rows, seen in _TOLD[kind](batch, resolved):
                 counted[use] += rows
                 if seen is not None:
                     last[use] = max(seen, last.get(use, seen))
     return kind is QUARANTINED, {use: (rows, last.get(use)) for use, rows in counted.items()}
 
 
-def _landed(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int | None]]:
+_Uses = Iterator[tuple[Use, int, int | None]]
+
+
+def _landed(batch: pa.RecordBatch, _: Resolved | None) -> _Uses:
     """Grouped by the engine; tombstones say no id."""
     times = _ms(batch.column("_sr_ts"))
     table = pa.table({"topic": batch.column("_sr_topic"), "id": batch.column("_sr_schema_id"), "ts": times})
@@ -114,7 +120,13 @@ def _landed(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int | None]]:
             yield Use(row["topic"], row["id"], None), row["ts_count"], row["ts_max"]
 
 
-def _raw(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int | None]]:
+def _waiting(batch: pa.RecordBatch, resolved: Resolved | None) -> _Uses:
+    """What of the quarantine no replay has landed."""
+    for rows in resolved.left(batch) if resolved else [batch]:
+        yield from _raw(rows, resolved)
+
+
+def _raw(batch: pa.RecordBatch, _: Resolved | None) -> _Uses:
     times = _ms(batch.column("timestamp")).to_pylist()
     for row, seen in zip(batch.drop_columns(["timestamp"]).to_pylist(), times, strict=True):
         headers = [(header["key"], header["value"]) for header in row["headers"] or ()]
@@ -124,6 +136,9 @@ def _raw(batch: pa.RecordBatch) -> Iterator[tuple[Use, int, int | None]]:
                 said = found.schema
                 use = Use(row["topic"], None, str(said)) if isinstance(said, UUID) else Use(row["topic"], said, None)
                 yield use, 1, seen
+
+
+_TOLD: Final = {LANDED: _landed, QUARANTINED: _waiting, RAW: _raw}
 
 
 def _ms(times: pa.Array) -> pa.Array:

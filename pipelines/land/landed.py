@@ -48,7 +48,7 @@ class Metric:
 
     schema_id: None where a record names none. version: 0 where the subject has no such id. unchecked: rows whose schema
     nobody could say to be the subject's, because the catalog was silent. additional: properties of JSON that its reader
-    does not name, kept in `_additional`. left_out: those that have no column.
+    does not name, kept in `_additional`. left_out: those that have no column, or one that a rule hides.
     """
 
     table: str

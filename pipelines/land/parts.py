@@ -32,7 +32,8 @@ class Group:
     """Rows that one decoder has read.
 
     record: the full name that it reads. columns: a StructArray, one for each of `rows`. unchecked: nobody could say
-    whether the schema is the subject's.
+    whether the schema is the subject's. unnamed: how many properties a row has that the reader does not name, by the
+    path of the column that has them; "" of none.
     """
 
     head: Head
@@ -40,6 +41,7 @@ class Group:
     rows: Rows
     columns: pa.Array
     unchecked: npt.NDArray[np.bool_]
+    unnamed: Mapping[str, npt.NDArray[np.int64]]
 
 
 @dataclass(slots=True)
@@ -47,8 +49,7 @@ class Part:
     """The values or the keys of a batch, row by row.
 
     status: FINE, TOMBSTONE or a reason's number. ids: NONE where a row names no schema, or none of this context.
-    details, at: of rows that failed. subjects: of rows that got so far. additional, left_out: how many properties a row
-    has that its reader does not name, in a column of their own, or in none.
+    details, at: of rows that failed. subjects: of rows that got so far.
     """
 
     name: str
@@ -59,11 +60,6 @@ class Part:
     details: dict[int, str] = field(default_factory=dict)
     at: dict[int, int] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
-    additional: npt.NDArray[np.int64] = field(init=False)
-    left_out: npt.NDArray[np.int64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.additional, self.left_out = np.zeros((2, len(self.status)), np.int64)
 
     def fail(self, rows: Rows, reason: Reason, detail: str) -> None:
         self.status[rows] = NUMBERS[reason]
@@ -94,7 +90,7 @@ def read(batch: pa.RecordBatch, binding: Binding, plan: Plan, readers: Readers) 
         refs = _refs(framed)
         part.framed = framing.indexed(framed, np.isin(refs, protobuf) & (part.status == FINE))
         part.status = np.where(part.status == FINE, part.framed.status, part.status)
-    _decode(part, _judged(part, schemas, binding, plan, readers), binding, plan, readers)
+    _decode(part, _judged(part, schemas, binding, plan, readers), readers)
     return part
 
 
@@ -199,7 +195,7 @@ def _check_selected(record: str, binding: Binding) -> None:
         raise Unreadable(Reason.INCOMPATIBLE_READER, f"written as {record}, read as {binding.message}")
 
 
-def _decode(part: Part, judged: list[tuple[Rows, _Judged]], binding: Binding, plan: Plan, readers: Readers) -> None:
+def _decode(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) -> None:
     """Rows of one record go through its decoder together, whichever schemas wrote them."""
     by_record: dict[tuple[str, str], list[tuple[Rows, _Judged]]] = {}
     for rows, each in judged:
@@ -222,14 +218,4 @@ def _decode(part: Part, judged: list[tuple[Rows, _Judged]], binding: Binding, pl
                 part.details[row] = detail
             if at is not None:
                 part.at[row] = at
-        for column, properties in decoded.additional.items():
-            counted = (
-                part.additional if _has_place(column, plan.dropped.get((binding, head.subject), ())) else part.left_out
-            )
-            counted[rows] += properties
-        part.groups.append(Group(head, record, rows, decoded.rows, unchecked[order]))
-
-
-def _has_place(column: str, dropped: tuple[str, ...]) -> bool:
-    """Whether a column of the reader's is one of the table's, and all that it lies in."""
-    return column != "" and not any(f"{column}.".startswith(f"{name}.") for name in dropped)
+        part.groups.append(Group(head, record, rows, decoded.rows, unchecked[order], decoded.additional))

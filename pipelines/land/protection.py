@@ -82,6 +82,17 @@ class Protection:
         found += [self.strictest(column.type, table, name) for column, name in inner]
         return _strictest(found)
 
+    def hidden(self, kind: pa.DataType, table: str, path: str = "", above: str = "") -> Iterator[str]:
+        """What is not landed as it is, as in `address.zip`: what is in items of lists and maps has the path of these.
+
+        path, above: to what is within `kind`, as rules and as we call it.
+        """
+        for column, name in _members_of(kind, path):
+            if self.of(column, table, name):
+                yield f"{above}{column.name}"
+            else:
+                yield from self.hidden(column.type, table, name, f"{above}{column.name}.")
+
     def masked(self, kind: pa.DataType, table: str, path: str = "") -> Iterator[str]:
         """The names of columns, and of what is in them, whose values would all be equal."""
         for column, name in _members_of(kind, path):

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,19 +22,12 @@ from pipelines.land.offsets import Offsets
 from pipelines.land.outputs import Outputs
 from pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
 from pipelines.land.raw import RAW
+from pipelines.land.resolved import BATCH, MARK, PARTITION, marked, resolved
 from pipelines.land.sinks.sink import Sink, in_table
 from pipelines.places import Place
 
 NAME: Final = "replay"
 """Of the query, in its work directory."""
-
-MARK: Final = "mark"
-"""The column that tells apart what has one offset; `quarantine.RESOLVED` says how."""
-
-_PARTITION: Final = ("topic", "partition")
-_BATCH: Final = (*_PARTITION, "_sr_query", "_sr_batch")
-"""What names a row of the quarantine, with its mark. To tell what became of a query's records the partition is enough:
-where marks are the same, records are."""
 
 Records = Callable[[], Iterable[pa.RecordBatch]]
 """Batches of RAW, from their beginning each time."""
@@ -65,7 +57,7 @@ def run(
     attempts, files = [], list[DataFile]()
     with Outputs(sink.staging, query, number) as outputs:
         for origin in waiting.queries(unbound):
-            read, failed = Offsets(_BATCH, MARK), Offsets(_PARTITION, MARK)
+            read, failed = Offsets(BATCH, MARK), Offsets(PARTITION, MARK)
             attempt = land(query, number, partial(waiting.records, origin, read))
             for batch in _quarantined(attempt, sink.staging, of_files=waiting.of_files(origin)):
                 failed.add(batch)
@@ -89,18 +81,11 @@ class Waiting:
     """What is in the quarantine, is not resolved and has one of some reasons. Batches have the column MARK, too."""
 
     def __init__(self, manifests: Manifests, sink: Sink, topics: Container[str], reasons: frozenset[str]) -> None:
-        self._manifests = manifests
         self._sink = sink
         self._topics = topics
         self._reasons = reasons
-        self._of_files: dict[str, bool] = {}
-        self._resolved, self._unmarked = Offsets(_BATCH, MARK), Offsets(_BATCH)
-        for batch in sink.rows(RESOLVED_TABLE):
-            if MARK not in batch.schema.names:  # a table of Iceberg that no replay has widened yet
-                self._unmarked.add(batch)
-                continue
-            self._resolved.add(batch.filter(pc.is_valid(batch[MARK])))
-            self._unmarked.add(batch.filter(pc.is_null(batch[MARK])))
+        self._resolved = resolved(manifests, sink)
+        self.of_files = self._resolved.of_files
 
     def queries(self, unbound: Counter[str]) -> list[str]:
         """Those that have quarantined it. unbound: by topic, how much of it no binding speaks of."""
@@ -125,31 +110,10 @@ class Waiting:
             read.add(batch)
             yield batch.select(RAW.names).cast(RAW)
 
-    def of_files(self, query: str) -> bool:
-        """Whether it lands files, and not what a topic has."""
-        if query not in self._of_files:
-            last = self._manifests.last(query)
-            self._of_files[query] = last is not None and bool(last.entries)
-        return self._of_files[query]
-
     def _batches(self, only: str | None = None) -> Iterator[pa.RecordBatch]:
         for batch in self._sink.rows(QUARANTINE):
-            for query in batch["_sr_query"].unique().to_pylist():
-                if only not in (None, query):
-                    continue
-                of_query = batch.filter(pc.equal(batch["_sr_query"], query))
-                rows = _marked(of_query, of_files=self.of_files(query))
-                waits = rows.filter(pc.invert(pc.or_(self._is_marked(rows), self._unmarked.has(rows))))
+            for waits in self._resolved.left(batch, only):
                 yield waits.filter(self._wanted(waits["reasons"])) if self._reasons else waits
-
-    def _is_marked(self, rows: pa.RecordBatch) -> pa.BooleanArray:
-        """Of each row whether it is resolved, by the mark that it has now, or had while null headers were a mark."""
-        resolved = self._resolved.has(rows)
-        query = rows["_sr_query"][0].as_py() if len(rows) else ""
-        if not rows["headers"].null_count or not self.of_files(query):
-            return resolved
-        before = rows.set_column(rows.schema.names.index(MARK), MARK, _digests(rows, without_headers=None))
-        return pc.or_(resolved, self._resolved.has(before))
 
     def _bound(self, batch: pa.RecordBatch) -> pa.BooleanArray:
         bound = [topic for topic in batch["topic"].unique().to_pylist() if topic in self._topics]
@@ -163,37 +127,18 @@ class Waiting:
 
 def _quarantined(attempt: Attempt, staging: Place, *, of_files: bool) -> Iterator[pa.RecordBatch]:
     """What an attempt could not read: files that no manifest will name. Batches have the column MARK, too."""
-    names = RAW.names if of_files else [*_PARTITION, "offset"]
+    names = RAW.names if of_files else [*PARTITION, "offset"]
     for landed in attempt.landed:
         for file in landed.files:
             if file.table == QUARANTINE:
                 path = staging.path(in_table(file))
                 with staging.filesystem.open_input_file(path) as opened, pq.ParquetFile(opened) as parquet:
                     for batch in parquet.iter_batches(columns=names):
-                        yield _marked(batch, of_files=of_files)
-
-
-def _marked(records: pa.RecordBatch, *, of_files: bool) -> pa.RecordBatch:
-    """The same with the column MARK. Of Kafka's records an offset is enough: a query is bound to its topics' UUIDs."""
-    return records.append_column(MARK, _digests(records) if of_files else records["offset"])
-
-
-def _digests(records: pa.RecordBatch, without_headers: Sequence[Any] | None = ()) -> pa.Array:
-    """Eight bytes for each record, by all that it says: files may be of two topics that had one name.
-
-    without_headers: what stands for null. It is no headers: pyiceberg up to 0.12 reads null as an empty list.
-    """
-    numbers = (records["offset"], records["timestamp"].cast(pa.int64()))
-    columns = [column.to_pylist() for column in (*numbers, records["key"], records["value"], records["headers"])]
-    absent = None if without_headers is None else [*without_headers]
-    columns[-1] = [absent if each is None else each for each in columns[-1]]
-    said = zip(*columns, strict=True)
-    digests = (blake2b(repr(each).encode(), digest_size=8).digest() for each in said)
-    return pa.array([int.from_bytes(digest, signed=True) for digest in digests], pa.int64())
+                        yield marked(batch, of_files=of_files)
 
 
 def _resolved(rows: pa.RecordBatch, number: int, now: datetime) -> pa.RecordBatch:
-    names = (*_PARTITION, "offset", "_sr_query", "_sr_batch")
+    names = (*PARTITION, "offset", "_sr_query", "_sr_batch")
     ours = [pa.repeat(number, len(rows)), pa.array([now] * len(rows)), rows[MARK]]
     columns = [*(rows[name] for name in names), *ours]
     arrays = [column.cast(kind.type) for column, kind in zip(columns, RESOLVED, strict=True)]

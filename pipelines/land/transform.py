@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,8 @@ from pipelines.land.tally import Tally
 from pipelines.land.targets import SYSTEM
 from sigla.decoding.reasons import FINE, REASONS
 
+Figures = npt.NDArray[np.int64]
+
 SLICE_BYTES = 32 * 2**20
 """Of keys and values that are decoded at once. Defaults and enums make a record longer than its bytes."""
 SLICE_CELLS = 2**21
@@ -36,7 +38,12 @@ SLICE_CELLS = 2**21
 
 def beside_key(kind: pa.StructType) -> pa.StructType:
     """A value's type in a table that has its keys, too: a member of its own called `_key` is `_key__value` there."""
-    return pa.struct([each.with_name(f"{each.name}__value") if each.name.casefold() == KEY else each for each in kind])
+    return pa.struct([each.with_name(_beside_key(each.name)) for each in kind])
+
+
+def _beside_key(path: str) -> str:
+    name, dot, within = path.partition(".")
+    return f"{name}__value{dot}{within}" if name.casefold() == KEY else path
 
 
 class Unbound(Exception):
@@ -142,16 +149,51 @@ class _Task:
         for at, keyed in _with_keys(rows, columns, self._key(batch, table)):
             self._write(batch, table, at, keyed, ids=batch.value.ids[at], version=group.head.version, op="U")
         versions = [group.head.ids.get(id, 0) for id in ids.tolist()]
-        self._count(
-            batch, table, rows, _Counted(ids, [group.head.subject] * len(rows), versions, group.unchecked[fine])
-        )
+        subjects = [group.head.subject] * len(rows)
+        unnamed = self._unnamed(batch, table, rows, group)
+        self._count(batch, table, rows, _Counted(ids, subjects, versions, group.unchecked[fine], *unnamed))
 
     def _columns(self, table: str, group: Group) -> pa.StructArray:
         """What of a group's columns is landed, and under which names."""
-        columns, noted = group.columns, self.readers.decoder(group.head, group.record).type
+        columns = group.columns
         if table in self.plan.keyed and (kind := beside_key(columns.type)) != columns.type:
-            columns, noted = pa.StructArray.from_arrays(columns.flatten(), fields=[*kind]), beside_key(noted)
-        return self.plan.protection.rows(columns, noted, table)
+            columns = pa.StructArray.from_arrays(columns.flatten(), fields=[*kind])
+        return self.plan.protection.rows(columns, self._noted(table, group), table)
+
+    def _noted(self, table: str, group: Group) -> pa.StructType:
+        """The type of a value's columns, with what its schema says of them."""
+        noted = self.readers.decoder(group.head, group.record).type
+        return beside_key(noted) if table in self.plan.keyed else noted
+
+    def _noted_key(self, group: Group) -> pa.StructType:
+        return pa.struct([pa.field(KEY, self.readers.decoder(group.head, group.record).type)])
+
+    def _unnamed(self, batch: "_Batch", table: str, rows: Rows, group: Group | None = None) -> tuple[Figures, Figures]:
+        """How many properties that no reader names each row has: kept in a column as they are, and others.
+
+        group: of the values; none of tombstones, whose keys may have some.
+        """
+        found = np.zeros((2, len(batch.records)), np.int64)
+        if group and group.unnamed:
+            named = {_beside_key(path) if table in self.plan.keyed else path: path for path in group.unnamed}
+            self._add_unnamed(found, table, self._noted(table, group), group, named)
+        for key in batch.key.groups if batch.key else ():
+            if key.unnamed:
+                named = {path and f"{KEY}.{path}": path for path in key.unnamed}
+                self._add_unnamed(found, table, self._noted_key(key), key, named)
+        kept, others = found[:, rows]
+        return kept, others
+
+    def _add_unnamed(
+        self, found: Figures, table: str, noted: pa.StructType, group: Group, named: Mapping[str, str]
+    ) -> None:
+        """named: what the table calls the columns of `group.unnamed`; "" where there is none."""
+        protection = self.plan.protection
+        landed = protection.type(noted, table)
+        lost = (*protection.hidden(noted, table), *targets.dropped(landed, self.plan.targets[table]))
+        for path, ours in named.items():
+            is_lost = not path or any(f"{path}.".startswith(f"{each}.") for each in lost)
+            found[int(is_lost)][group.rows] += group.unnamed[ours]
 
     def _key(self, batch: "_Batch", table: str) -> Part | None:
         """The keys, as far as they are landed."""
@@ -162,7 +204,7 @@ class _Task:
 
     def _key_columns(self, table: str, group: Group) -> pa.Array | None:
         """None where the column of keys is dropped."""
-        noted = pa.struct([pa.field(KEY, self.readers.decoder(group.head, group.record).type)])
+        noted = self._noted_key(group)
         rows = pa.StructArray.from_arrays([group.columns], fields=[*noted])
         found = self.plan.protection.rows(rows, noted, table)
         return found.field(0) if found.type.num_fields else None
@@ -181,7 +223,9 @@ class _Task:
         ids = batch.value.ids[rows]
         for at, keyed in _with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), self._key(batch, table)):
             self._write(batch, table, at, keyed, ids=batch.value.ids[at], version=0, op="D")
-        self._count(batch, table, rows, _Counted(ids, [""] * len(rows), [0] * len(rows), np.zeros(len(rows), bool)))
+        counted = _Counted.plain(ids, [""] * len(rows))
+        kept, others = self._unnamed(batch, table, rows)
+        self._count(batch, table, rows, replace(counted, kept=kept, others=others))
 
     def _write(
         self, batch: "_Batch", table: str, rows: Rows, columns: pa.Array, *, ids: Ids, version: int, op: str
@@ -224,7 +268,7 @@ class _Task:
         first = [told[0] for told in reasons]
         ids = np.array([NONE if told["schema_id"] is None else told["schema_id"] for told in first], np.int64)
         subjects, why = [told["subject"] or "" for told in first], [told["reason"] for told in first]
-        self._count(batch, QUARANTINE, rows, _Counted(ids, subjects, [0] * len(rows), np.zeros(len(rows), bool)), why)
+        self._count(batch, QUARANTINE, rows, _Counted.plain(ids, subjects), why)
 
     def _count(
         self, batch: "_Batch", table: str, rows: Rows, counted: "_Counted", reasons: list[str] | None = None
@@ -239,8 +283,8 @@ class _Task:
             "reason": reasons or [""] * len(rows),
             "bytes": pc.binary_length(records.column("value")).fill_null(0).cast(pa.int64()),
             "unchecked": counted.unchecked.astype(np.int64),
-            "additional": batch.sum_of("additional", rows),
-            "left_out": batch.sum_of("left_out", rows),
+            "additional": counted.kept,
+            "left_out": counted.others,
             "offset": records.column("offset"),
             "ts": pc.divide(records.column("timestamp").cast(pa.int64()), 1000),
         }
@@ -260,21 +304,23 @@ class _Batch:
     def at(self, rows: Rows) -> pa.RecordBatch:
         return self.records if len(rows) == len(self.records) else self.records.take(pa.array(rows))
 
-    def sum_of(self, figure: str, rows: Rows) -> npt.NDArray[np.int64]:
-        """Of both parts of these rows; 0 where a record does not land."""
-        parts_ = [self.value, self.key] if self.key else [self.value]
-        figures: npt.NDArray[np.int64] = sum(getattr(part, figure)[rows] for part in parts_) * self.good[rows]
-        return figures
-
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What metrics tell of rows, one of each for each."""
+    """What metrics tell of rows, one of each for each. kept, others: properties that no reader names."""
 
     ids: Ids
     subjects: list[str]
     versions: list[int]
     unchecked: npt.NDArray[np.bool_]
+    kept: Figures
+    others: Figures
+
+    @classmethod
+    def plain(cls, ids: Ids, subjects: list[str]) -> Self:
+        """Of rows of no version."""
+        nothing = np.zeros(len(ids), np.int64)
+        return cls(ids, subjects, [0] * len(ids), np.zeros(len(ids), bool), nothing, nothing)
 
 
 def _with_keys(rows: Rows, columns: pa.Array, key: Part | None) -> Iterator[tuple[Rows, pa.Array]]:

@@ -1,12 +1,15 @@
 """An audit of landed tables counts what is in them, and not what lies beside them."""
 
+import pickle
 import shutil
+from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from pipelines.audit.committed import files
-from pipelines.audit.usage import NoRecords
+from pipelines.audit.committed import committed, files
+from pipelines.audit.usage import NoRecords, usage
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.sinks.sink import folder, staged
 from tests.pipelines.land.landings import Landings
@@ -37,6 +40,29 @@ def test_a_file_that_an_attempt_has_left_is_part_of_no_table(landings: Landings)
         }
     finally:
         landings.close()
+
+
+def test_a_record_that_a_replay_has_landed_is_counted_once(landings: Landings) -> None:
+    """It stays in the quarantine, which is never changed; what still waits there goes on being counted."""
+    try:
+        known = landings.register("message Other {}", "others-value")
+        late, never = known + 1, known + 2  # ids are given one after another
+        landings.land(*(framed(id, b"\0\x0a\x03EUR") for id in (late, never)))
+        assert uses(landings) == {(late, True): 1, (never, True): 1}
+        assert landings.register(MONEY) == late
+        assert landings.job.replay() is not None
+        assert uses(landings) == {(late, False): 1, (never, True): 1}
+    finally:
+        landings.close()
+
+
+def uses(landings: Landings) -> Counter[tuple[int, bool]]:
+    """The rows of each id that tasks find, in the quarantine and elsewhere."""
+    held = pickle.loads(pickle.dumps(committed(landings.job)))  # as Spark sends it to tasks
+    named = [{"place": place, "name": name} for place, names in enumerate(held.files.values()) for name in names]
+    found = usage([pa.RecordBatch.from_pylist(named)], [*held.files], held.resolved)
+    rows = [row for batch in found for row in batch.to_pylist()]
+    return Counter({(row["id"], row["quarantined"]): row["rows"] for row in rows})
 
 
 def test_tables_that_hold_nothing_are_not_looked_through(tmp_path: Path) -> None:

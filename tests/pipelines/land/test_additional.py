@@ -11,6 +11,7 @@ import pytest
 from pipelines.land.column_types import JSON
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.plan import Binding
+from pipelines.land.protection import ColumnRule, Do, Protection
 from pipelines.land.readers import Readers
 from pipelines.land.targets import Evolve
 from sigla.decoding.decoder import Limits
@@ -125,3 +126,16 @@ def test_keys_keep_what_their_schemas_do_not_name(world: World) -> None:
     outcome = world.land(plan, raw([event(id, {"id": "a"})], "events", keys=[event(key, {"id": "k", "region": "eu"})]))
     assert outcome.rows("events")[0]["_key"] == {"id": "k", "_additional": '{"region":"eu"}'}
     assert figures(outcome) == (1, 0)
+
+
+@pytest.mark.parametrize("do", Do)
+def test_what_a_rule_hides_is_counted_as_dropped(do: Do, world: World) -> None:
+    """Nobody can read these properties in the table, so a report must not call them kept: column by column."""
+    schema = {"type": "object", "properties": {"in": ORDER, "items": {"type": "array", "items": ORDER}}}
+    id, key = (world.register(f"events-{part}", text, "JSON") for part, text in (("value", schema), ("key", ORDER)))
+    rules = [ColumnRule(do, column=each) for each in ("_additional", "items.element._additional", "_key")]
+    plan = world.plan(EVENTS, Binding("events", part="key"), protection=Protection((*rules,), b"sixteen bytes, so"))
+    value = {"in": {"kept": 1}, "items": [{"a": 1, "b": 2}], "more": 3}
+    outcome = world.land(plan, raw([event(id, value)], "events", keys=[event(key, {"id": "k", "region": "eu"})]))
+    assert outcome.rows("events")[0]["in"]["_additional"] == '{"kept":1}'
+    assert figures(outcome) == (1, 4)

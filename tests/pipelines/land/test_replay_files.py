@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land import replay
+from pipelines.land import resolved as marks
 from pipelines.land.batch import Attempt, Batch, StopIf, resume, run
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Entry, Manifests
@@ -179,6 +179,6 @@ def test_what_was_resolved_while_null_headers_were_a_mark_is_not_landed_again(
     land(world, record(0, NEW_ID, headers=pa.nulls(1, HEADERS)))
     world.known.add(NEW_ID)
     with monkeypatch.context() as before:
-        before.setattr(replay, "_digests", partial(replay._digests, without_headers=None))
+        before.setattr(marks, "_digests", partial(marks._digests, without_headers=None))
         assert resolved(world) == 1
     assert resolved(world) == 0
