@@ -1,12 +1,11 @@
 """The jobs on EMR Serverless: an application that is there while something runs, a role and a schedule for each job.
 
 Part of the registry's stack where `pipelines.enabled` says so; of two stacks one could not change what the other uses.
-Landing reads the registry's bodies and rows and writes a lake; auditing and scrubbing read all and write reports. None
-changes the registry: that is a person's `sigla scrub --fix`.
+Landing reads the registry's bodies and rows and writes a lake, upkeep rewrites that and reads nothing of the registry;
+auditing and scrubbing read all and write reports. None changes the registry: that is a person's `sigla scrub --fix`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from constructs import Construct
 from infra import pipeline_package
 from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from infra.choices.rules import listed
+from infra.jobs import JOBS, REPORTS, Job
 from infra.packages import ROOT, Package, built
 from infra.parts.alarms import Watched, set_alarms
 from infra.parts.checklist import acknowledge
@@ -47,33 +47,10 @@ LOGGING: Final = ("logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeL
 BESIDE: Final = "packages"
 """The folder in which each worker finds the packages."""
 
-TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
-"""What the lake's bucket holds, below these."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """reads, writes: below which of the lake's prefixes. forgets: where it may delete.
-
-    journal: it also reads the journal, and whose table and bucket are. fresh: it wants an empty place for what it
-    reports, a new one for each run. tables: it also makes and changes tables in the Glue Data Catalog.
-    """
-
-    name: str
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    forgets: tuple[str, ...] = ()
-    journal: bool = False
-    fresh: bool = False
-    tables: bool = False
-
-
-JOBS: Final = (
-    # Spark removes what it no longer needs of a checkpoint, and `gc` files that no manifest names.
-    Job("land", (RAW, TABLES, WORK), (TABLES, WORK), forgets=(TABLES, WORK), tables=True),
-    Job("audit", (RAW, TABLES, REPORTS), (REPORTS,), forgets=(REPORTS,), fresh=True),
-    Job("scrub", (REPORTS,), (REPORTS,), forgets=(REPORTS,), journal=True, fresh=True),
-)
+ICEBERG: Final = "/usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar"
+"""Iceberg's runtime in the image of every release, with what it needs for S3 and Glue. It merges states and maintains
+tables. Source: Amazon EMR Serverless User Guide, "Using Apache Iceberg with EMR Serverless".
+"""
 
 
 class Pipelines(Construct):
@@ -98,18 +75,11 @@ class Pipelines(Construct):
         self.code = self._package("Code", placed(pipeline_package.code()))
         self.packages = self._package("Packages", placed(pipeline_package.packages()))
         self.land = assets.Asset(self, "Landing", path=self.chosen.land) if self.chosen.land else None
-        self.jars = (
-            [
-                assets.Asset(self, f"Jar{path.stem}", path=str(path))
-                for path in sorted(Path(self.chosen.jars).glob("*.jar"))
-            ]
-            if self.chosen.jars
-            else []
-        )
+        self.jars = [assets.Asset(self, f"Jar{path.stem}", path=str(path)) for path in self._jar_files()]
         self.application = self._application()
         self.failed = self._failed()
         for job in JOBS:
-            if job.name != "land" or self.land:
+            if job.reports or self.land:
                 self._job(job)
         if settings.watch.alarms:
             set_alarms(self, self._watched(), recipients=recipients, about=f"the jobs of {settings.registry_name}")
@@ -220,20 +190,20 @@ class Pipelines(Construct):
                 "SparkSubmit": {
                     "EntryPoint": self.entry.s3_object_url,
                     "EntryPointArguments": [job.name, *self._arguments(job, invocation)],
-                    "SparkSubmitParameters": " ".join(f"{word} {value}" for word, value in self._submitted()),
+                    "SparkSubmitParameters": " ".join(f"{word} {value}" for word, value in self._submitted(job)),
                 }
             },
         }
 
     def _arguments(self, job: Job, invocation: str) -> list[str]:
-        if self.land and job.name == "land":
-            return [self.land.s3_object_url, "--report", "json"]
+        if self.land and not job.reports:
+            return [self.land.s3_object_url, *job.words]
         place = f"s3://{self.lake.bucket_name}/{REPORTS}/{job.name}/{invocation}"
         bucket, table = self.storage.bucket.bucket_name, self.storage.table.table_name
         registry = self.settings.registry_name
         return ["--bucket", bucket, "--table", table, "--registry", registry, "--out", place]
 
-    def _submitted(self) -> list[tuple[str, str]]:
+    def _submitted(self, job: Job) -> list[tuple[str, str]]:
         conf = {
             **{
                 f"spark.{where}": f"python{pipeline_package.PYTHON}"
@@ -252,13 +222,22 @@ class Pipelines(Construct):
             "spark.dynamicAllocation.initialExecutors": "1",
             "spark.dynamicAllocation.maxExecutors": str(self.chosen.max_executors),
         }
-        if self.jars:
-            conf["spark.jars"] = ",".join(jar.s3_object_url for jar in self.jars)
+        if jars := self._jars(job):
+            conf["spark.jars"] = ",".join(jars)
         return [
             ("--py-files", self.code.s3_object_url),
             ("--archives", f"{self.packages.s3_object_url}#{BESIDE}"),
             *(("--conf", f"{name}={value}") for name, value in conf.items()),
         ]
+
+    def _jars(self, job: Job) -> list[str]:
+        """Those of the settings, and Iceberg's where they bring none."""
+        brought = any(path.name.startswith("iceberg-spark-runtime") for path in self._jar_files())
+        own = [ICEBERG] if job.tables and not brought else []
+        return [*(jar.s3_object_url for jar in self.jars), *own]
+
+    def _jar_files(self) -> list[Path]:
+        return sorted(Path(self.chosen.jars).glob("*.jar")) if self.chosen.jars else []
 
     def _package(self, name: str, folder: Path) -> assets.Asset:
         return assets.Asset(self, name, path=str(folder))
@@ -280,10 +259,13 @@ class Pipelines(Construct):
         theirs = {
             "StringLikeIfExists": {"s3:prefix": [f"{prefix}/*" for prefix in dict.fromkeys(job.reads + job.writes)]}
         }
-        return [
+        of_the_registry = [
             allow("Bodies", "s3:GetObject", on=objects),
             allow("FindingBodies", "s3:ListBucket", on=[bodies.bucket_arn], when=found),
             allow("Rows", "dynamodb:BatchGetItem", "dynamodb:Query", on=[table.table_arn], when=own),
+        ]
+        return [
+            *(of_the_registry if job.registry else []),
             *use_of_the_key(self.settings),  # of the lake, too
             allow("Reading", "s3:GetObject", on=self._below(*job.reads)),
             allow("Writing", "s3:PutObject", "s3:AbortMultipartUpload", on=self._below(*job.writes)),
@@ -294,14 +276,14 @@ class Pipelines(Construct):
                 "s3:GetObject",
                 on=[each.bucket.arn_for_objects(each.s3_object_key) for each in uploaded],
             ),
-            *(tables_of(self.chosen.glue_database) if job.tables else []),
+            *(tables_of(self.chosen.glue_database, *job.tables) if job.tables else []),
             *self.hash_key(job),
             *self.logged(),
         ]
 
     def hash_key(self, job: Job) -> list[iam.PolicyStatement]:
         """Whoever lands hashed columns reads their key."""
-        wanted = job.tables and self.chosen.hash_secret
+        wanted = job.hashes and self.chosen.hash_secret
         return [allow("HashKey", "secretsmanager:GetSecretValue", on=[self.chosen.hash_secret])] if wanted else []
 
     def logged(self) -> list[iam.PolicyStatement]:

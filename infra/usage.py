@@ -72,7 +72,7 @@ ANSWER_BYTES = 2_000
 STREAM_SHARDS = 4
 """Of the table's stream: as many as a new table has partitions."""
 
-RUN_MINUTES = {"land": 2, "audit": 10, "scrub": 10}
+RUN_MINUTES = {"land": 2, "maintain": 5, "audit": 10, "scrub": 10}
 """Of a job that finds little to do."""
 RECORD_SECONDS, BUSY = 30 / MILLION, 0.5
 """Of a processor, to land one record; and how much of their time processors that are paid for do so."""

@@ -34,7 +34,8 @@ class Pipelines:
     max_vcpus: what all runs together may have at a time; each comes with 4 GB. A run begins with a driver of 2 and one
         executor of 4.
     idle_minutes: without a run, until nothing is kept ready.
-    land_schedule, audit_schedule, scrub_schedule: when a run begins, as EventBridge writes it; empty: never by itself.
+    land_schedule, maintain_schedule, audit_schedule, scrub_schedule: when a run begins, as EventBridge writes it;
+        empty: never by itself.
     subnets, security_groups: of the network that Kafka is in, separated by commas.
     bad_ratio: the share of records in the quarantine that somebody has to look into, over an hour.
     """
@@ -49,6 +50,7 @@ class Pipelines:
     max_vcpus: int = 16
     idle_minutes: int = 5
     land_schedule: str = "rate(1 hour)"
+    maintain_schedule: str = ""
     audit_schedule: str = ""
     scrub_schedule: str = "rate(7 days)"
     subnets: str = ""
@@ -81,7 +83,7 @@ RULES: Rules = {
     "bad_ratio": (lambda value: 0 < value <= 1, "it must be more than 0 and at most 1"),
     **{
         f"{job}_schedule": (_SCHEDULE.fullmatch, "it must be rate(…) or cron(…), or empty")
-        for job in ("land", "audit", "scrub")
+        for job in ("land", "maintain", "audit", "scrub")
     },
     **{
         f"{name}": (_are_ids(kind), f"it must be ids such as {kind}-0123abcd, separated by commas, or empty")
@@ -91,6 +93,10 @@ RULES: Rules = {
 
 TOGETHER: Together = (
     (lambda given: given.lake_bucket or not given.enabled, "pipelines.enabled needs pipelines.lake_bucket."),
+    (
+        lambda given: given.land or not given.maintain_schedule,
+        "pipelines.maintain_schedule needs pipelines.land, which says whose tables are maintained.",
+    ),
     (
         lambda given: bool(given.subnets) == bool(given.security_groups),
         "pipelines.subnets and pipelines.security_groups go together: give both or neither.",

@@ -1,4 +1,4 @@
-"""The Glue Data Catalog, in which jobs have their Iceberg tables: what committing to them asks for."""
+"""The Glue Data Catalog, in which jobs have their Iceberg tables: what finding them and committing to them asks for."""
 
 from typing import Final
 
@@ -7,20 +7,17 @@ from aws_cdk import aws_iam as iam
 
 from infra.parts.functions import allow
 
-COMMITTING: Final = (
-    *("glue:GetDatabase", "glue:CreateDatabase"),
-    *("glue:GetTable", "glue:CreateTable", "glue:UpdateTable"),
-)
+MAKING: Final = ("glue:CreateDatabase", "glue:CreateTable")
+COMMITTING: Final = ("glue:GetDatabase", "glue:GetTable", "glue:UpdateTable")
+LISTING: Final = ("glue:GetTables",)
 """Never to remove a table: a commit makes it or moves its pointer."""
 
 
-def tables_of(database: str) -> list[iam.PolicyStatement]:
-    """Making and changing all tables of one database; nothing where there is none. Glue checks the catalog, too."""
+def tables_of(database: str, *actions: str) -> list[iam.PolicyStatement]:
+    """Doing this with all tables of one database; nothing where there is none. Glue checks the catalog, too."""
     if not database:
         return []
     glue = f"arn:{Aws.PARTITION}:glue:{Aws.REGION}:{Aws.ACCOUNT_ID}"
     return [
-        allow(
-            "Tables", *COMMITTING, on=[f"{glue}:catalog", f"{glue}:database/{database}", f"{glue}:table/{database}/*"]
-        )
+        allow("Tables", *actions, on=[f"{glue}:catalog", f"{glue}:database/{database}", f"{glue}:table/{database}/*"])
     ]

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from infra import usage
 from infra.choices.pipelines import LEAST_VCPUS
-from infra.pipelines import RAW, REPORTS, TABLES, WORK
+from infra.jobs import RAW, REPORTS, TABLES, WORK
 from pipelines.__main__ import JOBS
 from pipelines.land.settings import Landing, read
 from pipelines.land.targets import SYSTEM

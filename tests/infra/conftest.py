@@ -225,6 +225,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Te
         ("pipelines.land", str(folder / "land.yaml")),
         ("pipelines.jars", str(folder / "jars")),
         ("pipelines.hash_secret", HASH_SECRET),
+        ("pipelines.maintain_schedule", "rate(1 day)"),
         ("pipelines.audit_schedule", "cron(0 5 ? * MON *)"),
         ("pipelines.subnets", "subnet-0123abcd, subnet-4567abcd"),
         ("pipelines.security_groups", "sg-89ab0123"),

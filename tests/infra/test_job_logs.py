@@ -56,7 +56,7 @@ def allowed(jobs: Template, job: str, action: str, on: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("job", ["land", "audit", "scrub"])
+@pytest.mark.parametrize("job", ["land", "maintain", "audit", "scrub"])
 def test_a_job_may_write_its_log(jobs: Template, job: str) -> None:
     """Of a run without a log nobody knows why it failed, and no metric is made."""
     assert {action: allowed(jobs, job, action, on) for action, on in CALLS.items()} == dict.fromkeys(CALLS, True)

@@ -11,8 +11,9 @@ import pytest
 
 from infra import pipeline_package, usage
 from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
+from infra.jobs import JOBS
 from infra.packages import ROOT
-from infra.pipelines import JOBS, QUEUED
+from infra.pipelines import QUEUED
 from infra.settings import InvalidSetting, Settings
 from pipelines.__main__ import JOBS as COMMANDS
 from tests.infra.conftest import HASH_SECRET
@@ -62,7 +63,11 @@ def request(jobs: Template, job: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "job, when", [("land", "rate(1 hour)"), ("audit", "cron(0 5 ? * MON *)"), ("scrub", "rate(7 days)")]
+    "job, when",
+    [
+        *(("land", "rate(1 hour)"), ("maintain", "rate(1 day)")),
+        *(("audit", "cron(0 5 ? * MON *)"), ("scrub", "rate(7 days)")),
+    ],
 )
 def test_each_job_begins_when_settings_say(jobs: Template, job: str, when: str) -> None:
     """In its own role, and once for each time: a repeated request is the same run."""
@@ -96,7 +101,7 @@ def gigabytes(given: dict[str, str], worker: str) -> int:
     return sum(int(given[f"spark.{worker}.{part}"].removesuffix("g")) for part in ("memory", "memoryOverhead"))
 
 
-@pytest.mark.parametrize("job", ["land", "audit", "scrub"])
+@pytest.mark.parametrize("job", ["land", "maintain", "audit", "scrub"])
 def test_a_run_begins_with_the_workers_that_it_is_priced_with(jobs: Template, job: str) -> None:
     """Out of the box EMR Serverless begins with four workers of four processors: nearly three times as much."""
     given = sparks(jobs, job)
@@ -145,6 +150,27 @@ def test_landing_is_told_its_settings_and_tells_figures(jobs: Template) -> None:
     assert told == {"land_read": "{ $.read >= 0 }", "land_quarantined": "{ $.quarantined >= 0 }"}
 
 
+def test_upkeep_is_told_whose_tables_it_keeps(jobs: Template) -> None:
+    """Those that landing makes, by the same settings."""
+    landing, upkeep = (
+        request(jobs, job)["JobDriver"]["SparkSubmit"]["EntryPointArguments"] for job in ("land", "maintain")
+    )
+    assert upkeep == ["maintain", landing[1], "--json"]
+
+
+def test_who_changes_tables_has_icebergs_jar(jobs: Template) -> None:
+    """States are merged and tables maintained by Spark with Iceberg's runtime, which EMR's image has."""
+    runtime = "/usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar"
+    found = {job: sparks(jobs, job)["spark.jars"].split(",") for job in ("land", "maintain", "audit", "scrub")}
+    assert {job: runtime in jars for job, jars in found.items()} == {
+        "land": True,
+        "maintain": True,
+        "audit": False,
+        "scrub": False,
+    }
+    assert all(any(jar.startswith("s3://") for jar in jars) for jars in found.values())
+
+
 @pytest.mark.parametrize("job", ["audit", "scrub"])
 def test_what_reports_finds_an_empty_place(jobs: Template, job: str) -> None:
     """A new one for each run."""
@@ -178,7 +204,10 @@ def places(resources: set[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     "job, writes",
-    [("land", {"tables/*", "work/*"}), ("audit", {"reports/*"}), ("scrub", {"reports/*"})],
+    [
+        *(("land", {"tables/*", "work/*"}), ("maintain", {"tables/*"})),
+        *(("audit", {"reports/*"}), ("scrub", {"reports/*"})),
+    ],
 )
 def test_each_job_writes_below_its_own_prefixes_and_nothing_of_the_registry(
     jobs: Template, job: str, writes: set[str]
@@ -208,24 +237,33 @@ def test_jobs_read_one_registry_and_what_they_need_of_the_lake(jobs: Template) -
     assert rows["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["default#*", "default"]}}
 
 
-def test_landing_changes_the_tables_of_one_glue_database_and_removes_none(jobs: Template) -> None:
-    """The first example commits to Iceberg tables there."""
-    assert {each.rpartition(":")[2] for each in may(jobs, "land", "glue:UpdateTable")} == {
-        "catalog",
-        "database/sigla",
-        "table/sigla/*",
-    }
-    assert may(jobs, "land", "glue:UpdateTable") == may(jobs, "land", "glue:CreateTable")
-    for job in ("land", "audit", "scrub"):
-        actions = {action for each in granted(jobs, job) for action in as_list(each["Action"])}
-        assert not {each for each in actions if each.startswith("glue:Delete")}
-        assert any(each.startswith("glue:") for each in actions) == (job == "land")
+def test_upkeep_reads_nothing_of_the_registry(jobs: Template) -> None:
+    """It changes files and no records: what they mean is no matter."""
+    assert not {each["Sid"] for each in granted(jobs, "maintain")} & {"Bodies", "FindingBodies", "Rows"}
+    assert places(may(jobs, "maintain", "s3:GetObject")) == {"tables/*", "work/*"}
+
+
+@pytest.mark.parametrize("job, makes", [("land", True), ("maintain", False)])
+def test_the_tables_of_one_glue_database_are_changed_and_none_is_removed(jobs: Template, job: str, makes: bool) -> None:
+    """The first example commits to Iceberg tables there, and upkeep finds them by listing it."""
+    database = {"catalog", "database/sigla", "table/sigla/*"}
+    assert {each.rpartition(":")[2] for each in may(jobs, job, "glue:UpdateTable")} == database
+    assert bool(may(jobs, job, "glue:CreateTable")) == makes
+    assert bool(may(jobs, job, "glue:GetTables")) != makes
+    actions = {action for each in granted(jobs, job) for action in as_list(each["Action"])}
+    assert not {each for each in actions if each.startswith("glue:Delete")}
+
+
+@pytest.mark.parametrize("job", ["audit", "scrub"])
+def test_who_reports_has_nothing_to_do_with_glue(jobs: Template, job: str) -> None:
+    actions = {action for each in granted(jobs, job) for action in as_list(each["Action"])}
+    assert not {each for each in actions if each.startswith("glue:")}
 
 
 def test_landing_alone_reads_the_key_of_hashed_columns(jobs: Template) -> None:
     """Whoever has it can try which value has which hash."""
     assert may(jobs, "land", "secretsmanager:GetSecretValue") == {HASH_SECRET}
-    for job in ("audit", "scrub"):
+    for job in ("maintain", "audit", "scrub"):
         assert "HashKey" not in [each["Sid"] for each in granted(jobs, job)]
 
 
@@ -292,6 +330,10 @@ def test_too_many_bad_records_ring(jobs: Template) -> None:
         (
             {"pipelines.land_schedule": "hourly"},
             "pipelines.land_schedule is 'hourly'; it must be rate(…) or cron(…), or empty.",
+        ),
+        (
+            {"pipelines.maintain_schedule": "rate(1 day)"},
+            "pipelines.maintain_schedule needs pipelines.land, which says whose tables are maintained.",
         ),
         (
             {"pipelines.max_vcpus": "5"},

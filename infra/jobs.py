@@ -1,0 +1,55 @@
+"""Which jobs run on EMR Serverless, and what each of them reads, writes and is told."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from infra.parts.glue import COMMITTING, LISTING, MAKING
+
+TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
+"""What the lake's bucket holds, below these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """reads, writes: below which of the lake's prefixes. forgets: where it may delete.
+
+    registry: it reads bodies and rows. journal: the journal, too, and whose table and bucket are. reports: it wants an
+    empty place, a new one for each run; what does not is told by land.yaml. hashes: it reads the key of hashed columns.
+    tables: what it does with tables in the Glue Data Catalog. words: on its command line, behind land.yaml.
+    """
+
+    name: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    forgets: tuple[str, ...] = ()
+    registry: bool = True
+    journal: bool = False
+    reports: bool = False
+    hashes: bool = False
+    tables: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+JOBS: Final = (
+    # Spark removes what it no longer needs of a checkpoint, and `gc` files that no manifest names.
+    Job(
+        "land",
+        (RAW, TABLES, WORK),
+        (TABLES, WORK),
+        forgets=(TABLES, WORK),
+        hashes=True,
+        tables=(*MAKING, *COMMITTING),
+        words=("--report", "json"),
+    ),
+    Job(
+        "maintain",
+        (TABLES, WORK),
+        (TABLES,),
+        forgets=(TABLES,),
+        registry=False,
+        tables=(*COMMITTING, *LISTING),
+        words=("--json",),
+    ),
+    Job("audit", (RAW, TABLES, REPORTS), (REPORTS,), forgets=(REPORTS,), reports=True),
+    Job("scrub", (REPORTS,), (REPORTS,), forgets=(REPORTS,), journal=True, reports=True),
+)
