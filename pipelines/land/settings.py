@@ -129,8 +129,13 @@ class BindPart(Part):
             if self.keys or self.unwrap is not upsert.Unwrap.NONE:
                 raise ValueError("`keys` and `unwrap` are for tables with a state: add `mode: upsert`")
             return self
-        if self.part == "key" or self.strategy is not plan.Strategy.TOPIC:
-            raise ValueError("`mode: upsert` is for values under the strategy TopicName")
+        if self.part == "key":
+            raise ValueError("`mode: upsert` is said of a topic's values: remove it from the binding of its keys")
+        if self.strategy is not plan.Strategy.TOPIC and (len(self.records) != 1 or "{record}" in self.binding.table):
+            raise ValueError(
+                f"under {self.strategy.value} each record has a table of its own, and a delete does not say which "
+                "record it deletes. `mode: upsert` needs one of each: write `records: [shop.Order]` and `table: orders`"
+            )
         if is_pattern(self.topic):
             raise ValueError(f"`mode: upsert` is for topics by their names, and {self.topic} is a pattern")
         if len(set(self.keys)) < len(self.keys):
@@ -154,8 +159,12 @@ class BindPart(Part):
             raise ValueError("a key has no table: it becomes a column of its value's")
         if self.part == "key" and self.laid_out:
             raise ValueError("a key has no table: write `partition` and `sort` in the binding of its topic's values")
-        if by_record and self.part == "value" and self.table and "{record}" not in self.table:
-            raise ValueError("the records of a topic have a table each: `table` must have `{record}` in it")
+        several = by_record and self.part == "value" and len(self.records) != 1
+        if several and "{record}" not in self.binding.table:
+            raise ValueError(
+                "the records of a topic have a table each: `table` must have `{record}` in it, unless `records` names "
+                "one record alone"
+            )
         if not by_record and "{record}" in self.table:
             raise ValueError("`{record}` is for strategies that go by records: say another `table`")
         self._check_pattern()

@@ -46,8 +46,10 @@ def spark_properties(catalog: "Catalog", lake: Place) -> dict[str, str]:
 def properties_of(kind: str, properties: Properties, lake: Place) -> dict[str, str]:
     """kind: one of KINDS. properties: of pyiceberg; secrets among them stay. Raises InvalidLanding."""
     # Each table is read anew: others commit to it.
-    found = {"cache-enabled": "false", "warehouse": properties.get("warehouse", lake.uri(""))}
-    return found | _files(properties, lake) | KINDS[kind](properties)
+    found = {"cache-enabled": "false"} | _files(properties, lake) | KINDS[kind](properties)
+    # A REST catalog has names for its warehouses, and refuses one that it does not know.
+    warehouse = properties.get("warehouse", "" if kind == "RestCatalog" else lake.uri(""))
+    return found | ({"warehouse": warehouse} if warehouse else {})
 
 
 def _sql(properties: Properties) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What a state is made of: its settings, its columns, and the catalog as Spark knows it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,8 @@ from pipelines.land.sinks.sink import schema
 from pipelines.land.spark_catalog import spark_properties
 from pipelines.land.upsert import State, StateMismatch, Unwrap, layout
 from pipelines.places import Bucket, place
+from tests.pipelines.land.landings import Landings
+from tests.pipelines.land.world import framed
 
 ROW = pa.struct([pa.field("id", pa.int64()), pa.field("note", pa.string())])
 ENVELOPE = schema(pa.schema([("before", ROW), ("after", ROW), ("op", pa.string()), ("ts_ms", pa.int64())]))
@@ -35,6 +38,7 @@ def landing(*bind: dict[str, Any], kind: str = "iceberg") -> Landing:
 
 
 ORDERS = {"topic": "orders", "mode": "upsert"}
+RECORD = {"strategy": "RecordName", "records": ["shop.Order"]}
 
 
 def test_a_table_has_a_state_where_the_settings_ask_for_one() -> None:
@@ -45,6 +49,7 @@ def test_a_table_has_a_state_where_the_settings_ask_for_one() -> None:
         State("o", ("a", "b"), Unwrap.DEBEZIUM),
     )
     assert landing(ORDERS, {"topic": "orders", "part": "key"}).states == (State("orders", bound=True),)
+    assert landing(ORDERS | RECORD | {"table": "o"}).states == (State("o"),)
     two = (ORDERS | {"topic": topic, "table": "all"} for topic in ("orders", "more"))
     assert [each.table for each in landing(*two).states] == ["all_state"]
 
@@ -54,8 +59,10 @@ def test_a_table_has_a_state_where_the_settings_ask_for_one() -> None:
     [
         ([{"topic": "orders", "keys": ["id"]}], "`keys` and `unwrap` are for tables with a state: add `mode: upsert`"),
         ([{"topic": "orders", "unwrap": "debezium"}], "add `mode: upsert`"),
-        ([ORDERS | {"strategy": "TopicRecordName"}], "`mode: upsert` is for values under the strategy TopicName"),
-        ([ORDERS, {"topic": "orders", "part": "key", "mode": "upsert"}], "`mode: upsert` is for values"),
+        ([ORDERS | {"strategy": "TopicRecordName"}], r"under TopicRecordName .* write `records: \[shop.Order\]` and"),
+        ([ORDERS | RECORD], "under RecordName each record has a table of its own"),
+        ([ORDERS | RECORD | {"records": ["a", "b"], "table": "t"}], "under RecordName each record has a table"),
+        ([ORDERS, {"topic": "orders", "part": "key", "mode": "upsert"}], "`mode: upsert` is said of a topic's values"),
         ([ORDERS | {"keys": ["id", "id"]}], "`keys` names a field twice"),
         ([ORDERS | {"keys": [" "]}], "is empty"),
         ([ORDERS | {"table": "t"}, {"topic": "more", "table": "t"}], "the topics of the table t have one state"),
@@ -67,6 +74,18 @@ def test_a_table_has_a_state_where_the_settings_ask_for_one() -> None:
 def test_settings_that_make_no_state_are_refused(bind: list[dict[str, Any]], said: str) -> None:
     with pytest.raises(InvalidLanding, match=said):
         landing(*bind)
+
+
+@pytest.mark.parametrize("strategy", ["RecordName", "TopicRecordName"])
+def test_the_deletes_of_a_topic_of_one_record_are_in_its_table(strategy: str, tmp_path: Path) -> None:
+    """A state is made of one table: where subjects go by the record, nulls used to have one of their own."""
+    order = {"type": "record", "name": "Order", "namespace": "shop", "fields": [{"name": "id", "type": "int"}]}
+    with closing(Landings(tmp_path, kind="iceberg")) as landings:
+        subject = {"RecordName": "shop.Order", "TopicRecordName": "orders-shop.Order"}[strategy]
+        id = landings.register(json.dumps(order), subject, "AVRO")
+        binding = {"strategy": strategy, "records": ["shop.Order"], "table": "orders"}
+        landings.land(framed(id, b"\x02"), None, **binding)
+        assert [(row["id"], row["_sr_op"]) for row in landings.committed("orders")] == [(1, "U"), (None, "D")]
 
 
 def test_a_state_needs_tables_whose_rows_can_change() -> None:
@@ -150,6 +169,13 @@ def test_properties_of_other_catalogs_are_said_in_sparks_words(
 ) -> None:
     found = spark_properties(named(kind, **properties), Bucket("b", "", "eu-west-1", "http://m"))
     assert found.items() >= expected.items()
+
+
+def test_a_warehouse_is_told_to_a_rest_catalog_where_the_settings_have_one() -> None:
+    """It has names of its own for them, and the lake is none: others would be refused."""
+    bucket = Bucket("b", "", "eu-west-1", "http://m")
+    assert "warehouse" not in spark_properties(named("RestCatalog", uri="https://c"), bucket)
+    assert spark_properties(named("GlueCatalog"), bucket)["warehouse"] == bucket.uri("")
 
 
 def test_a_catalog_that_spark_cannot_open_is_told_before_anything_is_landed() -> None:
