@@ -28,7 +28,7 @@ from tests.pipelines.spark.estate import Estate, from_kafka
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
-HURRIED = {"max.block.ms": "500", "request.timeout.ms": "300", "delivery.timeout.ms": "600"}
+HURRIED = {"max.block.ms": "100", "request.timeout.ms": "100", "delivery.timeout.ms": "200"}
 
 
 def letters(broker: Broker, topic: str) -> list[Message]:
@@ -98,13 +98,14 @@ def test_a_silent_broker_stops_no_landing_and_gets_its_letters_later(
     with estate.registry() as world:
         world.register("sent-value", ORDER)
     kafka.create("letters")
+    for number in range(2):
+        estate.write(f"{number}.parquet", raw([b"\7", b"\10"], "sent", start=2 * number))
     with silent() as nobody:
-        for number in range(2):
-            estate.write(f"{number}.parquet", raw([b"\7", b"\10"], "sent", start=2 * number))
-            letter = {"topic": "letters", "brokers": nobody, "options": HURRIED}
-            config = estate.config("sent", dead_letter=letter)
-            with pytest.raises(Undelivered, match=r"does not take the dead letters of batch 0 .*its letters wait"):
-                estate.land(spark, config)
+        source = {"kind": "files", "path": str(tmp_path / "raw"), "batch_files": 1}
+        letter = {"topic": "letters", "brokers": nobody, "options": HURRIED}
+        config = estate.config("sent", source=source, dead_letter=letter)
+        with pytest.raises(Undelivered, match=r"does not take the dead letters of batch 0 .*its letters wait"):
+            estate.land(spark, config)
     opened = driver(settings.read(config))
     assert sum(manifest.counts.quarantined for manifest in opened.manifests.all()) == 4, "all of it is landed"
     opened.close()
