@@ -97,8 +97,10 @@ def _of(place: Place, name: str, resolved: Resolved | None) -> tuple[bool, dict[
     with place.filesystem.open_input_file(place.path(name)) as opened:
         file = pq.ParquetFile(opened)
         kind = _kind(file)
-        columns = list(MARKED if kind is QUARANTINED else kind or ())
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns) if kind else ():
+        if kind is None:
+            return False, {}
+        columns = list(MARKED if kind is QUARANTINED else kind)
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns):
             for use, rows, seen in _TOLD[kind](batch, resolved):
                 counted[use] += rows
                 if seen is not None:

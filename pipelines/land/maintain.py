@@ -24,7 +24,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from pipelines.land.maintain_settings import MaintainPart
-from pipelines.land.sinks.iceberg import Iceberg, address
+from pipelines.land.sinks.iceberg import BOUNDED, Iceberg, address
 from pipelines.land.sinks.sink import STAGED
 from pipelines.land.spark_catalog import with_catalog
 from pipelines.land.upsert import quoted
@@ -86,7 +86,7 @@ class Upkeep:
         before = self._sink.load(table)
         if before is None or before.current_snapshot() is None:
             return None
-        self._let_retry(before)
+        self._adapt(before)
         progress.step(f"{table}: compacting files")
         left = self._compact(before)
         progress.step(f"{table}: putting manifests together")
@@ -105,16 +105,23 @@ class Upkeep:
             left,
         )
 
-    def _let_retry(self, table: Table) -> None:
-        """Tables of an older release forbid engines to try a commit again, which landing forbids to itself alone."""
+    def _adapt(self, table: Table) -> None:
+        """Gives tables of an older release the properties that new ones have.
 
-        def allow() -> None:
+        They forbid engines to try a commit again, which landing forbids to itself alone, and keep all metadata.
+        """
+
+        def adapt() -> None:
             found = self._sink.catalog.load_table(table.name())
-            if _STATE not in found.properties and TableProperties.COMMIT_NUM_RETRIES in found.properties:
+            missing = {name: value for name, value in BOUNDED.items() if name not in found.properties}
+            forbids = _STATE not in found.properties and TableProperties.COMMIT_NUM_RETRIES in found.properties
+            if missing or forbids:
                 with found.transaction() as change:
-                    change.remove_properties(TableProperties.COMMIT_NUM_RETRIES)
+                    change.set_properties(missing)
+                    if forbids:
+                        change.remove_properties(TableProperties.COMMIT_NUM_RETRIES)
 
-        _tried(allow)
+        _tried(adapt)
 
     def _compact(self, table: Table) -> int:
         options = {

@@ -24,6 +24,7 @@ from pyspark.sql import functions as F
 from pipelines.land import upsert, upsert_sql
 from pipelines.land.manifest import Manifests
 from pipelines.land.settings import InvalidLanding
+from pipelines.land.sinks import iceberg
 from pipelines.land.sinks.iceberg import Iceberg, arrow_schema
 from pipelines.land.sinks.sink import Sink
 from pipelines.land.spark_catalog import with_catalog
@@ -36,10 +37,9 @@ FOLLOWED: Final = "sigla.followed"
 MADE: Final = "sigla.state"
 """The property that says by which settings it was made."""
 PROPERTIES: Final = {
-    "format-version": "2",
+    **iceberg.PROPERTIES,
     # Tried again by the library, a commit whose answer was lost would be made twice.
     "commit.retry.num-retries": "0",
-    "write.parquet.compression-codec": "zstd",
     "write.merge.mode": "merge-on-read",
     "write.delete.mode": "merge-on-read",
 }

@@ -43,9 +43,15 @@ from pipelines.places import Bucket, Folder, Place
 from pipelines.retries import tries
 from sigla.errors import StoreError
 
+BOUNDED: Final = {
+    # Each commit writes a table's metadata anew, and nothing else ever removes what it has replaced.
+    TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true",
+    TableProperties.METADATA_PREVIOUS_VERSIONS_MAX: "100",
+}
 PROPERTIES: Final = {
     "format-version": "2",
     "write.parquet.compression-codec": "zstd",
+    **BOUNDED,
 }
 READERS: Final = 8
 """Footers of files that are read at once."""

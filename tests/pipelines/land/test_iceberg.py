@@ -174,3 +174,18 @@ def test_a_batch_with_such_columns_is_not_decided(world: World, tmp_path: Path) 
     with pytest.raises(Stopped, match=r"The table orders .* Iceberg calls a\.b: .* read as another version"):
         landing.land(Batch("q", 0, entries=(Entry("1", "", 0, 1),)), nobody)
     assert list(landing.manifests.all()) == []
+
+
+def test_a_table_of_many_commits_keeps_the_last_of_its_metadata(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each commit writes all of it anew: a batch a minute would leave half a million files in a year."""
+    most = "write.metadata.previous-versions-max"
+    assert int(iceberg.PROPERTIES[most]) == 100
+    monkeypatch.setitem(iceberg.PROPERTIES, most, "3")
+    with closing(Landings(tmp_path, kind="iceberg")) as landings:
+        id = landings.register(ORDER)
+        for _ in range(8):
+            landings.land(framed(id, b"\0\x0a\x01a"))
+        assert len(landings.committed("orders")) == 8
+    assert len(list((tmp_path / "lake" / "orders" / "metadata").glob("*.metadata.json"))) == 4

@@ -83,7 +83,7 @@ def test_the_deletes_of_a_topic_of_one_record_are_in_its_table(strategy: str, tm
     with closing(Landings(tmp_path, kind="iceberg")) as landings:
         subject = {"RecordName": "shop.Order", "TopicRecordName": "orders-shop.Order"}[strategy]
         id = landings.register(json.dumps(order), subject, "AVRO")
-        binding = {"strategy": strategy, "records": ["shop.Order"], "table": "orders"}
+        binding: Any = {"strategy": strategy, "records": ["shop.Order"], "table": "orders"}
         landings.land(framed(id, b"\x02"), None, **binding)
         assert [(row["id"], row["_sr_op"]) for row in landings.committed("orders")] == [(1, "U"), (None, "D")]
 

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from pipelines.land import maintain_job
 from pipelines.land.maintain import Done
 from pipelines.land.settings import InvalidLanding
+from pipelines.land.sinks import iceberg
 from pipelines.land.sinks.iceberg import Iceberg
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_partitions import ORDER, order
@@ -28,6 +29,7 @@ pytestmark = [
 ]
 LAID_OUT: dict[str, Any] = {"partition": [], "sort": ["country", "id"]}
 OLD = 1_700_000_000
+FORBIDS = "commit.retry.num-retries"
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +60,7 @@ def test_tables_are_kept_while_batches_land(landings: Landings, iceberg_spark: S
     id = landings.register(json.dumps(ORDER), type="AVRO")
     for batch in range(3):
         landings.land(*(order(id, 10 * batch + each, ("FR", "PT")[each % 2]) for each in range(10)), **LAID_OUT)
+    as_an_older_release_made_it(landings)
     orphan, staged, young = (
         landings.home / "lake" / "orders" / "data" / name
         for name in ("left.parquet", "sigla-q-0000000009-x.parquet", "young.parquet")
@@ -75,6 +78,7 @@ def test_tables_are_kept_while_batches_land(landings: Landings, iceberg_spark: S
     assert [each.exists() for each in (orphan, staged, young)] == [False, True, True]
     assert ids(landings) == [*range(30)]
     assert sorted_files(landings) == [True]
+    assert properties(landings) == {**iceberg.BOUNDED, FORBIDS: None}
 
     # A driver that has forgotten whether its last batch was committed.
     sink = landings.job.sink
@@ -89,6 +93,19 @@ def test_tables_are_kept_while_batches_land(landings: Landings, iceberg_spark: S
             landings.land(*(order(id, 10 * batch + each) for each in range(10)), **LAID_OUT)
         upkeep.result()
     assert ids(landings) == [*range(70)]
+
+
+def as_an_older_release_made_it(landings: Landings) -> None:
+    """It forbade other engines to try again, and kept all metadata."""
+    table = landings.job.sink.catalog.load_table(("sigla", "orders"))  # type: ignore[attr-defined]  # an Iceberg
+    with table.transaction() as change:
+        change.remove_properties(*iceberg.BOUNDED)
+        change.set_properties({FORBIDS: "0"})
+
+
+def properties(landings: Landings) -> dict[str, str | None]:
+    table = landings.job.sink.catalog.load_table(("sigla", "orders"))  # type: ignore[attr-defined]  # an Iceberg
+    return {name: table.properties.get(name) for name in (*iceberg.BOUNDED, FORBIDS)}
 
 
 def sorted_files(landings: Landings) -> list[bool]:
