@@ -2,6 +2,17 @@
 
 A plan is a tree of steps in the order of the bytes, cyclic where the types are. Which field, branch or symbol goes
 where is settled here (Avro specification, Schema Resolution); whoever runs a plan reads bytes and asks nothing.
+
+Avro's bytes name nothing and do not say how long a value is: what is not wanted has to be read, too, to know where it
+ends. So the steps are those of the writer, all of them, and the reader shows in where their values go: a place in its
+record, a member of its union, or nowhere. What only the reader has comes from its defaults, which are made once, here.
+
+What cannot be read is a step as well (`Misfit`). In a branch of a union it harms only records in which that branch was
+written. In a field every record has it, so it makes its record a misfit, and so on outwards; if it reaches the root,
+no plan is made.
+
+A record may be part of itself. Its step is made before its fields are walked, and kept by the pair of definitions: when
+the walk comes to the pair again, it takes that step, which is being filled.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,21 @@
 """Patterns as programs: instructions made of the words of a pattern (`java`), to be run by `search`.
 
+Python's own matcher may take years over a pattern and a name that were chosen for it. A program can be run so that each
+instruction is counted, and a check that takes too many is given up at the same point on every machine (contract JX-6).
+
+`a(b|c)*d` becomes
+
+    0  LITERAL a
+    1  SPLIT +1 +7     into the loop, or behind it
+    2  SPLIT +1 +3     the first branch, or the second
+    3  LITERAL b
+    4  JUMP +2
+    5  LITERAL c
+    6  JUMP +1         where the branches meet
+    7  JUMP -6         once more
+    8  LITERAL d
+    9  END
+
 A piece is what a quantifier can repeat. Pieces are put together from the inside out, with a list for the groups that
 are open, so that no pattern is too deep. Every jump is relative: a piece is moved as it is.
 

@@ -1,4 +1,16 @@
-"""Writing in a world that moves: say what was seen, and if it is no longer so, look and decide again."""
+"""Writing in a world that moves: say what was seen, and if it is no longer so, look and decide again.
+
+A verb that writes is an attempt: ask, decide, commit. A commit compares what was asked with what is there
+(`sigla.changes`), and comes to one of three things:
+
+    written          The verb answers. Ids that lost their last holder get their tombstones; if that fails now, whoever
+                     follows the journal does it later.
+    Conflict         Nothing was written. The attempt begins again with its first question, after a pause that grows and
+                     is drawn by lot, so that two writers do not meet for ever. At the deadline the client gets 50002.
+    OutcomeUnknown   The store cannot say: an answer that never came, a disk that failed. Every commit leaves the mark
+                     of its writer, so the catalog is asked whether ours is there (`was_written`). If it is not, that is
+                     a Conflict: even if another write has covered our mark, the next attempt finds what we wrote.
+"""
 
 import random
 import secrets

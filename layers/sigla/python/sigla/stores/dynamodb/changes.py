@@ -1,4 +1,17 @@
-"""What each change writes: the actions of one transaction, every one with the condition that it rests on."""
+"""What each change writes: the actions of one transaction, every one with the condition that it rests on.
+
+DynamoDB writes up to 100 rows in one transaction, or none of them. It does not read in it, so whatever a plan has read
+and relies on stands in the transaction again, as the condition of an action or as a check.
+
+    races     A commit raises the revision of its subject's head, if that is still the one that was seen. So of two
+              writers of a subject the second fails; `Commits` makes a Conflict of it.
+    order     Each commit has a time, later than that of every head and every entry of settings that it writes: by it
+              the journal is put in order. A time that turns out too early is made later, and the change planned anew.
+    ids       Holders of an id are counted in one row (`ids.Ledger`); the transaction that takes the last one buries it.
+    size      What concerns thousands of rows is one mark: a soft delete of a subject hides all rows older than itself,
+              a permanent one begins a new generation. The rows left behind mean nothing and are swept afterwards.
+    journal   Its row is in the same transaction (`commits`), so whatever happened is told, once.
+"""
 
 from dataclasses import replace
 from typing import Any, assert_never

@@ -2,6 +2,14 @@
 
 A body is written under `pending/` with its group's number, and linked to its place from there. The pending name stays
 until the group is committed: whoever finds one later can tell by the number whether the body belongs where it is.
+
+    step                                                            a crash after it leaves
+    1  the bodies under pending/*.new, synced                       names that are not read: swept
+    2  linked into their places, never over another body; where     a body in its place whose group's number is not in
+       one is replaced, that is linked to pending/*.old before      the database: taken back, and the old one put back
+    3  the folders are synced                                       the same
+    4  SQLite commits the rows and the group's number together      everything: pending names are swept
+    5  pending names are removed                                    nothing to do
 """
 
 import os

@@ -1,9 +1,18 @@
 """Who does a request's work: the loop itself, the thread that writes, one that reads, or those that think.
 
-The loop answers what is quick whatever was registered: what an id means, one version, settings. A schema that is
-offered has a glance there: if it was understood before, and nothing is to be written, the answer is at hand. What makes
-a language read a schema, and what may list everything, goes to a thread; each job computes there for a short turn. A
-job that needs longer begins again with the thinkers, where it disturbs nobody.
+    the loop       what is quick whatever was registered: what an id means, one version, settings. A schema that is
+                   offered has a glance there: if it was understood before, and nothing is to be written, the answer is
+                   at hand
+    the writer     one thread (`worker`): what may write. All that waits is one group, with one flush
+    the reader     one thread (`worker`): lists, and what makes a language read a schema and writes nothing
+    the thinkers   a few threads (`thinkers`): what has used up its turn of 20 ms with the writer or the reader. One of
+                   them computes at a time, for 10 ms while others wait (`turns`)
+
+A job is a plain function that can begin again from its start, anywhere. Nothing of it can be seen before it commits;
+until then a turn may end at any pulse (`effort.pulse`), which raises TurnOver in the middle of whatever it computes.
+The writer undoes that job's step and goes on with the others; with the thinkers the job starts anew, and if the world
+has moved by then, its commit finds a Conflict as it does on AWS. After the commit no turn ends: the answer would be a
+lie. So a text that takes seconds to understand costs its own client seconds, and each other one some milliseconds.
 """
 
 import asyncio
