@@ -6,7 +6,6 @@ A block marked `console` shows commands after `$ ` and what they print, one mark
 """
 
 import importlib
-import inspect
 import json
 import os
 import re
@@ -24,7 +23,6 @@ from typing import Any
 import pytest
 
 from sigla.errors import Refusal
-from sigla.registry import register
 from sigla.settings import PREFIX, Settings, described
 from tests.test_house import our_files
 
@@ -342,18 +340,6 @@ def test_every_rule_that_is_cited_can_be_looked_up() -> None:
     assert len(defined) > 150
     missing = sorted(f"{found} in {where}" for found, where in cited if found not in defined)
     assert not missing, "\n".join(missing)
-
-
-def test_the_page_of_a_registration_is_the_walk_of_the_code() -> None:
-    """It is read instead of the code: a step that it forgets, or tells too early, misleads whoever trusts it."""
-    code = inspect.getsource(register._Registration.attempt)
-    steps = re.findall(r"(drafts\.\w+|self\._\w+)\(", code)
-    page = text_of(ROOT / "docs" / "architecture.md")
-    section = page[page.index("## One registration") : page.index("## One read")]
-    told = re.findall(r"`(drafts\.\w+|_\w+)`", section)
-    assert told == [step.removeprefix("self.") for step in steps]
-    rules = {f"REG-{number}" for number in (1, 2, 5, "6a", 6, 7, 8, 9, 10, 11, 12, 13, 14)}
-    assert rules <= set(RULE_ID.findall(code))
 
 
 def test_a_rule_is_defined_once() -> None:
