@@ -36,7 +36,7 @@ from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, Stopped
 from pipelines.land.partitions import Fields
 from pipelines.land.settings import InvalidLanding
-from pipelines.land.sinks import laid_out, sink
+from pipelines.land.sinks import laid_out, no_news, sink
 from pipelines.land.sinks.data_files import data_file
 from pipelines.land.sinks.sink import folder, in_table
 from pipelines.places import Bucket, Folder, Place
@@ -91,6 +91,7 @@ def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
     if isinstance(lake, Bucket):
         found |= {"s3.endpoint": lake.endpoint, "s3.region": lake.region}
     found |= properties
+    no_news.unsaid()
     with _answering():
         try:
             load_file_io(found, address(lake, ""))  # else it is missed by the first table
