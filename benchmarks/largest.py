@@ -259,6 +259,7 @@ def told(result: Any) -> str:
 def lines(*, quick: bool = False) -> Lines:
     size, attempts = (5_000, 1) if quick else (SIZE, ATTEMPTS)
     watch = Watch()
+    gc.freeze()  # what was here before is not looked through: a process of tests holds millions of objects
     for name, shapes in SHAPES.items():
         for what, shape in shapes.items():
             yield from growth(watch, name, what, shape, size, most=attempts)

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
-from infra.parts.glue import COMMITTING, LISTING, MAKING
-
 TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
 """What the lake's bucket holds, below these."""
+
+MAKING: Final = ("glue:CreateDatabase", "glue:CreateTable")
+COMMITTING: Final = ("glue:GetDatabase", "glue:GetTable", "glue:UpdateTable")
+LISTING: Final = ("glue:GetTables",)
+"""Of the Glue Data Catalog, and never to remove a table: a commit makes it or moves its pointer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Generator
-from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.servers import dynamodb_local, localstack
+from tests.servers import cdk, dynamodb_local, localstack
 from tests.under_way import watched
 
-__all__ = ["dynamodb_local", "localstack"]
+__all__ = ["cdk", "dynamodb_local", "localstack"]
 
 # ci: the same examples on every run, so that a red build is the change's fault, and half as many: a laptop draws others
 # each time, they would bring nothing new. A busy machine breaks no deadline.
@@ -39,54 +37,6 @@ ALLOWED_SKIPS: tuple[str, ...] = (
 )
 
 
-# What takes longest, in seconds: with two workers these begin first, so that none is left to one of them at the end. By
-# number of tests, as pytest-xdist would order them, they come last.
-LONGEST = (
-    "tests/localstack/",
-    "tests/contract/",
-    "tests/infra/",
-    "tests/attack/",
-    "tests/unit/aws/",
-    "tests/unit/test_benchmarks.py",
-    "tests/protocol/",
-)
-
-# Files that share what is dear to begin, a deployment or templates, go to one worker: two would begin it twice.
-TOGETHER: dict[str, str] = {
-    "tests/contract/": "tests/contract",
-    "tests/docs/test_prices.py": "tests/infra",
-    "tests/infra/": "tests/infra",
-    "tests/localstack/test_identity.py": "tests/localstack",
-    "tests/localstack/test_up.py": "tests/localstack",
-    "tests/localstack/test_zones.py": "tests/localstack",
-}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
-        return next((at for at, longest in enumerate(LONGEST) if item.nodeid.startswith(longest)), len(LONGEST))
-
-    items.sort(key=place)
-
-
-def shared_by(file: str) -> str:
-    """What is given to a worker as a whole: the file itself, or all that it goes together with."""
-    return next((whole for part, whole in TOGETHER.items() if file.startswith(part)), file)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """File by file, as `--dist loadfile`, but for files that share. None leaves other ways of sharing out alone."""
-    if config.getoption("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    scheduling = LoadFileScheduling(config, log)
-    file_of = scheduling._split_scope
-    scheduling._split_scope = lambda nodeid: shared_by(file_of(nodeid))
-    return scheduling
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported and collected stays to the end: a million objects that no collector need look through."""
@@ -105,18 +55,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=bool(os.environ.get("CI")),
         help="fail the run if a test is skipped for a reason not allowed in tests/conftest.py (on where CI is set)",
     )
-
-
-class NeedsNode(MetaPathFinder):
-    """Leaves out whoever imports CDK, a module or a test: its constructs live in a Node.js of their own."""
-
-    def find_spec(self, fullname: str, *_: object) -> None:
-        if fullname == "aws_cdk":
-            pytest.skip("CDK needs Node.js on the PATH", allow_module_level=True)
-
-
-if shutil.which("node") is None:
-    sys.meta_path.insert(0, NeedsNode())
 
 
 def keep_bytecode() -> None:

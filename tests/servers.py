@@ -3,9 +3,12 @@
 For tests/conftest.py alone: a fixture that is imported into several places is begun anew for each of them.
 """
 
+import importlib
 import os
+import shutil
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -35,6 +38,14 @@ def localstack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for name, value in CREDENTIALS.items():
             environ.setenv(name, value)
         yield endpoint
+
+
+@pytest.fixture(scope="session")
+def cdk() -> Any:
+    """CDK's library, whose constructs live in a Node.js of their own: it takes seconds to import, and none at top."""
+    if not shutil.which("node"):
+        pytest.skip("CDK needs Node.js on the PATH")
+    return importlib.import_module("aws_cdk")
 
 
 def two_free_ports() -> int:

@@ -9,10 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import LONGEST, TOGETHER, shared_by
-
-ROOT = Path(__file__).parents[1]
-
 
 @pytest.fixture
 def a_run(tmp_path: Path) -> list[str]:
@@ -42,11 +38,3 @@ def test_a_test_left_out_without_leave_fails_the_run_of_ci(a_run: list[str], wor
 def test_on_a_laptop_a_test_may_be_left_out(a_run: list[str]) -> None:
     """Who has no Node wants to run the rest."""
     assert outcome(a_run).returncode == 0
-
-
-def test_files_that_share_go_to_one_worker_and_others_go_alone() -> None:
-    """By the names that they have: a file that is called otherwise tomorrow would begin it all a second time."""
-    assert all((ROOT / name).exists() for name in (*LONGEST, *TOGETHER))
-    assert shared_by("tests/infra/test_zones.py") == shared_by("tests/docs/test_prices.py")
-    assert shared_by("tests/localstack/test_up.py") != shared_by("tests/localstack/test_dynamodb.py")
-    assert shared_by("tests/test_docs.py") == "tests/test_docs.py"

@@ -1,16 +1,9 @@
 """The Glue Data Catalog, in which jobs have their Iceberg tables: what finding them and committing to them asks for."""
 
-from typing import Final
-
 from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 
 from infra.parts.functions import allow
-
-MAKING: Final = ("glue:CreateDatabase", "glue:CreateTable")
-COMMITTING: Final = ("glue:GetDatabase", "glue:GetTable", "glue:UpdateTable")
-LISTING: Final = ("glue:GetTables",)
-"""Never to remove a table: a commit makes it or moves its pointer."""
 
 
 def tables_of(database: str, *actions: str) -> list[iam.PolicyStatement]:

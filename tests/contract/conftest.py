@@ -83,8 +83,12 @@ ADAPTERS: dict[str, Callable[[Path, pytest.FixtureRequest], Iterator[Stores]]] =
 }
 
 
+# One LocalStack for all suites: a second worker would begin another.
+ON_LOCALSTACK = (pytest.mark.localstack, pytest.mark.xdist_group("contract"))
+
+
 @pytest.fixture(
-    params=[pytest.param(name, marks=pytest.mark.localstack if name == "aws-localstack" else ()) for name in ADAPTERS]
+    params=[pytest.param(name, marks=ON_LOCALSTACK if name == "aws-localstack" else ()) for name in ADAPTERS]
 )
 def stores(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
     if request.path.name not in OF_LISTS:

@@ -1,5 +1,6 @@
 """What the adapters of AWS are run on: S3 and DynamoDB in this process (moto), or DynamoDB's own engine."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from unittest.mock import patch
 
 from botocore import useragent
 from moto import mock_aws
-from moto.core.models import botocore_stubber
+from moto.core.config import DefaultConfig
 from moto.s3.models import S3Backend
 
 from sigla.aws.clients import Clients
@@ -56,10 +57,12 @@ def _named_once() -> Iterator[None]:
 @contextmanager
 def in_process(*, dynamodb_endpoint: str | None = None) -> Iterator[Clients]:
     """Clients of an account in this process, with an empty bucket; with an endpoint, DynamoDB is the one there."""
-    with mock_aws(), _listed_once(), _named_once():
+    # What is not for moto need not be compared with two hundred addresses of its own.
+    elsewhere: DefaultConfig = {}
+    if dynamodb_endpoint:
+        elsewhere = {"core": {"passthrough": {"urls": [re.escape(dynamodb_endpoint)]}}}
+    with mock_aws(config=elsewhere), _listed_once(), _named_once():
         clients = Clients(region=REGION, dynamodb_endpoint=dynamodb_endpoint)
-        if dynamodb_endpoint:  # what is not for moto need not be compared with two hundred addresses of its own
-            clients.dynamodb.meta.events.unregister("before-send", botocore_stubber)
         try:
             clients.s3.create_bucket(Bucket=BUCKET)
             clients.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})

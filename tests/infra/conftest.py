@@ -1,8 +1,10 @@
 """Stacks as they would be deployed, synthesised once each. Packages are not built: a template names them by content."""
 
+import fcntl
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +98,28 @@ PLATFORM = (
 )
 
 
-@pytest.fixture(scope="session")
-def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synthesise]:
-    """The template for settings given as pairs; AWS's checklist has passed when it is there. Asked twice, made once."""
-    import aws_cdk as cdk
+def once(folder: Path, settings: object, make: Callable[[], Template]) -> Template:
+    """What another worker of this run has made already, or makes now; else what `make` makes."""
+    folder.mkdir(exist_ok=True)
+    made = folder / f"{sha256(repr(settings).encode()).hexdigest()}.json"
+    with made.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            made.write_text(json.dumps(make()))
+        template: Template = json.loads(made.read_text())
+        return template
 
+
+@pytest.fixture(scope="session")
+def synthesise(cdk: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Synthesise]:
+    """The template for settings given as pairs; AWS's checklist has passed when it is there.
+
+    Asked twice, made once; by one worker for all, as pytest-xdist advises for what is dear.
+    """
     from infra.app import build
+
+    ours = tmp_path_factory.getbasetemp()
+    shared = (ours if worker_id == "master" else ours.parent) / "templates"
 
     # Read once: somebody may be writing code while this runs.
     code = cache(packages.code)
@@ -111,16 +129,19 @@ def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synthesise]
         (folder / "built").write_text("not here")
         return folder
 
-    @cache
-    def made(*settings: tuple[str, Any]) -> Template:
+    def made(settings: tuple[tuple[str, Any], ...]) -> Template:
         app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=FLAGS)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(packages, "code", code)
             stack = build(app, Settings.read(dict(settings)), placed=placed)
         return dict(app.synth().get_stack_by_name(stack.stack_name).template)
 
-    yield made
-    made.cache_clear()
+    @cache
+    def remembered(*settings: tuple[str, Any]) -> Template:
+        return once(shared, settings, lambda: made(settings))
+
+    yield remembered
+    remembered.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from infra.app import context
+import pytest
+
 from tests.infra.conftest import CDK_JSON
 
 DECIDED_OTHERWISE = {
@@ -19,13 +20,11 @@ def flags(chosen: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in chosen.items() if re.search("[:/]", name)}
 
 
-def recommended(folder: Path) -> dict[str, Any]:
+def recommended(cdk: Any, folder: Path) -> dict[str, Any]:
     """Flags that do something else unless they are set, with the values that the library recommends.
 
     The library writes its own list into each synthesis; `cdk flags` shows it from there.
     """
-    import aws_cdk as cdk
-
     app = cdk.App(outdir=str(folder))
     cdk.Stack(app, "Empty")
     app.synth()
@@ -38,13 +37,16 @@ def recommended(folder: Path) -> dict[str, Any]:
     }
 
 
-def test_every_flag_is_pinned_as_the_library_recommends(tmp_path: Path) -> None:
+def test_every_flag_is_pinned_as_the_library_recommends(cdk: Any, tmp_path: Path) -> None:
     """An upgrade of CDK that brings a flag, or changes a recommendation, is decided on and not met in a deployment."""
-    wanted = recommended(tmp_path)
+    wanted = recommended(cdk, tmp_path)
     assert wanted.keys() >= DECIDED_OTHERWISE.keys()
     assert flags(json.loads(CDK_JSON.read_text())["context"]) == wanted | DECIDED_OTHERWISE
 
 
+@pytest.mark.usefixtures("cdk")
 def test_a_synthesis_of_ones_own_has_the_same_flags_as_cdks() -> None:
     """`make synth` shows what `cdk deploy` deploys."""
+    from infra.app import context
+
     assert flags(context([])) == flags(json.loads(CDK_JSON.read_text())["context"])

@@ -13,7 +13,6 @@ from infra import pipeline_package, usage
 from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from infra.jobs import JOBS
 from infra.packages import ROOT
-from infra.pipelines import QUEUED
 from infra.settings import InvalidSetting, Settings
 from pipelines.__main__ import JOBS as COMMANDS
 from tests.infra.conftest import HASH_SECRET
@@ -40,6 +39,8 @@ def test_the_application_is_there_while_something_runs(jobs: Template) -> None:
 
 
 def test_a_run_waits_for_the_one_before_it(jobs: Template) -> None:
+    from infra.pipelines import QUEUED
+
     waiting = only(jobs, "AWS::EMRServerless::Application")["SchedulerConfiguration"]
     assert waiting == {"MaxConcurrentRuns": 1, "QueueTimeoutMinutes": QUEUED.to_minutes()}
 

@@ -342,6 +342,7 @@ def test_every_level_can_be_the_default(level: str) -> None:
         ("bucket_name=My_Bucket", "bucket_name"),
     ],
 )
+@pytest.mark.usefixtures("cdk")
 def test_a_synthesis_tells_what_is_wrong_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, given: str, told: str
 ) -> None:

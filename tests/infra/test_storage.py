@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 
 from infra import bucket_policy
@@ -32,7 +31,7 @@ def kept(template: Template) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("stage, protected", [("aws", True), ("local", False)])
-def test_a_stack_is_not_deleted_by_one_wrong_command(tmp_path: Path, stage: str, protected: bool) -> None:
+def test_a_stack_is_not_deleted_by_one_wrong_command(cdk: Any, tmp_path: Path, stage: str, protected: bool) -> None:
     """Its data would stay, and its URLs would not: AWS gives none of them out again. On LocalStack nothing is lost."""
     from infra.app import build
 

@@ -270,10 +270,8 @@ def test_every_url_that_a_stack_tells_is_known_before(synthesise: Synthesise, st
 @pytest.mark.parametrize(
     "stage, environment", [("aws", "aws://111122223333/eu-west-1"), ("local", "aws://unknown-account/unknown-region")]
 )
-def test_cdk_is_told_where_a_stage_is_deployed(tmp_path: Path, stage: str, environment: str) -> None:
+def test_cdk_is_told_where_a_stage_is_deployed(cdk: Any, tmp_path: Path, stage: str, environment: str) -> None:
     """So that a plain `cdk deploy` with credentials of another account is refused as well, by CDK itself."""
-    import aws_cdk as cdk
-
     from infra.app import build
 
     (tmp_path / "empty").mkdir()

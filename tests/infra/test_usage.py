@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from infra import usage
-from infra.parts.front_door import LINE
 from infra.usage import MILLION, Work
 from sigla.aws.clients import Calls
 from sigla.functions import telemetry
@@ -118,8 +117,11 @@ def test_metrics_take_no_more_of_the_log_than_they_are_priced(capsys: pytest.Cap
     assert telemetry.MINUTE_MS == 60_000
 
 
+@pytest.mark.usefixtures("cdk")
 def test_a_line_of_the_gateway_is_no_longer_than_it_is_priced() -> None:
     """As API Gateway fills it in."""
+    from infra.parts.front_door import LINE
+
     filled = {"$context.requestId": "x" * 36, "$context.path": VERSIONS, "$context.requestTimeEpoch": "1" * 13}
     length = len(json.dumps({name: filled.get(value, "x" * 10) for name, value in LINE.items()}))
     assert 0.7 * usage.ACCESS_LINE <= length <= usage.ACCESS_LINE

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from infra import prices
-from infra.parts.alarms import NAMESPACE
 from infra.usage import METRIC, QUERIES
-from sigla.functions.telemetry import FOREIGN, METRICS
+from sigla.functions.telemetry import FOREIGN, METRICS, NAMESPACE
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, only, written
 

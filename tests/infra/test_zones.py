@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from infra.heartbeat import MEMORY_MB
 from infra.settings import Settings
 from infra.targets import titled
 from sigla.functions.heartbeat import TROUBLES, Asked
@@ -164,6 +163,8 @@ def test_each_zone_is_asked_each_minute(zones: Template) -> None:
 
 def test_the_heartbeat_is_in_no_zone(with_zones: list[Template]) -> None:
     """One that is down must not take its doctor along. One function looks after all."""
+    from infra.heartbeat import MEMORY_MB
+
     for template in with_zones:
         function = of(template, "Heartbeat", FUNCTION)
         assert "VpcConfig" not in function

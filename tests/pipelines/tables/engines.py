@@ -103,7 +103,11 @@ ICEBERG: Mapping[str, Read] = {
 }
 
 ENGINES = {"parquet": PARQUET, "iceberg": ICEBERG}
-CASES = [(kind, engine) for kind, engines in ENGINES.items() for engine in engines]
+CASES = [
+    pytest.param(kind, engine, marks=pytest.mark.spark if engine == "Spark" else ())
+    for kind, engines in ENGINES.items()
+    for engine in engines
+]
 
 
 def read(kind: str, engine: str, lake: Path, table: str, request: pytest.FixtureRequest) -> list[dict[str, Any]]:

@@ -58,6 +58,7 @@ def iceberg(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return made
 
 
+@pytest.mark.spark
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")  # Spark's own, between its process and ours
 def test_spark_reads_plain_parquet_by_what_is_printed(
     parquet: Lake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -72,6 +73,7 @@ def test_spark_reads_plain_parquet_by_what_is_printed(
     ]
 
 
+@pytest.mark.spark
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_spark_reads_iceberg_by_what_is_printed(
     iceberg: Lake, iceberg_spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
