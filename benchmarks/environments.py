@@ -36,7 +36,8 @@ from sigla.cache.single_flight import SingleFlight
 from sigla.cache.speakers import Speakers
 from sigla.cache.tiers import Tiers
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, Holder, SchemaId, Subject
-from sigla.ports import Catalog, Clock
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
 from sigla.registry import Registry
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects

@@ -28,7 +28,9 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.ports import Bodies, Catalog, Clock
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
 from sigla.rules.guid import guid_of
 
 NOW = 1_700_000_000_000

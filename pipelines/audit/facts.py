@@ -14,7 +14,7 @@ from sigla import opening
 from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Parsed, SchemaId
-from sigla.ports import Bodies
+from sigla.ports.bodies import Bodies
 from sigla.registry.steps.parsed import Understood
 from sigla.rules import references
 from sigla.settings import Address

@@ -7,9 +7,9 @@ import pyarrow as pa
 
 from sigla.keys import utf16
 from sigla.model import GLOBAL, REGISTRY_WIDE, Chain, Config, Search, Settings, Subject
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
+from sigla.ports.inventory import Inventory
 from sigla.rules.settings import effective_config
-from sigla.upkeep.holdings import Inventory
 
 VERSIONS: Final = pa.schema(
     [

@@ -26,7 +26,7 @@ from pipelines.land.settings import Landing
 from pipelines.land.sinks.sink import folder
 from pipelines.land.told import Undelivered
 from pipelines.places import Place
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 FOLDER: Final = "dead_letters/"
 BEGUN: Final = f"{FOLDER}begun.json"

@@ -30,7 +30,7 @@ from pipelines.land.upsert import State
 from pipelines.places import Place, place
 from sigla.errors import StoreError
 from sigla.opening import lookup
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.stores.clock import SystemClock
 
 Tasks = Callable[[Task], Sequence[Landed]]

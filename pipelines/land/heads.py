@@ -14,7 +14,8 @@ from pipelines.land.plan import Answer, Binding, Head, Strategy
 from pipelines.places import Place
 from sigla.errors import FormTooNew, StoreError
 from sigla.model import BodyKey, Row, SchemaId, Search, Show, Subject
-from sigla.ports import Catalog, Clock
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
 
 SAVED = "heads.json"
 

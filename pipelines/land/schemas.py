@@ -9,7 +9,7 @@ from sigla.decoding.reasons import Reason
 from sigla.decoding.sources import source
 from sigla.errors import BodyDamaged, BodyMissing
 from sigla.model import BodyKey, Guid, SchemaId
-from sigla.ports import Bodies
+from sigla.ports.bodies import Bodies
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pipelines.load.transform import SUBJECT
 from sigla.errors import BodyMissing
 from sigla.journal.replay import ConfigSet, Put, Skipped
 from sigla.model import BodyKey, SchemaId, Settings, Subject, Version
-from sigla.ports import VersionKey
+from sigla.ports.subjects import VersionKey
 from sigla.registry import Stores
 from sigla.upkeep import importing
 from sigla.upkeep.importing import CONFLICTING, IMPORTED, SKIPPED, Group, Outcome, Placed, Report, TargetOf

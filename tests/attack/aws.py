@@ -8,7 +8,10 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from sigla.ports import Bodies, Catalog, Clock, Journal
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
+from sigla.ports.journal import Journal
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.s3.bodies import AwsBodies

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sigla.journal.replay import Put
 from sigla.model import Reference, Schema, SchemaId, Subject, Version
-from sigla.ports import VersionKey
+from sigla.ports.subjects import VersionKey
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.rules.guid import guid_of

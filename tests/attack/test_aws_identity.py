@@ -8,7 +8,7 @@ import pytest
 from sigla import keys
 from sigla.errors import StoreError
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
-from sigla.ports import Marks
+from sigla.ports.marks import Marks
 from sigla.registry import Registry
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.inventory import AwsInventory

@@ -31,7 +31,7 @@ from sigla.cache.servers import CacheServer
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.store import EmbeddedStore

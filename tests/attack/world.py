@@ -20,7 +20,9 @@ from sigla.model import (
     Search,
     Subject,
 )
-from sigla.ports import Bodies, Catalog, Journal
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.journal import Journal
 from sigla.registry import Options, Registry
 from sigla.rules.guid import guid_of
 from sigla.stores.sqlite.store import EmbeddedStore

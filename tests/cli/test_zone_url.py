@@ -12,7 +12,7 @@ import pytest
 
 from sigla.cli import main, zone_url
 from sigla.cli.zone_url import in_order
-from sigla.ports import Zone
+from sigla.ports.zones import Zone
 from tests.build import NOW
 from tests.unit.aws.metadata import Ec2, Ecs, served
 

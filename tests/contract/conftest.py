@@ -7,7 +7,9 @@ from typing import Protocol
 import pytest
 
 from localstack.dynamodb import installed
-from sigla.ports import Bodies, Catalog, Journal
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.journal import Journal
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
 

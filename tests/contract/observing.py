@@ -7,7 +7,7 @@ import pytest
 from sigla.changes import Change, Head, VersionDeleted
 from sigla.errors import Conflict
 from sigla.model import BodyKey, SchemaId, Search, Subject
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_guid, a_nonce, a_subject, a_target, registered
 from tests.contract.conftest import Stores
 

@@ -19,7 +19,7 @@ from sigla.model import (
     Target,
     Version,
 )
-from sigla.ports import Bodies
+from sigla.ports.bodies import Bodies
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_body, a_guid, a_schema, in_the_former_form, put_all
 from tests.contract.aws import AwsStores

@@ -23,7 +23,8 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.ports import Catalog, VersionKey
+from sigla.ports.catalog import Catalog
+from sigla.ports.subjects import VersionKey
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, registered
 from tests.contract.observing import delete, head
 

@@ -8,7 +8,7 @@ import pytest
 from sigla.changes import Change, ConfigChanged, Head, SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
 from sigla.errors import Conflict, InvalidSubject
 from sigla.model import BodyKey, Config, SchemaId, Settings, Version
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_row, a_subject, a_target, registered
 from tests.contract.conftest import Stores
 from tests.contract.observing import BASE, EVERYWHERE, ONE, ORDERS, PAYMENTS, delete, head, refer, refused

@@ -8,7 +8,7 @@ import pytest
 
 from sigla.changes import Displaced, Head, ImportBegun, SubjectDeleted, SubjectPurged, VersionPurged
 from sigla.model import BodyKey, Holder, Row, SchemaId, Settings, Subject, Version
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_row, an_import, registered
 from tests.contract.conftest import Stores
 from tests.contract.observing import ONE, ORDERS, PAYMENTS, delete, head, refused

@@ -21,7 +21,7 @@ from sigla.changes import (
 )
 from sigla.errors import Conflict, InvalidSubject
 from sigla.model import BodyKey, Holder, SchemaId, Show, Subject, Version
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_row, a_subject, a_target, an_import, registered
 from tests.contract.conftest import Stores
 from tests.contract.observing import BASE, EVERYWHERE, ONE, ORDERS, PAYMENTS, delete, head, refer, refused

@@ -17,7 +17,7 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from sigla.stores.dynamodb.table import Table
 from sigla.stores.sqlite import lists
 from tests.build import NOW, a_nonce, a_subject, a_target, registered

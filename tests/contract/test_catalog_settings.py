@@ -4,7 +4,7 @@ import pytest
 
 from sigla.changes import ConfigChanged, ContextDropped, ImportBegun, ModeChanged
 from sigla.model import GLOBAL, BodyKey, Config, SchemaId, Search, Settings, Subject
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_subject, registered
 from tests.contract.conftest import Stores
 from tests.contract.observing import ORDERS, delete, head, refer, refused

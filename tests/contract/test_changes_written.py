@@ -20,7 +20,7 @@ from sigla.changes import (
     VersionPurged,
 )
 from sigla.model import Config, SchemaId, Settings, Version
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_nonce, a_registered, a_row, an_import, registered
 from tests.contract.observing import ORDERS, PAYMENTS, delete, head
 

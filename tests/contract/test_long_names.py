@@ -4,7 +4,7 @@ import pytest
 
 from sigla.errors import BodyMissing, InvalidSubject
 from sigla.model import GLOBAL, BodyKey, Draft, SchemaId, Search, Settings, Subject
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from sigla.registry import Registry
 from tests.build import FixedClock, a_guid
 from tests.contract.conftest import Stores

@@ -2,7 +2,7 @@
 
 from sigla.changes import ConfigChanged, SubjectDeleted, SubjectPurged
 from sigla.model import BodyKey, Config, SchemaId, Settings
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_nonce, a_subject, registered
 
 ONE = BodyKey(".", SchemaId(1))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sigla.ports import Zone, Zones
+from sigla.ports.zones import Zone, Zones
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.zones import KEPT_S, AwsZones
 from sigla.stores.sqlite.zones import EmbeddedZones

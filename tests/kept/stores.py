@@ -23,7 +23,9 @@ from typing import Any
 from sigla.auth.api_keys import ApiKey, Keys, verifier_of
 from sigla.cli import main
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
-from sigla.ports import Bodies, Catalog, Zone
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.zones import Zone
 from sigla.registry import Registry
 from sigla.registry.steps.numbering import continue_after
 from sigla.rules.guid import guid_of

@@ -7,7 +7,7 @@ import orjson
 from sigla import journal
 from sigla.changes import ConfigChanged, ContextDropped, Head, NumberingSet, SubjectPurged, VersionPurged
 from sigla.model import Config, SchemaId, Settings
-from sigla.ports import Bodies
+from sigla.ports.bodies import Bodies
 from tests.build import NOW, a_registered, a_row, a_subject
 
 ORDERS = a_subject("o", ".eu")

@@ -5,7 +5,8 @@ from typing import Any
 
 from sigla.errors import BodyMissing
 from sigla.model import BodyKey, SchemaId, Search
-from sigla.ports import Bodies, Catalog
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
 
 EVERYWHERE = Search(context=None)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sigla.auth.narrowed import Narrowed
 from sigla.auth.permissions import ADMIN, GENERAL, OPEN, READ, ROLES, WRITE, meet, principal, reach
 from sigla.model import Search, Subject
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from sigla.rules import names
 
 CONTEXTS = st.sampled_from([".", ".a", ".ab", ".b"])

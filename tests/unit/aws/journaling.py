@@ -11,7 +11,7 @@ import pytest
 from sigla import records
 from sigla.functions.journal import Follower, following
 from sigla.observe import Facts
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.values import read_item
 from sigla.stores.s3.objects import Objects

@@ -7,7 +7,7 @@ from typing import Any
 
 from sigla.changes import ConfigChanged, Head, SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
 from sigla.model import LATEST, BodyKey, Config, SchemaId, Search, Settings, Version
-from sigla.ports import VersionKey
+from sigla.ports.subjects import VersionKey
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, a_target, registered
 from tests.contract.aws import AwsStores
 

@@ -12,7 +12,7 @@ from sigla.aws.clients import PROBING, Clients
 from sigla.errors import StoreError
 from sigla.functions.heartbeat import Heartbeat
 from sigla.functions.probe import ASKED
-from sigla.ports import Zone
+from sigla.ports.zones import Zone
 from sigla.stores.sqlite.zones import EmbeddedZones
 from tests.build import NOW, FixedClock
 from tests.functions.lambda_api import Function, Hangs, Throttled, lambda_api

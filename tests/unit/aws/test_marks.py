@@ -9,7 +9,7 @@ import pytest
 from sigla import keys
 from sigla.aws.clients import Clients
 from sigla.errors import GARBLED, StoreError
-from sigla.ports import Mark
+from sigla.ports.marks import Mark
 from sigla.stores.dynamodb.marks import BucketMark, TableMark
 from sigla.stores.s3.objects import Objects
 from tests.build import FixedClock

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sigla.functions.probe import ASKED, Probe, answering
-from sigla.ports import Pulse
+from sigla.ports.zones import Pulse
 from tests.unit.aws.metadata import Lambda, served
 from tests.unit.web.test_gateway import function_url, rest
 

@@ -16,7 +16,9 @@ from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
 from sigla.errors import SchemaNotFound
 from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
-from sigla.ports import Bodies, Catalog, Marks
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.marks import Marks
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.stores.dynamodb.marks import BucketMark, TableMark

@@ -9,7 +9,7 @@ import pytest
 
 from sigla.changes import ConfigChanged, SubjectDeleted
 from sigla.model import Config, Metadata, SchemaId, Settings, Version
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from sigla.registry import Registry
 from sigla.stores.sqlite.recalled import Recalled, of_a_snapshot
 from sigla.stores.sqlite.store import EmbeddedStore

@@ -8,7 +8,7 @@ import pytest
 
 from sigla.changes import SubjectDeleted
 from sigla.model import BodyKey, SchemaId, Version
-from sigla.ports import Catalog
+from sigla.ports.catalog import Catalog
 from sigla.stores.sqlite import speakers
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import NOW, a_nonce, a_subject, registered

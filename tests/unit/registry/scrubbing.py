@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from sigla import keys, records
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, OfferedReference, SchemaId, Subject, Version
-from sigla.ports import Marks
+from sigla.ports.marks import Marks
 from sigla.registry import Registry
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb import values

@@ -9,11 +9,13 @@ import pytest
 
 from sigla.errors import BodyMissing, StoreError
 from sigla.model import Body, BodyKey, SchemaId
-from sigla.ports import Bodies, Marks
+from sigla.ports.bodies import Bodies
+from sigla.ports.inventory import Inventory
+from sigla.ports.marks import Marks
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.claiming import InTheWay, NotClaimed, claim, differing
-from sigla.upkeep.holdings import Holdings, Inventory
+from sigla.upkeep.holdings import Holdings
 from tests.build import FixedClock, MemoryMark
 from tests.unit.registry.tell import ONE, THREE, TWO, register, s
 

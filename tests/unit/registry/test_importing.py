@@ -11,7 +11,8 @@ from sigla.changes import Change
 from sigla.errors import SchemaNamedNotFound, StoreError
 from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.model import BodyKey, Metadata, SchemaId, Version
-from sigla.ports import Bodies, Catalog
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
 from sigla.registry import Registry, Stores
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep import importing

@@ -13,7 +13,10 @@ from sigla.cache.speakers import Speakers
 from sigla.errors import ForeignData, StoreError
 from sigla.model import LATEST, BodyKey, Draft, SchemaId, Search, Show, Version
 from sigla.observe import Facts
-from sigla.ports import Bodies, Catalog, Marks, Zone, Zones
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.marks import Marks
+from sigla.ports.zones import Zone, Zones
 from sigla.registry import Registry
 from sigla.stores import ownership
 from sigla.stores.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sigla.ports import Zone
+from sigla.ports.zones import Zone
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.stores.sqlite.zones import EmbeddedZones

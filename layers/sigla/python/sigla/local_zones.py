@@ -15,7 +15,7 @@ from sigla.cache.members import member
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
 from sigla.cache.servers import Missing
-from sigla.ports import Zones as Directory
+from sigla.ports.zones import Zones as Directory
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.zones import EmbeddedZones

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import orjson
 
 from sigla.errors import StoreError
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 NO_PARAMS: Mapping[str, str] = {}
 

@@ -14,7 +14,11 @@ from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
 from sigla.errors import StoreError
-from sigla.ports import Bodies, Catalog, Clock, Marks, Zones
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
+from sigla.ports.marks import Marks
+from sigla.ports.zones import Zones
 from sigla.registry import Options, Registry, Stores
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
 from sigla.stores.clock import SystemClock

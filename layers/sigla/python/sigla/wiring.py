@@ -21,7 +21,8 @@ from sigla.cache.ring import Ring
 from sigla.effort import Limits
 from sigla.errors import StoreError
 from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded, owning
-from sigla.ports import Clock, Zones
+from sigla.ports.clock import Clock
+from sigla.ports.zones import Zones
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import OwnZones

@@ -15,7 +15,7 @@ from typing import TypeVar
 from sigla.auth.api_keys import NAME, ApiKey, DamagedKey, Keys, read, verifier_of
 from sigla.auth.permissions import Principal
 from sigla.errors import StoreError
-from sigla.ports import Clock, Moment
+from sigla.ports.clock import Clock, Moment
 
 Authenticator = Callable[[bytes | None], Principal | None]
 """From the Authorization header, None if there is none, to whose it is; None for nobody's. Raises StoreError."""

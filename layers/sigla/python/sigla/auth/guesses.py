@@ -5,7 +5,7 @@ A secret is 256 random bits, so that nobody guesses one, however fast. What this
 
 from typing import Final
 
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 FREE: Final = 20
 """So many in a row wait for nothing: a client with an old secret, restarting."""

@@ -28,7 +28,9 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.ports import Bodies, Catalog, Snapshot, VersionKey
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.subjects import Snapshot, VersionKey
 
 Item = TypeVar("Item")
 

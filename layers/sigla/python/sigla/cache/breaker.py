@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 REST_MS = 10_000
 """How long a member is left alone after it failed; for each process a little longer, so that they do not come back in

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from sigla.model import Body, BodyKey, Schema
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 OVERHEAD = 1_500
 """Bytes that a body takes beside its texts: its objects, its key, its place in the order."""

@@ -15,7 +15,8 @@ from typing import Final, TypeVar
 
 from sigla.cache.breaker import Breaker
 from sigla.cache.member import Member, MemberFailed, Swap
-from sigla.ports import Clock, Pulse
+from sigla.ports.clock import Clock
+from sigla.ports.zones import Pulse
 
 
 class _Out:

@@ -31,7 +31,7 @@ from sigla.cache.member import Swap
 from sigla.cache.ring import Found, Ring
 from sigla.errors import BodyDamaged, FormTooNew
 from sigla.model import Body, BodyKey
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.rules.bodies import believed
 
 LEASE_MS = 5_000

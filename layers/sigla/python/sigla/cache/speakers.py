@@ -13,7 +13,9 @@ from typing import Final, NoReturn, TypeVar
 from sigla.changes import Change
 from sigla.errors import BodyMissing, ForeignData, StoreError
 from sigla.model import Body, BodyKey, Guid, Holder, SchemaId, Subject
-from sigla.ports import Bodies, Catalog, Clock
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from sigla.cache.memory import Memory
 from sigla.cache.single_flight import SingleFlight
 from sigla.errors import ForeignData, StoreError
 from sigla.model import Body, BodyKey, Guid, SchemaId
-from sigla.ports import Bodies
+from sigla.ports.bodies import Bodies
 
 
 class Tiers:

@@ -15,7 +15,8 @@ from sigla.decoding.reasons import Reason
 from sigla.decoding.sources import source
 from sigla.errors import BodyMissing, Malformed
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject, Target
-from sigla.ports import Bodies, Catalog
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
 
 if TYPE_CHECKING:
     from sigla.cli.remote import Remote

@@ -11,7 +11,7 @@ from pathlib import Path
 from sigla.auth.api_keys import ApiKey, Keys
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 DESCRIPTION = """\
 API keys for a registry that was started with --auth, or that is deployed in AWS. They are kept beside its data, without

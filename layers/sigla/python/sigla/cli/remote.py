@@ -23,7 +23,7 @@ from sigla.cli.progress import Told
 from sigla.journal import replay
 from sigla.journal.replay import State, TopicRecord
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Config, SchemaId, Subject
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.registry.stores import Options
 from sigla.rules import names
 from sigla.rules.settings import READWRITE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sigla.cli.misuse import Misuse
-from sigla.ports import Zone
+from sigla.ports.zones import Zone
 
 if TYPE_CHECKING:
     from sigla.aws.zone import Where

@@ -17,7 +17,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sigla.functions.probe import ASKED
 from sigla.functions.telemetry import own_metrics
-from sigla.ports import Clock, Pulse, Zone, Zones
+from sigla.ports.clock import Clock
+from sigla.ports.zones import Pulse, Zone, Zones
 
 Event = Mapping[str, Any]
 

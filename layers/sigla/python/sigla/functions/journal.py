@@ -25,7 +25,7 @@ from sigla.functions.housekeeping import Tombstones, left_behind
 from sigla.functions.segments import AT_ONCE, MOST_ROWS, Segments, key_of, waits
 from sigla.model import BodyKey, Subject
 from sigla.observe import Facts, Teller
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S

@@ -9,7 +9,7 @@ from typing import Any
 
 from sigla.aws import zone
 from sigla.functions.lifecycle import Handler
-from sigla.ports import Pulse
+from sigla.ports.zones import Pulse
 
 ASKED = {"sigla": "probe"}
 """The event that asks."""

@@ -40,7 +40,8 @@ from sigla import journal, keys
 from sigla.errors import BodyLost, FormTooNew
 from sigla.forms import FORM, SEGMENT_LINE
 from sigla.observe import Facts, Teller
-from sigla.ports import Bodies, Clock
+from sigla.ports.bodies import Bodies
+from sigla.ports.clock import Clock
 from sigla.stores.dynamodb.actions import PRESENT, Action, Key, equals, put, update
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
 from sigla.stores.dynamodb.plans import Tools

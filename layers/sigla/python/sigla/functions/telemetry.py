@@ -20,7 +20,7 @@ from sigla import observe
 from sigla.aws.clients import LOST, THROTTLED, Calls
 from sigla.functions.lifecycle import Handler
 from sigla.observe import Facts, Seen
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.stores.ownership import EVENT
 
 NAMESPACE = "Sigla"

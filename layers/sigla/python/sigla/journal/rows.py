@@ -41,7 +41,7 @@ from sigla.changes import (
 from sigla.errors import FormTooNew
 from sigla.forms import FORM, JOURNAL_ROW, newer
 from sigla.model import BodyKey, SchemaId, Subject, Version
-from sigla.ports import Bodies
+from sigla.ports.bodies import Bodies
 from sigla.rules import names
 
 Entry = dict[str, Any]

@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from sigla.changes import Head
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Parsed, Row, SchemaId, Subject, Version
-from sigla.ports import Bodies, Catalog, Clock, Snapshot, VersionKey, Zones
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
+from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.ports.zones import Zones
 from sigla.registry.steps.known import Known
 from sigla.registry.steps.parsed import Offer, Offered, Understood
 from sigla.rules import names

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sigla.ports import Zone
+from sigla.ports.zones import Zone
 from sigla.registry.stores import Stores
 
 LATE_MS = 180_000

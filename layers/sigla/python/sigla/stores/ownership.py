@@ -20,7 +20,11 @@ from typing import Final, ParamSpec, TypeVar
 from sigla import observe
 from sigla.errors import ForeignData, StoreError
 from sigla.observe import Teller
-from sigla.ports import Bodies, Catalog, Clock, Mark, Marks, Moment, Zone, Zones
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock, Moment
+from sigla.ports.marks import Mark, Marks
+from sigla.ports.zones import Zone, Zones
 
 AGAIN_MS: Final = 30_000
 """For so long a store that is not ours is not looked at again."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from sigla.errors import GARBLED, BodyLost, borne
 from sigla.model import BodyKey, Row, Search, Subject
-from sigla.ports import Mark, Marks
+from sigla.ports.marks import Mark, Marks
 from sigla.upkeep.holdings import Holdings
 
 LOOKED_AT: Final = 16

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from sigla import records
 from sigla.journal import Record
 from sigla.model import BodyKey, Guid, Row, SchemaId, Search, Subject, Version
-from sigla.ports import Bodies, Catalog
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
 from sigla.rules import names
 from sigla.upkeep.order import needed_first
 

@@ -1,57 +1,14 @@
 """Everything a registry holds, for who reads it from end to end: a scrub, an audit, an export."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
-from sigla.model import Body, BodyKey, Guid, Search, Subject
-from sigla.ports import Bodies, Catalog, Clock, Journal, Marks
-
-
-class Inventory(Protocol):
-    """What the ports do not tell: everything there is, whether or not anybody points to it."""
-
-    def bodies(self) -> Iterator[BodyKey]:
-        """Every id with an object."""
-        ...
-
-    def pointers(self) -> Iterator[tuple[Guid, BodyKey]]:
-        """Every way from a guid to a body."""
-        ...
-
-    def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
-        """Those of the ids that have lost their last holder."""
-        ...
-
-    def point(self, key: BodyKey, guid: Guid) -> None:
-        """Puts a pointer that is missing; one that is there stays."""
-        ...
-
-    def second_names(self, known: Iterable[Subject] = ()) -> Iterator[Subject]:
-        """Every subject that is kept under a name which is read as another (`rules.names.is_reachable`).
-
-        Also where only a list has it in the place of that other one. known: some that may be nowhere else any more.
-        """
-        ...
-
-    def is_kept(self, named: Subject) -> bool:
-        """Whether this second name is one of them."""
-        ...
-
-    def take_away(self, named: Subject, at: int) -> tuple[BodyKey, ...]:
-        """Takes away what is kept under a second name, and nothing else; the ids that lost their last holder.
-
-        What its qualified name is read as is in the lists as it stands. Repeated, it changes nothing. at: the time.
-        """
-        ...
-
-    def earlier(self, key: BodyKey) -> Iterator[Body]:
-        """What stood under the id before, newest first, as far as it can be believed and anything keeps it."""
-        ...
-
-    def journal_kept_since(self) -> int:
-        """Milliseconds since the epoch: versions written before need not be in the journal any more."""
-        ...
+from sigla.model import Search
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
+from sigla.ports.inventory import Inventory
+from sigla.ports.journal import Journal
+from sigla.ports.marks import Marks
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,9 @@ from typing import Any, Final, Protocol
 
 from sigla.errors import BodyDamaged, BodyLost, BodyMissing
 from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, Version
-from sigla.ports import Bodies, Journal, VersionKey
+from sigla.ports.bodies import Bodies
+from sigla.ports.journal import Journal
+from sigla.ports.subjects import VersionKey
 from sigla.registry.steps.numbering import CLEAR
 from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of

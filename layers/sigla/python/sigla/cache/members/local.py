@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from sigla.cache.member import Swap
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 
 class LocalMember:

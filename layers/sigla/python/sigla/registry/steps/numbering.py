@@ -8,7 +8,8 @@ from typing import Final
 from sigla.changes import NumberingSet
 from sigla.errors import IdOutOfReach
 from sigla.model import BodyKey, SchemaId, Search, Subject
-from sigla.ports import Bodies, Catalog
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
 from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores
 

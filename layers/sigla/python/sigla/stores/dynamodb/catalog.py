@@ -26,7 +26,8 @@ from sigla.model import (
     Subject,
     Version,
 )
-from sigla.ports import Clock, Snapshot, VersionKey
+from sigla.ports.clock import Clock
+from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.stores.dynamodb import holders, imports, items, reading, sweeping
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits

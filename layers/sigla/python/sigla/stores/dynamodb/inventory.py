@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from sigla import keys
 from sigla.errors import BodyDamaged
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.rules.bodies import believed
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
@@ -19,7 +19,7 @@ _ID = re.compile("[0-9]{10}")
 
 
 class AwsInventory:
-    """A `registry.holdings.Inventory`. catalog: of the same registry."""
+    """A `ports.Inventory`. catalog: of the same registry."""
 
     def __init__(self, objects: Objects, catalog: AwsCatalog, clock: Clock, *, registry: str = "default") -> None:
         self._objects = objects

@@ -7,7 +7,7 @@ from zlib import crc32
 
 from sigla import keys
 from sigla.journal import known
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.stores.dynamodb.actions import Condition
 from sigla.stores.dynamodb.places import JOURNAL_SHARDS
 from sigla.stores.dynamodb.table import Table

@@ -6,7 +6,7 @@ import orjson
 
 from sigla import keys
 from sigla.errors import GARBLED
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.settings import is_identity
 from sigla.stores.dynamodb.actions import equals, update
 from sigla.stores.dynamodb.table import Cancelled, Table

@@ -7,7 +7,7 @@ granted (0 for nearly every subject, for ever), and where that was wrong, the ve
 from collections.abc import Sequence
 
 from sigla.model import LATEST, Chain, Guid, Subject
-from sigla.ports import Snapshot, VersionKey
+from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.items import State
 from sigla.stores.dynamodb.places import Places

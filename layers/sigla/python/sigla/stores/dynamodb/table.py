@@ -24,7 +24,7 @@ from botocore.exceptions import ConnectionError as NotConnected
 
 from sigla.aws.refusals import SILENT, Failure, failed
 from sigla.errors import Conflict, OutcomeUnknown, SchemaTooLarge, StoreError
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 from sigla.stores.dynamodb.actions import Action, Condition, Key
 from sigla.stores.dynamodb.values import Item, read_item, written
 

@@ -6,7 +6,8 @@ z    name, url, healthy, checked, reason, expires
 from typing import Any
 
 from sigla import keys
-from sigla.ports import Clock, Zone
+from sigla.ports.clock import Clock
+from sigla.ports.zones import Zone
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.table import Cancelled, Table
 from sigla.stores.dynamodb.values import Item

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from sigla.aws.refusals import SILENT, failed
 from sigla.errors import StoreError
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 SIDE_BY_SIDE = 16
 """Objects asked for at the same time; below the connections that a client keeps."""

@@ -27,7 +27,7 @@ from sigla.model import (
     Version,
 )
 from sigla.model import LATEST as NEWEST
-from sigla.ports import Snapshot, VersionKey
+from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.stores.sqlite import changes, lists, recalled, rows
 from sigla.stores.sqlite.recalled import Recalled
 from sigla.stores.sqlite.speakers import HOLDER, Speakers, displaced, holder

@@ -16,7 +16,7 @@ PAGE = 500
 
 
 class EmbeddedInventory:
-    """A `registry.holdings.Inventory`. root: of the data."""
+    """A `ports.Inventory`. root: of the data."""
 
     def __init__(self, unit: Unit, root: Path, registry: str) -> None:
         self._unit = unit

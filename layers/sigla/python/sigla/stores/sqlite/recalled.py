@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple, Protocol, TypeVar
 
 from sigla.model import Chain, Config, Row, Subject
-from sigla.ports import Snapshot
+from sigla.ports.subjects import Snapshot
 
 MOST_BYTES = 16 * 2**20
 LEAST_WEIGHT = 1_500

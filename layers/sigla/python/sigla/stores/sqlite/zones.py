@@ -2,7 +2,7 @@
 
 import threading
 
-from sigla.ports import Zone
+from sigla.ports.zones import Zone
 
 
 class EmbeddedZones:

@@ -11,7 +11,9 @@ from sigla.changes import Change
 from sigla.errors import BodyMissing, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
 from sigla.model import Body, BodyKey, Guid, SchemaId, Settings, Subject, Version
-from sigla.ports import Bodies, Catalog, VersionKey
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.subjects import VersionKey
 from sigla.registry.stores import Stores
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.upkeep.importing.settings import count, list_context, settle

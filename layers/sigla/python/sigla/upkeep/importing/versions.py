@@ -8,7 +8,7 @@ from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed, Taken
 from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
-from sigla.ports import VersionKey
+from sigla.ports.subjects import VersionKey
 from sigla.registry.steps.committing import commit, nonce
 from sigla.registry.stores import Stores
 from sigla.rules import names, references

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from sigla import __version__
 from sigla.auth.credentials import Authenticator
-from sigla.ports import Pulse, Zone
+from sigla.ports.zones import Pulse, Zone
 from sigla.web.api.beside import for_keys
 
 PAGE, FACTS = "/zones/live", "/zones/live.json"

@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, Self, TextIO
 
 from sigla.observe import Facts, as_line
-from sigla.ports import Clock
+from sigla.ports.clock import Clock
 
 MOST_WAITING = 4 * 2**20
 """Bytes that wait; as many again may be on their way."""

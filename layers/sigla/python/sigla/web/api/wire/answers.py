@@ -6,7 +6,7 @@ from typing import Any
 
 from sigla.keys import utf16
 from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
-from sigla.ports import Zone
+from sigla.ports.zones import Zone
 from sigla.web.api.wire.fields import CONFIG, CONFIG_UPDATE, Field
 
 Json = dict[str, Any]

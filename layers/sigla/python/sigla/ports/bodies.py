@@ -1,0 +1,58 @@
+"""What ids mean."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sigla.model import Body, BodyKey, Guid, SchemaId
+
+
+class Bodies(Protocol):
+    """What ids mean: write-once, readable without the catalog."""
+
+    def put(self, key: BodyKey, body: Body) -> None:
+        """Writes the body and its pointer by GUID. The same writer's body again (equal nonce) is no error.
+
+        Raises Taken with the standing body if there is another, BodyDamaged if what stands there cannot be believed.
+        """
+        ...
+
+    def get(self, key: BodyKey) -> Body:
+        """What `rules.bodies` believes. Raises BodyMissing, BodyDamaged.
+
+        A tombstone is returned like any body: what it means does not change.
+        """
+        ...
+
+    def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
+        """As `get`, in the order asked, side by side where the store allows it."""
+        ...
+
+    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+        """Where this content was ever written: the default context first, then named ones; ids ascending.
+
+        Also where its body is lost by now: whoever reads that is told so.
+        """
+        ...
+
+    def last(self, context: str) -> SchemaId:
+        """The highest id with a body in the context; 0 if none."""
+        ...
+
+    def next_above(self, key: BodyKey) -> SchemaId | None:
+        """The lowest id above this one with a body in its context, living or gone; None if there is none."""
+        ...
+
+    def bury(self, key: BodyKey) -> None:
+        """Marks the body gone; repeated, or without a body, it changes nothing."""
+        ...
+
+    def revive(self, key: BodyKey, body: Body) -> None:
+        """Replaces a tombstone by a living body of the same content."""
+        ...
+
+    def mend(self, key: BodyKey, body: Body) -> None:
+        """Puts the body in the place of nothing, of a damaged one or of other content; of its own content it stays.
+
+        Only for who knows from the catalog that the id means this. Raises StoreError.
+        """
+        ...

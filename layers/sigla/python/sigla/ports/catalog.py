@@ -1,0 +1,30 @@
+"""Ids, versions and settings, as one port: a commit changes all three, or nothing."""
+
+from typing import Protocol
+
+from sigla.changes import Change
+from sigla.model import BodyKey
+from sigla.ports.ids import Ids
+from sigla.ports.lists import Lists
+from sigla.ports.subjects import Subjects
+
+
+class Catalog(Subjects, Ids, Lists, Protocol):
+    """Every read sees every commit that has returned (linearizable per subject). Take the part that you need."""
+
+    @property
+    def state(self) -> int | None:
+        """A number that stays for as long as every question has the answer that it had.
+
+        None where nobody can tell, as where others write, too, and while this thread may have changed something.
+        """
+        ...
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        """All of the change and its journal row, or nothing. Yields the ids it buried: they lost their last holder.
+
+        One that lost it to a version that overwrites it is not buried, but displaced.
+
+        Raises Conflict if what the change saw is no longer so, OutcomeUnknown if it cannot say.
+        """
+        ...

@@ -1,0 +1,42 @@
+"""What goes through many subjects: lists of them, of their versions, their settings and their references."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from sigla.model import Referrer, Row, Search, Settings, Show, Subject, Version
+
+
+class Lists(Protocol):
+    """In order, and read page by page: whoever stops early has paid for what was read."""
+
+    def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:
+        """Subjects with a stored version, by UTF-16 code units of the qualified name.
+
+        ACTIVE: with an active version.
+        """
+        ...
+
+    def versions(
+        self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
+    ) -> Iterator[tuple[Subject, Row]]:
+        """Stored versions by subject, then number. latest_only: of each subject the highest of those included."""
+        ...
+
+    def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
+        """Every scope with a config or a mode entry, also subjects without versions and contexts (empty names)."""
+        ...
+
+    def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:
+        """Stored versions that reference a version of the subject (any if None), with the version they reference.
+
+        Ordered by the referrer's context and id, the default context first.
+        """
+        ...
+
+    def contexts(self) -> tuple[str, ...]:
+        """Named contexts in which anything was registered since they were last dropped, by UTF-16 code units."""
+        ...
+
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        """Named contexts with a stored version of a subject of this name, by UTF-16 code units."""
+        ...

@@ -1,0 +1,33 @@
+"""Whose data a store holds."""
+
+from typing import NamedTuple, Protocol
+
+
+class Mark(Protocol):
+    """The identity of a deployment, borne by a store of its data: written by a person, read by everybody.
+
+    kind, name: of the store, as people call it: the table orders.
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+    def read(self) -> str:
+        """Empty if there is none, `errors.GARBLED` if what is there is none. Sees every write that has returned."""
+        ...
+
+    def write(self, identity: str, seen: str) -> bool:
+        """Puts it in the place of what was seen, which may be nothing; False if something else is there by now.
+
+        Also False where our own answer was lost: whoever reads again finds it written.
+        """
+        ...
+
+
+class Marks(NamedTuple):
+    """Those of the two stores that have to be of one deployment."""
+
+    catalog: Mark
+    bodies: Mark
