@@ -21,7 +21,6 @@ from sigla.model import (
     Holder,
     Referrer,
     Row,
-    SchemaId,
     Search,
     Settings,
     Show,
@@ -30,26 +29,24 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.in_front import CatalogInFront
 from sigla.ports.subjects import Snapshot, VersionKey
 
 Item = TypeVar("Item")
 
 
-class Narrowed:
-    """A `ports.Catalog`. access: what the request asks for; in one that changes something referrers are all shown.
+class Narrowed(CatalogInFront):
+    """A `ports.Catalog`; what it passes on unseen is which id a content has, and how ids are given out.
 
+    access: what the request asks for; in one that changes something referrers are all shown.
     bodies: tell whose an id was at first that no version holds any more.
     """
 
     def __init__(self, catalog: Catalog, bodies: Bodies, reach: Reach, access: Access) -> None:
-        self._catalog = catalog
+        super().__init__(catalog)
         self._bodies = bodies
         self._reach = reach
         self._access = access
-
-    @property
-    def state(self) -> int | None:
-        return self._catalog.state
 
     # --- one subject: refused by name --------------------------------------------------------------------------------
 
@@ -109,12 +106,6 @@ class Narrowed:
             owner = self._bodies.get(key).subject
         return displaced if self._reach.includes(owner) else None
 
-    def id_of(self, context: str, guid: Guid) -> SchemaId | None:
-        return self._catalog.id_of(context, guid)
-
-    def standing(self, guid: Guid) -> SchemaId | None:
-        return self._catalog.standing(guid)
-
     # --- lists: his part of them -------------------------------------------------------------------------------------
 
     def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:
@@ -155,15 +146,6 @@ class Narrowed:
         return islice(_each_once(merge(*(ask(part, 0) for part in parts), key=place), place), skip, None)
 
     # --- changes -----------------------------------------------------------------------------------------------------
-
-    def next_id(self, context: str) -> SchemaId:
-        return self._catalog.next_id(context)
-
-    def raise_counter(self, context: str, to: SchemaId) -> None:
-        self._catalog.raise_counter(context, to)
-
-    def max_id(self, context: str) -> SchemaId:
-        return self._catalog.max_id(context)
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         """Whatever led here: nothing is changed outside, and no alias newly leads there, by any path (ALIAS-4)."""

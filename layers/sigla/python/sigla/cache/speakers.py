@@ -8,7 +8,7 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from sigla.changes import Change
 from sigla.errors import BodyMissing, ForeignData, StoreError
@@ -16,6 +16,7 @@ from sigla.model import Body, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
+from sigla.ports.in_front import CatalogInFront
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ class Answer:
     until: int
 
 
-class Speakers:
+class Speakers(CatalogInFront):
     """A `ports.Catalog` in front of a `Catalog`: the one behind, but for what is waited for with an end.
 
     Any thread may use it.
@@ -51,11 +52,8 @@ class Speakers:
     remembered_ms: how long an answer is good for; what this process commits is seen at once all the same.
     """
 
-    state: Final = None
-    """It stands in front of catalogs that others write to."""
-
     def __init__(self, catalog: Catalog, bodies: Bodies, clock: Clock, *, remembered_ms: int = 0) -> None:
-        self._catalog = catalog
+        super().__init__(catalog)
         self._bodies = bodies
         self._clock = clock
         self._remembered_ms = remembered_ms
@@ -64,21 +62,10 @@ class Speakers:
         self._silent_until = 0
         self._changes = 0
         self._lock = threading.Lock()
-        self.snapshot = catalog.snapshot
-        self.history = catalog.history
-        self.candidates = catalog.candidates
-        self.id_of = catalog.id_of
-        self.holders = catalog.holders
-        self.displaced = catalog.displaced
-        self.referrers = catalog.referrers
-        self.subjects = catalog.subjects
-        self.versions = catalog.versions
-        self.settings = catalog.settings
-        self.contexts = catalog.contexts
-        self.contexts_of = catalog.contexts_of
-        self.next_id = catalog.next_id
-        self.raise_counter = catalog.raise_counter
-        self.max_id = catalog.max_id
+
+    @property
+    def state(self) -> None:
+        """It stands in front of catalogs that others write to."""
 
     def close(self) -> None:
         """Waits for what is under way."""

@@ -6,12 +6,15 @@ from contextlib import contextmanager
 from sigla.cache.memory import Memory
 from sigla.cache.single_flight import SingleFlight
 from sigla.errors import ForeignData, StoreError
-from sigla.model import Body, BodyKey, Guid, SchemaId
+from sigla.model import Body, BodyKey
 from sigla.ports.bodies import Bodies
+from sigla.ports.in_front import BodiesInFront
 
 
-class Tiers:
+class Tiers(BodiesInFront):
     """A `ports.Bodies`: the same object is returned for a key as long as it is remembered.
+
+    What is put is not remembered: only the store knows whether it is there to stay, or stood there already.
 
     unsettled: whether the body that the caller sees under a key may yet be undone by the store behind; such a body is
     passed on and not kept. A store that makes changes visible later than it was told has to call `forget` then.
@@ -25,18 +28,14 @@ class Tiers:
         *,
         unsettled: Callable[[BodyKey], bool] = lambda _: False,
     ) -> None:
+        super().__init__(behind)
         self._memory = memory
         self._flight = flight
-        self._behind = behind
         self._unsettled = unsettled
-
-    def put(self, key: BodyKey, body: Body) -> None:
-        # Not remembered: only the store knows whether it is there to stay, or stood there already.
-        self._behind.put(key, body)
 
     def get(self, key: BodyKey) -> Body:
         if self._unsettled(key):
-            return self._behind.get(key)
+            return self._bodies.get(key)
         near = self._memory.get(key)
         if near is not None:
             self._flight.counts.memory += 1
@@ -50,29 +49,20 @@ class Tiers:
         unsettled = [key for key in far if self._unsettled(key)]
         settled = [key for key in far if key not in unsettled]
         near |= zip(settled, self._read(settled) if settled else (), strict=True)
-        near |= zip(unsettled, self._behind.get_many(unsettled) if unsettled else (), strict=True)
+        near |= zip(unsettled, self._bodies.get_many(unsettled) if unsettled else (), strict=True)
         return [near[key] for key in keys]
-
-    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
-        return self._behind.named(guid)
-
-    def last(self, context: str) -> SchemaId:
-        return self._behind.last(context)
-
-    def next_above(self, key: BodyKey) -> SchemaId | None:
-        return self._behind.next_above(key)
 
     def bury(self, key: BodyKey) -> None:
         with self._changing(key):
-            self._behind.bury(key)
+            self._bodies.bury(key)
 
     def revive(self, key: BodyKey, body: Body) -> None:
         with self._changing(key):
-            self._behind.revive(key, body)
+            self._bodies.revive(key, body)
 
     def mend(self, key: BodyKey, body: Body) -> None:
         with self._changing(key):
-            self._behind.mend(key, body)
+            self._bodies.mend(key, body)
 
     def forget(self, keys: Collection[BodyKey]) -> None:
         """These bodies changed: reads under way, in the whole zone, do not bring the old ones back."""
@@ -90,7 +80,7 @@ class Tiers:
     def _read(self, keys: Sequence[BodyKey]) -> list[Body]:
         since = self._memory.changes
         try:
-            read = self._flight.get_many(keys, self._behind.get_many)
+            read = self._flight.get_many(keys, self._bodies.get_many)
         except ForeignData:
             raise
         except StoreError:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from sigla.changes import Change
 from sigla.errors import BodyMissing, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
 from sigla.model import Body, BodyKey, Guid, SchemaId, Settings, Subject, Version
 from sigla.ports.bodies import Bodies
-from sigla.ports.catalog import Catalog
+from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.subjects import VersionKey
 from sigla.registry.stores import Stores
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
@@ -194,18 +194,11 @@ def rehearsal(stores: Stores, imagined: Bodies) -> Stores:
 
     imagined: where bodies are kept that would be put.
     """
-    bodies = cast("Bodies", _Imagined(stores.bodies, imagined))
-    return replace(stores, catalog=cast("Catalog", _Unmoved(stores.catalog)), bodies=bodies)
+    return replace(stores, catalog=_Unmoved(stores.catalog), bodies=_Imagined(stores.bodies, imagined))
 
 
-class _Unmoved:
+class _Unmoved(CatalogInFront):
     """A catalog that answers as it is and takes no change."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._catalog, name)
 
     def commit(self, _: Change) -> tuple[BodyKey, ...]:
         return ()
@@ -214,15 +207,12 @@ class _Unmoved:
         """Nothing."""
 
 
-class _Imagined:
+class _Imagined(BodiesInFront):
     """Bodies as they would be."""
 
     def __init__(self, bodies: Bodies, imagined: Bodies) -> None:
-        self._bodies = bodies
+        super().__init__(bodies)
         self._imagined = imagined
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._bodies, name)
 
     def put(self, key: BodyKey, body: Body) -> None:
         try:

@@ -1,0 +1,135 @@
+"""A catalog, or bodies, in front of others: what a subclass does not say itself is what the one behind says.
+
+Whoever narrows, remembers or reads ahead is made of these. A method that a subclass does define costs no more than that
+method: nothing goes through here on its way.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sigla.changes import Change
+from sigla.model import (
+    Body,
+    BodyKey,
+    Guid,
+    Holder,
+    Referrer,
+    Row,
+    SchemaId,
+    Search,
+    Settings,
+    Show,
+    Subject,
+    Version,
+)
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.subjects import Snapshot, VersionKey
+
+
+class CatalogInFront:
+    """A `Catalog`, of which every method passes its question on."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    @property
+    def state(self) -> int | None:
+        return self._catalog.state
+
+    # --- one subject -------------------------------------------------------------------------------------------------
+
+    def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        return self._catalog.snapshot(subject, wanted=wanted, guess=guess)
+
+    def history(self, subject: Subject) -> tuple[Row, ...]:
+        return self._catalog.history(subject)
+
+    def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
+        return self._catalog.candidates(subject, digests)
+
+    # --- ids ---------------------------------------------------------------------------------------------------------
+
+    def id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        return self._catalog.id_of(context, guid)
+
+    def standing(self, guid: Guid) -> SchemaId | None:
+        return self._catalog.standing(guid)
+
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        return self._catalog.speaker(key, by)
+
+    def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
+        return self._catalog.holders(key, by)
+
+    def displaced(self, key: BodyKey) -> Holder | None:
+        return self._catalog.displaced(key)
+
+    def next_id(self, context: str) -> SchemaId:
+        return self._catalog.next_id(context)
+
+    def raise_counter(self, context: str, to: SchemaId) -> None:
+        self._catalog.raise_counter(context, to)
+
+    def max_id(self, context: str) -> SchemaId:
+        return self._catalog.max_id(context)
+
+    # --- lists -------------------------------------------------------------------------------------------------------
+
+    def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:
+        return self._catalog.subjects(search, show, skip=skip)
+
+    def versions(
+        self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
+    ) -> Iterator[tuple[Subject, Row]]:
+        return self._catalog.versions(search, deleted=deleted, latest_only=latest_only, skip=skip)
+
+    def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
+        return self._catalog.settings(search)
+
+    def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:
+        return self._catalog.referrers(subject, version)
+
+    def contexts(self) -> tuple[str, ...]:
+        return self._catalog.contexts()
+
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        return self._catalog.contexts_of(name)
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        return self._catalog.commit(change)
+
+
+class BodiesInFront:
+    """A `Bodies`, of which every method passes its question on."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self._bodies = bodies
+
+    def put(self, key: BodyKey, body: Body) -> None:
+        self._bodies.put(key, body)
+
+    def get(self, key: BodyKey) -> Body:
+        return self._bodies.get(key)
+
+    def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
+        return self._bodies.get_many(keys)
+
+    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+        return self._bodies.named(guid)
+
+    def last(self, context: str) -> SchemaId:
+        return self._bodies.last(context)
+
+    def next_above(self, key: BodyKey) -> SchemaId | None:
+        return self._bodies.next_above(key)
+
+    def bury(self, key: BodyKey) -> None:
+        self._bodies.bury(key)
+
+    def revive(self, key: BodyKey, body: Body) -> None:
+        self._bodies.revive(key, body)
+
+    def mend(self, key: BodyKey, body: Body) -> None:
+        self._bodies.mend(key, body)
