@@ -248,7 +248,7 @@ def test_no_request_fails_and_nothing_wrong_is_told(
     """Reads, registrations and permanent deletes at once, while trouble befalls the members again and again."""
     monkeypatch.setattr(breaker, "REST_MS", 50)  # so that a ring that failed is tried again, many times
     writer = zone.instance()
-    zone.store.bodies.on_replaced(writer.bodies.forget)
+    zone.store.on_replaced(writer.bodies.forget)
     ids = [zone.register(writer, number) for number in range(SCHEMAS)]
     readers = [zone.instance(memory=2**20 if number == 0 else 0) for number in range(READERS)]
     attacked, over = threading.Event(), threading.Event()

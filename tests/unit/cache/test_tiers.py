@@ -29,7 +29,7 @@ def store() -> Iterator[EmbeddedStore]:
 @pytest.fixture
 def tiers(store: EmbeddedStore) -> Tiers:
     tiers = tiers_before(store.bodies, unsettled=store.bodies.unsettled)
-    store.bodies.on_replaced(tiers.forget)
+    store.on_replaced(tiers.forget)
     return tiers
 
 

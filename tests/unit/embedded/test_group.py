@@ -165,7 +165,7 @@ def test_a_cache_is_told_which_bodies_were_replaced(store: EmbeddedStore) -> Non
     """After the flush, so that it cannot read the old one again."""
     register(store)
     told: list[set[BodyKey]] = []
-    store.bodies.on_replaced(told.append)
+    store.on_replaced(told.append)
     key = BodyKey(".", SchemaId(1))
     with store.group():
         register(store)

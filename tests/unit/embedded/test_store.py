@@ -129,10 +129,10 @@ def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
 def test_versions_are_counted(tmp_path: Path) -> None:
     """All that are stored, of every context."""
     with EmbeddedStore(tmp_path / "deep" / "er") as store:
-        assert store.catalog.count() == 0
+        assert store.count() == 0
         for number in range(1, 10):
             register(store, number)
-        assert store.catalog.count() == 9
+        assert store.count() == 9
 
 
 def test_memory_leaves_nothing_behind() -> None:

@@ -196,7 +196,7 @@ def remembering(runner: asyncio.Runner) -> Iterator[Ask]:
     with EmbeddedStore() as store:
         writer, reader, thinkers = Worker(store.group, store.step), Worker(name="reader"), Thinkers()
         bodies = tiers_before(store.bodies, unsettled=store.bodies.unsettled)
-        store.bodies.on_replaced(bodies.forget)
+        store.on_replaced(bodies.forget)
         registry = Registry(store.catalog, bodies, FixedClock())
         table = app.Table(registry, Workers(writer, reader, thinkers), app.Options())
         for worker in (writer, reader):

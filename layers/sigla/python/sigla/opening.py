@@ -72,7 +72,7 @@ def beside(
     clock = SystemClock()
     flight = _flight(settings, ring, clock)
     bodies = Tiers(_memory(settings, clock), flight, store.bodies, unsettled=store.bodies.unsettled)
-    store.bodies.on_replaced(bodies.forget)
+    store.on_replaced(bodies.forget)
     return Registry(store.catalog, bodies, clock, _options(settings), directory=zones), flight.counts
 
 

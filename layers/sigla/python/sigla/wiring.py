@@ -124,7 +124,7 @@ def serve(
         application = build(
             group=store.group,
             step=store.step,
-            stored=store.catalog.count,
+            stored=store.count,
             dropped=lambda: out.dropped,
             ready=lambda: store.writable,
             thinkers=thinkers,

@@ -1,6 +1,6 @@
 """What ids mean: a directory of bodies, readable without the catalog; only the way from a guid to them is a table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -8,13 +8,13 @@ from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.keys import check_length, utf16
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.stores.sqlite.directory import Directory
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Reader
 
 
 class EmbeddedBodies:
     """A `ports.Bodies`."""
 
-    def __init__(self, unit: Unit, directory: Directory) -> None:
+    def __init__(self, unit: Reader, directory: Directory) -> None:
         self._unit = unit
         self._directory = directory
 
@@ -79,10 +79,6 @@ class EmbeddedBodies:
     def unsettled(self, key: BodyKey) -> bool:
         """Whether this thread sees a body that may yet be undone, so that nobody should remember it."""
         return self._unit.staged(key) is not None
-
-    def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
-        """Has a cache told, after each flush, which bodies were buried or revived by it."""
-        self._unit.flushed.append(lambda _, replaced: tell(replaced) if replaced else None)
 
     def _find(self, key: BodyKey) -> Body | None:
         return self._unit.staged(key) or self._directory.read(key)

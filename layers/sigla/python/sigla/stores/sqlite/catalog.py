@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from operator import attrgetter
 
 import orjson
@@ -28,10 +27,8 @@ from sigla.model import (
 )
 from sigla.model import LATEST as NEWEST
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.sqlite import changes, lists, recalled, rows
-from sigla.stores.sqlite.recalled import Recalled
-from sigla.stores.sqlite.speakers import HOLDER, Speakers, displaced, holder
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite import changes, lists, rows, speakers
+from sigla.stores.sqlite.unit import Reader
 
 HIGHEST_ID = 2**31 - 1
 
@@ -39,10 +36,8 @@ HIGHEST_ID = 2**31 - 1
 class EmbeddedCatalog:
     """A `ports.Catalog`."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Reader) -> None:
         self._unit = unit
-        self._speakers = Speakers(unit)
-        self._recalled = Recalled(unit)
 
     @property
     def state(self) -> int | None:
@@ -51,10 +46,6 @@ class EmbeddedCatalog:
     # --- one subject -------------------------------------------------------------------------------------------------
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
-        ask = partial(self._snapshot, subject, wanted, guess)
-        return self._recalled.answer(("snapshot", subject, *wanted, guess), ask, recalled.of_a_snapshot)
-
-    def _snapshot(self, subject: Subject, wanted: Sequence[VersionKey], guess: Guid | None) -> Snapshot:
         with self._view() as db:
             heads = {each: rows.head(db, each) for each in (subject, *(key.subject for key in wanted))}
             found = {key: _wanted(db, key, heads[key.subject]) for key in wanted}
@@ -85,45 +76,29 @@ class EmbeddedCatalog:
     # --- one id ------------------------------------------------------------------------------------------------------
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
-        return self._recalled.answer(("id of", context, guid), lambda: rows.id_of(self._unit.connection, context, guid))
+        return rows.id_of(self._unit.connection, context, guid)
 
     def standing(self, guid: Guid) -> SchemaId | None:
         return self.id_of(DEFAULT_CONTEXT, guid)
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
-        """Of an id alone the same object as long as nothing changed and the answer is remembered."""
         if by is None:
-            return self._speakers.of(key)
-        ask = partial(self._speaker, key, by)
-        return self._recalled.answer(("speaker", key, by), ask, lambda _: recalled.of_a_name(by, 1))
-
-    def _speaker(self, key: BodyKey, by: Subject) -> Holder | None:
+            return speakers.ask(self._unit.connection, key)
         own = rows.chain(self._unit.connection, by).own.config
         if own is not None and own.alias:
             return None
         return max(self.holders(key, by), key=attrgetter("written"), default=None)
 
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
-        if by is None:
-            return self._holders(key)
-        ask = partial(self._holders, key, by)
-        return self._recalled.answer(("holders", key, by), ask, lambda found: recalled.of_a_name(by, len(found)))
-
-    def _holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         one = "" if by is None else " AND v.deleted IN (0, 1) AND v.holder = ?"
         found = self._unit.connection.execute(
-            f"SELECT {HOLDER} WHERE v.context = ? AND v.id = ?{one} ORDER BY v.holder, v.version",
+            f"SELECT {speakers.HOLDER} WHERE v.context = ? AND v.id = ?{one} ORDER BY v.holder, v.version",
             (key.context, key.id, *(() if by is None else (rows.subject_key(by),))),
         )
-        return tuple(holder(columns) for columns in found)
+        return tuple(speakers.holder(columns) for columns in found)
 
     def displaced(self, key: BodyKey) -> Holder | None:
-        return displaced(self._unit.connection, key)
-
-    def count(self) -> int:
-        """How many versions are stored, soft-deleted ones included."""
-        (number,) = self._unit.connection.execute("SELECT count(*) FROM version").fetchone()
-        return int(number)
+        return speakers.displaced(self._unit.connection, key)
 
     def next_id(self, context: str) -> SchemaId:
         with self._unit.group():

@@ -10,7 +10,7 @@ from sigla.errors import StoreError
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.stores.sqlite import second_names
 from sigla.stores.sqlite.directory import BODY
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Reader
 
 PAGE = 500
 
@@ -18,7 +18,7 @@ PAGE = 500
 class EmbeddedInventory:
     """A `ports.Inventory`. root: of the data."""
 
-    def __init__(self, unit: Unit, root: Path, registry: str) -> None:
+    def __init__(self, unit: Reader, root: Path, registry: str) -> None:
         self._unit = unit
         self._schemas = root / keys.schemas_root(registry)
 

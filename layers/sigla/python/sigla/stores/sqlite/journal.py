@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import orjson
 
 from sigla.journal import known
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Reader
 
 PAGE = 500
 
@@ -13,7 +13,7 @@ PAGE = 500
 class EmbeddedJournal:
     """A `ports.Journal`; positions count from 1."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Reader) -> None:
         self._unit = unit
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:

@@ -13,7 +13,7 @@ from typing import Any
 from sigla.keys import after, utf16
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
 from sigla.stores.sqlite import rows
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Reader
 
 PAGE = 500
 
@@ -48,7 +48,7 @@ class Question:
     columns: int
     seek: str = ""
 
-    def pages(self, unit: Unit, where: Where, skip: int = 0) -> Iterator[Sequence[Any]]:
+    def pages(self, unit: Reader, where: Where, skip: int = 0) -> Iterator[Sequence[Any]]:
         """All rows, one page in memory at a time."""
         narrowed = where
         if skip and self.seek:
@@ -65,13 +65,13 @@ class Question:
                 return
             narrowed, skip = where.but(self.position, *page[-1][: self.columns]), 0
 
-    def all(self, unit: Unit, parts: Sequence[Where], skip: int = 0) -> Iterator[Sequence[Any]]:
+    def all(self, unit: Reader, parts: Sequence[Where], skip: int = 0) -> Iterator[Sequence[Any]]:
         """One part after the other."""
         for part in parts:
             yield from self.pages(unit, part, skip)
             skip = max(0, skip - self._count(unit, part)) if skip else 0
 
-    def search(self, unit: Unit, search: Search, where: Where, skip: int = 0) -> Iterator[Sequence[Any]]:
+    def search(self, unit: Reader, search: Search, where: Where, skip: int = 0) -> Iterator[Sequence[Any]]:
         """The rows of a search, by the columns of `position`."""
         if search.context or not search.name_prefix:
             return self.all(unit, within(search, where), skip)
@@ -80,7 +80,7 @@ class Question:
         found = [self.all(unit, within(each, where)) for each in narrow]
         return islice(merge(*found, key=itemgetter(slice(self.columns))), skip, None)
 
-    def _count(self, unit: Unit, where: Where) -> int:
+    def _count(self, unit: Reader, where: Where) -> int:
         sql = f"SELECT count(*) FROM ({self.sql.format(where=where)})"
         counted: int = unit.connection.execute(sql, where.parameters).fetchone()[0]
         return counted
@@ -113,20 +113,20 @@ _NAMED = utf16(":.")
 _BEYOND_NAMED = after(_NAMED) or b""
 
 
-def _contexts(unit: Unit, prefix: str) -> list[str]:
+def _contexts(unit: Reader, prefix: str) -> list[str]:
     """Every context in which something may be stored."""
     found = {DEFAULT_CONTEXT, *(name for (name,) in unit.connection.execute("SELECT name FROM context"))}
     return [name for name in found if name.startswith(prefix)]
 
 
-def subjects(unit: Unit, search: Search, show: Show, *, skip: int) -> Iterator[Subject]:
+def subjects(unit: Reader, search: Search, show: Show, *, skip: int) -> Iterator[Subject]:
     sql = "SELECT s.key, s.context, s.name FROM subject s WHERE {where} ORDER BY s.key"
     found = Question(sql, "s.key > ?", 1).search(unit, search, Where((_SHOWN[show],)), skip)
     return (Subject(context, name) for _, context, name in found)
 
 
 def versions(
-    unit: Unit, search: Search, *, deleted: bool, latest_only: bool, skip: int
+    unit: Reader, search: Search, *, deleted: bool, latest_only: bool, skip: int
 ) -> Iterator[tuple[Subject, Row]]:
     highest = "s.highest" if deleted else "s.newest"
     included = f"v.version = {highest}" if latest_only else "TRUE" if deleted else "v.deleted = 0"
@@ -145,7 +145,7 @@ def versions(
             yield subject, rows.row(columns)
 
 
-def settings(unit: Unit, search: Search) -> Iterator[tuple[Subject, Settings]]:
+def settings(unit: Reader, search: Search) -> Iterator[tuple[Subject, Settings]]:
     sql = f"SELECT s.key, s.context, s.name, {rows.SETTINGS} FROM settings s WHERE {{where}} ORDER BY s.key"
     where = Where(("(s.config IS NOT NULL OR s.mode IS NOT NULL)",))
     found = Question(sql, "s.key > ?", 1).all(unit, within(search, where))
@@ -153,7 +153,7 @@ def settings(unit: Unit, search: Search) -> Iterator[tuple[Subject, Settings]]:
     return ((scope, rows.settings(columns)) for scope, columns in scopes if scope.name.startswith(search.name_prefix))
 
 
-def referrers(unit: Unit, subject: Subject, version: Version | None) -> Iterator[tuple[Version, Referrer]]:
+def referrers(unit: Reader, subject: Subject, version: Version | None) -> Iterator[tuple[Version, Referrer]]:
     """Asks nothing before the first item is wanted."""
     where = Where().but("r.target = (SELECT num FROM subject WHERE key = ?)", rows.subject_key(subject))
     if version is not None:

@@ -1,18 +1,14 @@
 """What stands in a directory, for who only reads it: also while another process writes there."""
 
 from pathlib import Path
-from typing import NoReturn
 
-from sigla.errors import StoreError
-from sigla.model import BodyKey, Holder, Subject
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import CatalogLost, Database, NoData
 from sigla.stores.sqlite.directory import Directory, with_bodies
 from sigla.stores.sqlite.inventory import EmbeddedInventory
 from sigla.stores.sqlite.journal import EmbeddedJournal
-from sigla.stores.sqlite.speakers import ask
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Reader
 
 CATALOG = "catalog.sqlite"
 
@@ -30,39 +26,11 @@ class ReadingStore:
         directory = Directory(path, registry)
         directory.check()
         self._database = Database(path / CATALOG, registry=registry, durable=False, written=False)
-        unit = _Committed(self._database)
-        self.catalog = _Catalog(unit)
+        unit = Reader(self._database)
+        self.catalog = EmbeddedCatalog(unit)
         self.bodies = EmbeddedBodies(unit, directory)
         self.journal = EmbeddedJournal(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)
 
     def close(self) -> None:
         self._database.close()
-
-
-class _Committed(Unit):
-    """Nobody is ever inside."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._owner = None
-        self._staged = {}
-        self._state = None  # nobody tells of commits
-        self.flushed = []
-
-    def group(self) -> NoReturn:
-        _refused()
-
-    def step(self) -> NoReturn:
-        _refused()
-
-
-class _Catalog(EmbeddedCatalog):
-    """Nobody tells it of commits, so it remembers nothing."""
-
-    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
-        return super().speaker(key, by) if by else ask(self._unit.connection, key)
-
-
-def _refused() -> NoReturn:
-    raise StoreError("the registry was opened to be read")

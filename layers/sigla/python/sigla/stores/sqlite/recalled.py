@@ -1,15 +1,21 @@
 """What the catalog was asked and answered, until something is committed: then all of it is forgotten.
 
-One number decides (`Unit.state`), so that nobody has to know which answer rests on what.
+One number decides (`Writer.state`), so that nobody has to know which answer rests on what. Who speaks for an id is
+remembered longer, until a commit touches that id (`speakers`).
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
-from sigla.model import Chain, Config, Row, Subject
-from sigla.ports.subjects import Snapshot
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Chain, Config, Guid, Holder, Row, SchemaId, Subject
+from sigla.ports.in_front import CatalogInFront
+from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.stores.sqlite.catalog import EmbeddedCatalog
+from sigla.stores.sqlite.speakers import Speakers
+from sigla.stores.sqlite.unit import Writer
 
 MOST_BYTES = 16 * 2**20
 LEAST_WEIGHT = 1_500
@@ -19,10 +25,47 @@ Answer = TypeVar("Answer")
 
 
 class Committing(Protocol):
-    """A `Unit`, as far as it is asked here."""
+    """A `Writer`, as far as it is asked here."""
 
     @property
     def state(self) -> int | None: ...
+
+
+class RecalledCatalog(CatalogInFront):
+    """A `ports.Catalog` in front of that of one process: what is asked again and again is asked once for each state."""
+
+    def __init__(self, catalog: EmbeddedCatalog, unit: Writer) -> None:
+        super().__init__(catalog)
+        self._unit = unit
+        self._recalled = Recalled(unit)
+        self._speakers = Speakers(unit)
+
+    @property
+    def state(self) -> int | None:
+        return self._unit.state
+
+    def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        ask = partial(self._catalog.snapshot, subject, wanted=wanted, guess=guess)
+        return self._recalled.answer(("snapshot", subject, *wanted, guess), ask, of_a_snapshot)
+
+    def id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        return self._recalled.answer(("id of", context, guid), partial(self._catalog.id_of, context, guid))
+
+    def standing(self, guid: Guid) -> SchemaId | None:
+        return self.id_of(DEFAULT_CONTEXT, guid)
+
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        """Of an id alone the same object as long as nothing changed and the answer is remembered."""
+        if by is None:
+            return self._speakers.of(key)
+        ask = partial(self._catalog.speaker, key, by)
+        return self._recalled.answer(("speaker", key, by), ask, lambda _: of_a_name(by, 1))
+
+    def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
+        if by is None:
+            return self._catalog.holders(key)
+        ask = partial(self._catalog.holders, key, by)
+        return self._recalled.answer(("holders", key, by), ask, lambda found: of_a_name(by, len(found)))
 
 
 class _Kept(NamedTuple):

@@ -16,14 +16,14 @@ from sigla.keys import after, utf16
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject
 from sigla.rules import names
 from sigla.stores.sqlite import rows
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Reader
 from sigla.stores.sqlite.versions import bump, remove
 
 _BEGINNINGS = (utf16(":."), utf16(":*:"))
 """What a name begins with that is read as one in another context."""
 
 
-def stored(unit: Unit) -> Iterator[Subject]:
+def stored(unit: Reader) -> Iterator[Subject]:
     """Those with versions or settings, or that stand in a list in the place of the subject they are read as."""
     db, found = unit.connection, set[bytes]()
     for low in _BEGINNINGS:
@@ -44,7 +44,7 @@ def stored(unit: Unit) -> Iterator[Subject]:
             yield named
 
 
-def take_away(unit: Unit, named: Subject, at: int) -> tuple[BodyKey, ...]:
+def take_away(unit: Reader, named: Subject, at: int) -> tuple[BodyKey, ...]:
     """Removes what was registered under it, and gives its rows back to the subject it is read as; the ids it buried."""
     nonce = secrets.token_hex(8)
     with unit.step():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sigla.model import BodyKey, Holder
 from sigla.stores.sqlite import rows
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Writer
 
 REMEMBERED = 20_000
 """Ids; beyond it the first remembered goes first. A few hundred bytes each."""
@@ -27,7 +27,7 @@ def holder(columns: tuple[str, bytes, str, str, int, int, int, int]) -> Holder:
 class Speakers:
     """Answers without a lock while nothing changed; asks the catalog else."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Writer) -> None:
         self._unit = unit
         self._known: OrderedDict[BodyKey, Holder] = OrderedDict()
         self._changes = 0

@@ -3,11 +3,13 @@
 import fcntl
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sigla.model import BodyKey
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import Database
@@ -15,8 +17,9 @@ from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.inventory import EmbeddedInventory
 from sigla.stores.sqlite.journal import EmbeddedJournal
 from sigla.stores.sqlite.links import Disk
+from sigla.stores.sqlite.recalled import RecalledCatalog
 from sigla.stores.sqlite.room import Room
-from sigla.stores.sqlite.unit import Unit
+from sigla.stores.sqlite.unit import Writer
 
 
 class DataInUse(Exception):
@@ -45,9 +48,9 @@ class EmbeddedStore:
             directory = Directory(self.path, registry)
             directory.check()
             disk.sync([self.path])
-            self._unit = Unit(database, directory, disk)
+            self._unit = Writer(database, directory, disk)
             self._room = Room(self.path)
-            self.catalog = EmbeddedCatalog(self._unit)
+            self.catalog = RecalledCatalog(EmbeddedCatalog(self._unit), self._unit)
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
             self.inventory = EmbeddedInventory(self._unit, self.path, registry)
@@ -63,6 +66,15 @@ class EmbeddedStore:
     def step(self) -> AbstractContextManager[None]:
         """A part of a group, undone alone when it raises, with its bodies and drawn ids; else a group of its own."""
         return self._unit.step()
+
+    def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
+        """Has a cache told, after each flush, which bodies were buried or revived by it."""
+        self._unit.flushed.append(lambda _, replaced: tell(replaced) if replaced else None)
+
+    def count(self) -> int:
+        """How many versions are stored, soft-deleted ones included."""
+        (number,) = self._unit.connection.execute("SELECT count(*) FROM version").fetchone()
+        return int(number)
 
     @property
     def writable(self) -> bool:

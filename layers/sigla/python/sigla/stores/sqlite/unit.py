@@ -1,27 +1,17 @@
 """The unit of work: rows and bodies that become durable together, or not at all.
 
-A group collects what any number of verbs write; its thread sees it at once, all others when it is flushed: first the
-bodies (`Links`), then one SQLite commit, which is the point of no return. A step is one verb's part of a group.
-
-Bodies come first because a body that no row names is waste, and a row whose body is missing is damage. No verb is
-answered before the flush of its group, so what was acknowledged is on disk. When something fails:
-
-    in a step                   its rows go back to a savepoint, its bodies to what was staged before; the group goes on
-    while bodies are written    links and rows are taken back; every verb of the group is refused
-    in SQLite's commit          what the disk holds is not known, so nothing is taken back: OutcomeUnknown, and no write
-                                is accepted until the store is opened again, which reads from the disk what became of it
-
-Two numbers tell groups apart. `flushed`, in the database, is the last group with bodies: a crash is put right by it
-(`links.recover`). `state`, in memory, moves with each commit that changed anything: what readers remember is good as
-long as it stays.
+A reader sees what is committed, a writer also what its own group has written. A group collects what any number of verbs
+write; its thread sees it at once, all others when it is flushed: first the bodies (`Links`), then one SQLite commit,
+which is the point of no return. A step is one verb's part of a group.
 """
 
 import errno
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 from sigla import effort
 from sigla.errors import OutcomeUnknown, StoreError
@@ -39,11 +29,61 @@ class Staged:
     replaces: bool
 
 
-class Unit:
+class Reader:
+    """Each thread sees what is committed when it asks. Nothing can be written, and commits are told to nobody."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.touched: set[BodyKey] = set()
+        """Ids whose holders this group changed, or tried to."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether this thread is in a group."""
+        return False
+
+    @property
+    def state(self) -> int | None:
+        """The number of what is committed: as long as it stays, every question has the answer that it had.
+
+        None where nobody can tell.
+        """
+        return None
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """Where this thread reads."""
+        return self._database.reader
+
+    def staged(self, key: BodyKey) -> Body | None:  # noqa: ARG002 - a writer has some
+        """What this thread's group has put under a key."""
+        return None
+
+    def all_staged(self) -> dict[BodyKey, Body]:
+        return {}
+
+    def stage(self, key: BodyKey, body: Body, *, replaces: bool) -> None:  # noqa: ARG002 - as `group`
+        """Only inside a group. Raises StoreError."""
+        _refuse()
+
+    def group(self) -> AbstractContextManager[None]:
+        """All that is written inside becomes durable at the end, together. Raises StoreError."""
+        _refuse()
+
+    def step(self) -> AbstractContextManager[None]:
+        """A part of a group that an exception undoes alone. Raises StoreError."""
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise StoreError("the registry was opened to be read")
+
+
+class Writer(Reader):
     """One thread at a time is inside; others wait for it when they want to write, never when they read."""
 
     def __init__(self, database: Database, directory: Directory, disk: Disk) -> None:
-        self._database = database
+        super().__init__(database)
         self._directory = directory
         self._disk = disk
         self._lock = threading.RLock()
@@ -56,8 +96,6 @@ class Unit:
         """What a group did to the directory and could not take back yet."""
         self._staged: dict[BodyKey, Staged] = {}
         self._undo: list[tuple[BodyKey, Staged | None]] = []
-        self.touched: set[BodyKey] = set()
-        """Ids whose holders this group changed, or tried to."""
         self.flushed: list[Callable[[set[BodyKey], set[BodyKey]], None]] = []
         """Told after each flush: the touched ids, and the ids whose body was replaced."""
         self._state: int | None = 0
@@ -68,15 +106,11 @@ class Unit:
 
     @property
     def inside(self) -> bool:
-        """Whether this thread is in a group."""
         return self._owner == threading.get_ident()
 
     @property
     def state(self) -> int | None:
-        """The number of what is committed: as long as it stays, every question has the answer that it had.
-
-        None inside a group, which may have changed something, and while a commit is under way.
-        """
+        """None inside a group, which may have changed something, and while a commit is under way."""
         return None if self._owner == threading.get_ident() else self._state
 
     @property
@@ -89,7 +123,6 @@ class Unit:
         return self._database.writer
 
     def staged(self, key: BodyKey) -> Body | None:
-        """What this thread's group has put under a key."""
         staged = self._staged.get(key)
         return staged.body if staged and self.inside else None
 
@@ -97,7 +130,6 @@ class Unit:
         return {key: staged.body for key, staged in self._staged.items()} if self.inside else {}
 
     def stage(self, key: BodyKey, body: Body, *, replaces: bool) -> None:
-        """Only inside a group."""
         before = self._staged.get(key)
         self._undo.append((key, before))
         self._staged[key] = Staged(body, before.replaces if before else replaces)
