@@ -32,7 +32,7 @@ from pyspark.sql import functions as F
 
 from benchmarks import orders
 from benchmarks.harness import Goal, Line, Lines, NotHere, best_of, main
-from pipelines.connectors.installation import connectors
+from pipelines.connectors.installation import kafka_jars
 from pipelines.connectors.maven import Unavailable, java
 from pipelines.land import kafka, settings
 from pipelines.land.batch import Batch
@@ -42,7 +42,7 @@ from pipelines.land.landed import Landed
 from pipelines.land.manifest import Entry
 from pipelines.land.raw import RAW
 from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping, landed, without_nulls
+from pipelines.land.sources import Stopping, land_frame, without_nulls
 from pipelines.land.task import Task
 from pipelines.spark import session
 from sigla.model import Draft, Subject
@@ -121,7 +121,7 @@ class Estate:
         """As of Kafka: Spark reads the records and hands them over."""
 
         def tasks(task: Task) -> list[Landed]:
-            return landed(self._raw(topic).select(*RAW.names), task)
+            return land_frame(self._raw(topic).select(*RAW.names), task)
 
         opened = self._driver(topic)
         files = (self.root / topic).glob("*.parquet")
@@ -221,7 +221,7 @@ def lines(*, quick: bool) -> Lines:
     records, rounds = (FEW, 1) if quick else (RECORDS, ROUNDS)
     try:
         java()
-        jars = connectors()
+        jars = kafka_jars()
     except Unavailable as reason:
         raise NotHere(str(reason)) from None
     with tempfile.TemporaryDirectory() as folder, ExitStack() as until:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from localstack import foreground
 from localstack.installation import HOME as LOCALSTACK
-from pipelines.connectors.maven import Unavailable, class_path, fetch, fetched, java
+from pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
 from sigla.cache.servers import free_port
 
 POM = Path(__file__).parent / "dynamodb-local" / "pom.xml"
@@ -35,12 +35,12 @@ STOPS_WITHIN_S = 5.0
 
 def installed() -> bool:
     """Whether what the pom says is there."""
-    return fetched(POM, HOME)
+    return is_fetched(POM, HOME)
 
 
 def install() -> None:
     """Fetches it; nothing to do when it is there. Raises Unavailable."""
-    fetch(POM, HOME)
+    fetch_jars(POM, HOME)
 
 
 @contextlib.contextmanager

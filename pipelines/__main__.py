@@ -27,7 +27,7 @@ INTERRUPTED: Final = 130
 
 
 def main() -> int:
-    output.escape()
+    output.escape_unprintable()
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in JOBS:
         try:

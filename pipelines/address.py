@@ -7,17 +7,23 @@ from pipelines import places
 from sigla.settings import Address, InvalidSetting
 
 
-def add_to(parser: argparse.ArgumentParser) -> None:
+def add_address_options(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--data", type=named, metavar="DIR", help="where the data of the registry live")
-    where.add_argument("--bucket", type=named, metavar="NAME", help="the bucket of a registry in AWS, with --table")
-    parser.add_argument("--table", type=named, metavar="NAME", help="its table")
+    where.add_argument("--data", type=name_argument, metavar="DIR", help="where the data of the registry live")
+    where.add_argument(
+        "--bucket", type=name_argument, metavar="NAME", help="the bucket of a registry in AWS, with --table"
+    )
+    parser.add_argument("--table", type=name_argument, metavar="NAME", help="its table")
     parser.add_argument(
-        "--registry", type=named, default="default", metavar="NAME", help="which one, where several share a bucket"
+        "--registry",
+        type=name_argument,
+        default="default",
+        metavar="NAME",
+        help="which one, where several share a bucket",
     )
 
 
-def address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Address:
+def parse_address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Address:
     """Ends the process with a sentence, and 2, where it is half an address."""
     if bool(asked.bucket) != bool(asked.table):
         parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
@@ -26,18 +32,18 @@ def address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Addre
     return Address(data, asked.bucket or "", asked.table or "", asked.registry)
 
 
-def named(text: str) -> str:
+def name_argument(text: str) -> str:
     """A name, as an argument: a variable of a shell that is not set is none. Raises ArgumentTypeError."""
     try:
-        return places.named(text)
+        return places.check_name(text)
     except InvalidSetting as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
 
 
-def context(text: str) -> str:
+def context_argument(text: str) -> str:
     """The name of one, as an argument. Raises ArgumentTypeError."""
     if not text.startswith("."):
         raise argparse.ArgumentTypeError(f"a context begins with a dot: .{text}")
     if ":" in text:
         raise argparse.ArgumentTypeError(f"no context has a colon, as {text} has: subjects are what follows it")
-    return named(text)
+    return name_argument(text)

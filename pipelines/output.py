@@ -4,7 +4,7 @@ import sys
 from io import TextIOWrapper
 
 
-def escape() -> None:
+def escape_unprintable() -> None:
     """A character that the output does not have is told as an escape, and not by a trace when all is done."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -122,7 +122,7 @@ def place(url: str | Path) -> Place:
 
     Raises InvalidSetting.
     """
-    text = named(str(url))
+    text = check_name(str(url))
     scheme, separator, rest = text.partition("://")
     # `s3:/bucket` would be a folder.
     if scheme == "file" or not (separator or text.startswith("s3:")):
@@ -137,7 +137,7 @@ def place(url: str | Path) -> Place:
     return Bucket(bucket, prefix.strip("/"), found.region_name, found.endpoint_url)
 
 
-def named(text: str) -> str:
+def check_name(text: str) -> str:
     """The same: how somebody calls a file or a folder. Raises InvalidSetting."""
     if not text.strip() or _UNWRITABLE.search(text):
         raise InvalidSetting(f"{text!r} is no name: nothing can be called so.")
@@ -267,7 +267,7 @@ class Bucket:
         return self.path(name)
 
     def read(self, name: str) -> bytes | None:
-        with _told(f"reading {self.uri(name)}"):
+        with _as_store_errors(f"reading {self.uri(name)}"):
             try:
                 content: bytes = self._s3.get_object(Bucket=self.bucket, Key=self._key(name))["Body"].read()
             except ClientError as refusal:
@@ -292,7 +292,7 @@ class Bucket:
         raise StoreError(f"putting {self.uri(name)} was given up: others got in the way {TRIES} times")
 
     def replace(self, name: str, content: bytes) -> None:
-        with _told(f"replacing {self.uri(name)}"):
+        with _as_store_errors(f"replacing {self.uri(name)}"):
             self._s3.put_object(Bucket=self.bucket, Key=self._key(name), Body=content)
 
     def sync(self, name: str) -> None:
@@ -303,12 +303,12 @@ class Bucket:
         pages = self._s3.get_paginator("list_objects_v2").paginate(
             Bucket=self.bucket, Prefix=self._key(prefix), StartAfter=self._key(after) if after else ""
         )
-        with _told(f"listing {self.uri(prefix)}"):
+        with _as_store_errors(f"listing {self.uri(prefix)}"):
             for page in pages:
                 yield from (each["Key"][above:] for each in page.get("Contents", ()))
 
     def delete(self, name: str) -> None:
-        with _told(f"deleting {self.uri(name)}"):
+        with _as_store_errors(f"deleting {self.uri(name)}"):
             self._s3.delete_object(Bucket=self.bucket, Key=self._key(name))
 
     def move(self, names: Mapping[str, str]) -> None:
@@ -318,7 +318,7 @@ class Bucket:
 
     def _move(self, source: str, target: str) -> None:
         """A copy, and only then a removal: killed between the two, it is done again, with the same content."""
-        with _told(f"moving {self.uri(source)}"):
+        with _as_store_errors(f"moving {self.uri(source)}"):
             held = {"Bucket": self.bucket, "Key": self._key(source)}
             try:
                 self._s3.copy_object(CopySource=held, Bucket=self.bucket, Key=self._key(target))
@@ -384,7 +384,7 @@ def _code(failure: Exception) -> str:
 
 
 @contextmanager
-def _told(doing: str) -> Iterator[None]:
+def _as_store_errors(doing: str) -> Iterator[None]:
     try:
         yield
     except ParamValidationError as misuse:  # no bucket, or no object, can be called so

@@ -39,7 +39,7 @@ UNSEEN: Final = Progress()
 
 
 @contextmanager
-def shown(spark: SparkSession, stream: TextIO | None = None) -> Iterator[Progress]:
+def show_progress(spark: SparkSession, stream: TextIO | None = None) -> Iterator[Progress]:
     """What is told while it is open is shown, if somebody looks; of work that Spark does, its tasks."""
     out, progress = sys.stderr if stream is None else stream, Progress()
     if not out.isatty():
@@ -50,7 +50,7 @@ def shown(spark: SparkSession, stream: TextIO | None = None) -> Iterator[Progres
     def show() -> None:
         with suppress(Py4JError, OSError):  # the JVM, or the terminal, is gone: the job will tell
             while not over.wait(EVERY_S):
-                out.write(f"{_CLEAR}{line(progress, *tasks(spark))}")
+                out.write(f"{_CLEAR}{progress_line(progress, *running_tasks(spark))}")
                 out.flush()
 
     shows = Thread(target=show, name="progress")
@@ -65,7 +65,7 @@ def shown(spark: SparkSession, stream: TextIO | None = None) -> Iterator[Progres
             out.flush()
 
 
-def line(progress: Progress, done: int, tasks: int) -> str:
+def progress_line(progress: Progress, done: int, tasks: int) -> str:
     """done, tasks: of those that Spark runs now."""
     told = [progress.what]
     if progress.done:
@@ -75,7 +75,7 @@ def line(progress: Progress, done: int, tasks: int) -> str:
     return ", ".join(filter(None, told))
 
 
-def tasks(spark: SparkSession) -> tuple[int, int]:
+def running_tasks(spark: SparkSession) -> tuple[int, int]:
     """Of all stages that run now: how many are done, and how many there are."""
     tracker: Any = spark.sparkContext.statusTracker()
     stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]

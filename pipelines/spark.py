@@ -49,7 +49,7 @@ def session(
     """
     builder = SparkSession.builder.appName(name)
     chosen = dict(EVERYWHERE)
-    if master is None and not submitted(environ):
+    if master is None and not is_submitted(environ):
         master = "local[2]"
     if master is not None:
         builder = builder.master(master)
@@ -69,7 +69,7 @@ def session(
 
 
 @contextmanager
-def running(environ: MutableMapping[str, str], **options: Any) -> Iterator[SparkSession]:
+def running_session(environ: MutableMapping[str, str], **options: Any) -> Iterator[SparkSession]:
     """A `session` for as long as the block lasts. options: as there."""
     made = session(environ, **options)
     try:
@@ -80,7 +80,7 @@ def running(environ: MutableMapping[str, str], **options: Any) -> Iterator[Spark
             made.stop()
 
 
-def submitted(environ: Mapping[str, str]) -> bool:
+def is_submitted(environ: Mapping[str, str]) -> bool:
     """Whether spark-submit started this process: it knows the master."""
     return "PYSPARK_GATEWAY_PORT" in environ
 

@@ -55,7 +55,7 @@ class Ending(NamedTuple):
     status: int
 
 
-def ended(
+def exit_status_of(
     work: Callable[[], int],
     own: Kinds,
     *,
@@ -69,7 +69,7 @@ def ended(
     try:
         return work()
     except Exception as failure:
-        ending = told(failure, own, again)
+        ending = ending_of(failure, own, again)
         if ending is None:
             sentence = spark(failure)
             if sentence is None:
@@ -79,7 +79,7 @@ def ended(
         return ending.status
 
 
-def told(failure: BaseException, own: Kinds, again: str) -> Ending | None:
+def ending_of(failure: BaseException, own: Kinds, again: str) -> Ending | None:
     """Also where a task said it; None of a fault of the job's."""
     kinds = {**ALWAYS, **own}
     for kind, status in kinds.items():

@@ -26,7 +26,7 @@ def committed(opened: Driver) -> Committed:
     """All that the tables of a job hold now. Raises NoRecords where that is nothing, StoreError."""
     # Asked first: what a replay lands meanwhile is rather counted twice than not at all.
     resolved = _resolved(opened)
-    return Committed(files(opened), resolved)
+    return Committed(committed_files(opened), resolved)
 
 
 def _resolved(opened: Driver) -> Resolved:
@@ -36,7 +36,7 @@ def _resolved(opened: Driver) -> Resolved:
     return Resolved(opened.sink.rows(RESOLVED_TABLE), of_files.__contains__)
 
 
-def files(opened: Driver) -> Files:
+def committed_files(opened: Driver) -> Files:
     """Every file that a table of the job holds now. Raises NoRecords where there is none, StoreError."""
     tables = {*OURS}
     for query in opened.manifests.queries():

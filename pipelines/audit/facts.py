@@ -57,7 +57,7 @@ class Status(Enum):
     NOT_UNDERSTOOD = "the text is not understood"
 
 
-def facts(batches: Iterable[pa.RecordBatch], address: Address) -> Iterator[pa.RecordBatch]:
+def rows_of_facts(batches: Iterable[pa.RecordBatch], address: Address) -> Iterator[pa.RecordBatch]:
     """batches: with `context` and `id`."""
     with opening.bodies(address) as bodies:
         understanding = Understanding(bodies)
@@ -130,7 +130,7 @@ class Understanding:
             return plain | _of_status(Status.UNRESOLVED, str(lost))
         except Malformed as malformed:
             return plain | _of_status(Status.NOT_UNDERSTOOD, malformed.reason)
-        return plain | _of_status(Status.UNDERSTOOD) | {"digest": _digest(body, parsed)}
+        return plain | _of_status(Status.UNDERSTOOD) | {"digest": _meaning_digest(body, parsed)}
 
 
 def _of_status(status: Status, detail: str | None = None) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _target(target: Any) -> dict[str, Any]:
     return {"context": target.context, "subject": target.subject, "version": target.version, "id": target.id}
 
 
-def _digest(body: Body, parsed: Parsed) -> str:
+def _meaning_digest(body: Body, parsed: Parsed) -> str:
     """Of the normalised text, and of what its references mean."""
     schema = body.schema
     try:

@@ -25,14 +25,14 @@ from pipelines.audit import listing, tables, transform, usage
 from pipelines.audit.committed import Committed, Files, committed
 from pipelines.audit.facts import FACTS
 from pipelines.audit.page import page
-from pipelines.audit.pairs import scope_of
+from pipelines.audit.pairs import BLOCK, scope_of
 from pipelines.audit.summary import Summary, summarise
 from pipelines.land import told as landing
-from pipelines.land.driver import configured, driver
+from pipelines.land.driver import driver, read_settings
 from pipelines.land.sinks.sink import STAGED
 from pipelines.places import Place, place
-from pipelines.progress import UNSEEN, Progress, shown
-from pipelines.told import MISUSED, Kinds, ended
+from pipelines.progress import UNSEEN, Progress, show_progress
+from pipelines.told import MISUSED, Kinds, exit_status_of
 from sigla import opening
 from sigla.rules.compatibility import LEVELS
 from sigla.settings import Address
@@ -49,7 +49,7 @@ NOTHING_LANDED: Final = Committed()
 class Asked:
     """records: places in which every Parquet file is looked through. landed: what tables hold, and nothing else.
 
-    context: of the ids in them.
+    context: of the ids in them. block: as of `pairs.Scope`.
     """
 
     address: Address
@@ -59,10 +59,11 @@ class Asked:
     context: str = "."
     level: str | None = None
     default_level: str = "BACKWARD"
+    block: int = BLOCK
 
     def files(self) -> Files:
         """What is looked through."""
-        named = {each: [*usage.files(each)] for each in self.records}
+        named = {each: [*usage.parquet_files(each)] for each in self.records}
         return {**self.landed.files, **named}
 
 
@@ -71,9 +72,9 @@ def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSE
     out = asked.out
     tables.check_empty(out)
     for each in asked.records:
-        usage.check(each)
+        usage.check_records(each)
     files = asked.files()
-    scope = scope_of(asked.level)
+    scope = scope_of(asked.level, asked.block)
     with opening.reading(asked.address) as held:
         told = listing.versions(held.catalog, asked.default_level)
         progress.step("versions")
@@ -138,19 +139,19 @@ def _pairs(*, neighbours: bool) -> "f.Column":
 
 
 def main(argv: Sequence[str]) -> int:
-    output.escape()
-    return ended(lambda: _audited(_asked(argv)), OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
+    output.escape_unprintable()
+    return exit_status_of(lambda: _audited(_parse_arguments(argv)), OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
 
 
 def _audited(asked: Asked) -> int:
-    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark, shown(spark) as progress:
+    with sessions.running_session(os.environ, name=NAME, settings=SETTINGS) as spark, show_progress(spark) as progress:
         begun = time.time()
         summary = audit(spark, asked, round(begun * 1000), progress)
-    sys.stdout.write(told(summary, time.time() - begun, asked.out.uri("index.html")))
+    sys.stdout.write(text_for_people(summary, time.time() - begun, asked.out.uri("index.html")))
     return int(summary.amiss)
 
 
-def told(summary: Summary, took_s: float, where: str) -> str:
+def text_for_people(summary: Summary, took_s: float, where: str) -> str:
     """What a person reads on the terminal."""
     counted = summary.counted
     lines = [
@@ -183,16 +184,16 @@ def told(summary: Summary, took_s: float, where: str) -> str:
 
 def _landed(config: str) -> tuple[Committed, str]:
     """What a job's tables hold, and the context of its ids."""
-    job = driver(configured(config))
+    job = driver(read_settings(config))
     try:
         return committed(job), job.landing.registry.context
     finally:
         job.close()
 
 
-def _asked(argv: Sequence[str]) -> Asked:
+def _parse_arguments(argv: Sequence[str]) -> Asked:
     parser = argparse.ArgumentParser(prog="pipelines audit", description=(__doc__ or "").partition("\n")[0])
-    address.add_to(parser)
+    address.add_address_options(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument(
         "--land", metavar="CONFIG", help="a land.yaml: what its tables and its quarantine hold is looked through"
@@ -201,7 +202,10 @@ def _asked(argv: Sequence[str]) -> Asked:
         "--records", nargs="*", default=[], metavar="PLACE", help="all Parquet files there, of landed or of raw records"
     )
     parser.add_argument(
-        "--context", type=address.context, metavar="NAME", help="of the ids in the records (that of --land, or .)"
+        "--context",
+        type=address.context_argument,
+        metavar="NAME",
+        help="of the ids in the records (that of --land, or .)",
     )
     parser.add_argument("--level", choices=[each for each in LEVELS if each != "NONE"], help="only this one")
     parser.add_argument(
@@ -210,7 +214,7 @@ def _asked(argv: Sequence[str]) -> Asked:
     given = parser.parse_args(list(argv))
     landed, context = _landed(given.land) if given.land else (NOTHING_LANDED, ".")
     return Asked(
-        address.address(parser, given),
+        address.parse_address(parser, given),
         place(given.out),
         tuple(tables.filled(url, ".parquet") for url in given.records),
         landed,

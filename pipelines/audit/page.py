@@ -109,7 +109,7 @@ def _broken(summary: Summary) -> str:
             ("subjects", lambda line: line["subjects"]),
             ("pairs", lambda line: line["pairs"]),
             ("for example", lambda line: f"{_subject(line)}: {line['older']} → {line['newer']}"),
-            ("in", lambda line: _some([_subject(each) for each in line["examples"]], line["subjects"])),
+            ("in", lambda line: _some_names([_subject(each) for each in line["examples"]], line["subjects"])),
             none="Every version can be read as every other, in both directions.",
             of=summary.counted["messages"],
         ),
@@ -124,8 +124,8 @@ def _usage(summary: Summary) -> str:
     return _section(
         "Which schemas occur in the data",
         f"{summary.counted['seen']:,} ids in {summary.counted['rows']:,} parts of records.",
-        bars("Records by schema id, the most frequent first", _said(seen), seen),
-        bars("Schema ids by the month in which they were last seen", _said(months), months),
+        bars("Records by schema id, the most frequent first", _quoted_values(seen), seen),
+        bars("Schema ids by the month in which they were last seen", _quoted_values(months), months),
         _table(
             "Schema ids in the data",
             summary.seen,
@@ -133,7 +133,7 @@ def _usage(summary: Summary) -> str:
             ("subject", _subject),
             ("rows", lambda line: line["rows"]),
             ("last seen", lambda line: _time(line["last_seen"])),
-            ("topics", lambda line: _some(line["topics"] or ())),
+            ("topics", lambda line: _some_names(line["topics"] or ())),
             folded=True,
             of=summary.counted["seen"],
         ),
@@ -144,7 +144,7 @@ def _usage(summary: Summary) -> str:
             ("rows", lambda line: line["rows"]),
             ("in the quarantine", lambda line: line["quarantined"]),
             ("last seen", lambda line: _time(line["last_seen"])),
-            ("topics", lambda line: _some(line["topics"] or ())),
+            ("topics", lambda line: _some_names(line["topics"] or ())),
             none="The registry knows every id in the data.",
             of=summary.counted["unknown"] + summary.counted["garbage"],
         ),
@@ -261,10 +261,12 @@ def _table(
 
 def _cells(tag: str, cells: Iterable[Any], numbers: Sequence[bool], more: str = "") -> str:
     found = zip(cells, numbers, strict=True)
-    return "".join(f"<{tag}{more}{_NUMBER if number else ''}>{escape(_shown(cell))}</{tag}>" for cell, number in found)
+    return "".join(
+        f"<{tag}{more}{_NUMBER if number else ''}>{escape(_cell_text(cell))}</{tag}>" for cell, number in found
+    )
 
 
-def _shown(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     if isinstance(cell, int):
         return f"{cell:,}"
     text = str(cell)
@@ -277,13 +279,13 @@ def plainly(message: str) -> str:
     return f"{found['text']} ({found['rule']})" if found else message
 
 
-def _some(names: Sequence[str], of: int = 0) -> str:
+def _some_names(names: Sequence[str], of: int = 0) -> str:
     """of: how many there are, where not all are in `names`."""
     more = max(of, len(names)) - min(_NAMES, len(names))
     return ", ".join(names[:_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _said(values: Sequence[Bar]) -> str:
+def _quoted_values(values: Sequence[Bar]) -> str:
     return "; ".join(f"{bar.name}: {bar.value}" for bar in values)
 
 

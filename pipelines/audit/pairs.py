@@ -44,22 +44,26 @@ _MOST_MESSAGES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which comparisons a question needs. neighbours: only those of a version with the one before it."""
+    """Which comparisons a question needs. neighbours: only those of a version with the one before it.
+
+    block: how many versions of a subject are compared at once with as many others.
+    """
 
     directions: tuple[str, ...] = tuple(DIRECTIONS)
     neighbours: bool = False
+    block: int = BLOCK
 
 
-def scope_of(level: str | None) -> Scope:
+def scope_of(level: str | None, block: int = BLOCK) -> Scope:
     """What one level needs; None: all of them."""
     if level is None:
-        return Scope()
+        return Scope(block=block)
     wanted = LEVELS[level]
     names = tuple(name for name, direction in DIRECTIONS.items() if direction in wanted.directions)
-    return Scope(names, neighbours=wanted.against is Against.LATEST)
+    return Scope(names, neighbours=wanted.against is Against.LATEST, block=block)
 
 
-def failures(batches: Iterable[pa.RecordBatch], address: Address, scope: Scope) -> Iterator[pa.RecordBatch]:
+def failures_of_blocks(batches: Iterable[pa.RecordBatch], address: Address, scope: Scope) -> Iterator[pa.RecordBatch]:
     """batches: blocks, with `context`, `policy`, `newer` and `older`, which are ids in the order of their versions.
 
     An empty `older`: the block is compared with itself.
@@ -81,7 +85,7 @@ def _failures(block: dict[str, Any], understanding: Understanding, scope: Scope)
             if id not in parsed:
                 parsed[id] = understanding.parsed(BodyKey(context, SchemaId(id)))
         for direction in scope.directions:
-            messages = compared(parsed[newer], parsed[older], direction, policy or STRICT)
+            messages = messages_of_pair(parsed[newer], parsed[older], direction, policy or STRICT)
             if messages:
                 found = {"newer": newer, "older": older, "direction": direction, "messages": messages}
                 yield {"context": context, "policy": policy, **found}
@@ -98,7 +102,7 @@ def pairs_of(newer: list[int], older: list[int], *, neighbours: bool) -> Iterato
     return ((new, old) for new, old in found if new != old)
 
 
-def compared(newer: Parsed, older: Parsed, direction: str, policy: str) -> list[str]:
+def messages_of_pair(newer: Parsed, older: Parsed, direction: str, policy: str) -> list[str]:
     """The checker's messages about the schemas; what it adds to quote them is left out."""
     earlier = (Earlier(Version(0), older, None),)
     language = LANGUAGES[newer.language]

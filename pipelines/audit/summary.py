@@ -118,15 +118,15 @@ def summarise(
         searched,
         counted,
         levels=tuple(levels),
-        broken=_lines(broken.orderBy(f.desc("own"), f.desc("subjects"), f.desc("pairs"), "message")),
-        seen=_lines(ids.where("rows > 0").orderBy(f.desc("rows"), "id")),
-        never=_lines(never.orderBy("context", "id")),
-        unknown=_lines(unknown.orderBy(f.expr(_GARBAGE), f.desc("rows"), "id")),
-        months=_lines(_months(ids)),
-        duplicates=_lines(groups.orderBy(f.desc("subjects"), f.desc("versions"), "examples")),
-        unreadable=_lines(known.where(_UNREADABLE).orderBy("context", "id")),
-        references=_lines(references.orderBy("context", "subject", "version")),
-        orphans=_lines(known.where(_ORPHAN).orderBy("context", "id")),
+        broken=_as_lines(broken.orderBy(f.desc("own"), f.desc("subjects"), f.desc("pairs"), "message")),
+        seen=_as_lines(ids.where("rows > 0").orderBy(f.desc("rows"), "id")),
+        never=_as_lines(never.orderBy("context", "id")),
+        unknown=_as_lines(unknown.orderBy(f.expr(_GARBAGE), f.desc("rows"), "id")),
+        months=_as_lines(_months(ids)),
+        duplicates=_as_lines(groups.orderBy(f.desc("subjects"), f.desc("versions"), "examples")),
+        unreadable=_as_lines(known.where(_UNREADABLE).orderBy("context", "id")),
+        references=_as_lines(references.orderBy("context", "subject", "version")),
+        orphans=_as_lines(known.where(_ORPHAN).orderBy("context", "id")),
     )
 
 
@@ -172,5 +172,5 @@ def _months(ids: DataFrame) -> DataFrame:
     return ids.where(_DATED).groupBy(month.alias("month")).agg(f.count("*").alias("ids")).orderBy(f.desc("month"))
 
 
-def _lines(frame: DataFrame) -> tuple[Line, ...]:
+def _as_lines(frame: DataFrame) -> tuple[Line, ...]:
     return tuple(row.asDict(recursive=True) for row in frame.limit(MOST).collect())

@@ -54,12 +54,19 @@ def filled(url: str, ending: str) -> Place:
     return found
 
 
-def stream(rows: Iterable[tuple[Any, ...]], schema: pa.Schema, place: Place) -> int:
+def stream(
+    rows: Iterable[tuple[Any, ...]],
+    schema: pa.Schema,
+    place: Place,
+    *,
+    batch_rows: int = ROWS_OF_A_BATCH,
+    file_batches: int = BATCHES_OF_A_FILE,
+) -> int:
     """Writes what comes, a file after the other; how many rows there were."""
-    coming, count = _batches(rows, schema), 0
+    coming, count = _batches(rows, schema, batch_rows), 0
     for number, first in enumerate(coming):
-        some = chain([first], islice(coming, BATCHES_OF_A_FILE - 1))
-        count += _write(some, schema, place, f"part-{number:06}.parquet")
+        some = chain([first], islice(coming, file_batches - 1))
+        count += _write_file(some, schema, place, f"part-{number:06}.parquet")
     return count
 
 
@@ -93,18 +100,18 @@ def _write_part(batches: Iterable[pa.RecordBatch], *, place: Place, schema: pa.S
     if first is None:
         return
     name = f"part-{TaskContext.get().partitionId():06}.parquet"
-    rows = _write(chain([first], coming), schema, place, name)
+    rows = _write_file(chain([first], coming), schema, place, name)
     yield pa.RecordBatch.from_pylist([{"name": name, "rows": rows}], _WRITTEN)
 
 
-def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
     coming = iter(rows)
-    while some := list(islice(coming, ROWS_OF_A_BATCH)):
+    while some := list(islice(coming, size)):
         columns = [pa.array(column, field.type) for column, field in zip(zip(*some, strict=True), schema, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, place: Place, name: str) -> int:
+def _write_file(batches: Iterable[pa.RecordBatch], schema: pa.Schema, place: Place, name: str) -> int:
     rows = 0
     with (
         place.filesystem.open_output_stream(place.folder_for(name)) as opened,

@@ -10,9 +10,9 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.window import Window
 
-from pipelines.audit.facts import FACTS, Status, facts
-from pipelines.audit.pairs import BLOCK, DIRECTIONS, FAILURES, Scope, failures
-from pipelines.audit.usage import USAGE, usage
+from pipelines.audit.facts import FACTS, Status, rows_of_facts
+from pipelines.audit.pairs import DIRECTIONS, FAILURES, Scope, failures_of_blocks
+from pipelines.audit.usage import USAGE, usage_of_files
 from pipelines.land.resolved import Resolved
 from pipelines.places import Place
 from sigla.rules.compatibility import LEVELS, Against, Level
@@ -100,7 +100,7 @@ _SUBJECT: Final = ["context", "subject"]
 def facts_of(versions: DataFrame, objects: DataFrame, address: Address) -> DataFrame:
     """The FACTS of every id that a version or a body has."""
     ids = versions.select(*_KEY).union(objects.select(*_KEY)).distinct()
-    return ids.mapInArrow(partial(facts, address=address), from_arrow_schema(FACTS))
+    return ids.mapInArrow(partial(rows_of_facts, address=address), from_arrow_schema(FACTS))
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def comparable(versions: DataFrame, known: DataFrame) -> DataFrame:
 def blocks(compared: DataFrame, scope: Scope) -> DataFrame:
     """Blocks of ids that are to be compared, each once however many subjects have it."""
     of_group = Window.partitionBy(*_SUBJECT, "group")
-    block = f.floor(f.col("position") / BLOCK)
+    block = f.floor(f.col("position") / scope.block)
     others = f.sequence(f.lit(0), f.col("last"))
     if scope.neighbours:
         others = f.filter(others, lambda other: f.abs(other - f.col("block")) <= 1)
@@ -149,7 +149,7 @@ def blocks(compared: DataFrame, scope: Scope) -> DataFrame:
 
 
 def failures_of(blocks: DataFrame, address: Address, scope: Scope) -> DataFrame:
-    found = blocks.mapInArrow(partial(failures, address=address, scope=scope), from_arrow_schema(FAILURES))
+    found = blocks.mapInArrow(partial(failures_of_blocks, address=address, scope=scope), from_arrow_schema(FAILURES))
     # A pair may be in the blocks of several subjects; its messages are the same in each.
     return found.dropDuplicates(["context", "policy", "newer", "older", "direction"])
 
@@ -181,13 +181,13 @@ def breaks(compared: DataFrame, failed: DataFrame, scope: Scope) -> DataFrame:
         .join(older, [*_SUBJECT, "older_id"])
         .where(f.col("group").eqNullSafe(f.col("older_group")) & (f.col("before") < f.col("at")))
         .withColumn("neighbours", f.col("at") - f.col("before") == 1)
-        .withColumn("own", _own())
+        .withColumn("own", _breaks_own_level())
     )
     wanted = together.where("neighbours") if scope.neighbours else together
     return wanted.select(*BREAKS.names)
 
 
-def _own() -> "f.Column":
+def _breaks_own_level() -> "f.Column":
     """Whether the level of the subject refuses the pair."""
     refused = f.lit(False)  # noqa: FBT003 - a value, and no switch
     for name, level in LEVELS.items():
@@ -221,7 +221,7 @@ def usage_of(spark: SparkSession, files: Mapping[Place, Sequence[str]], resolved
     """The USAGE of files, named below places. resolved: rows of the quarantine that count elsewhere."""
     rows = [(place, name) for place, names in enumerate(files.values()) for name in names]
     listed = spark.createDataFrame(rows, "place int, name string").repartition(max(1, min(len(rows), 1000)))
-    return listed.mapInArrow(partial(usage, places=[*files], resolved=resolved), from_arrow_schema(USAGE))
+    return listed.mapInArrow(partial(usage_of_files, places=[*files], resolved=resolved), from_arrow_schema(USAGE))
 
 
 def ids(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) -> DataFrame:

@@ -47,7 +47,7 @@ class Use(NamedTuple):
     guid: str | None
 
 
-def usage(
+def usage_of_files(
     batches: Iterable[pa.RecordBatch], places: Sequence[Place], resolved: Resolved | None = None
 ) -> Iterator[pa.RecordBatch]:
     """batches: with the `name` of each file, and in `place` which of the places has it.
@@ -56,7 +56,7 @@ def usage(
     """
     for batch in batches:
         for place, name in zip(*(batch.column(each).to_pylist() for each in ("place", "name")), strict=True):
-            quarantined, found = _of(places[place], name, resolved)
+            quarantined, found = _usage_of_file(places[place], name, resolved)
             rows = [
                 use._asdict() | {"rows": rows, "last_seen": seen, "quarantined": quarantined}
                 for use, (rows, seen) in found.items()
@@ -64,13 +64,13 @@ def usage(
             yield pa.RecordBatch.from_pylist(rows, USAGE)
 
 
-def check(place: Place) -> None:
+def check_records(place: Place) -> None:
     """Raises NoRecords: of data that are not there every schema would seem to be unused."""
-    if not any(_is_told(place, name) for name in files(place)):
+    if not any(_is_told(place, name) for name in parquet_files(place)):
         raise NoRecords(f"{place.url} holds no Parquet file of landed or of raw records: name a place that does.")
 
 
-def files(place: Place) -> Iterator[str]:
+def parquet_files(place: Place) -> Iterator[str]:
     """The Parquet files there, without those that tasks have staged and no commit has moved."""
     for name in place.names():
         if name.endswith(".parquet") and STAGING not in name.split("/"):
@@ -90,7 +90,9 @@ def _kind(file: pq.ParquetFile) -> tuple[str, ...] | None:
     return next((kind for kind in (LANDED, QUARANTINED, RAW) if columns.issuperset(kind)), None)
 
 
-def _of(place: Place, name: str, resolved: Resolved | None) -> tuple[bool, dict[Use, tuple[int, int | None]]]:
+def _usage_of_file(
+    place: Place, name: str, resolved: Resolved | None
+) -> tuple[bool, dict[Use, tuple[int, int | None]]]:
     """Whether it is a file of the quarantine, and its rows and last time by what they name."""
     counted: Counter[Use] = Counter()
     last: dict[Use, int] = {}
@@ -113,7 +115,7 @@ _Uses = Iterator[tuple[Use, int, int | None]]
 
 def _landed(batch: pa.RecordBatch, _: Resolved | None) -> _Uses:
     """Grouped by the engine; tombstones say no id."""
-    times = _ms(batch.column("_sr_ts"))
+    times = _milliseconds_of(batch.column("_sr_ts"))
     table = pa.table({"topic": batch.column("_sr_topic"), "id": batch.column("_sr_schema_id"), "ts": times})
     counts = ("ts", "count", pc.CountOptions(mode="all"))
     grouped = table.group_by(["topic", "id"]).aggregate([counts, ("ts", "max")])
@@ -125,11 +127,11 @@ def _landed(batch: pa.RecordBatch, _: Resolved | None) -> _Uses:
 def _waiting(batch: pa.RecordBatch, resolved: Resolved | None) -> _Uses:
     """What of the quarantine no replay has landed."""
     for rows in resolved.left(batch) if resolved else [batch]:
-        yield from _raw(rows, resolved)
+        yield from _raw_uses(rows, resolved)
 
 
-def _raw(batch: pa.RecordBatch, _: Resolved | None) -> _Uses:
-    times = _ms(batch.column("timestamp")).to_pylist()
+def _raw_uses(batch: pa.RecordBatch, _: Resolved | None) -> _Uses:
+    times = _milliseconds_of(batch.column("timestamp")).to_pylist()
     for row, seen in zip(batch.drop_columns(["timestamp"]).to_pylist(), times, strict=True):
         headers = [(header["key"], header["value"]) for header in row["headers"] or ()]
         for part, header in ((row["value"], VALUE_HEADER), (row["key"], KEY_HEADER)):
@@ -140,10 +142,10 @@ def _raw(batch: pa.RecordBatch, _: Resolved | None) -> _Uses:
                 yield use, 1, seen
 
 
-_TOLD: Final = {LANDED: _landed, QUARANTINED: _waiting, RAW: _raw}
+_TOLD: Final = {LANDED: _landed, QUARANTINED: _waiting, RAW: _raw_uses}
 
 
-def _ms(times: pa.Array) -> pa.Array:
+def _milliseconds_of(times: pa.Array) -> pa.Array:
     """Milliseconds since the epoch, as integers are already. Python knows no date after the year 9999, Kafka does."""
     if pa.types.is_timestamp(times.type):
         times = times.cast(pa.timestamp("ms", times.type.tz), safe=False)

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from pipelines.connectors.maven import Unavailable, fetch, fetched
+from pipelines.connectors.maven import Unavailable, fetch_jars, is_fetched
 
 POM = Path(__file__).parent / "pom.xml"
 ICEBERG_POM = Path(__file__).parent / "iceberg.pom.xml"
@@ -26,14 +26,14 @@ ICEBERG_FOR: Final = ("4.0", "4.1")
 """Of each of these minor versions of Spark, Iceberg has a runtime in Maven Central."""
 
 
-def connectors(version: str | None = None) -> list[Path]:
+def kafka_jars(version: str | None = None) -> list[Path]:
     """Kafka's jars for a version of Spark, of the installed PySpark if none is given. Raises Unavailable."""
     version = version or metadata.version("pyspark")
-    return _jars(POM, _place(version), f"Spark's connectors are not installed here: {_command(version)}")
+    return _jars(POM, _jars_folder(version), f"Spark's connectors are not installed here: {_command(version)}")
 
 
 def iceberg(version: str | None = None) -> list[Path]:
-    """Iceberg's jars, and those of a catalog in SQLite; `version` as in `connectors`. Raises Unavailable."""
+    """Iceberg's jars, and those of a catalog in SQLite; `version` as in `kafka_jars`. Raises Unavailable."""
     version = version or metadata.version("pyspark")
     if _minor(version) not in ICEBERG_FOR:
         raise Unavailable(
@@ -46,14 +46,14 @@ def iceberg(version: str | None = None) -> list[Path]:
 
 def install(version: str) -> None:
     """Fetches them; nothing to do when they are there. Raises Unavailable."""
-    fetch(POM, _place(version), properties={"spark": version}, without=SPARKS_OWN)
+    fetch_jars(POM, _jars_folder(version), properties={"spark": version}, without=SPARKS_OWN)
     if _minor(version) in ICEBERG_FOR:
-        fetch(ICEBERG_POM, _iceberg_place(version), properties={"spark": _minor(version)}, without=SPARKS_OWN)
+        fetch_jars(ICEBERG_POM, _iceberg_place(version), properties={"spark": _minor(version)}, without=SPARKS_OWN)
 
 
 def _jars(pom: Path, folder: Path, otherwise: str) -> list[Path]:
     """Raises Unavailable with this sentence where the folder does not have what the pom says."""
-    if not fetched(pom, folder):
+    if not is_fetched(pom, folder):
         raise Unavailable(otherwise)
     return sorted((folder / "lib").glob("*.jar"))
 
@@ -62,7 +62,7 @@ def _command(version: str) -> str:
     return f"python -m pipelines.connectors.installation {version}"
 
 
-def _place(version: str) -> Path:
+def _jars_folder(version: str) -> Path:
     return HOME / f"connectors-{version}"
 
 

@@ -36,18 +36,25 @@ def class_path(folder: Path) -> str:
     return f"{folder / 'lib'}/*"
 
 
-def fetched(pom: Path, folder: Path) -> bool:
+def is_fetched(pom: Path, folder: Path) -> bool:
     """Whether a folder holds what a pom says."""
     stamp = folder / "pom"
-    return stamp.exists() and stamp.read_text() == _digest(pom)
+    return stamp.exists() and stamp.read_text() == _pom_digest(pom)
 
 
-def fetch(pom: Path, folder: Path, *, properties: Mapping[str, str] | None = None, without: str = "") -> None:
+def fetch_jars(
+    pom: Path,
+    folder: Path,
+    *,
+    properties: Mapping[str, str] | None = None,
+    without: str = "",
+    within_s: float = FETCHED_WITHIN_S,
+) -> None:
     """The jars of a pom into `folder/lib`; nothing to do when they are there. Raises Unavailable.
 
     properties: of the pom. without: groups of artifacts that are left out, between commas.
     """
-    if fetched(pom, folder):
+    if is_fetched(pom, folder):
         return
     maven = shutil.which("mvn")
     if maven is None:
@@ -61,21 +68,21 @@ def fetch(pom: Path, folder: Path, *, properties: Mapping[str, str] | None = Non
     command += [f"-DexcludeGroupIds={without}"] if without else []
     # Beside its place first: a download that is cut off leaves nothing half done.
     with tempfile.TemporaryDirectory(dir=folder) as beside:
-        _run([*command, f"-DoutputDirectory={beside}/lib"])
+        _run([*command, f"-DoutputDirectory={beside}/lib"], within_s)
         (folder / "pom").unlink(missing_ok=True)
         shutil.rmtree(folder / "lib", ignore_errors=True)
         (Path(beside) / "lib").rename(folder / "lib")
-    (folder / "pom").write_text(_digest(pom))
+    (folder / "pom").write_text(_pom_digest(pom))
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], within_s: float) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=FETCHED_WITHIN_S)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=within_s)
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"Maven did not fetch the jars within {FETCHED_WITHIN_S:.0f} s") from None
+        raise Unavailable(f"Maven did not fetch the jars within {within_s:.0f} s") from None
     if done.returncode:
         raise Unavailable(f"Maven could not fetch the jars; it said\n{done.stdout[-2000:]}")
 
 
-def _digest(pom: Path) -> str:
+def _pom_digest(pom: Path) -> str:
     return hashlib.sha256(pom.read_bytes()).hexdigest()

@@ -26,14 +26,14 @@ from pipelines import output
 from pipelines.audit import tables
 from pipelines.demo import picture
 from pipelines.demo.estate import Estate
-from pipelines.demo.generator import LEAST, SLICES, Known, earned, jobs, needed, processes, write
+from pipelines.demo.generator import LEAST, SLICES, Known, earned_reasons, jobs, needed_schemas, processes, write_file
 from pipelines.land.driver import driver
 from pipelines.land.job import run, stopping_on_signals
 from pipelines.land.report import Sum
 from pipelines.land.sources import Stopping
 from pipelines.land.told import AGAIN, OWN
 from pipelines.spark import gave_up, session
-from pipelines.told import ended
+from pipelines.told import exit_status_of
 
 FOLDER: Final = Path("build/pipeline-demo")
 RECORDS: Final = 1_000_000
@@ -41,9 +41,9 @@ HOURS: Final = 24 // SLICES
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    output.escape()
+    output.escape_unprintable()
     asked = _parser().parse_args(argv)
-    return ended(lambda: _demonstrated(asked), {**OWN, **tables.OWN}, again=AGAIN, spark=gave_up)
+    return exit_status_of(lambda: _demonstrated(asked), {**OWN, **tables.OWN}, again=AGAIN, spark=gave_up)
 
 
 def _demonstrated(asked: argparse.Namespace) -> int:
@@ -69,7 +69,7 @@ def _demonstrated(asked: argparse.Namespace) -> int:
         print(f"Everything is kept in {estate.root}")
     else:
         estate.clear()
-    return judged(total, asked.records, earned(jobs(asked.records, estate.raw, asked.seed)))
+    return judged(total, asked.records, earned_reasons(jobs(asked.records, estate.raw, asked.seed)))
 
 
 def demonstrate(spark: SparkSession, estate: Estate, records: int, seed: int, stopping: Stopping) -> Sum:
@@ -80,11 +80,11 @@ def demonstrate(spark: SparkSession, estate: Estate, records: int, seed: int, st
     total, known, made = Sum(), dict[str, Known](), jobs(records, estate.raw, seed)
     with closing(driver(estate.begin())) as landing, processes(os.cpu_count() or 1) as pool:
         for slice_ in range(SLICES):
-            new = needed(slice_)
+            new = needed_schemas(slice_)
             known |= estate.register(new)
             news = [f", now by {schema.name}" for _, schema in new if schema.since is not None]
             _say(f"{HOURS * slice_:02}:00 records are written{''.join(news)} …")
-            list(pool.map(partial(write, known=known), [job for job in made if job.slice == slice_]))
+            list(pool.map(partial(write_file, known=known), [job for job in made if job.slice == slice_]))
             if not stopping.asked.is_set():
                 run(spark, landing, total, stopping, form="text")
             if stopping.asked.is_set():
@@ -128,7 +128,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="pipelines.demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--records", type=_records, default=RECORDS, metavar="N", help=f"how many, {LEAST:,} at least ({RECORDS:,})"
+        "--records",
+        type=_records_argument,
+        default=RECORDS,
+        metavar="N",
+        help=f"how many, {LEAST:,} at least ({RECORDS:,})",
     )
     parser.add_argument("--keep", action="store_true", help="registry, raw records, tables and land.yaml stay")
     parser.add_argument(
@@ -141,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _records(text: str) -> int:
+def _records_argument(text: str) -> int:
     if not text.isdecimal() or int(text) < LEAST:
         raise argparse.ArgumentTypeError(f"{text} is too few, or no number: say {LEAST:,} at least")
     return int(text)

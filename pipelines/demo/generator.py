@@ -82,7 +82,7 @@ def jobs(records: int, folder: Path, seed: int) -> list[Job]:
     return sorted(made, key=lambda job: (job.slice, job.topic, job.partition))
 
 
-def earned(made: Iterable[Job]) -> Counter[str]:
+def earned_reasons(made: Iterable[Job]) -> Counter[str]:
     """How many bad records they will write, by the reason that each earns."""
     found: Counter[str] = Counter()
     for job in made:
@@ -125,7 +125,7 @@ def _deaf() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def write(job: Job, known: Mapping[str, Known]) -> None:
+def write_file(job: Job, known: Mapping[str, Known]) -> None:
     """known: of every schema that the job's records name."""
     table = pa.Table.from_batches([_batch(job, known)])
     job.path.parent.mkdir(parents=True, exist_ok=True)
@@ -143,7 +143,7 @@ def _batch(job: Job, known: Mapping[str, Known]) -> pa.RecordBatch:
     random = np.random.default_rng([job.seed, job.topic, job.partition, job.slice])
     time = _times(random, job)
     values, headers, first_of = _sayings(topic, _concerning(topic, known), job.seed)
-    said = random.integers(0, VARIANTS, job.records) + VARIANTS * _schemas(random, topic, time)
+    said = random.integers(0, VARIANTS, job.records) + VARIANTS * _schema_numbers(random, topic, time)
     said[random.random(job.records) < TOMBSTONES] = first_of["tombstone"]
     spoiled = random.permutation(job.records)[: sum(rows for _, rows in job.bad)]
     said[spoiled] = np.repeat([first_of[f"{kind}"] for kind, _ in job.bad], [rows for _, rows in job.bad])
@@ -165,7 +165,7 @@ def _times(random: np.random.Generator, job: Job) -> np.ndarray[Any, np.dtype[np
     return (job.slice + np.sort(random.random(job.records))) / SLICES
 
 
-def _schemas(
+def _schema_numbers(
     random: np.random.Generator, topic: Topic, time: np.ndarray[Any, np.dtype[np.float64]]
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """By which schema each record is written, as a number: new ones come while old ones go."""
@@ -238,7 +238,7 @@ def _framed(
     return b"\0" + known.id.to_bytes(4) + path + payload, None
 
 
-def needed(slice_: int) -> tuple[tuple[Topic, Schema], ...]:
+def needed_schemas(slice_: int) -> tuple[tuple[Topic, Schema], ...]:
     """What is registered when a slice begins."""
     found = [(topic, schema) for topic in TOPICS for schema in topic.schemas]
     return tuple((topic, schema) for topic, schema in found if int((schema.since or 0) * SLICES) == slice_)

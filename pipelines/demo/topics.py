@@ -361,7 +361,7 @@ class Bad:
     header: bytes | None = None
 
 
-def _named(name: str) -> Schema:
+def _schema_named(name: str) -> Schema:
     return SCHEMAS[name]
 
 
@@ -370,23 +370,23 @@ BADS: Final = (
     Bad(Reason.EMPTY, ORDERS, None, lambda _: b"", framed=False),
     Bad(Reason.BAD_MAGIC, ORDERS, None, lambda payload: b"{" + payload, framed=False),
     Bad(Reason.SHORT_FRAME, ORDERS, None, lambda _: b"\0\0\0", framed=False),
-    Bad(Reason.BAD_MSG_INDEX, PAYMENTS, _named("payments v1"), indexes=b"\xff" * 9),
+    Bad(Reason.BAD_MSG_INDEX, PAYMENTS, _schema_named("payments v1"), indexes=b"\xff" * 9),
     Bad(Reason.UNKNOWN_ID, ORDERS, None, lambda payload: b"\0" + NOBODYS_ID.to_bytes(4) + payload, framed=False),
     Bad(Reason.UNKNOWN_GUID, PAYMENTS, None, framed=False, header=b"\1" + NOBODYS_GUID + b"\0"),
     Bad(Reason.NOT_IN_SUBJECT, CLICKS, _ORDER),
-    Bad(Reason.SCHEMA_DELETED, RETURNS, _named("returns regretted")),
-    Bad(Reason.BAD_SCHEMA, RATINGS, _named("ratings by a Java pattern")),
-    Bad(Reason.TYPE_MISMATCH, RETURNS, _named("returns in another language")),
-    Bad(Reason.INCOMPATIBLE_READER, RETURNS, _named("returns with names for numbers")),
-    Bad(Reason.MESSAGE_GONE, REFUNDS, _named("refunds by another name")),
+    Bad(Reason.SCHEMA_DELETED, RETURNS, _schema_named("returns regretted")),
+    Bad(Reason.BAD_SCHEMA, RATINGS, _schema_named("ratings by a Java pattern")),
+    Bad(Reason.TYPE_MISMATCH, RETURNS, _schema_named("returns in another language")),
+    Bad(Reason.INCOMPATIBLE_READER, RETURNS, _schema_named("returns with names for numbers")),
+    Bad(Reason.MESSAGE_GONE, REFUNDS, _schema_named("refunds by another name")),
     Bad(Reason.DECODE_TRUNCATED, ORDERS, _ORDER, lambda payload: payload[:-1]),
     Bad(Reason.DECODE_INVALID, ORDERS, _ORDER, lambda payload: b"\xff" * 11 + payload),
     Bad(Reason.BAD_UTF8, ORDERS, _ORDER, lambda _: b"\x02\x04\xc3\x28\x02\x00\x00\x00\x00"),
-    Bad(Reason.ENUM_UNKNOWN, RETURNS, _named("returns with one more state")),
+    Bad(Reason.ENUM_UNKNOWN, RETURNS, _schema_named("returns with one more state")),
     Bad(Reason.TRAILING_BYTES, ORDERS, _ORDER, lambda payload: payload + b"\0"),
-    Bad(Reason.JSON_INVALID, CLICKS, _named("clicks v1"), lambda payload: payload[:-1]),
-    Bad(Reason.JSON_SCHEMA, CLICKS, _named("clicks v1"), lambda _: b'{"page":"","visitor":-1}'),
-    Bad(Reason.TOO_LARGE, CLICKS, _named("clicks v1"), lambda payload: payload + b" " * MAX_BYTES),
-    Bad(Reason.DEPTH, CLICKS, _named("clicks v1"), lambda _: b'{"page":"a","visitor":1,"path":' + _DEEP + b"}"),
+    Bad(Reason.JSON_INVALID, CLICKS, _schema_named("clicks v1"), lambda payload: payload[:-1]),
+    Bad(Reason.JSON_SCHEMA, CLICKS, _schema_named("clicks v1"), lambda _: b'{"page":"","visitor":-1}'),
+    Bad(Reason.TOO_LARGE, CLICKS, _schema_named("clicks v1"), lambda payload: payload + b" " * MAX_BYTES),
+    Bad(Reason.DEPTH, CLICKS, _schema_named("clicks v1"), lambda _: b'{"page":"a","visitor":1,"path":' + _DEEP + b"}"),
 )
 """Every reason there is, once."""

@@ -1,4 +1,4 @@
-"""One batch, exactly once: an attempt, a decision, commits. What Spark, or a loop over files, calls for each batch.
+"""One batch, exactly once: an attempt, a decision, commits. What a driver calls for each batch (`land_once`).
 
     its manifest is there        → nothing is read again; its files are committed
     it is not                    → attempt: tasks write files that nobody knows of
@@ -63,7 +63,7 @@ class StopIf:
     min_rows: int = 10_000
 
 
-def run(
+def land_once(
     batch: Batch, attempt: Callable[[], Attempt], manifests: Manifests, sink: Sink, *, stop_if: StopIf | None = None
 ) -> Manifest:
     """Lands the batch, unless it is landed. Whatever happened in between, it may be called again.
@@ -77,13 +77,13 @@ def run(
         if before is not None:
             sink.commit(before)
         check_new(batch, before, manifests)
-        stands = manifests.put(decided(batch, attempt(), stop_if or StopIf(), before))
+        stands = manifests.put(manifest_of(batch, attempt(), stop_if or StopIf(), before))
     check_same(batch, stands)
     sink.commit(stands)
     return stands
 
 
-def resume(query: str, manifests: Manifests, sink: Sink) -> int:
+def next_number(query: str, manifests: Manifests, sink: Sink) -> int:
     """The number of a query's next batch, where nobody else counts them; the last one is committed before."""
     last = manifests.last(query)
     if last is None:
@@ -92,7 +92,7 @@ def resume(query: str, manifests: Manifests, sink: Sink) -> int:
     return last.number + 1
 
 
-def settle(manifests: Manifests, sink: Sink) -> None:
+def settle_queries(manifests: Manifests, sink: Sink) -> None:
     """Commits what each query of the work directory has decided last, also one that nobody goes on with.
 
     Whoever decided it may have died, and another checkpoint or another source be another query: what the manifest tells
@@ -103,7 +103,7 @@ def settle(manifests: Manifests, sink: Sink) -> None:
         manifests.settle(last)
 
 
-def decided(batch: Batch, attempt: Attempt, stop_if: StopIf, before: Manifest | None = None) -> Manifest:
+def manifest_of(batch: Batch, attempt: Attempt, stop_if: StopIf, before: Manifest | None = None) -> Manifest:
     """The manifest of an attempt that may stand; before: the query's last one. Raises Stopped."""
     files = tuple(file for landed in attempt.landed for file in landed.files)
     manifest = Manifest(
@@ -146,10 +146,10 @@ def check_same(batch: Batch, manifest: Manifest) -> None:
     uuids = {each.topic: each.uuid for each in manifest.ranges}
     for each in batch.ranges:
         if uuids.get(each.topic, each.uuid) != each.uuid:
-            raise Stopped(_recreated(batch, each))
-    differ = sorted(map(_told, theirs ^ ours))
+            raise Stopped(_of_another_topic(batch, each))
+    differ = sorted(map(_words_of, theirs ^ ours))
     raise Stopped(
-        f"{batch.called} was landed with other records than the source has for it now ({_listed(differ)}): its "
+        f"{batch.called} was landed with other records than the source has for it now ({_first_three(differ)}): its "
         "checkpoint was reset, or another driver runs on it. Stop the other driver, or start with a new checkpoint "
         "from where the last manifest ends."
     )
@@ -169,7 +169,7 @@ def check_new(batch: Batch, before: Manifest | None, manifests: Manifests) -> No
     for each in batch.ranges:
         last = ends.get((each.topic, each.partition))
         if last and last.uuid != each.uuid:
-            raise Stopped(_recreated(batch, each))
+            raise Stopped(_of_another_topic(batch, each))
         if last and last.end != each.start:
             raise Stopped(
                 f"{batch.called} begins at offset {each.start} of {each.topic}, partition {each.partition}, and the "
@@ -178,7 +178,7 @@ def check_new(batch: Batch, before: Manifest | None, manifests: Manifests) -> No
             )
     landed = manifests.entries() if batch.entries else {}
     if again := sorted(entry.path for entry in batch.entries if entry.place in landed):
-        raise Stopped(f"{batch.called} would land {_listed(again)} again: list the files anew, and start again.")
+        raise Stopped(f"{batch.called} would land {_first_three(again)} again: list the files anew, and start again.")
     fresh = [each for each in batch.ranges if (each.topic, each.partition) not in ends and each.start < each.end]
     if fresh:
         _check_unlanded(batch, fresh, manifests.all())
@@ -192,8 +192,8 @@ def _check_unlanded(batch: Batch, fresh: Iterable[Range], manifests: Iterable[Ma
             mine = wanted.get((known.uuid, known.partition))
             if mine and max(mine.start, known.start) < min(mine.end, known.end):
                 raise Stopped(
-                    f"{batch.called} would land {_told(mine)} again: the query {manifest.query} has landed them up to "
-                    f"{known.end}. Start after that, or take another work directory and other tables."
+                    f"{batch.called} would land {_words_of(mine)} again: the query {manifest.query} has landed them up "
+                    f"to {known.end}. Start after that, or take another work directory and other tables."
                 )
 
 
@@ -228,7 +228,7 @@ def _misread(asked: Range, spans: Sequence[Span], *, holes: bool) -> str | None:
         end = span.last + 1
     if not holes and read != asked.end - asked.start:
         return (
-            f"read {read} records of {_told(asked)}: some are gone. If the topic is compacted or written in "
+            f"read {read} records of {_words_of(asked)}: some are gone. If the topic is compacted or written in "
             "transactions, say so in the source's `gaps`; else they are lost, and a new checkpoint begins after them."
         )
     return None
@@ -242,15 +242,15 @@ def check_written(batch: Batch, manifest: Manifest) -> None:
     read: Counter[str] = Counter()
     for span in manifest.spans:
         read[span.topic] += span.records
-    told: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     became: Counter[str] = Counter()
     for metric in manifest.metrics:
-        told[metric.table] += metric.rows
+        counted[metric.table] += metric.rows
         became[metric.topic] += metric.rows
-    if rows != told or read != became:
+    if rows != counted or read != became:
         raise Stopped(
-            f"{batch.called} read {manifest.counts.read} records and wrote {rows.total()}, counted as {told.total()}: "
-            "this is a fault of the job, nothing was landed."
+            f"{batch.called} read {manifest.counts.read} records and wrote {rows.total()}, counted as "
+            f"{counted.total()}: this is a fault of the job, nothing was landed."
         )
 
 
@@ -269,18 +269,18 @@ def check_quality(batch: Batch, manifest: Manifest, stop_if: StopIf) -> None:
     )
 
 
-def _recreated(batch: Batch, each: Range) -> str:
+def _of_another_topic(batch: Batch, each: Range) -> str:
     return (
         f"{batch.called} is of another topic {each.topic} than the batches before: it was deleted and made anew. Start "
         "with a new checkpoint."
     )
 
 
-def _told(each: Range | Entry) -> str:
+def _words_of(each: Range | Entry) -> str:
     if isinstance(each, Entry):
         return f"{each.path} of {each.size} bytes"
     return f"offsets {each.start} to {each.end} of {each.topic}, partition {each.partition}"
 
 
-def _listed(items: Sequence[str]) -> str:
+def _first_three(items: Sequence[str]) -> str:
     return ", ".join(items[:3]) + (f" and {len(items) - 3} more" if len(items) > 3 else "")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from pipelines.land.plan import Binding
+from pipelines.land.bindings import Binding
 
 ANY: Final = "*"
 """Of a pattern: any part of a name, also none. At the beginning it stands for no `_`, as in `__consumer_offsets`."""

@@ -30,7 +30,7 @@ def commented(column: pa.Field, comment: str) -> pa.Field:
     return column.with_metadata({DOC: comment.encode()} if comment else None)
 
 
-def line(note: Note) -> str:
+def comment_line(note: Note) -> str:
     """The comment that a note becomes, with its tags, as one line that is not too long."""
     tags = _one_line(f"(tags: {', '.join(sorted(note.tags))})") if note.tags else ""
     text = _one_line(note.doc)

@@ -23,7 +23,7 @@ from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Manifest, Manifests
 from pipelines.land.raw import RAW
 from pipelines.land.settings import Landing
-from pipelines.land.sinks.sink import folder
+from pipelines.land.sinks.sink import folder_of
 from pipelines.land.told import Undelivered
 from pipelines.places import Place
 from sigla.ports.clock import Clock
@@ -68,7 +68,7 @@ _CAUSE: Final = re.compile(r"org\.apache\.kafka\.\S*\.(\w+(?:Exception|Error): .
 Header = dict[str, str | bytes | None]
 
 
-def waiting(work: Place, manifests: Manifests) -> bool:
+def letters_wait(work: Place, manifests: Manifests) -> bool:
     """Whether letters of a batch have yet to be sent: until then the files that its manifest names have to stay."""
     kept = work.read(BEGUN)
     if kept is None:
@@ -136,7 +136,7 @@ class DeadLetters:
         if not files or part is None:
             return
         paths = self._spark.createDataFrame([(file.path,) for file in files], "path string")
-        lake, to, name = self._lake.under(folder(QUARANTINE)), part.topic, self._landing.name
+        lake, to, name = self._lake.under(folder_of(QUARANTINE)), part.topic, self._landing.name
 
         def letters(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for path in (path for batch in batches for path in batch.column(0).to_pylist()):

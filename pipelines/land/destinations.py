@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from pipelines.land.plan import Binding, Plan, Strategy
-from pipelines.land.planning import Naming
-from pipelines.land.sinks.sink import folder
+from pipelines.land.bindings import Binding, Strategy
+from pipelines.land.plan import Plan, TableNames
+from pipelines.land.sinks.sink import folder_of
 
 
 class Destinations:
@@ -14,7 +14,7 @@ class Destinations:
         self._tell = tell
         self._told: set[tuple[str, str]] = set()
 
-    def begin(self, bindings: Iterable[Binding], named: Naming) -> None:
+    def begin(self, bindings: Iterable[Binding], named: TableNames) -> None:
         """Of the bindings of which the settings alone say the table."""
         tables = {each: each.table_of() for each in bindings if _has_one(each)}
         names = named(tables.values())
@@ -32,7 +32,7 @@ class Destinations:
     def _say(self, topic: str, table: str) -> None:
         if (topic, table) not in self._told:
             self._told.add((topic, table))
-            self._tell(f"The topic {topic} goes to the table {folder(table)}.")
+            self._tell(f"The topic {topic} goes to the table {folder_of(table)}.")
 
 
 def _has_one(binding: Binding) -> bool:

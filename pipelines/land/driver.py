@@ -1,4 +1,11 @@
-"""One batch after another: asks what its subjects are now, sends tasks their plan, has the manifest decide."""
+"""One batch after another, each in five steps.
+
+plan      asks what the batch's subjects and tables are now                    `Driver._plan`, `plan.py`
+decode    sends tasks their plan; each decodes its share                       `task.py`, `transform.py`
+write     and writes files that count for nothing yet                          `outputs.py`
+decide    puts the manifest, if all records are in one of the files            `batch.py`, `manifest.py`
+commit    has the tables know of the files                                     `sinks/`
+"""
 
 import os
 from collections import Counter
@@ -8,29 +15,30 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipelines.land import partitions, replay, settings
-from pipelines.land.batch import Attempt, Batch, StopIf, run
+from pipelines.land import replay, settings
+from pipelines.land.batch import Attempt, Batch, StopIf, land_once
 from pipelines.land.hash_key import hash_key
 from pipelines.land.heads import Heads
 from pipelines.land.landed import Landed
 from pipelines.land.manifest import Manifest, Manifests, Read
 from pipelines.land.messages import Messages
-from pipelines.land.names import Names, taken
-from pipelines.land.plan import Plan
-from pipelines.land.planning import planned
+from pipelines.land.names import Names, taken_names
+from pipelines.land.partitions import text_of_fields
+from pipelines.land.plan import Plan, plan_batch
 from pipelines.land.protection import NO_PROTECTION, Protection
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Schemas
 from pipelines.land.settings import InvalidLanding, Landing, SinkPart
 from pipelines.land.sinks import kept
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import Sink, in_table, plain
+from pipelines.land.sinks.sink import Sink, in_table, plain_name
 from pipelines.land.task import Task
 from pipelines.land.upsert import State
 from pipelines.places import Place, place
 from sigla.errors import StoreError
 from sigla.opening import lookup
 from sigla.ports.clock import Clock
+from sigla.settings import Address
 from sigla.stores.clock import SystemClock
 
 Tasks = Callable[[Task], Sequence[Landed]]
@@ -54,10 +62,10 @@ class Driver:
     def land(self, batch: Batch, tasks: Tasks) -> Manifest:
         """The manifest that the batch's tables follow now.
 
-        Raises what `batch.run` raises, NoHead, NoHashKey, Misbound, DataNotOpened and InvalidLanding.
+        Raises what `land_once` raises, NoHead, NoHashKey, Misbound, DataNotOpened and InvalidLanding.
         """
         stop_if = StopIf(self.landing.stop_if.bad_ratio, self.landing.stop_if.min_rows)
-        return run(batch, lambda: self._attempt(batch, tasks), self.manifests, self.sink, stop_if=stop_if)
+        return land_once(batch, lambda: self._attempt(batch, tasks), self.manifests, self.sink, stop_if=stop_if)
 
     def replay(self, reasons: Iterable[str] = (), unbound: Counter[str] | None = None) -> Manifest | None:
         """The quarantine once more, in this process; None if nothing of it can be read now. Raises as `land` does.
@@ -72,7 +80,7 @@ class Driver:
             batch = Batch(query, number, topics=topics)
             return self._attempt(batch, lambda task: [task.land(records())])
 
-        return replay.run(
+        return replay.replay_quarantine(
             self.manifests,
             self.sink,
             land,
@@ -95,58 +103,39 @@ class Driver:
         return datetime.fromtimestamp(self.clock.now() / 1000, UTC)
 
     def _attempt(self, batch: Batch, tasks: Tasks) -> Attempt:
+        """Plans the batch and has tasks decode and write it; what they wrote counts when a manifest names it."""
         while True:
             plan = self._plan(batch)
-            task = Task(self.landing.registry.address, plan, self.sink.staging, self.landing.sink.format, self.now())
-            landed = tasks(task)
-            if self.messages.meet(plan.messages, (met for each in landed for met in each.met)):
+            landed = tasks(Task(self._registry, plan, self.sink.staging, self.landing.sink.format, self.now()))
+            met = (each for share in landed for each in share.met)
+            if self.messages.meet(plan.messages, met):
                 break
-            self._forget(landed)
-        columns = {table: target.schema for table, target in plan.targets.items()}
+            self._forget(landed)  # a Protobuf message was met that this plan has no table for
         # Not before: who has said a wrong lake, and landed nothing, may say another one.
         kept.keep(self.work, self.lake, self.landing.sink)
-        return Attempt(landed, columns, _reads(plan), self._changes(plan, landed))
-
-    def _changes(self, plan: Plan, landed: Sequence[Landed]) -> tuple[str, ...]:
-        """A sentence for each table that is partitioned otherwise by the files of this batch."""
-        written = {file.table for each in landed for file in each.files}
-        found = {table: self.sink.partition(table) for table in plan.layouts if table in written}
-        return tuple(
-            f"{table}: new files are partitioned by {partitions.text(plan.layouts[table].partition) or 'nothing'}, "
-            f"those before stay partitioned by {partitions.text(before) or 'nothing'}"
-            for table, before in sorted(found.items())
-            if before is not None and before != plan.layouts[table].partition
-        )
-
-    def _forget(self, landed: Sequence[Landed]) -> None:
-        """Removes what an attempt has written that counts for nothing."""
-        # Who may not delete there leaves it to `gc`, as after a crash; a store that is silent is told by the next step.
-        with suppress(OSError, StoreError):
-            for file in (file for each in landed for file in each.files):
-                self.sink.staging.delete(in_table(file))
+        columns = {table: target.schema for table, target in plan.targets.items()}
+        return Attempt(landed, columns, _reads_of(plan), self._changes(plan, landed))
 
     def _plan(self, batch: Batch) -> Plan:
-        bindings, context = self.landing.bound.bindings(batch.topics), self.landing.registry.context
-        checks = self.landing.checks.checks
-        stale_ms = int(self.landing.max_stale.total_seconds() * 1000)
+        """Asks the registry what the batch's subjects are now, and the sink what its tables are."""
+        landing = self.landing
+        bindings, context = landing.bound.bindings(batch.topics), landing.registry.context
+        stale_ms = int(landing.max_stale.total_seconds() * 1000)
         # Opened anew for each: Spark calls from whatever thread, and what nobody has yet is not remembered.
-        with lookup(self.landing.registry.address) as (bodies, catalog):
-            answer = Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now()
-            landing = self.landing
-            readers = Readers(Schemas(bodies, context), checks.limits, landing.sink.additional, landing.types.times)
-            plan = planned(
+        with lookup(self._registry) as (bodies, catalog):
+            checks = landing.checks.checks
+            schemas = Schemas(bodies, context)
+            plan = plan_batch(
                 query=batch.query,
                 batch=batch.number,
                 context=context,
                 bindings=bindings,
-                answer=answer,
+                answer=Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now(),
                 checks=checks,
-                readers=readers,
-                columns=self.sink.columns,
-                policy=self.landing.sink.evolve,
+                readers=Readers(schemas, checks.limits, landing.sink.additional, landing.types.times),
+                tables=self.sink,
+                policy=landing.sink.evolve,
                 met=self.messages.of,
-                fitted=self.sink.fitted,
-                present=self.sink.partition,
                 protection=self._protection(),
                 state_keys={state.history: state.keys for state in self.states},
                 named=self.names.of,
@@ -160,16 +149,38 @@ class Driver:
         rules = tuple(each.rule for each in self.landing.columns)
         return Protection(rules, hash_key(self.landing.hash_key, self.environ)) if rules else NO_PROTECTION
 
+    @property
+    def _registry(self) -> Address:
+        return self.landing.registry.address
 
-def configured(url: str) -> Landing:
-    """Of a file, or of an object in S3. Raises InvalidLanding, StoreError."""
+    def _changes(self, plan: Plan, landed: Sequence[Landed]) -> tuple[str, ...]:
+        """A sentence for each table that is partitioned otherwise by the files of this batch."""
+        written = {file.table for each in landed for file in each.files}
+        found = {table: self.sink.partition(table) for table in plan.layouts if table in written}
+        return tuple(
+            f"{table}: new files are partitioned by {text_of_fields(now) or 'nothing'}, "
+            f"those before stay partitioned by {text_of_fields(before) or 'nothing'}"
+            for table, before in sorted(found.items())
+            if before is not None and before != (now := plan.layouts[table].partition)
+        )
+
+    def _forget(self, landed: Sequence[Landed]) -> None:
+        """Removes what an attempt has written that counts for nothing."""
+        # Who may not delete there leaves it to `gc`, as after a crash; a store that is silent is told by the next step.
+        with suppress(OSError, StoreError):
+            for file in (file for each in landed for file in each.files):
+                self.sink.staging.delete(in_table(file))
+
+
+def read_settings(url: str) -> Landing:
+    """Those in a file, or in an object of S3. Raises InvalidLanding, StoreError."""
     if not url.startswith("s3://"):
         return settings.read(Path(url))
     folder, _, name = url.rpartition("/")
     text = place(folder).read(name)
     if text is None:
         raise InvalidLanding(f"{url} cannot be read: there is no such object.")
-    return settings.parse(text, url)
+    return settings.parse_landing(text, url)
 
 
 def driver(landing: Landing) -> Driver:
@@ -179,9 +190,9 @@ def driver(landing: Landing) -> Driver:
     _check_layouts(landing, part)
     manifests = Manifests(work)
     landing = landing.model_copy(update={"sink": part})
-    sink = _sink(part, lake, manifests)
-    reserved = {plain(name) for state in landing.states for name in (state.table, state.deleted)}
-    names = Names(work, manifests, taken(sink, lake), reserved)
+    sink = _open_sink(part, lake, manifests)
+    reserved = {plain_name(name) for state in landing.states for name in (state.table, state.deleted)}
+    names = Names(work, manifests, taken_names(sink, lake), reserved)
     return Driver(landing, work, lake, manifests, sink, Messages(work, manifests), names, clock)
 
 
@@ -195,7 +206,7 @@ def _check_layouts(landing: Landing, part: SinkPart) -> None:
         )
 
 
-def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:
+def _open_sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:
     if part.kind == "parquet":
         return Parquet(lake, manifests)
     from pipelines.land.sinks import iceberg  # noqa: PLC0415 - pyiceberg costs seconds
@@ -203,7 +214,7 @@ def _sink(part: SinkPart, lake: Place, manifests: Manifests) -> Sink:
     return iceberg.Iceberg(iceberg.catalog(part.catalog, lake), part.namespace, lake)
 
 
-def _reads(plan: Plan) -> tuple[Read, ...]:
+def _reads_of(plan: Plan) -> tuple[Read, ...]:
     stale, dropped = plan.answer.stale, plan.dropped
     reads = [
         Read(head.subject, head.version, head.reader.id, stale, dropped.get((binding, head.subject), ()))

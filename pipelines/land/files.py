@@ -65,7 +65,7 @@ def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
     Raises Stopped where there is no such folder, or a file changed that was landed before, or is none of raw records.
     """
     fresh = []
-    for found in _listed(source):
+    for found in _listed_files(source):
         entry = known.get(found.place)
         if entry is None:
             fresh.append(found)
@@ -75,7 +75,7 @@ def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
                 "changed; put what is new into a new file."
             )
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
-        return list(pool.map(lambda found: _new(source, found), fresh))
+        return list(pool.map(lambda found: _new_file(source, found), fresh))
 
 
 def topics(source: Place, files: Sequence[New]) -> frozenset[str]:
@@ -133,7 +133,7 @@ def read(source: Place, share: Share) -> Iterator[pa.RecordBatch]:
                 yield _as_raw(batch, source.uri(piece.path))
 
 
-def _listed(source: Place) -> Iterator[Entry]:
+def _listed_files(source: Place) -> Iterator[Entry]:
     """Every file, in the order of paths; nobody has counted its records yet."""
     root = source.path("")
     # S3's ETag is in no listing of pyarrow's; when it was written tells a new content as well.
@@ -151,7 +151,7 @@ def _is_hidden(path: str) -> bool:
     return any(part.startswith(HIDDEN) for part in path.split("/"))
 
 
-def _new(source: Place, found: Entry) -> New:
+def _new_file(source: Place, found: Entry) -> New:
     path = found.path
     try:
         with source.filesystem.open_input_file(source.path(path)) as opened, pq.ParquetFile(opened) as file:

@@ -32,7 +32,7 @@ def read(content: str | bytes) -> Any:
         finally:
             loader.dispose()
     except yaml.YAMLError as problem:
-        raise Unreadable(_why(problem)) from problem
+        raise Unreadable(_why_not_yaml(problem)) from problem
     except RecursionError as problem:
         raise Unreadable("it is nested too deeply") from problem
 
@@ -75,7 +75,7 @@ def _problem(what: str, node: yaml.Node) -> ConstructorError:
     return ConstructorError(None, None, what, node.start_mark)
 
 
-def _why(problem: yaml.YAMLError) -> str:
+def _why_not_yaml(problem: yaml.YAMLError) -> str:
     if isinstance(problem, yaml.MarkedYAMLError) and problem.problem_mark:
         said = ", ".join(part for part in (problem.context, problem.problem) if part)
         return f"{said} (line {problem.problem_mark.line + 1})"

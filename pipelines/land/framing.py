@@ -69,7 +69,7 @@ class Framed:
     marks: pa.Array
 
 
-def frames(batch: pa.RecordBatch, part: str = "value") -> Framed:
+def read_frames(batch: pa.RecordBatch, part: str = "value") -> Framed:
     """A batch of RAW, of which part is `value` or `key`. Its parts may be binary or large_binary."""
     parts = batch.column(part)
     marks = _marks(batch.column("headers"), HEADERS[part])
@@ -87,14 +87,14 @@ def frames(batch: pa.RecordBatch, part: str = "value") -> Framed:
                 case Frame(schema=int(id)):
                     status[rows], ids[rows] = FINE, id
                 case unread:
-                    status[rows] = _number(unread)
+                    status[rows] = _read_varint(unread)
         skips[far] = GUID_END
         status[_flags(parts.is_null())] = TOMBSTONE
     path = np.full(len(parts), NONE, np.int32)
     return Framed(status, ids, guid, tuple(known), path, (), _stripped(parts, skips), parts, marks)
 
 
-def indexed(framed: Framed, rows: Rows) -> Framed:
+def with_indexes(framed: Framed, rows: Rows) -> Framed:
     """The same, with the message indexes of these rows: those whose schema is Protobuf. Once for a row.
 
     Where they make no sense the row has the status BAD_MSG_INDEX.
@@ -134,10 +134,10 @@ def _note(
     if isinstance(read, Frame):
         path[rows] = known.setdefault(read.indexes, len(known))
     else:
-        status[rows] = _number(read)
+        status[rows] = _read_varint(read)
 
 
-def _number(read: Frame | Tombstone | Unframed) -> int:
+def _read_varint(read: Frame | Tombstone | Unframed) -> int:
     return NUMBERS[read.reason] if isinstance(read, Unframed) else TOMBSTONE
 
 

@@ -27,7 +27,7 @@ def orphans(lake: Place, manifests: Manifests, now: datetime, kept: timedelta = 
     queries = manifests.queries()
     listed = [name for name, ours in found if ours and ours["query"] in queries]
     there = {name for name, _ in found}
-    named = {name for manifest in manifests.all() for file in manifest.files for name in _names(file, there)}
+    named = {name for manifest in manifests.all() for file in manifest.files for name in _names_to_keep(file, there)}
     left = [name for name in listed if name not in named]
     infos = lake.filesystem.get_file_info([lake.path(name) for name in left]) if left else []
     for name, info in zip(left, infos, strict=True):
@@ -35,7 +35,7 @@ def orphans(lake: Place, manifests: Manifests, now: datetime, kept: timedelta = 
             yield name, int(info.size)
 
 
-def _names(file: DataFile, there: Container[str]) -> Iterator[str]:
+def _names_to_keep(file: DataFile, there: Container[str]) -> Iterator[str]:
     """Which of a file's names are to be kept, of those that are there: it may wait to be moved into its table.
 
     Where it is in the table as well, a move was interrupted, and what waits is a second copy.
@@ -45,7 +45,7 @@ def _names(file: DataFile, there: Container[str]) -> Iterator[str]:
         yield in_staging(file)
 
 
-def collect(
+def remove_orphans(
     lake: Place, manifests: Manifests, now: datetime, *, kept: timedelta = KEPT, dry_run: bool = True
 ) -> list[tuple[str, int]]:
     """What was removed, or would be. now: aware of its zone."""

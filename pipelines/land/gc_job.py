@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from pipelines.land import gc
-from pipelines.land.driver import configured, driver
+from pipelines.land.driver import driver, read_settings
 from pipelines.land.told import OWN
-from pipelines.told import ended
+from pipelines.told import exit_status_of
 
 
 def main(argv: Sequence[str]) -> int:
@@ -23,12 +23,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
     parser.add_argument("--delete", action="store_true", help="remove them")
     asked = parser.parse_args(argv)
-    return ended(lambda: _collected(asked), OWN, again="Start it again when it does.")
+    return exit_status_of(lambda: _collected(asked), OWN, again="Start it again when it does.")
 
 
 def _collected(asked: argparse.Namespace) -> int:
-    with closing(driver(configured(asked.config))) as opened:
-        found = gc.collect(opened.lake, opened.manifests, opened.now(), dry_run=not asked.delete)
+    with closing(driver(read_settings(asked.config))) as opened:
+        found = gc.remove_orphans(opened.lake, opened.manifests, opened.now(), dry_run=not asked.delete)
     print(*(name for name, _ in found), sep="\n", end="\n" if found else "")
     print(
         f"{'removed' if asked.delete else 'to be removed'}: {len(found)} files, {sum(size for _, size in found)} bytes"

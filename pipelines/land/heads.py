@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from pipelines.land.plan import Answer, Binding, Head, Strategy
+from pipelines.land.bindings import Answer, Binding, Head, Strategy
 from pipelines.places import Place
 from sigla.errors import FormTooNew, StoreError
 from sigla.model import BodyKey, Row, SchemaId, Search, Show, Subject
@@ -44,7 +44,7 @@ class Heads:
         if self.catalog is None:
             return self._saved("No table is named")
         try:
-            heads = {binding: _asked(self.catalog, self.context, binding) for binding in self.bindings}
+            heads = {binding: _heads_of_binding(self.catalog, self.context, binding) for binding in self.bindings}
         except FormTooNew:  # waiting would not help
             raise
         except StoreError as silent:
@@ -98,10 +98,10 @@ def _question(context: str, binding: Binding) -> dict[str, Any]:
     }
 
 
-def _asked(catalog: Catalog, context: str, binding: Binding) -> dict[str, Head]:
+def _heads_of_binding(catalog: Catalog, context: str, binding: Binding) -> dict[str, Head]:
     """By subject. Raises Misbound."""
     found = {}
-    for record in _records(catalog, context, binding):
+    for record in _record_names(catalog, context, binding):
         subject = Subject(context, binding.subject(record))
         rows = catalog.history(subject)
         head = _chosen(subject, binding, record, rows)
@@ -113,7 +113,7 @@ def _asked(catalog: Catalog, context: str, binding: Binding) -> dict[str, Head]:
     return found
 
 
-def _records(catalog: Catalog, context: str, binding: Binding) -> Iterable[str]:
+def _record_names(catalog: Catalog, context: str, binding: Binding) -> Iterable[str]:
     if binding.strategy is Strategy.TOPIC:
         return ("",)
     if binding.records or binding.strategy is Strategy.RECORD:

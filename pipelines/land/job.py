@@ -17,10 +17,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from pipelines.connectors.installation import connectors, iceberg
-from pipelines.land.batch import Batch, settle
+from pipelines.connectors.installation import iceberg, kafka_jars
+from pipelines.land.batch import Batch, settle_queries
 from pipelines.land.destinations import Destinations
-from pipelines.land.driver import Driver, Tasks, configured, driver
+from pipelines.land.driver import Driver, Tasks, driver, read_settings
 from pipelines.land.landed import Landed
 from pipelines.land.prometheus import Publish, to_file, to_gateway
 from pipelines.land.report import FORMS, Done, Sum
@@ -30,22 +30,22 @@ from pipelines.land.task import Task
 from pipelines.land.told import AGAIN, OWN
 from pipelines.land.upsert import Followed
 from pipelines.land.watching import watching
-from pipelines.spark import gave_up, running, submitted
-from pipelines.told import ended
+from pipelines.spark import gave_up, is_submitted, running_session
+from pipelines.told import exit_status_of
 
 
 def main(argv: Sequence[str]) -> int:
     """0: all was landed, or it was asked to stop. 1: it could not go on. 2: it was asked for something senseless."""
     asked = _parser().parse_args(argv)
-    return ended(lambda: _landed(asked), OWN, again=AGAIN, spark=gave_up)
+    return exit_status_of(lambda: _land_source(asked), OWN, again=AGAIN, spark=gave_up)
 
 
-def _landed(asked: argparse.Namespace) -> int:
-    landing = configured(asked.config)
-    publish = _publish(asked, landing.name)
-    jars = [] if submitted(os.environ) else _jars(landing)
+def _land_source(asked: argparse.Namespace) -> int:
+    landing = read_settings(asked.config)
+    publish = _publishers(asked, landing.name)
+    jars = [] if is_submitted(os.environ) else _needed_jars(landing)
     total = Sum()
-    with closing(driver(landing)) as opened, running(os.environ, name=landing.name, jars=jars) as spark:
+    with closing(driver(landing)) as opened, running_session(os.environ, name=landing.name, jars=jars) as spark:
         if opened.sink.limits:
             print(opened.sink.limits, file=sys.stderr, flush=True)
         run(spark, opened, total, stopping_on_signals(), stream=asked.stream, form=asked.report, publish=publish)
@@ -54,13 +54,13 @@ def _landed(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _jars(landing: Landing) -> list[Path]:
+def _needed_jars(landing: Landing) -> list[Path]:
     """What Spark needs beside itself. Raises Unavailable."""
-    kafka = connectors() if isinstance(landing.source, KafkaPart) or landing.dead_letter else []
+    kafka = kafka_jars() if isinstance(landing.source, KafkaPart) or landing.dead_letter else []
     return [*kafka, *(iceberg() if landing.states else [])]
 
 
-def _publish(asked: argparse.Namespace, name: str) -> Sequence[Publish]:
+def _publishers(asked: argparse.Namespace, name: str) -> Sequence[Publish]:
     """Where metrics go. Raises InvalidLanding."""
     files = [to_file(asked.metrics_file)] if asked.metrics_file else []
     return [*files, *([to_gateway(asked.metrics_gateway, name)] if asked.metrics_gateway else [])]
@@ -77,31 +77,27 @@ def run(
     publish: Sequence[Publish] = (),
 ) -> None:
     """Raises what `Driver.land` raises, SourceFailed, Undelivered, and what Spark does. publish: metrics."""
-    clock, name = driver.clock, driver.landing.name
-    follow = _following(spark, driver)
-
-    goes = Destinations(lambda sentence: print(sentence, file=sys.stderr, flush=True))
+    source, follow = driver.landing.source, _following(spark, driver)
+    destinations = Destinations(lambda sentence: print(sentence, file=sys.stderr, flush=True))
 
     def land(batch: Batch, tasks: Tasks) -> None:
         def telling(task: Task) -> Sequence[Landed]:
-            goes.add(task.plan)
+            destinations.add(task.plan)
             return tasks(task)
 
-        begun = clock.now()
+        begun = driver.clock.now()
         manifest = driver.land(batch, telling)
         states = follow()
-        now = clock.now()
+        now = driver.clock.now()
         total.add(manifest)
         total.follow(states)
-        done = Done(name, manifest, now, (now - begun) / 1000, states)
-        if form != "text" or sys.stderr.isatty():
-            print(FORMS[form](done), file=sys.stderr if form == "text" else sys.stdout, flush=True)
+        done = Done(driver.landing.name, manifest, now, (now - begun) / 1000, states)
+        _print_report(done, form)
         tell(done)
 
-    settle(driver.manifests, driver.sink)
-    goes.begin(driver.landing.bindings, driver.names.of)
+    settle_queries(driver.manifests, driver.sink)
+    destinations.begin(driver.landing.bindings, driver.names.of)
     total.follow(follow())  # what a replay has landed, or a job that was killed
-    source = driver.landing.source
     with watching(spark, driver, publish) as tell:
         if isinstance(source, KafkaPart):
             from_kafka(spark, driver, source, land, stopping, stream=stream)
@@ -109,13 +105,19 @@ def run(
             from_files(spark, driver, source, land, stopping, stream=stream)
 
 
+def _print_report(done: Done, form: str) -> None:
+    """For people, if one looks; for programs, always."""
+    if form != "text" or sys.stderr.isatty():
+        print(FORMS[form](done), file=sys.stderr if form == "text" else sys.stdout, flush=True)
+
+
 def _following(spark: SparkSession, driver: Driver) -> Callable[[], tuple[Followed, ...]]:
     """Brings states up to their tables. Raises InvalidLanding."""
     if not driver.landing.states:
         return lambda: ()
-    from pipelines.land.states import following  # noqa: PLC0415 - pyiceberg costs seconds
+    from pipelines.land.states import follow_states  # noqa: PLC0415 - pyiceberg costs seconds
 
-    return following(spark, driver.sink, driver.manifests, driver.states)
+    return follow_states(spark, driver.sink, driver.manifests, driver.states)
 
 
 def stopping_on_signals() -> Stopping:

@@ -46,11 +46,11 @@ def records(
 
     start: `earliest`, `latest` or offsets as JSON, where there is no checkpoint yet. most: records of a batch.
     """
-    said = reading(options, bound, start=start, most=most)
+    said = reader_options(options, bound, start=start, most=most)
     return spark.readStream.format("kafka").options(**said).load().select(*RAW.names)
 
 
-def reading(options: Mapping[str, str], bound: Bound, *, start: str, most: int | None) -> dict[str, str]:
+def reader_options(options: Mapping[str, str], bound: Bound, *, start: str, most: int | None) -> dict[str, str]:
     """What Spark's source is told; options: of the settings, which come before what is assumed here."""
     return {
         # What a transaction has not committed is not there; what was lost stops the query.
@@ -137,7 +137,7 @@ class Cluster:
     def topics(self, names: Iterable[str]) -> Mapping[str, Topic]:
         """Raises SourceFailed."""
         with self._admin() as (jvm, admin):
-            told = admin.describeTopics(_listed(jvm, names)).topicNameValues()
+            told = admin.describeTopics(_java_list(jvm, names)).topicNameValues()
             described = {str(name): self._described(told[name], name) for name in told}
             compacted = self._compacted(jvm, admin, described)
         return {
@@ -180,7 +180,7 @@ class Cluster:
         resource = jvm.org.apache.kafka.common.config.ConfigResource
         asked = {name: resource(resource.Type.TOPIC, name) for name in names}
         try:
-            told = admin.describeConfigs(_listed(jvm, asked.values())).all().get()
+            told = admin.describeConfigs(_java_list(jvm, asked.values())).all().get()
         except Py4JJavaError:  # not everybody who may read a topic may read its settings; then `gaps` has to say it
             return ()
         return [name for name, each in asked.items() if "compact" in str(told[each].get("cleanup.policy").value())]
@@ -231,7 +231,7 @@ def explained(failure: Exception, checkpoint: Place) -> SourceFailed | None:
     return None
 
 
-def start(asked: Start, landed: Iterable[Range], topics: Mapping[str, Topic], ask: Ask) -> str:
+def starting_offsets(asked: Start, landed: Iterable[Range], topics: Mapping[str, Topic], ask: Ask) -> str:
     """Where a query without a checkpoint begins, as Spark wants to be told.
 
     landed: by other queries of the same work directory. Behind what they have landed, or where Kafka begins now if it
@@ -243,7 +243,7 @@ def start(asked: Start, landed: Iterable[Range], topics: Mapping[str, Topic], as
     if not ends and asked.plain:
         return asked.plain
     try:
-        begun = starts.offsets(asked, {name: topic.partitions for name, topic in topics.items()}, ask)
+        begun = starts.start_offsets(asked, {name: topic.partitions for name, topic in topics.items()}, ask)
     except NoSuchStart as problem:
         raise InvalidLanding(str(problem)) from None
     for name, partitions in ask(NUMBERS["earliest"]).items() if ends else ():
@@ -285,7 +285,7 @@ def lag(cluster: Cluster, landed: Offsets) -> Mapping[str, int]:
     }
 
 
-def _listed(jvm: Any, items: Iterable[Any]) -> Any:
+def _java_list(jvm: Any, items: Iterable[Any]) -> Any:
     made = jvm.java.util.ArrayList()
     for item in items:
         made.add(item)

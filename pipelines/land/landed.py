@@ -17,9 +17,9 @@ KEY = "_key"
 class DataFile:
     """rows: in it. path: below the place of its table.
 
-    partition: by what it is partitioned, as `partitions.text` writes it; None of files that are older than this field.
-    values: of its partition, as `partitions.encoded` writes them. sort: the columns in whose order its rows are; None
-    where nothing is said about them.
+    partition: by what it is partitioned, as `partitions.text_of_fields` writes it; None of files that are older than
+    this field. values: of its partition, as `partitions.encoded` writes them. sort: the columns in whose order its rows
+    are; None where nothing is said about them.
     """
 
     table: str

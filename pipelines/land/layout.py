@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from pipelines.land import partitions
+from pipelines.land.bindings import Binding, Layout
 from pipelines.land.heads import Misbound
 from pipelines.land.partitions import DAILY, Fields
-from pipelines.land.plan import Binding, Layout
-from pipelines.land.sinks.sink import schema
+from pipelines.land.sinks.sink import table_schema
 
 Present = Callable[[str], Fields | None]
 """A table → by what it is partitioned now; None if there is no such table."""
 
 
-def layouts(
+def table_layouts(
     bound: Mapping[Binding, Sequence[str]], targets: Mapping[str, pa.Schema], present: Present
 ) -> Mapping[str, Layout]:
     """Of all targets. A table of which no binding speaks stays as it is.
@@ -27,28 +27,28 @@ def layouts(
     for binding, tables in bound.items():
         if binding.partition is not None:
             needed = [field.column for field in binding.partition]
-            for table in _having(binding, "partition", needed, tables, targets):
-                _check(table, binding.partition, targets[table])
+            for table in _tables_with_columns(binding, "partition", needed, tables, targets):
+                _check_partition(table, binding.partition, targets[table])
                 _agree(table, "partition", partitioned.setdefault(table, binding.partition), binding.partition)
         if binding.sort is not None:
-            for table in _having(binding, "sort", binding.sort, tables, targets):
+            for table in _tables_with_columns(binding, "sort", binding.sort, tables, targets):
                 _check_sortable(table, binding.sort, targets[table])
                 _agree(table, "sort", ordered.setdefault(table, binding.sort), binding.sort)
     return {
-        table: Layout(partitioned.get(table, _unsaid(table, columns, present)), ordered.get(table))
+        table: Layout(partitioned.get(table, _present_partition(table, columns, present)), ordered.get(table))
         for table, columns in targets.items()
     }
 
 
-def _unsaid(table: str, columns: pa.Schema, present: Present) -> Fields:
+def _present_partition(table: str, columns: pa.Schema, present: Present) -> Fields:
     found = present(table)
     if found is None:
         return DAILY
-    _check(table, found, columns)
+    _check_partition(table, found, columns)
     return found
 
 
-def _having(
+def _tables_with_columns(
     binding: Binding, word: str, needed: Iterable[str], tables: Sequence[str], targets: Mapping[str, pa.Schema]
 ) -> list[str]:
     """The tables with these columns. Raises Misbound if there are tables, and none has them."""
@@ -58,12 +58,12 @@ def _having(
         table = tables[0]
         raise Misbound(
             f"`{word}` of the topic {binding.topic} names {lacking[table][0]}, and the table {table} has no such "
-            f"column. Its columns: {', '.join(schema(targets[table]).names)}."
+            f"column. Its columns: {', '.join(table_schema(targets[table]).names)}."
         )
     return found
 
 
-def _check(table: str, fields: Fields, columns: pa.Schema) -> None:
+def _check_partition(table: str, fields: Fields, columns: pa.Schema) -> None:
     for field in fields:
         kind = _type(columns, field.column)
         wrong = f"there is no column {field.column}" if kind is None else partitions.misfit(field, kind)
@@ -88,7 +88,7 @@ def _agree(table: str, word: str, first: object, second: object) -> None:
 
 def _type(columns: pa.Schema, name: str) -> pa.DataType | None:
     """Of a column, or of a member of a struct; None if there is none."""
-    kind: pa.DataType = pa.struct(list(schema(columns)))
+    kind: pa.DataType = pa.struct(list(table_schema(columns)))
     steps = partitions.path(tuple(kind), name)
     for at in steps or ():
         kind = kind.field(at).type

@@ -24,10 +24,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from pipelines.land.maintain_settings import MaintainPart
-from pipelines.land.sinks.iceberg import BOUNDED, Iceberg, address
+from pipelines.land.sinks.iceberg import BOUNDED, Iceberg, metadata_address
 from pipelines.land.sinks.sink import STAGED
 from pipelines.land.spark_catalog import with_catalog
-from pipelines.land.upsert import quoted
+from pipelines.land.upsert import quoted_name
 from pipelines.progress import UNSEEN, Progress
 from pipelines.retries import tries
 
@@ -78,7 +78,7 @@ class Upkeep:
 
     def tables(self) -> list[str]:
         """Those of the namespace that lie in the lake: others belong to somebody else."""
-        lake = address(self._sink.lake, "").rstrip("/")
+        lake = metadata_address(self._sink.lake, "").rstrip("/")
         return sorted(name for name, table in self._sink.tables() if table.location().startswith(f"{lake}/"))
 
     def keep(self, table: str, progress: Progress = UNSEEN) -> Done | None:
@@ -181,13 +181,13 @@ class Upkeep:
             ours = info.type is fs.FileType.File and not info.base_name.startswith((".", "_"))
             old = info.type is fs.FileType.File and info.mtime < self._now - self._rules.orphans
             if ours and old and not STAGED.fullmatch(name):
-                yield address(place, name), info.mtime
+                yield metadata_address(place, name), info.mtime
 
     def _call(self, procedure: str, table: Table, more: str) -> Sequence[Any]:
         """The rows that Iceberg answers with."""
-        catalog = quoted(self._sink.catalog.name)
+        catalog = quoted_name(self._sink.catalog.name)
         # With the catalog: a namespace may be called as it is.
-        name = ".".join([catalog, *map(quoted, table.name())]).replace("'", "\\'")
+        name = ".".join([catalog, *map(quoted_name, table.name())]).replace("'", "\\'")
         statement = f"CALL {catalog}.system.{procedure}(table => '{name}', {more})"
         return _tried(lambda: self._spark.sql(statement).collect())
 

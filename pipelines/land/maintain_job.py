@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from pipelines.connectors.installation import iceberg
-from pipelines.land.dead_letters import waiting
-from pipelines.land.driver import Driver, configured, driver
+from pipelines.land.dead_letters import letters_wait
+from pipelines.land.driver import Driver, driver, read_settings
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.settings import InvalidLanding
-from pipelines.land.sinks.sink import folder
+from pipelines.land.sinks.sink import folder_of
 from pipelines.land.told import OWN
-from pipelines.progress import shown
-from pipelines.spark import gave_up, running, submitted
-from pipelines.told import ended
+from pipelines.progress import show_progress
+from pipelines.spark import gave_up, is_submitted, running_session
+from pipelines.told import exit_status_of
 
 if TYPE_CHECKING:
     from pipelines.land.maintain import Done
@@ -41,21 +41,21 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--table", action="append", default=[], metavar="NAME", help="this table alone, or these")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each table")
     asked = parser.parse_args(argv)
-    return ended(lambda: _maintained(asked), OWN, again="Start it again when it does.", spark=gave_up)
+    return exit_status_of(lambda: _maintained(asked), OWN, again="Start it again when it does.", spark=gave_up)
 
 
 def _maintained(asked: argparse.Namespace) -> int:
-    landing = configured(asked.config)
+    landing = read_settings(asked.config)
     with closing(driver(landing)) as opened:
-        check(opened)
-        jars = [] if submitted(os.environ) else iceberg()
-        with running(os.environ, name=f"{landing.name}-maintain", jars=jars) as spark:
-            for done in run(spark, opened, asked.table):
+        checked_sink(opened)
+        jars = [] if is_submitted(os.environ) else iceberg()
+        with running_session(os.environ, name=f"{landing.name}-maintain", jars=jars) as spark:
+            for done in maintain_each(spark, opened, asked.table):
                 print(json.dumps(done.facts()) if asked.json else done.line(), flush=True)
     return 0
 
 
-def check(driver: Driver) -> "Iceberg":
+def checked_sink(driver: Driver) -> "Iceberg":
     """The sink, before Spark is begun. Raises InvalidLanding."""
     from pipelines.land.sinks.iceberg import Iceberg  # noqa: PLC0415 - pyiceberg costs seconds
 
@@ -69,24 +69,24 @@ def check(driver: Driver) -> "Iceberg":
 
 def without_letters(driver: Driver, tables: Sequence[str]) -> list[str]:
     """The tables without the quarantine, where dead letters have yet to be sent from its files; said where it is so."""
-    kept = folder(QUARANTINE)
-    if kept not in tables or driver.landing.dead_letter is None or not waiting(driver.work, driver.manifests):
+    kept = folder_of(QUARANTINE)
+    if kept not in tables or driver.landing.dead_letter is None or not letters_wait(driver.work, driver.manifests):
         return [*tables]
     print(f"{kept} is left as it is: dead letters of its files wait to be sent. `land` sends them.", file=sys.stderr)
     return [table for table in tables if table != kept]
 
 
-def run(spark: SparkSession, driver: Driver, names: Sequence[str] = ()) -> Iterator["Done"]:
+def maintain_each(spark: SparkSession, driver: Driver, names: Sequence[str] = ()) -> Iterator["Done"]:
     """One table after another. names: of those alone. Raises InvalidLanding, StoreError, and what Spark does."""
     from pipelines.land.maintain import Upkeep  # noqa: PLC0415 - pyiceberg costs seconds
 
-    upkeep = Upkeep(spark, check(driver), driver.landing.maintain, driver.now())
+    upkeep = Upkeep(spark, checked_sink(driver), driver.landing.maintain, driver.now())
     there = upkeep.tables()
-    chosen = [name if name in there else folder(name) for name in names] or there
+    chosen = [name if name in there else folder_of(name) for name in names] or there
     chosen = without_letters(driver, chosen)
     if unknown := next((name for name in chosen if name not in there), None):
         raise InvalidLanding(f"Unknown table {unknown}. Tables: {', '.join(there) or 'none'}.")
-    with shown(spark) as progress:
+    with show_progress(spark) as progress:
         for name in chosen:
             done = upkeep.keep(name, progress)
             if done is not None:

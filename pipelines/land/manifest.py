@@ -129,7 +129,7 @@ class Manifest:
         )
 
 
-def name(query: str, number: int) -> str:
+def manifest_name(query: str, number: int) -> str:
     if not _QUERY.fullmatch(query):
         raise ValueError(f"a query cannot be called {query!r}: its name becomes part of the names of files")
     return f"{FOLDER}{query}/{number:010}.json"
@@ -151,11 +151,11 @@ class Manifests:
 
     def get(self, query: str, number: int) -> Manifest | None:
         last = self._last.get(query)
-        return last if last and last.number == number else self._read(name(query, number))
+        return last if last and last.number == number else self._read(manifest_name(query, number))
 
     def put(self, manifest: Manifest) -> Manifest:
         """The one that stands now: ours, or another driver's."""
-        at = name(manifest.query, manifest.number)
+        at = manifest_name(manifest.query, manifest.number)
         self._name(manifest.query, {"id": manifest.query}, manifest.query)
         stands = Manifest.decoded(self._work.put_if_absent(at, manifest.encoded()))
         self._last[manifest.query] = stands
@@ -240,7 +240,7 @@ class Manifests:
         return found
 
     def _names(self, query: str, above: int) -> Iterator[str]:
-        return self._work.names(f"{FOLDER}{query}/", after=name(query, above) if above >= 0 else "")
+        return self._work.names(f"{FOLDER}{query}/", after=manifest_name(query, above) if above >= 0 else "")
 
     def _read(self, name: str) -> Manifest | None:
         text = self._work.read(name)

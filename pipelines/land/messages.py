@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import orjson
 
+from pipelines.land.bindings import Binding
 from pipelines.land.landed import Met
 from pipelines.land.manifest import Manifests
-from pipelines.land.plan import Binding
 from pipelines.places import Place
 
 FOLDER: Final = "messages/"

@@ -11,7 +11,7 @@ from typing import Final
 import orjson
 
 from pipelines.land.manifest import Manifests
-from pipelines.land.sinks.sink import Sink, digested, plain
+from pipelines.land.sinks.sink import Sink, digested_name, plain_name
 from pipelines.places import Place
 
 FOLDER: Final = "names/"
@@ -39,7 +39,7 @@ class Names:
 
     def of(self, asked: Iterable[str]) -> Named:
         """The names of these tables; who may be called as it was asked for comes first."""
-        tables = sorted(dict.fromkeys(asked), key=lambda table: plain(table) != table)
+        tables = sorted(dict.fromkeys(asked), key=lambda table: plain_name(table) != table)
         while True:
             self._recall()
             found = self._decided(tables)
@@ -54,7 +54,7 @@ class Names:
 
     def _decided(self, tables: Sequence[str]) -> dict[str, str]:
         found: dict[str, str] = {}
-        unknown = any(table not in self._known and plain(table) != table for table in tables)
+        unknown = any(table not in self._known and plain_name(table) != table for table in tables)
         landed = self._landed() if unknown else set()
         for table in tables:
             others = {*self._known.values(), *found.values()}
@@ -62,7 +62,7 @@ class Names:
         return found
 
     def _new(self, table: str, others: set[str], landed: set[str]) -> str:
-        name, unlike = plain(table), digested(table)
+        name, unlike = plain_name(table), digested_name(table)
         if name == table:
             return unlike if name in others else name
         if table in landed:
@@ -90,7 +90,7 @@ class Names:
         return self._work.put_if_absent(_file(self._number + 1), mine) == mine
 
 
-def taken(sink: Sink, lake: Place) -> Callable[[str], bool]:
+def taken_names(sink: Sink, lake: Place) -> Callable[[str], bool]:
     """Whether there is a table of a name, or a folder with anything in it, whoever made it."""
     places = {lake, sink.staging}
 

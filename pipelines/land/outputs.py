@@ -11,18 +11,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.land import partitions
+from pipelines.land.bindings import Layout
 from pipelines.land.landed import DataFile
-from pipelines.land.plan import Layout
-from pipelines.land.sinks.sink import folder, staged
+from pipelines.land.sinks.sink import folder_of, staged_name
 from pipelines.places import Place
 
 ROW_GROUP: Final = 250_000
-BUFFERED: Final = 64 * 2**20
-"""Bytes in memory that a file may wait with for a full row group."""
-BUFFERED_IN_ALL: Final = 512 * 2**20
-"""And all files of a task together."""
-FILES: Final = 512
-"""That a task writes to at once: half of what Linux lets a process have open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +25,18 @@ class Format:
 
     zstd: int = 3
     row_group: int = ROW_GROUP
+
+
+@dataclass(frozen=True, slots=True)
+class OutputLimits:
+    """What a task may have open. files: at once; half of what Linux lets a process have open.
+
+    waiting: bytes in memory that a file may wait with for a full row group. waiting_in_all: those of all files.
+    """
+
+    files: int = 512
+    waiting: int = 64 * 2**20
+    waiting_in_all: int = 512 * 2**20
 
 
 _PLAIN: Final = Layout()
@@ -71,7 +77,7 @@ class _Open:
             self.name,
             self.rows,
             size,
-            partitions.text(self.layout.partition),
+            partitions.text_of_fields(self.layout.partition),
             self.values,
             None if sort is None else partitions.text_of_columns(sort),
         )
@@ -90,12 +96,15 @@ class Outputs:
         batch: int,
         format: Format | None = None,
         layouts: Mapping[str, Layout] | None = None,
+        *,
+        limits: OutputLimits | None = None,
     ) -> None:
         self._lake = lake
         self._query = query
         self._batch = batch
         self._format = format or Format()
         self._layouts = layouts or {}
+        self._limits = limits or OutputLimits()
         self._open: dict[tuple[str, str], _Open] = {}  # in the order in which they were written to
         self._waits = 0
         self._closed: list[DataFile] = []
@@ -108,9 +117,9 @@ class Outputs:
             before = file.waits
             file.add(part)
             self._waits += file.waits - before
-            if sum(map(len, file.waiting)) >= self._format.row_group or file.waits >= BUFFERED:
+            if sum(map(len, file.waiting)) >= self._format.row_group or file.waits >= self._limits.waiting:
                 self._flush(table, values)
-            while self._waits > BUFFERED_IN_ALL:
+            while self._waits > self._limits.waiting_in_all:
                 self._flush(*max(self._open, key=lambda each: self._open[each].waits))
 
     def close(self) -> tuple[DataFile, ...]:
@@ -132,7 +141,7 @@ class Outputs:
         """Where rows go now. Of a table's partition there are several where too many others came between."""
         file = self._open.pop((table, values), None)
         if file is None:
-            if len(self._open) >= FILES:
+            if len(self._open) >= self._limits.files:
                 self._finish(next(iter(self._open)))
             file = self._create(table, layout, values, schema)
         self._open[table, values] = file
@@ -152,11 +161,11 @@ class Outputs:
         self._waits -= file.waits
         self._closed.append(file.close())
         # What a manifest names must survive whatever the manifest survives.
-        self._lake.under(folder(file.table)).sync(file.name)
+        self._lake.under(folder_of(file.table)).sync(file.name)
 
     def _create(self, table: str, layout: Layout, values: str, schema: pa.Schema) -> _Open:
-        name = staged(self._query, self._batch, uuid.uuid4().hex)
-        place = self._lake.under(folder(table))
+        name = staged_name(self._query, self._batch, uuid.uuid4().hex)
+        place = self._lake.under(folder_of(table))
         stream = place.filesystem.open_output_stream(place.folder_for(name))
         writer = pq.ParquetWriter(stream, schema, compression="zstd", compression_level=self._format.zstd)
         return _Open(table, name, layout, values, stream, writer)

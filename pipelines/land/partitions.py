@@ -61,7 +61,7 @@ class InvalidPartition(ValueError):
     """A sentence's end: what is wrong with it."""
 
 
-def parsed(said: str | Iterable[str]) -> Fields:
+def parse_fields(said: str | Iterable[str]) -> Fields:
     """What a text or a list says. YAML cuts a list within brackets, too. Raises InvalidPartition."""
     text = said if isinstance(said, str) else ",".join(said)
     if not text.strip():
@@ -79,19 +79,19 @@ def parsed(said: str | Iterable[str]) -> Fields:
     return tuple(found)
 
 
-def text(fields: Fields) -> str:
-    """What `parsed` reads."""
+def text_of_fields(fields: Fields) -> str:
+    """What `parse_fields` reads."""
     return ", ".join(map(str, fields))
 
 
 def text_of_columns(columns: Iterable[str]) -> str:
     """What `names` reads."""
-    return text(tuple(Field(IDENTITY, column) for column in columns))
+    return text_of_fields(tuple(Field(IDENTITY, column) for column in columns))
 
 
 def names(said: str | Iterable[str]) -> tuple[str, ...]:
     """Columns alone, as to sort by. Raises InvalidPartition."""
-    fields = parsed(said)
+    fields = parse_fields(said)
     if odd := next((field for field in fields if field.transform != IDENTITY), None):
         raise InvalidPartition(f"{odd} is no column: files are sorted by columns alone")
     return tuple(field.column for field in fields)
@@ -192,7 +192,7 @@ def column_of(rows: pa.RecordBatch | pa.Table, column: str) -> Any:
 
 
 def split(rows: pa.RecordBatch, fields: Fields) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The rows of each partition, in their order, with its values as `decoded` reads them."""
+    """The rows of each partition, in their order, with its values as `decode_values` reads them."""
     if not fields or not len(rows):
         yield "[]", rows
         return
@@ -271,14 +271,14 @@ def _iceberg(field: Field, kind: pa.DataType) -> Callable[[Any], Any]:
 
 def encoded(several: Iterable[Any]) -> str:
     """The values of a partition, as text."""
-    return orjson.dumps([_plain(value) for value in several]).decode()
+    return orjson.dumps([_json_value(value) for value in several]).decode()
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else str(value) if isinstance(value, Decimal) else value
 
 
-def decoded(said: str) -> list[Any]:
+def decode_values(said: str) -> list[Any]:
     """What `encoded` wrote. Bytes and decimals are texts still: their field's type tells."""
     found: list[Any] = orjson.loads(said)
     return found

@@ -1,4 +1,4 @@
-"""A part of a batch's records, its values or its keys: whose they are, and what they say."""
+"""A part of records, their values or their keys: whose they are, and what they say."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.land import framing
+from pipelines.land.bindings import Answer, Binding, Head, Policy, Strategy
 from pipelines.land.framing import NONE, Framed
 from pipelines.land.heads import NoHead
-from pipelines.land.plan import Answer, Binding, Head, Plan, Policy, Strategy
+from pipelines.land.plan import Plan
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Known
 from sigla.decoding.decoder import Unreadable
@@ -21,10 +22,10 @@ from sigla.decoding.reasons import FINE, NUMBERS, Reason
 from sigla.model import Subject
 
 Rows = npt.NDArray[np.int64]
-"""Places in the batch, ascending."""
+"""Places among the records, ascending."""
 
 _PATHS: Final = 1 << 20
-"""More message paths than a batch can have."""
+"""More message paths than records can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Group:
 
 @dataclass(slots=True)
 class Part:
-    """The values or the keys of a batch, row by row.
+    """The values or the keys of records, row by row.
 
     status: FINE, TOMBSTONE or a reason's number. ids: NONE where a row names no schema, or none of this context.
     details, at: of rows that failed. subjects: of rows that got so far.
@@ -68,7 +69,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """One schema, or message of one, in a batch. record: its full name. number: by which its decoder knows it."""
+    """What wrote records: a schema, or a message of one. number: by which the decoder of its record knows it."""
 
     head: Head
     record: str
@@ -76,21 +77,21 @@ class _Judged:
     unchecked: bool
 
 
-def read(batch: pa.RecordBatch, binding: Binding, plan: Plan, readers: Readers) -> Part:
-    """batch: of RAW, of one topic. Whatever is wrong with a row is a status; only a store that is silent raises.
+def decode_part(records: pa.RecordBatch, binding: Binding, plan: Plan, readers: Readers) -> Part:
+    """records: of RAW, of one topic. Whatever is wrong with a row is a status; only a store that is silent raises.
 
     Raises NoHead, too, where the catalog was.
     """
-    framed = framing.frames(batch, binding.part)
-    part = Part(binding.part, framed, framed.status, framed.ids.copy(), np.full(len(batch), "", object))
+    framed = framing.read_frames(records, binding.part)
+    part = Part(binding.part, framed, framed.status, framed.ids.copy(), np.full(len(records), "", object))
     _check_sizes(part, plan.checks.limits.max_bytes)
-    schemas = _schemas(part, plan, readers)
+    schemas = _schemas_by_number(part, plan, readers)
     protobuf = [ref for ref, known in schemas.items() if known.source.type == "PROTOBUF"]
     if protobuf:
         refs = _refs(framed)
-        part.framed = framing.indexed(framed, np.isin(refs, protobuf) & (part.status == FINE))
+        part.framed = framing.with_indexes(framed, np.isin(refs, protobuf) & (part.status == FINE))
         part.status = np.where(part.status == FINE, part.framed.status, part.status)
-    _decode(part, _judged(part, schemas, binding, plan, readers), readers)
+    _decode_judged(part, _judge_writers(part, schemas, binding, plan, readers), readers)
     return part
 
 
@@ -115,7 +116,7 @@ def _distinct(values: npt.NDArray[np.int64], rows: Rows) -> Iterator[tuple[int, 
         yield int(values[at[0]]), at
 
 
-def _schemas(part: Part, plan: Plan, readers: Readers) -> Mapping[int, Known]:
+def _schemas_by_number(part: Part, plan: Plan, readers: Readers) -> Mapping[int, Known]:
     """By their number in `_refs`; rows of others have failed."""
     found: dict[int, Known] = {}
     for ref, rows in _distinct(_refs(part.framed), np.flatnonzero(part.status == FINE)):
@@ -139,7 +140,7 @@ def _guid(framed: Framed, ref: int) -> UUID:
     return framed.guids[NONE - 1 - ref]
 
 
-def _judged(
+def _judge_writers(
     part: Part, schemas: Mapping[int, Known], binding: Binding, plan: Plan, readers: Readers
 ) -> list[tuple[Rows, _Judged]]:
     found = []
@@ -195,7 +196,7 @@ def _check_selected(record: str, binding: Binding) -> None:
         raise Unreadable(Reason.INCOMPATIBLE_READER, f"written as {record}, read as {binding.message}")
 
 
-def _decode(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) -> None:
+def _decode_judged(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) -> None:
     """Rows of one record go through its decoder together, whichever schemas wrote them."""
     by_record: dict[tuple[str, str], list[tuple[Rows, _Judged]]] = {}
     for rows, each in judged:

@@ -202,7 +202,7 @@ class Protection:
             return _list(values, self._hashed(_items(values, values.values)))
         if pa.types.is_map(kind):
             return _map(values, self._hashed(_items(values, values.keys)), self._hashed(_items(values, values.items)))
-        texts = _plain(values).to_pylist()
+        texts = _hashable_values(values).to_pylist()
         return pa.array([None if each is None else self._digest(_encoded(each)).hex() for each in texts], pa.string())
 
     def _digest(self, value: bytes) -> bytes:
@@ -264,7 +264,7 @@ def _map(values: Any, keys: pa.Array, items: pa.Array) -> pa.Array:
     return pa.MapArray.from_arrays(_offsets(values), keys, items, type=kind, mask=values.is_null())
 
 
-def _plain(values: pa.Array) -> pa.Array:
+def _hashable_values(values: pa.Array) -> pa.Array:
     """As text or bytes. Days and moments by their numbers, as there are some that no calendar has."""
     kind = values.type
     if pa.types.is_binary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from pipelines.land.bindings import Head
 from pipelines.land.decoders.by_language import DECODERS, record_name
 from pipelines.land.decoders.decoder import Additional, Decoder, Writer
 from pipelines.land.decoders.times import PLAIN, Times
-from pipelines.land.plan import Head
 from pipelines.land.schemas import Known, Schemas
 from sigla.decoding import protobuf
 from sigla.decoding.decoder import Limits, Unreadable

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines.land.batch import Attempt, columns_since, resume
+from pipelines.land.batch import Attempt, columns_since, next_number
 from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
 from pipelines.land.offsets import Offsets
@@ -36,7 +36,7 @@ Land = Callable[[str, int, Records], Attempt]
 """Query and number of the replay's batch, and its records → what became of them."""
 
 
-def run(
+def replay_quarantine(
     manifests: Manifests,
     sink: Sink,
     land: Land,
@@ -52,7 +52,7 @@ def run(
     which a part has one of these; () for all. Raises Stopped if another replay was faster.
     """
     query = manifests.query(NAME)
-    number = resume(query, manifests, sink)
+    number = next_number(query, manifests, sink)
     waiting = Waiting(manifests, sink, topics, frozenset(reasons))
     attempts, files = [], list[DataFile]()
     with Outputs(sink.staging, query, number) as outputs:
@@ -67,7 +67,7 @@ def run(
             attempts.append(attempt)
         files += outputs.close()
     before = manifests.get(query, number - 1) if number else None
-    manifest = _decided(query, number, before, attempts, files)
+    manifest = _manifest_of(query, number, before, attempts, files)
     if not manifest.counts.resolved:
         return None
     stands = manifests.put(manifest)
@@ -145,7 +145,7 @@ def _resolved(rows: pa.RecordBatch, number: int, now: datetime) -> pa.RecordBatc
     return pa.RecordBatch.from_arrays(arrays, schema=RESOLVED)
 
 
-def _decided(
+def _manifest_of(
     query: str, number: int, before: Manifest | None, attempts: Sequence[Attempt], resolved: Iterable[DataFile]
 ) -> Manifest:
     """Raises Stopped if what was landed is not what is called resolved."""

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 
-from pipelines.land.driver import configured, driver
+from pipelines.land.driver import driver, read_settings
 from pipelines.land.told import AGAIN, OWN
-from pipelines.told import ended
+from pipelines.told import exit_status_of
 from sigla.decoding.reasons import Reason
 
 
@@ -33,12 +33,12 @@ def main(argv: Sequence[str]) -> int:
         help="only records that are there for this reason; may be said several times",
     )
     asked = parser.parse_args(argv)
-    return ended(lambda: _replayed(asked), OWN, again=AGAIN)
+    return exit_status_of(lambda: _replayed(asked), OWN, again=AGAIN)
 
 
 def _replayed(asked: argparse.Namespace) -> int:
     unbound = Counter[str]()
-    with closing(driver(configured(asked.config))) as opened:
+    with closing(driver(read_settings(asked.config))) as opened:
         manifest = opened.replay(asked.reason, unbound)
     print(f"resolved: {manifest.counts.resolved if manifest else 0}")
     for topic, records in sorted(unbound.items()):

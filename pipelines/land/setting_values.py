@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from pipelines.land import partitions, plan
+from pipelines.land import bindings, partitions
 from pipelines.land.dead_letter_settings import TOPIC
 
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -39,21 +39,21 @@ def _reader(said: Any) -> Any:
     """`latest`, `{version: 3}` or `{id: 42}`."""
     match said:
         case "latest":
-            return plan.Reader()
+            return bindings.Reader()
         case {"version": int(number)} | {"id": int(number)} if len(said) == 1 and _is_number(number):
-            return plan.Reader(next(iter(said)), number)
+            return bindings.Reader(next(iter(said)), number)
     raise ValueError("a reader is `latest`, `{version: N}` or `{id: N}`")
 
 
 def _partition(said: Any) -> Any:
-    return None if said is None else partitions.parsed(_listed(said))
+    return None if said is None else partitions.parse_fields(_as_list(said))
 
 
 def _sort(said: Any) -> Any:
-    return None if said is None else partitions.names(_listed(said))
+    return None if said is None else partitions.names(_as_list(said))
 
 
-def _listed(said: Any) -> str | list[str]:
+def _as_list(said: Any) -> str | list[str]:
     if isinstance(said, str) or (isinstance(said, list) and all(isinstance(each, str) for each in said)):
         return said
     raise ValueError("is to be a list of columns, as in [customer_id]")
@@ -64,18 +64,18 @@ def _is_number(number: int) -> bool:
     return not isinstance(number, bool) and 0 < number < 2**31
 
 
-def _text(said: str) -> str:
+def _as_text(said: str) -> str:
     if not said.strip():
         raise ValueError("is empty")
     return said
 
 
-Reader = Annotated[plan.Reader, BeforeValidator(_reader)]
+Reader = Annotated[bindings.Reader, BeforeValidator(_reader)]
 Partition = Annotated[partitions.Fields | None, BeforeValidator(_partition)]
 Columns = Annotated[tuple[str, ...] | None, BeforeValidator(_sort)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Size = Annotated[int, BeforeValidator(_size), Field(gt=0)]
-Text = Annotated[str, AfterValidator(_text)]
+Text = Annotated[str, AfterValidator(_as_text)]
 Topic = Annotated[str, Field(pattern=TOPIC)]
 Topics = Annotated[str, Field(pattern=TOPIC.replace("-]", "*-]"))]
 """A topic, or a pattern of several."""

@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from pipelines.land import form, plan, starts, upsert, wording
+from pipelines.land import bindings, form, starts, upsert, wording
 from pipelines.land.bound import ANY, Bound, Rule, is_pattern, parts_of, with_defaults
 from pipelines.land.dead_letter_settings import DeadLetterPart
 from pipelines.land.decoders.decoder import Additional
@@ -26,7 +26,7 @@ from pipelines.land.sinks.sink import OURS
 from pipelines.land.starts import Start
 from pipelines.land.targets import Evolve
 from pipelines.land.type_settings import TypesPart
-from pipelines.places import named
+from pipelines.places import check_name
 from sigla.decoding.decoder import DEEPEST, Limits
 from sigla.settings import Address
 
@@ -53,7 +53,7 @@ class RegistryPart(Part):
         if ":" in self.context:
             raise ValueError(f"no context has a colon, as {self.context} has: subjects are what follows it")
         if self.data:
-            named(self.data)
+            check_name(self.data)
         return self
 
     @property
@@ -82,7 +82,7 @@ class KafkaPart(Part):
 
     kind: Literal["kafka"]
     brokers: Text
-    start: Annotated[Start, BeforeValidator(starts.read)] = Start()
+    start: Annotated[Start, BeforeValidator(starts.parse_start)] = Start()
     max_offsets: int | None = Field(default=None, gt=0, lt=2**63)
     options: dict[str, str] = Field(default_factory=dict)
     gaps: tuple[Topic, ...] = ()
@@ -111,8 +111,8 @@ class BindPart(Part):
 
     topic: Topics
     part: Literal["value", "key"] = "value"
-    strategy: plan.Strategy = plan.Strategy.TOPIC
-    reader: Reader = plan.Reader()
+    strategy: bindings.Strategy = bindings.Strategy.TOPIC
+    reader: Reader = bindings.Reader()
     records: tuple[Text, ...] = ()
     table: str = ""
     message: str = ""
@@ -131,7 +131,9 @@ class BindPart(Part):
             return self
         if self.part == "key":
             raise ValueError("`mode: upsert` is said of a topic's values: remove it from the binding of its keys")
-        if self.strategy is not plan.Strategy.TOPIC and (len(self.records) != 1 or "{record}" in self.binding.table):
+        if self.strategy is not bindings.Strategy.TOPIC and (
+            len(self.records) != 1 or "{record}" in self.binding.table
+        ):
             raise ValueError(
                 f"under {self.strategy.value} each record has a table of its own, and a delete does not say which "
                 "record it deletes. `mode: upsert` needs one of each: write `records: [shop.Order]` and `table: orders`"
@@ -144,10 +146,10 @@ class BindPart(Part):
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
-        by_record = self.strategy is not plan.Strategy.TOPIC
+        by_record = self.strategy is not bindings.Strategy.TOPIC
         if self.records and not by_record:
             raise ValueError("`records` is for strategies that go by them")
-        if self.strategy is plan.Strategy.RECORD and not self.records:
+        if self.strategy is bindings.Strategy.RECORD and not self.records:
             raise ValueError("with RecordName say in `records` which, by their full names")
         if by_record and self.message:
             raise ValueError("`message` is for the strategy TopicName: say in `records` which are read")
@@ -180,12 +182,12 @@ class BindPart(Part):
             raise ValueError(f"`table` speaks of {{{unknown[0]}}}, and `topic` has {stars} of `*`")
 
     @property
-    def binding(self) -> plan.Binding:
-        default = "{topic}" if self.strategy is plan.Strategy.TOPIC else "{topic}.{record}"
+    def binding(self) -> bindings.Binding:
+        default = "{topic}" if self.strategy is bindings.Strategy.TOPIC else "{topic}.{record}"
         table = self.table or default
         if not is_pattern(self.topic):
             table = table.replace("{topic}", self.topic)
-        return plan.Binding(
+        return bindings.Binding(
             self.topic,
             self.part,
             self.strategy,
@@ -203,17 +205,17 @@ class BindPart(Part):
 
 
 class ChecksPart(Part):
-    membership: plan.Policy = plan.Policy.FAIL
-    deleted: plan.Policy = plan.Policy.ALLOW
-    trailing: plan.Policy = plan.Policy.FAIL
+    membership: bindings.Policy = bindings.Policy.FAIL
+    deleted: bindings.Policy = bindings.Policy.ALLOW
+    trailing: bindings.Policy = bindings.Policy.FAIL
     max_bytes: Size = Limits().max_bytes
     values: int = Field(default=Limits().values, gt=0)
     depth: int = Field(default=Limits().depth, gt=0, le=DEEPEST)
 
     @property
-    def checks(self) -> plan.Checks:
-        limits = Limits(self.max_bytes, self.depth, self.values, trailing=self.trailing is plan.Policy.ALLOW)
-        return plan.Checks(self.membership, self.deleted, limits)
+    def checks(self) -> bindings.Checks:
+        limits = Limits(self.max_bytes, self.depth, self.values, trailing=self.trailing is bindings.Policy.ALLOW)
+        return bindings.Checks(self.membership, self.deleted, limits)
 
 
 class SinkPart(Part):
@@ -318,7 +320,7 @@ class Landing(Part):
 
     @model_validator(mode="after")
     def _states_agree(self) -> Self:
-        upsert.check((each.binding.table, self._state(each)) for each in self.bind if each.part == "value")
+        upsert.check_states((each.binding.table, self._state(each)) for each in self.bind if each.part == "value")
         if self.states and self.sink.kind != "iceberg":
             raise ValueError("`mode: upsert` changes rows, which tables of Iceberg alone can: say `kind: iceberg`")
         return self
@@ -347,7 +349,7 @@ class Landing(Part):
         return Bound(tuple(each.binding for each in self.bind if not is_pattern(each.topic)), rules)
 
     @property
-    def bindings(self) -> tuple[plan.Binding, ...]:
+    def bindings(self) -> tuple[bindings.Binding, ...]:
         """Of the topics that are bound by their names."""
         return self.bound.bindings(())
 
@@ -363,10 +365,10 @@ def read(path: Path) -> Landing:
         content = path.read_bytes()
     except OSError as problem:
         raise InvalidLanding(f"{path} cannot be read ({problem.strerror}).") from problem
-    return parse(content, str(path))
+    return parse_landing(content, str(path))
 
 
-def parse(content: str | bytes, name: str) -> Landing:
+def parse_landing(content: str | bytes, name: str) -> Landing:
     """name: of where the content is from, for the sentence. Raises InvalidLanding."""
     try:
         found = form.read(content)

@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import array, coalesce
 
 from pipelines.land import files, kafka
-from pipelines.land.batch import Batch, resume
+from pipelines.land.batch import Batch, next_number
 from pipelines.land.driver import Driver, Tasks
 from pipelines.land.landed import Landed
 from pipelines.land.settings import FilesPart, InvalidLanding, KafkaPart
-from pipelines.land.task import Sent, Task, in_arrow, sent
+from pipelines.land.task import Sent, Task, in_arrow, send_task
 from pipelines.places import Place, place
 
 Land = Callable[[Batch, Tasks], None]
@@ -66,7 +66,7 @@ def from_kafka(
 
         try:
             with stopping.batch():
-                land(kafka.batch(checkpoint, cluster, number, source.gaps), partial(landed, frame))
+                land(kafka.batch(checkpoint, cluster, number, source.gaps), partial(land_frame, frame))
         except Exception as failure:
             failures.append(failure)
             raise
@@ -81,7 +81,7 @@ def from_kafka(
     else:
         landed_before = (each for manifest in driver.manifests.all() for each in manifest.ranges)
         whole = {name: range(topic.partitions) for name, topic in topics.items()}
-        start = kafka.start(source.start, landed_before, topics, partial(cluster.offsets, whole))
+        start = kafka.starting_offsets(source.start, landed_before, topics, partial(cluster.offsets, whole))
     frame = kafka.records(spark, options, bound, start=start, most=source.max_offsets)
     writer = frame.writeStream.queryName(landing.name).foreachBatch(on_batch).option("checkpointLocation", kept.url)
     every = f"{landing.trigger.every.total_seconds():.0f} seconds"
@@ -123,7 +123,7 @@ def from_files(
     query = driver.manifests.query(raw.uri(""))
     while True:
         # In this order: what another driver lands in between is seen.
-        start = resume(query, driver.manifests, driver.sink)
+        start = next_number(query, driver.manifests, driver.sink)
         new = files.new(raw, driver.manifests.entries())
         for number, several in enumerate(files.batches(new, source.batch_files), start):
             shares = files.shares(several, context.defaultParallelism)
@@ -131,8 +131,8 @@ def from_files(
             def tasks(task: Task, shares: Sequence[files.Share] = shares) -> list[Landed]:
                 if not shares:  # files without a row, which Spark cannot divide
                     return []
-                with sent(context, task) as each:
-                    done = context.parallelize(shares, len(shares)).map(_own(each, raw)).collect()
+                with send_task(context, task) as each:
+                    done = context.parallelize(shares, len(shares)).map(_land_files(each, raw)).collect()
                 return [Landed.decoded(one) for one in done]
 
             entries = tuple(file.entry for file in several)
@@ -144,9 +144,9 @@ def from_files(
             return
 
 
-def landed(frame: DataFrame, task: Task) -> list[Landed]:
+def land_frame(frame: DataFrame, task: Task) -> list[Landed]:
     """What its tasks did. frame: with the columns of RAW, and no others: so those of tables may change in between."""
-    with sent(frame.sparkSession.sparkContext, task) as each:
+    with send_task(frame.sparkSession.sparkContext, task) as each:
         rows = without_nulls(frame).mapInArrow(in_arrow(each), "landed binary").collect()
     return [Landed.decoded(row.landed) for row in rows]
 
@@ -159,6 +159,6 @@ def without_nulls(frame: DataFrame) -> DataFrame:
     return frame.withColumn("headers", coalesce("headers", array().cast(frame.schema["headers"].dataType)))
 
 
-def _own(task: Sent, raw: Place) -> Callable[[files.Share], bytes]:
+def _land_files(task: Sent, raw: Place) -> Callable[[files.Share], bytes]:
     """What a task does that reads its files itself."""
     return lambda share: task().land(files.read(raw, share)).encoded()

@@ -37,17 +37,17 @@ class Start:
         return self.everywhere if isinstance(self.everywhere, str) and not self.topics else None
 
 
-def read(said: Any) -> Start:
+def parse_start(said: Any) -> Start:
     """Of settings. Raises ValueError."""
     if isinstance(said, Start):
         return said
     if _is_everywhere(said):
-        return Start(_at(said))
+        return Start(_parse_at(said))
     if not isinstance(said, dict) or not said:
         raise ValueError(HOW)
     if not all(isinstance(topic, str) for topic in said):
         raise ValueError(HOW)
-    return Start(topics={topic: _offsets(at) if _has_offsets(at) else _at(at) for topic, at in said.items()})
+    return Start(topics={topic: _offsets(at) if _has_offsets(at) else _parse_at(at) for topic, at in said.items()})
 
 
 def _is_everywhere(said: Any) -> bool:
@@ -58,7 +58,7 @@ def _has_offsets(said: Any) -> bool:
     return isinstance(said, dict) and [*said] != ["time"]
 
 
-def _at(said: Any) -> At:
+def _parse_at(said: Any) -> At:
     match said:
         case "earliest" | "latest":
             return str(said)
@@ -83,7 +83,7 @@ def _offsets(said: dict[Any, Any]) -> Mapping[int, int]:
     return said
 
 
-def offsets(start: Start, partitions: Mapping[str, int], ask: Ask) -> dict[str, dict[str, int]]:
+def start_offsets(start: Start, partitions: Mapping[str, int], ask: Ask) -> dict[str, dict[str, int]]:
     """Where each partition begins: an offset, or one of NUMBERS. partitions: how many each topic has.
 
     Raises NoSuchStart.
@@ -110,12 +110,12 @@ def offsets(start: Start, partitions: Mapping[str, int], ask: Ask) -> dict[str, 
             begun[topic] = {name: later[name] if later[name] >= 0 else last[name] for name in names}
         else:
             first, last = (found(NUMBERS[end], topic) for end in ("earliest", "latest"))
-            _check(topic, at, first, last)
+            _check_offsets(topic, at, first, last)
             begun[topic] = dict.fromkeys(names, NUMBERS["earliest"]) | {str(n): offset for n, offset in at.items()}
     return begun
 
 
-def _check(topic: str, at: Mapping[int, int], first: Mapping[str, int], last: Mapping[str, int]) -> None:
+def _check_offsets(topic: str, at: Mapping[int, int], first: Mapping[str, int], last: Mapping[str, int]) -> None:
     for number, offset in at.items():
         if (name := str(number)) not in first:
             raise NoSuchStart(

@@ -47,7 +47,7 @@ _GROWS: Final = (Operation.APPEND, Operation.REPLACE)
 """What happens to a history without a row going from it. Compaction replaces files, and no rows."""
 
 
-def following(
+def follow_states(
     spark: SparkSession, sink: Sink, manifests: Manifests, states: Sequence[State]
 ) -> Callable[[], tuple[Followed, ...]]:
     """Brings states up to their histories. Raises InvalidLanding where the sink cannot have any."""
@@ -83,10 +83,10 @@ class States:
         now = history.current_snapshot() if history else None
         if history is None or now is None:
             return None
-        made = upsert.layout(state, arrow_schema(history))
+        made = upsert.state_layout(state, arrow_schema(history))
         if made is None:
             return None
-        settings = _settings(state, made)
+        settings = _encoded_settings(state, made)
         self._check(state, settings)
         current = self._table(state.table, made.state, {MADE: settings})
         since = current.properties.get(FOLLOWED)
@@ -153,7 +153,7 @@ class States:
         return self._quoted(self._sink.name(table))
 
     def _quoted(self, name: Sequence[str]) -> str:
-        return ".".join(map(upsert.quoted, (self._sink.catalog.name, *name)))
+        return ".".join(map(upsert.quoted_name, (self._sink.catalog.name, *name)))
 
     @contextmanager
     def _view(self, frame: DataFrame) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _has_grown(history: Table, since: int) -> bool:
     return False
 
 
-def _settings(state: State, made: Layout) -> str:
+def _encoded_settings(state: State, made: Layout) -> str:
     said: dict[str, Any] = {"keys": state.keys or made.key[:1], "unwrap": state.unwrap.value}
     return orjson.dumps(said).decode()
 

@@ -54,19 +54,19 @@ class Tally:
         self._metrics: dict[tuple[Any, ...], _Sum] = {}
         self._met: set[Met] = set()
 
-    def read(self, batch: pa.RecordBatch) -> None:
-        """Every record of a batch of RAW, once."""
-        table = pa.Table.from_batches([batch.select(["topic", "partition", "offset"])])
+    def read(self, records: pa.RecordBatch) -> None:
+        """Records of RAW, each once."""
+        table = pa.Table.from_batches([records.select(["topic", "partition", "offset"])])
         found = table.group_by(["topic", "partition"]).aggregate(
             [("offset", "min"), ("offset", "max"), ("offset", "count")]
         )
         for row in found.to_pylist():
             key = row["topic"], row["partition"]
-            first, last, records = self._spans.get(key, (row["offset_min"], row["offset_max"], 0))
+            first, last, count = self._spans.get(key, (row["offset_min"], row["offset_max"], 0))
             self._spans[key] = (
                 min(first, row["offset_min"]),
                 max(last, row["offset_max"]),
-                records + row["offset_count"],
+                count + row["offset_count"],
             )
 
     def wrote(self, table: str, topic: str, columns: Mapping[str, Any]) -> None:

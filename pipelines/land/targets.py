@@ -17,8 +17,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from pipelines.land.comments import comment_of, commented, line
+from pipelines.land.comments import comment_line, comment_of, commented
 from pipelines.land.decoders.notes import note_of
+from pipelines.land.landed import KEY
 from pipelines.land.raw import RAW
 
 SYSTEM: Final = pa.schema(
@@ -53,6 +54,17 @@ class Target:
     schema: pa.Schema
 
 
+def beside_key(kind: pa.StructType) -> pa.StructType:
+    """A value's type in a table that has its keys, too: a member of its own called `_key` is `_key__value` there."""
+    return pa.struct([each.with_name(beside_key_name(each.name)) for each in kind])
+
+
+def beside_key_name(path: str) -> str:
+    """What a column of a value is called there, or one within it."""
+    name, dot, within = path.partition(".")
+    return f"{name}__value{dot}{within}" if name.casefold() == KEY else path
+
+
 def evolve(present: pa.Schema | None, reader: pa.StructType, *, version: int, policy: Evolve = Evolve.ADD) -> pa.Schema:
     """The columns that a table needs for one more reader; those of several are found one after another.
 
@@ -68,12 +80,12 @@ def evolve(present: pa.Schema | None, reader: pa.StructType, *, version: int, po
 def project(rows: pa.StructArray, target: Target) -> list[pa.Array]:
     """The rows of any reader of the table, column by column, in the order of `target.schema`.
 
-    What has no column is left out (see `dropped`); a column without a member, and a null row, are null.
+    What has no column is left out (see `dropped_members`); a column without a member, and a null row, are null.
     """
     return _filled(rows, tuple(target.schema))
 
 
-def dropped(reader: pa.StructType, target: Target) -> tuple[str, ...]:
+def dropped_members(reader: pa.StructType, target: Target) -> tuple[str, ...]:
     """The members of a reader that have no column, as in `address.zip`; empty unless the table is pinned."""
     return tuple(_without_place(_members(reader), tuple(target.schema)))
 
@@ -113,7 +125,7 @@ def _merged(columns: Fields, members: Fields, version: int, reserved: frozenset[
 
 def _commented(column: pa.Field, member: pa.Field) -> pa.Field:
     """With the member's comment; where it has none the column keeps its own."""
-    return commented(column, line(note_of(member)) or comment_of(column))
+    return commented(column, comment_line(note_of(member)) or comment_of(column))
 
 
 def _places(columns: Fields, members: Fields, fits: Callable[[pa.DataType, pa.DataType], bool]) -> list[int | None]:
@@ -200,16 +212,16 @@ def _without_place(members: Fields, columns: Fields, above: str = "") -> Iterabl
         if place is None:
             yield above + member.name
         else:
-            yield from _within(member.type, columns[place].type, f"{above}{member.name}.")
+            yield from _dropped_within(member.type, columns[place].type, f"{above}{member.name}.")
 
 
-def _within(member: pa.DataType, column: pa.DataType, above: str) -> Iterable[str]:
+def _dropped_within(member: pa.DataType, column: pa.DataType, above: str) -> Iterable[str]:
     if pa.types.is_struct(member):
         yield from _without_place(_members(member), _members(column), above)
     elif _is_list(member):
-        yield from _within(member.value_type, column.value_type, above)
+        yield from _dropped_within(member.value_type, column.value_type, above)
     elif pa.types.is_map(member):
-        yield from _within(member.item_type, column.item_type, above)
+        yield from _dropped_within(member.item_type, column.item_type, above)
 
 
 @lru_cache(maxsize=10_000)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from pipelines.land import transform
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.decoders.times import Times
 from pipelines.land.landed import Landed
@@ -19,6 +18,7 @@ from pipelines.land.outputs import Format, Outputs
 from pipelines.land.plan import Plan
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Schemas
+from pipelines.land.transform import land_share
 from pipelines.places import Place
 from sigla import opening
 from sigla.decoding.decoder import Limits
@@ -27,7 +27,7 @@ from sigla.settings import Address
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
 
-Batches = Iterable[pa.RecordBatch]
+Records = Iterable[pa.RecordBatch]
 
 COLLECTED_AFTER: Final = 200_000
 """So many more objects than before."""
@@ -43,12 +43,12 @@ class Task:
     format: Format
     now: datetime
 
-    def land(self, batches: Batches) -> Landed:
-        """batches: of RAW. Raises what `transform.land` raises."""
+    def land(self, share: Records) -> Landed:
+        """share: of the batch, records of RAW. Raises what `land_share` raises."""
         plan = self.plan
         worker = _worker(self.registry, plan.context, plan.checks.limits, plan.additional, plan.times)
-        outputs = Outputs(self.lake, self.plan.query, self.plan.batch, self.format, self.plan.layouts)
-        return transform.land(batches, self.plan, worker.readers(self.now), outputs, self.now)
+        outputs = Outputs(self.lake, plan.query, plan.batch, self.format, plan.layouts)
+        return land_share(share, plan, worker.readers(self.now), outputs, self.now)
 
 
 Sent = Callable[[], Task]
@@ -56,16 +56,16 @@ Sent = Callable[[], Task]
 
 
 @contextmanager
-def sent(context: "SparkContext", task: Task) -> Iterator[Sent]:
+def send_task(context: "SparkContext", task: Task) -> Iterator[Sent]:
     """Sends a task to the workers, once to each."""
     broadcast = context.broadcast(task)
     try:
-        yield partial(_value, broadcast)
+        yield partial(_value_of, broadcast)
     finally:
         broadcast.destroy()
 
 
-def _value(broadcast: "Broadcast[Task]") -> Task:
+def _value_of(broadcast: "Broadcast[Task]") -> Task:
     task: Task = broadcast.value
     return task
 
@@ -73,10 +73,10 @@ def _value(broadcast: "Broadcast[Task]") -> Task:
 def in_arrow(task: Sent) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: raw columns in, one row with a `Landed` out."""
 
-    def landed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.RecordBatch.from_pydict({"landed": [task().land(batches).encoded()]})
+    def land(share: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict({"landed": [task().land(share).encoded()]})
 
-    return landed
+    return land
 
 
 OPENED: Final = ExitStack()

@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 
 from pipelines.land.landed import KEY
-from pipelines.land.sinks.sink import columns as value_columns
+from pipelines.land.sinks.sink import value_columns
 from pipelines.land.targets import SYSTEM
 
 
@@ -52,7 +52,7 @@ class State:
         return f"{self.history}_state_deleted"
 
 
-def check(tables: Iterable[tuple[str, State | None]]) -> None:
+def check_states(tables: Iterable[tuple[str, State | None]]) -> None:
     """tables: of each binding of values, with the state that it wants. Raises ValueError where they disagree."""
     states: dict[str, State | None] = {}
     for table, state in tables:
@@ -119,12 +119,12 @@ class Layout:
     @property
     def left_out(self) -> str:
         """A condition: what the record does is not known, or to which row."""
-        nulls = [f"{quoted(name)} IS NULL" for name in self.key]
+        nulls = [f"{quoted_name(name)} IS NULL" for name in self.key]
         keyless = f" {'OR' if self.whole_key else 'AND'} ".join(nulls)
         return f"({OP} IS NULL OR ({OP} IN ('{UPSERT}', '{DELETE}') AND ({keyless})))"
 
 
-def layout(state: State, history: pa.Schema) -> Layout | None:
+def state_layout(state: State, history: pa.Schema) -> Layout | None:
     """history: all columns of the table as it is now. None before the first value. Raises StateMismatch."""
     bound = [field for field in history if state.bound and _BOUND_KEY.fullmatch(field.name)]
     values = _values(state, history, bound)
@@ -139,10 +139,10 @@ def layout(state: State, history: pa.Schema) -> Layout | None:
         [*(pa.field(field.name, field.type, metadata=field.metadata) for field in (*values.values(), *bound, *SYSTEM))]
     )
     key = state.keys or (tuple(field.name for field in bound) if state.bound else (_RAW_KEY,))
-    select = {field.name: quoted(field.name) for field in columns} | {OP: _op(state)}
+    select = {field.name: quoted_name(field.name) for field in columns} | {OP: _op(state)}
     if state.unwrap is Unwrap.DEBEZIUM:
-        select |= {name: f"after.{quoted(name)}" for name in values}
-    members = _members(bound)
+        select |= {name: f"after.{quoted_name(name)}" for name in values}
+    members = _members_of_key(bound)
     for name in state.keys:
         elsewhere = _key_of_delete(state, name, columns.field(name).type, history, members)
         select[name] = f"IF({OP_OF_CHANGE} = '{UPSERT}', {select[name]}, {elsewhere})"
@@ -191,7 +191,7 @@ def _op(state: State) -> str:
     )
 
 
-def _members(bound: Sequence[pa.Field]) -> dict[str, pa.Field]:
+def _members_of_key(bound: Sequence[pa.Field]) -> dict[str, pa.Field]:
     """What a decoded key says, by the names of its fields."""
     return {member.name: member for field in bound if field.name == KEY for member in field.type}
 
@@ -202,11 +202,11 @@ def _key_of_delete(state: State, name: str, kind: pa.DataType, history: pa.Schem
     if state.unwrap is Unwrap.DEBEZIUM and "before" in history.names:
         before = history.field("before").type
         if pa.types.is_struct(before) and before.get_field_index(name) >= 0:
-            found.append(f"before.{quoted(name)}")
+            found.append(f"before.{quoted_name(name)}")
     # A key that is not a record has one field, whatever it is called.
     alone = next(iter(members)) if len(members) == 1 and len(state.keys) == 1 else None
     if member := name if name in members else alone:
-        found.append(f"{KEY}.{quoted(member)}")
+        found.append(f"{KEY}.{quoted_name(member)}")
     return f"CAST(coalesce({', '.join(found)}) AS {spark_type(kind)})" if found else "NULL"
 
 
@@ -230,6 +230,6 @@ _SPARK_TYPES: Final = {
 }
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """A name as Spark's SQL takes any."""
     return f"`{name.replace('`', '``')}`"

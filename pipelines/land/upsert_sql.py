@@ -7,7 +7,7 @@ Aliases: `s` is a change, `t` the table's row, `d` what is remembered of a delet
 from collections.abc import Collection
 from typing import Final
 
-from pipelines.land.upsert import DELETE, NOTHING, OP, OP_OF_CHANGE, TRUNCATE, UPSERT, Layout, quoted
+from pipelines.land.upsert import DELETE, NOTHING, OP, OP_OF_CHANGE, TRUNCATE, UPSERT, Layout, quoted_name
 
 
 def newer(one: str, other: str, recreated: Collection[str] = ()) -> str:
@@ -32,7 +32,9 @@ _TIME_FIRST: Final = ("_sr_ts", "_sr_topic", "_sr_partition", "_sr_offset")
 
 def changes(made: Layout, history: str) -> str:
     """Every record as a change. history: the view of its rows."""
-    selected = ", ".join(f"{expression} AS {quoted(name)}" for name, expression in made.select.items() if name != OP)
+    selected = ", ".join(
+        f"{expression} AS {quoted_name(name)}" for name, expression in made.select.items() if name != OP
+    )
     return (
         f"SELECT {selected}, {OP_OF_CHANGE} AS {OP} FROM (SELECT *, {made.select[OP]} AS {OP_OF_CHANGE} FROM {history})"
     )
@@ -40,8 +42,8 @@ def changes(made: Layout, history: str) -> str:
 
 def last_changes(made: Layout, changes: str, recreated: Collection[str] = ()) -> str:
     """Of each key its newest change; and the newest that truncates, which has no key. changes: a view."""
-    key = ", ".join(map(quoted, made.key))
-    names = ", ".join(map(quoted, made.state.names))
+    key = ", ".join(map(quoted_name, made.key))
+    names = ", ".join(map(quoted_name, made.state.names))
     offset = "_sr_offset DESC"
     if recreated:
         again = ", ".join(f"'{topic}'" for topic in sorted(recreated))
@@ -57,7 +59,7 @@ def last_changes(made: Layout, changes: str, recreated: Collection[str] = ()) ->
 
 def remember_deletes(made: Layout, deleted: str, last: str, recreated: Collection[str] = ()) -> str:
     """Deletions become part of the table `deleted`."""
-    names = ", ".join(map(quoted, made.deleted.names))
+    names = ", ".join(map(quoted_name, made.deleted.names))
     return (
         f"MERGE INTO {deleted} t USING (SELECT {names} FROM {last} WHERE {OP} <> '{UPSERT}') s ON {_same_key(made)} "
         f"WHEN MATCHED AND {newer('s', 't', recreated)} THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
@@ -90,4 +92,4 @@ def merge(made: Layout, table: str, last: str, deleted: str | None, recreated: C
 
 
 def _same_key(made: Layout, one: str = "s", other: str = "t") -> str:
-    return " AND ".join(f"{one}.{quoted(name)} <=> {other}.{quoted(name)}" for name in made.key)
+    return " AND ".join(f"{one}.{quoted_name(name)} <=> {other}.{quoted_name(name)}" for name in made.key)

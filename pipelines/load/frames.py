@@ -105,12 +105,12 @@ def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(some, schema)
 
 
-def ddl(schema: pa.Schema) -> str:
+def spark_ddl(schema: pa.Schema) -> str:
     """The same for Spark."""
     return ", ".join(f"`{field.name}` {_type(field.type)}" for field in schema)
 
 
-def key(row: Row, columns: Sequence[str]) -> tuple[Any, ...]:
+def key_of(row: Row, columns: Sequence[str]) -> tuple[Any, ...]:
     return tuple(row[column] for column in columns)
 
 

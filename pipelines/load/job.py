@@ -23,16 +23,16 @@ from pyspark.sql import DataFrame
 
 from pipelines import address
 from pipelines.audit.tables import NotEmpty
-from pipelines.connectors.installation import connectors
+from pipelines.connectors.installation import kafka_jars
 from pipelines.connectors.maven import Unavailable
 from pipelines.load import report as reports
 from pipelines.load.load import load, summed
-from pipelines.load.source import NoSource, Silent, is_kafka, read, told
+from pipelines.load.source import NoSource, Silent, explained_failures, is_kafka, read_records
 from pipelines.load.steps import Open
 from pipelines.load.work import OURS, Everywhere, Files, Here, Worker
-from pipelines.progress import shown
-from pipelines.spark import gave_up, running, submitted
-from pipelines.told import MISUSED, NOT_DONE, Kinds, ended
+from pipelines.progress import show_progress
+from pipelines.spark import gave_up, is_submitted, running_session
+from pipelines.told import MISUSED, NOT_DONE, Kinds, exit_status_of
 from sigla import opening
 from sigla.settings import Address
 from sigla.upkeep.importing import Outcome, Report
@@ -55,25 +55,27 @@ def main(argv: Sequence[str]) -> int:
     """0: all is here now. 1: something else stands in the place of some of it, or a store is silent. 2: misused."""
     parser = _parser()
     asked = parser.parse_args(argv)
-    where = address.address(parser, asked)
-    return ended(lambda: _loaded(asked, where), OWN, again=AGAIN, spark=gave_up)
+    where = address.parse_address(parser, asked)
+    return exit_status_of(lambda: _loaded(asked, where), OWN, again=AGAIN, spark=gave_up)
 
 
 def _loaded(asked: argparse.Namespace, where: Address) -> int:
-    jars = connectors() if is_kafka(asked.source) and not submitted(os.environ) else []
+    jars = kafka_jars() if is_kafka(asked.source) and not is_submitted(os.environ) else []
     with (
-        running(os.environ, name="load", jars=jars, settings=PLAINLY) as spark,
+        running_session(os.environ, name="load", jars=jars, settings=PLAINLY) as spark,
         nullcontext(asked.work) if asked.work else TemporaryDirectory(prefix="sigla-load-") as work,
-        shown(spark) as progress,
-        told(asked.source),
+        show_progress(spark) as progress,
+        explained_failures(asked.source),
     ):
-        files, raw = Files(spark, work, progress), read(spark, asked.source, dict(asked.option))
-        report = run(files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report or "")
+        files, raw = Files(spark, work, progress), read_records(spark, asked.source, dict(asked.option))
+        report = load_records(
+            files, raw, where, dry_run=asked.dry_run, writers=asked.writers, report=asked.report or ""
+        )
     print(json.dumps({**report.form(), "dryRun": asked.dry_run}) if asked.json else "\n".join(lines(report)))
     return int(not report.is_complete)
 
 
-def run(
+def load_records(
     files: Files, raw: DataFrame, address: Address, *, dry_run: bool = False, writers: int = WRITERS, report: str = ""
 ) -> Report:
     """Loads records into a registry. report: a place for its table, or none.
@@ -117,23 +119,27 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pipelines load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("source", type=address.named, metavar="SOURCE")
-    address.add_to(parser)
+    parser.add_argument("source", type=address.name_argument, metavar="SOURCE")
+    address.add_address_options(parser)
     parser.add_argument(
-        "--writers", type=_number, default=WRITERS, metavar="N", help=f"tasks that write to AWS at once ({WRITERS})"
+        "--writers",
+        type=_number_argument,
+        default=WRITERS,
+        metavar="N",
+        help=f"tasks that write to AWS at once ({WRITERS})",
     )
     parser.add_argument(
         "--option", type=_option, action="append", default=[], metavar="K=V", help="of Spark's Kafka source"
     )
     parser.add_argument(
         "--work",
-        type=address.named,
+        type=address.name_argument,
         metavar="DIR",
         help=f"a folder all tasks see; what lies between the steps is in its {OURS}",
     )
     parser.add_argument(
         "--report",
-        type=address.named,
+        type=address.name_argument,
         metavar="PLACE",
         help="an empty folder, or s3://…: every fact, as *.json or Parquet",
     )
@@ -142,14 +148,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _number(text: str) -> int:
+def _number_argument(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 2**31:
         raise argparse.ArgumentTypeError(f"{text} is no number of tasks")
     return int(text)
 
 
 def _option(text: str) -> tuple[str, str]:
-    name, equals, value = address.named(text).partition("=")
+    name, equals, value = address.name_argument(text).partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text} is no K=V")
     if name.lower() in SAID_BY_SOURCE:

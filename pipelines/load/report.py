@@ -15,7 +15,7 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
 from pipelines.audit import tables
-from pipelines.load.frames import REPORT, STEP, batches, ddl, rows
+from pipelines.load.frames import REPORT, STEP, batches, rows, spark_ddl
 from pipelines.places import Place, place
 
 MARK: Final = "_sigla-load"
@@ -39,13 +39,13 @@ def write(report: DataFrame, out: Place) -> None:
     for name in list(out.names("part-")):
         out.delete(name)
     if out.url.endswith(".json"):
-        report.mapInArrow(partial(_lines, out=out), ddl(_WRITTEN)).collect()
+        report.mapInArrow(partial(_json_lines, out=out), spark_ddl(_WRITTEN)).collect()
     else:
         tables.write(report, FACTS, out)
     out.delete(MARK)
 
 
-def _lines(given: Iterable[pa.RecordBatch], *, out: Place) -> Iterator[pa.RecordBatch]:
+def _json_lines(given: Iterable[pa.RecordBatch], *, out: Place) -> Iterator[pa.RecordBatch]:
     coming = rows(given)
     if (first := next(coming, None)) is None:
         return

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipelines.load.frames import Row, batches, ddl, rows
+from pipelines.load.frames import Row, batches, rows, spark_ddl
 from sigla.errors import FormTooNew
 from sigla.journal.replay import FORM, read_line
 
@@ -53,7 +53,7 @@ def is_kafka(source: str) -> bool:
     return source.startswith("kafka://")
 
 
-def read(spark: SparkSession, source: str, options: dict[str, str] | None = None) -> DataFrame:
+def read_records(spark: SparkSession, source: str, options: dict[str, str] | None = None) -> DataFrame:
     """The records of a dump or of the topic, in no order, with the columns of RECORDS. Raises NoSource.
 
     options: of Spark's Kafka source. What `told` tells of is raised when they are read.
@@ -62,7 +62,7 @@ def read(spark: SparkSession, source: str, options: dict[str, str] | None = None
         found = _kafka(source)
         kafka = {"kafka.bootstrap.servers": found.netloc, "subscribe": found.path.strip("/") or "_schemas"}
         raw = spark.read.format("kafka").options(**kafka, startingOffsets="earliest", **(options or {})).load()
-        return _raw(raw, source)
+        return _raw_records(raw, source)
     path = Path(source)
     if "://" not in source and not path.exists():
         raise NoSource(f"There is no file {source}.")
@@ -70,9 +70,9 @@ def read(spark: SparkSession, source: str, options: dict[str, str] | None = None
         raise NoSource(f"There is no file in {source}.")
     files = spark.read.option("recursiveFileLookup", value=True)
     if path.suffix == ".parquet" or any(path.rglob("*.parquet")):
-        return _once(_raw(files.parquet(source), source), source)
+        return _once(_raw_records(files.parquet(source), source), source)
     # Spark's own reader of JSON lets a line vanish that is cut off behind its offset.
-    return _once(files.text(source).mapInArrow(partial(_records, source), ddl(RECORDS)), source)
+    return _once(files.text(source).mapInArrow(partial(_records_of_lines, source), spark_ddl(RECORDS)), source)
 
 
 def _kafka(source: str) -> SplitResult:
@@ -85,7 +85,7 @@ def _kafka(source: str) -> SplitResult:
 
 
 @contextmanager
-def told(source: str) -> Iterator[None]:
+def explained_failures(source: str) -> Iterator[None]:
     """What Spark says, inside, of a file that it cannot read to its end: NoSource; of Kafka: Silent."""
     try:
         yield
@@ -98,7 +98,7 @@ def told(source: str) -> Iterator[None]:
         raise
 
 
-def _raw(records: DataFrame, source: str) -> DataFrame:
+def _raw_records(records: DataFrame, source: str) -> DataFrame:
     types = dict(records.dtypes)
     if missing := [name for name in RECORDS.names if name not in types]:
         raise NoSource(f"{source} is no dump of a topic: it has no column {missing[0]}.")
@@ -129,7 +129,7 @@ def _each_once(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
         yield batch if len(found) == batch.num_rows else pa.RecordBatch.from_pylist(found, batch.schema)
 
 
-def _records(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _records_of_lines(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """given: lines. Raises NoSource."""
 
     def read() -> Iterator[dict[str, object]]:

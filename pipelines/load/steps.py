@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Final, TypeVar
 
-from pipelines.load.frames import Row, frozen, key, thawed
+from pipelines.load.frames import Row, frozen, key_of, thawed
 from pipelines.load.transform import SUBJECT
 from sigla.errors import BodyMissing
 from sigla.journal.replay import ConfigSet, Put, Skipped
@@ -96,7 +96,7 @@ def compare(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
             yield {name: by_version[put.version][1][name] for name in CARRIED}
         yield from told.rows
 
-    return open.together(_by(SUBJECT, rows), work)
+    return open.together(_grouped_by(SUBJECT, rows), work)
 
 
 CARRIED: Final = ("offset", *SUBJECT, "version", "id", "late", "targets", "put")
@@ -170,7 +170,7 @@ def write(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
             importing.write(open.stores, batch[0].put.subject, batch, told)
         return told.rows
 
-    return open.together(_by(SUBJECT, rows), work)
+    return open.together(_grouped_by(SUBJECT, rows), work)
 
 
 def targets(stores: Stores, row: Row) -> TargetOf:
@@ -200,8 +200,8 @@ def _stands(stores: Stores, key: BodyKey) -> bool:
     return True
 
 
-def _by(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[list[Row]]:
-    return ([*some] for _, some in groupby(rows, lambda row: key(row, columns)))
+def _grouped_by(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[list[Row]]:
+    return ([*some] for _, some in groupby(rows, lambda row: key_of(row, columns)))
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def settle(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
         importing.settle(open.stores, events[0].scope, wanted, told)
         return told.rows
 
-    return open.together(_by(SUBJECT, rows), work)
+    return open.together(_grouped_by(SUBJECT, rows), work)
 
 
 def list_contexts(open: Open, rows: Iterable[Row]) -> Iterator[Row]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from pipelines.load.frames import CLAIMS, EVENTS, LIVES, LOST, Row, batches, ddl, frozen, key, rows, thawed
+from pipelines.load.frames import CLAIMS, EVENTS, LIVES, LOST, Row, batches, frozen, key_of, rows, spark_ddl, thawed
 from sigla.journal import replay
 from sigla.journal.replay import (
     Cleared,
@@ -43,11 +43,11 @@ Work = Callable[[Iterable[Row]], Iterator[Row]]
 
 
 def events(raw: DataFrame) -> DataFrame:
-    """raw: as `source.read` gives it."""
-    return raw.mapInArrow(partial(_each, _read, EVENTS), ddl(EVENTS))
+    """raw: as `source.read_records` gives it."""
+    return raw.mapInArrow(partial(_each_row, _parse_records, EVENTS), spark_ddl(EVENTS))
 
 
-def _read(raw: Iterable[Row]) -> Iterator[Row]:
+def _parse_records(raw: Iterable[Row]) -> Iterator[Row]:
     for row in raw:
         if row["key"] is None or row["offset"] is None:
             event: Event = Skipped(row["offset"] or 0, "no key", NOT_A_RECORD)
@@ -210,13 +210,13 @@ def arranged(frame: DataFrame, keys: Sequence[str], *order: str) -> DataFrame:
 
 def _by_group(frame: DataFrame, keys: Sequence[str], work: Work, schema: pa.Schema) -> DataFrame:
     together = partial(_groups, tuple(keys), work)
-    return arranged(frame, keys, "offset").mapInArrow(partial(_each, together, schema), ddl(schema))
+    return arranged(frame, keys, "offset").mapInArrow(partial(_each_row, together, schema), spark_ddl(schema))
 
 
 def _groups(keys: Sequence[str], work: Work, arranged: Iterable[Row]) -> Iterator[Row]:
-    for _, group in groupby(arranged, lambda row: key(row, keys)):
+    for _, group in groupby(arranged, lambda row: key_of(row, keys)):
         yield from work(group)
 
 
-def _each(work: Work, schema: pa.Schema, given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _each_row(work: Work, schema: pa.Schema, given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return batches(work(rows(given)), schema)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
-from pipelines.load.frames import STEP, batches, ddl, rows
+from pipelines.load.frames import STEP, batches, rows, spark_ddl
 from pipelines.load.steps import Open, Step
 from pipelines.progress import UNSEEN, Progress
 from sigla import opening
@@ -70,11 +70,11 @@ class Here:
         shutil.rmtree(made, ignore_errors=True)
         made.mkdir(parents=True)
         progress.step(name, sum(parquet.read_metadata(path).num_rows for path in _parts(given)))
-        found = step(self.open, progress.counted(rows(_stored(given))))
+        found = step(self.open, progress.counted(rows(_stored_batches(given))))
         with parquet.ParquetWriter(made / "part.parquet", STEP) as writer:
             for batch in batches(found, STEP):
                 writer.write_batch(batch)
-        return self.files.read(name, ddl(STEP))
+        return self.files.read(name, spark_ddl(STEP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Everywhere:
 
     def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame:
         # Parts are put together whole, so that groups stay together.
-        done = frame.coalesce(self.writers).mapInArrow(partial(_task, step, self.address), ddl(STEP))
+        done = frame.coalesce(self.writers).mapInArrow(partial(_task, step, self.address), spark_ddl(STEP))
         return self.files.kept(name, done)
 
 
@@ -97,7 +97,7 @@ def _task(step: Step, address: Address, given: Iterator[pa.RecordBatch]) -> Iter
         yield from batches(step(open, rows(given)), STEP)
 
 
-def _stored(folder: Path) -> Iterator[pa.RecordBatch]:
+def _stored_batches(folder: Path) -> Iterator[pa.RecordBatch]:
     for path in _parts(folder):
         with parquet.ParquetFile(path, memory_map=True) as file:
             yield from file.iter_batches(GROUP_ROWS)

@@ -22,9 +22,9 @@ from pipelines import address, output
 from pipelines import spark as sessions
 from pipelines.audit import listing, tables
 from pipelines.places import Place, place
-from pipelines.progress import UNSEEN, Progress, shown
+from pipelines.progress import UNSEEN, Progress, show_progress
 from pipelines.scrub import transform
-from pipelines.told import ended
+from pipelines.told import exit_status_of
 from sigla import opening
 from sigla.settings import Address
 from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
@@ -66,7 +66,7 @@ def scrub(spark: SparkSession, asked: Asked, progress: Progress = UNSEEN) -> lis
         suspects = transform.suspects(spark, _relations(spark, asked, held, progress))
         progress.step("looking again")
         found = list(confirmed(held, suspects, grace_ms=asked.grace_ms))
-    tables.stream(map(_row, found), FLAWS, asked.out.under("tables/flaws"))
+    tables.stream(map(_flaw_row, found), FLAWS, asked.out.under("tables/flaws"))
     return found
 
 
@@ -115,7 +115,7 @@ class _Streamed:
         return tables.read(self._spark, place, schema).persist()
 
 
-def _row(flaw: Flaw) -> tuple[Any, ...]:
+def _flaw_row(flaw: Flaw) -> tuple[Any, ...]:
     severity = KINDS[flaw.kind].severity.value
     return flaw.kind, severity, flaw.context, flaw.id, flaw.subject, flaw.version, flaw.sentence
 
@@ -124,23 +124,25 @@ def _row(flaw: Flaw) -> tuple[Any, ...]:
 
 
 def main(argv: Sequence[str]) -> int:
-    output.escape()
-    return ended(lambda: _scrubbed(_asked(argv)), tables.OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
+    output.escape_unprintable()
+    return exit_status_of(
+        lambda: _scrubbed(_parse_arguments(argv)), tables.OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up
+    )
 
 
 def _scrubbed(asked: Asked) -> int:
-    with sessions.running(os.environ, name=NAME, settings=SETTINGS) as spark, shown(spark) as progress:
+    with sessions.running_session(os.environ, name=NAME, settings=SETTINGS) as spark, show_progress(spark) as progress:
         found = scrub(spark, asked, progress)
     fixed: list[Flaw] = []
     try:
         for flaw in put_right(asked, found):
             fixed.append(flaw)  # noqa: PERF402 - one by one: those before a failure were put right
     finally:
-        sys.stdout.writelines(f"{line}\n" for line in told(found, fixed, asked.out.uri("tables/flaws")))
+        sys.stdout.writelines(f"{line}\n" for line in text_for_people(found, fixed, asked.out.uri("tables/flaws")))
     return int(any(KINDS[flaw.kind].severity is not Severity.INFO for flaw in found if flaw not in fixed))
 
 
-def told(found: Sequence[Flaw], fixed: Sequence[Flaw], where: str) -> Iterator[str]:
+def text_for_people(found: Sequence[Flaw], fixed: Sequence[Flaw], where: str) -> Iterator[str]:
     for name, kind in KINDS.items():
         if count := sum(flaw.kind == name for flaw in found):
             right = sum(flaw.kind == name for flaw in fixed)
@@ -160,16 +162,16 @@ def seconds(text: str) -> float:
     return found
 
 
-def _asked(argv: Sequence[str]) -> Asked:
+def _parse_arguments(argv: Sequence[str]) -> Asked:
     parser = argparse.ArgumentParser(prog="pipelines scrub", description=(__doc__ or "").partition("\n")[0])
-    address.add_to(parser)
+    address.add_address_options(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument("--export", metavar="PLACE", help="the data of the table's export, as DYNAMODB_JSON")
     parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
     parser.add_argument("--grace", type=seconds, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
     given = parser.parse_args(list(argv))
     return Asked(
-        address.address(parser, given),
+        address.parse_address(parser, given),
         place(given.out),
         None if given.export is None else tables.filled(given.export, ".json.gz"),
         frozenset(given.fix),

@@ -43,10 +43,10 @@ _READ: Final = pa.schema(
 
 def bodies(objects: DataFrame, address: Address) -> DataFrame:
     """Each object, read by the tasks: the columns of `body`, and its rows of `reference`. objects: context, id."""
-    return objects.mapInArrow(partial(_read, address=address), from_arrow_schema(_READ))
+    return objects.mapInArrow(partial(_read_objects, address=address), from_arrow_schema(_READ))
 
 
-def _read(batches: Iterable[pa.RecordBatch], *, address: Address) -> Iterator[pa.RecordBatch]:
+def _read_objects(batches: Iterable[pa.RecordBatch], *, address: Address) -> Iterator[pa.RecordBatch]:
     with opening.bodies(address) as stored:
         for batch in batches:
             keys = keys_of(batch.column("context"), batch.column("id"))

@@ -78,7 +78,9 @@ class IcebergCatalog:
         if found not in spark_catalog.KINDS:
             raise self._unknown("Spark")
         settings = spark_catalog.properties_of(found, self.properties, self.lake)
-        return {"": spark_catalog.CATALOG} | {f".{name}": _shown(name, value) for name, value in settings.items()}
+        return {"": spark_catalog.CATALOG} | {
+            f".{name}": _shown_property(name, value) for name, value in settings.items()
+        }
 
     def spark_packages(self) -> list[str]:
         """What Spark needs beside its own jars, as Maven names it."""
@@ -187,7 +189,7 @@ class IcebergCatalog:
         )
 
 
-def _shown(name: str, value: str) -> str:
+def _shown_property(name: str, value: str) -> str:
     is_secret = name.endswith(SECRETS) or name.startswith("header.")
     return f"<{name.rpartition('.')[2]}>" if is_secret else value
 

@@ -18,15 +18,15 @@ class ColumnLine:
     comment: str
 
 
-def lines(fields: Iterable[pa.Field], above: str = "") -> Iterator[ColumnLine]:
+def column_lines(fields: Iterable[pa.Field], above: str = "") -> Iterator[ColumnLine]:
     """Every column, and what is within it, called as Iceberg calls it."""
     for field in fields:
         name = above + field.name
         yield ColumnLine(name, SPARK.outline(field.type), comments.written(field))
-        yield from lines(_within(field.type), f"{name}.")
+        yield from column_lines(_fields_within(field.type), f"{name}.")
 
 
-def _within(kind: pa.DataType) -> list[pa.Field]:
+def _fields_within(kind: pa.DataType) -> list[pa.Field]:
     """What has a line of its own: members, those of items and entries among them."""
     if pa.types.is_struct(kind):
         return list(kind)

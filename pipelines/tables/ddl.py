@@ -33,7 +33,7 @@ def _spark_iceberg(table: TableFacts, catalog: IcebergCatalog) -> str:
     name = ".".join(in_backticks(part) for part in (catalog.name, *catalog.namespace, table.name))
     prefix = f"spark.sql.catalog.{catalog.name}"
     settings = [f"SET {in_backticks(prefix + key)}={in_backticks(value)};" for key, value in catalog.spark().items()]
-    return _lines(
+    return _joined_lines(
         "-- Before the session's first query; or as lines of spark-defaults.conf, or each behind --conf.",
         f"-- Started with: --packages {','.join(catalog.spark_packages())}",
         *settings,
@@ -44,7 +44,7 @@ def _spark_iceberg(table: TableFacts, catalog: IcebergCatalog) -> str:
 def _trino_iceberg(table: TableFacts, catalog: IcebergCatalog) -> str:
     settings = [f"  {in_quotes(key)} = {text_sql(value)}" for key, value in catalog.trino().items()]
     name = ".".join(in_quotes(part) for part in (catalog.name, ".".join(catalog.namespace), table.name))
-    return _lines(
+    return _joined_lines(
         "-- Needs catalog.management=dynamic; else the same settings, with connector.name=iceberg, are the lines of",
         f"-- etc/catalog/{catalog.name}.properties.",
         *catalog.trino_notes(),
@@ -61,7 +61,7 @@ def _athena_iceberg(table: TableFacts, catalog: IcebergCatalog) -> str:
             f"Athena reads Iceberg tables of the Glue Data Catalog alone, and `sink.catalog` is of type "
             f"{catalog.kind}: land into Glue (`type: glue`), or register the table there."
         )
-    return _lines(
+    return _joined_lines(
         "-- The table is in the Glue Data Catalog already: Athena needs no statement before the first query.",
         _look(f"{in_quotes('.'.join(catalog.namespace))}.{in_quotes(table.name)}"),
     )
@@ -76,8 +76,8 @@ def _duckdb_iceberg(table: TableFacts, catalog: IcebergCatalog) -> str:
     attach = catalog.duckdb()
     if attach:
         name = ".".join(in_quotes(part) for part in (catalog.name, ".".join(catalog.namespace), table.name))
-        return _lines(*begin, *attach, _look(name))
-    return _lines(
+        return _joined_lines(*begin, *attach, _look(name))
+    return _joined_lines(
         f"-- DuckDB cannot open a catalog of type {catalog.kind}: this is the table as it is now. Print it again after",
         "-- the next batch.",
         *begin,
@@ -99,7 +99,7 @@ ICEBERG: Final[Mapping[str, Callable[[TableFacts, IcebergCatalog], str]]] = {
 
 
 def _spark_parquet(table: TableFacts) -> str:
-    return _lines(
+    return _joined_lines(
         f"-- The folder of the table. {PARTLY}",
         f"CREATE OR REPLACE TEMPORARY VIEW {in_backticks(table.name)} (",
         _columns(table, SPARK, in_backticks),
@@ -110,7 +110,7 @@ def _spark_parquet(table: TableFacts) -> str:
 
 def _trino_parquet(table: TableFacts) -> str:
     location = f"{table.location}/data/"
-    return _lines(
+    return _joined_lines(
         f"-- The folder of the table. {PARTLY}",
         "-- `hive` is a catalog with the Hive connector.",
         f"CREATE TABLE hive.{in_quotes('default')}.{in_quotes(table.name)} (",
@@ -123,7 +123,7 @@ def _trino_parquet(table: TableFacts) -> str:
 def _athena_parquet(table: TableFacts) -> str:
     if not table.location.startswith("s3://"):
         raise CannotAttach(f"Athena reads S3 alone, and the lake is {table.location}.")
-    return _lines(
+    return _joined_lines(
         f"-- The folder of the table. {PARTLY}",
         f"CREATE EXTERNAL TABLE {in_backticks(table.name)} (",
         _columns(table, ATHENA, in_backticks, with_comments=True),
@@ -134,7 +134,7 @@ def _athena_parquet(table: TableFacts) -> str:
 
 def _duckdb_parquet(table: TableFacts) -> str:
     files = f"{_escaped(_path(f'{table.location}/data'), '[{}]')}/*.parquet"
-    return _lines(
+    return _joined_lines(
         f"-- The folder of the table. {PARTLY}",
         *(_S3_SECRET if table.location.startswith("s3://") else ()),
         f"CREATE OR REPLACE VIEW {in_quotes(table.name)} AS",
@@ -194,5 +194,5 @@ def _look(name: str) -> str:
     return f"SELECT * FROM {name} LIMIT 10;"  # noqa: S608 - printed, and the name is quoted
 
 
-def _lines(*lines: str) -> str:
+def _joined_lines(*lines: str) -> str:
     return "\n".join(lines)

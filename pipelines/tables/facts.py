@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from pipelines.land.driver import Driver
 from pipelines.land.landed import DataFile
-from pipelines.land.manifest import Manifest, name
+from pipelines.land.manifest import Manifest, manifest_name
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import OURS, folder
+from pipelines.land.sinks.sink import OURS, folder_of
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -57,7 +57,7 @@ class TableFacts:
     metadata: str = ""
 
 
-def tables(driver: Driver) -> list[TableFacts]:
+def table_facts(driver: Driver) -> list[TableFacts]:
     """All tables of the lake, in the order of their names. Raises StoreError."""
     found = _of_parquet(driver) if isinstance(driver.sink, Parquet) else _of_iceberg(driver)
     return sorted(found, key=lambda facts: facts.table)
@@ -92,10 +92,10 @@ def _of_parquet(driver: Driver) -> Iterator[TableFacts]:
             counted.setdefault(metric.table, _Counted()).topics.add(metric.topic)
     sink: Any = driver.sink
     for table, each in counted.items():
-        place = driver.lake.under(folder(table))
+        place = driver.lake.under(folder_of(table))
         yield TableFacts(
             table=table,
-            name=folder(table),
+            name=folder_of(table),
             topics=tuple(sorted(each.topics)),
             rows=each.rows,
             file_count=each.file_count,
@@ -108,7 +108,7 @@ def _of_parquet(driver: Driver) -> Iterator[TableFacts]:
 
 def _last_decided(driver: Driver, manifests: Iterable[Manifest]) -> LastBatch | None:
     """Queries number their batches alike; the age of a manifest tells which is the newest."""
-    by_path = {driver.work.path(name(each.query, each.number)): each for each in manifests}
+    by_path = {driver.work.path(manifest_name(each.query, each.number)): each for each in manifests}
     found = [
         LastBatch(by_path[info.path].query, by_path[info.path].number, int(info.mtime.timestamp() * 1000))
         for info in driver.work.filesystem.get_file_info(list(by_path))
@@ -138,7 +138,7 @@ class _Known:
         """By their names in the catalog: what `land.yaml` calls them."""
         last = [self.driver.manifests.last(query) for query in self.driver.manifests.queries()]
         called = {table for manifest in last if manifest for table in (*manifest.columns, *manifest.tables)}
-        return {folder(table): table for table in (*OURS, *sorted(called))}
+        return {folder_of(table): table for table in (*OURS, *sorted(called))}
 
     def topics(self, table: str, last: LastBatch | None) -> tuple[str, ...]:
         """Of its last batch: to read all manifests would take as long as all batches together are many."""

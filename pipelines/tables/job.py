@@ -13,15 +13,15 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
-from pipelines.land.driver import Driver, configured, driver
+from pipelines.land.driver import Driver, driver, read_settings
 from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.sinks.sink import Sink
 from pipelines.land.told import OWN
 from pipelines.tables import catalogs, page
 from pipelines.tables.catalogs import CannotAttach, IcebergCatalog
 from pipelines.tables.ddl import ENGINES, statements
-from pipelines.tables.facts import TableFacts, tables
-from pipelines.told import MISUSED, ended
+from pipelines.tables.facts import TableFacts, table_facts
+from pipelines.told import MISUSED, exit_status_of
 
 if TYPE_CHECKING:
     from pipelines.land.sinks.iceberg import Iceberg
@@ -39,10 +39,10 @@ def main(argv: Sequence[str]) -> int:
     """0: printed. 1: a store does not answer. 2: there is no such table, or no such way."""
     asked = _parser().parse_args(argv)
     own = {**OWN, UnknownTable: MISUSED, CannotAttach: MISUSED}
-    return ended(lambda: _heard(lambda: _printed(asked)), own, again="Start it again when it does.")
+    return exit_status_of(lambda: _print_or_unheard(lambda: _printed(asked)), own, again="Start it again when it does.")
 
 
-def _heard(printed: Callable[[], int]) -> int:
+def _print_or_unheard(printed: Callable[[], int]) -> int:
     """The status; UNHEARD where the reader of the output has gone, as `head` does."""
     try:
         status = printed()
@@ -56,15 +56,15 @@ def _heard(printed: Callable[[], int]) -> int:
 
 def _printed(asked: argparse.Namespace) -> int:
     with ExitStack() as stack:
-        opened = driver(configured(asked.config))
+        opened = driver(read_settings(asked.config))
         stack.callback(opened.close)
         asked.table = asked.table and opened.names.name(asked.table)
         iceberg = _iceberg(opened.sink)
-        return _shown(asked, tables(opened), _attached(opened, iceberg) if iceberg else None)
+        return _print_tables(asked, table_facts(opened), _attached(opened, iceberg) if iceberg else None)
 
 
-def _shown(asked: argparse.Namespace, found: Sequence[TableFacts], catalog: IcebergCatalog | None) -> int:
-    chosen = [_one(found, asked.table)] if asked.table else found
+def _print_tables(asked: argparse.Namespace, found: Sequence[TableFacts], catalog: IcebergCatalog | None) -> int:
+    chosen = [_table_called(found, asked.table)] if asked.table else found
     if asked.ddl:
         print("\n\n".join(statements(asked.ddl, table, catalog) for table in chosen))
     elif asked.json:
@@ -79,7 +79,7 @@ def _shown(asked: argparse.Namespace, found: Sequence[TableFacts], catalog: Iceb
     return 0
 
 
-def _one(found: Sequence[TableFacts], called: str) -> TableFacts:
+def _table_called(found: Sequence[TableFacts], called: str) -> TableFacts:
     """By its name in reports, or in the catalog. Raises UnknownTable."""
     for each in found:
         if called == each.table:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pipelines.tables.columns import lines
+from pipelines.tables.columns import column_lines
 from pipelines.tables.facts import TableFacts
 
 UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -40,7 +40,7 @@ def one(table: TableFacts) -> str:
         ("where", table.location),
         ("partitions", ", ".join(table.partitions) or "-"),
     ]
-    columns = [(each.name, each.type, each.comment) for each in lines(table.schema)]
+    columns = [(each.name, each.type, each.comment) for each in column_lines(table.schema)]
     return _aligned(said) + "\n\n" + _aligned([("column", "type", "comment"), *columns])
 
 
@@ -59,7 +59,7 @@ def form(table: TableFacts, *, with_columns: bool) -> dict[str, Any]:
     }
     if with_columns:
         facts["columns"] = [
-            {"name": each.name, "type": each.type, "comment": each.comment} for each in lines(table.schema)
+            {"name": each.name, "type": each.type, "comment": each.comment} for each in column_lines(table.schema)
         ]
     return facts
 

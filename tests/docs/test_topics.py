@@ -7,7 +7,7 @@ import yaml
 
 from pipelines.land.manifest import Manifests
 from pipelines.land.names import Names
-from pipelines.land.settings import KafkaPart, parse
+from pipelines.land.settings import KafkaPart, parse_landing
 from pipelines.places import place
 
 PAGE = (Path(__file__).parents[2] / "docs" / "topics.md").read_text()
@@ -18,7 +18,7 @@ def test_the_patterns_that_are_shown_bind_what_the_page_says() -> None:
     [shown] = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     form = LEAST | {"source": {"kind": "kafka", "brokers": "b"}} | yaml.safe_load(shown)
     topics = ["shop.paid", "shop.tmp", "shop.paid.dlq", "cdc.eu.orders"]
-    found = parse(yaml.safe_dump(form), "land.yaml").bound.bindings(topics)
+    found = parse_landing(yaml.safe_dump(form), "land.yaml").bound.bindings(topics)
     assert [(each.topic, each.part, each.table) for each in found if each.part == "value"] == [
         ("shop.orders", "value", "orders"),
         ("cdc.eu.orders", "value", "eu_orders"),
@@ -33,7 +33,7 @@ def test_every_beginning_that_is_shown_can_be_said() -> None:
     for start in starts:
         form = yaml.safe_dump(LEAST | {"bind": [{"topic": "orders"}]})
         text = f"{form}\nsource: {{kind: kafka, brokers: b, start: {start}}}\n"
-        assert isinstance(parse(text, "land.yaml").source, KafkaPart)
+        assert isinstance(parse_landing(text, "land.yaml").source, KafkaPart)
 
 
 def test_tables_are_called_as_the_page_says(tmp_path: Path) -> None:

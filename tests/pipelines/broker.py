@@ -23,7 +23,7 @@ from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from localstack import foreground
 from pipelines.connectors.installation import HOME
-from pipelines.connectors.maven import Unavailable, class_path, fetch, fetched, java
+from pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
 
 POM = Path(__file__).parent / "broker.pom.xml"
 PLACE = HOME / "broker"
@@ -110,13 +110,13 @@ def written(producer: Producer, topic: str, *records: Mapping[str, Any]) -> list
 
 def install() -> None:
     """Fetches the broker; nothing to do when it is there. Raises Unavailable."""
-    fetch(POM, PLACE)
+    fetch_jars(POM, PLACE)
 
 
 @contextlib.contextmanager
 def running() -> Iterator[Broker]:
     """A broker without topics; it ends with the block, and what it held is gone. Raises Unavailable."""
-    if not fetched(POM, PLACE):
+    if not is_fetched(POM, PLACE):
         raise Unavailable("Kafka's broker is not installed here: python -m tests.pipelines.broker --install")
     folder = Path(tempfile.mkdtemp(prefix="kafka-"))
     try:

@@ -22,7 +22,7 @@ import pyspark
 
 from localstack import foreground
 from pipelines.connectors.installation import HOME
-from pipelines.connectors.maven import Unavailable, class_path, fetch, fetched, java
+from pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
 
 POM = Path(__file__).parent / "rest_catalog.pom.xml"
 PLACE = HOME / "rest-catalog"
@@ -35,13 +35,13 @@ STOPS_WITHIN_S = 5.0
 
 def install() -> None:
     """Fetches the server; nothing to do when it is there. Raises Unavailable."""
-    fetch(POM, PLACE)
+    fetch_jars(POM, PLACE)
 
 
 @contextlib.contextmanager
 def running() -> Iterator[str]:
     """The URI of an empty catalog; it ends with the block, and what it held is gone. Raises Unavailable."""
-    if not fetched(POM, PLACE):
+    if not is_fetched(POM, PLACE):
         raise Unavailable("The REST catalog is not installed here: python -m tests.pipelines.rest_catalog --install")
     with tempfile.TemporaryDirectory(prefix="rest-catalog-") as home, Path(home, "log").open("wb+") as log:
         port = _free_port()

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.progress import Progress, line, shown, tasks
+from pipelines.progress import Progress, progress_line, running_tasks, show_progress
 from tests.build import Terminal
 from tests.waiting import eventually
 
@@ -27,16 +27,16 @@ from tests.waiting import eventually
 def test_a_line_says_the_step_and_how_much_of_it_is_done(
     progress: Progress, of_tasks: tuple[int, int], said: str
 ) -> None:
-    assert line(progress, *of_tasks) == said
+    assert progress_line(progress, *of_tasks) == said
 
 
 def test_what_passes_is_counted_and_a_step_begins_anew() -> None:
     progress = Progress()
     progress.step("bodies", 3)
     assert list(progress.counted("abc")) == ["a", "b", "c"]
-    assert line(progress, 0, 0) == "bodies, 3 of 3"
+    assert progress_line(progress, 0, 0) == "bodies, 3 of 3"
     progress.step("versions")
-    assert line(progress, 0, 0) == "versions"
+    assert progress_line(progress, 0, 0) == "versions"
 
 
 @pytest.mark.spark
@@ -51,7 +51,7 @@ def test_tasks_of_spark_are_shown_while_they_run(spark: SparkSession, tmp_path: 
     def work() -> None:
         spark.sparkContext.parallelize(range(4), 4).flatMap(waits).collect()
 
-    with shown(spark, screen) as progress:
+    with show_progress(spark, screen) as progress:
         progress.step("bodies")
         works = Thread(target=work)
         works.start()
@@ -60,7 +60,7 @@ def test_tasks_of_spark_are_shown_while_they_run(spark: SparkSession, tmp_path: 
         finally:
             gate.touch()
             works.join()
-        assert tasks(spark) == (0, 0)
+        assert running_tasks(spark) == (0, 0)
     assert screen.getvalue().endswith("\r\033[K")
 
 
@@ -68,6 +68,6 @@ def test_tasks_of_spark_are_shown_while_they_run(spark: SparkSession, tmp_path: 
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_in_a_pipe_nothing_is_shown(spark: SparkSession) -> None:
     pipe = StringIO()
-    with shown(spark, pipe) as progress:
+    with show_progress(spark, pipe) as progress:
         progress.step("bodies")
     assert pipe.getvalue() == ""

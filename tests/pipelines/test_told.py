@@ -13,7 +13,7 @@ from pipelines.land import gc_job, replay_job
 from pipelines.land import job as land
 from pipelines.load import job as load
 from pipelines.scrub import job as scrub
-from pipelines.told import MISUSED, NOT_DONE, ended
+from pipelines.told import MISUSED, NOT_DONE, exit_status_of
 from sigla.errors import StoreError, Unusable
 from sigla.opening import DataNotOpened
 from sigla.settings import InvalidSetting
@@ -119,27 +119,27 @@ def raising(failure: Exception) -> Callable[[], int]:
 @pytest.mark.parametrize("name", FAILURES)
 def test_what_is_no_fault_of_the_job_is_a_sentence_and_a_status(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     failure, sentence, status = FAILURES[name]
-    assert ended(raising(failure), {Unwilling: MISUSED}, again=AGAIN) == status
+    assert exit_status_of(raising(failure), {Unwilling: MISUSED}, again=AGAIN) == status
     assert capsys.readouterr().err == f"{sentence}\n"
 
 
 @pytest.mark.parametrize("failure", [KeyError("x"), in_a_task("KeyError: 'x'"), RuntimeError("OSError in the middle")])
 def test_a_fault_of_the_job_keeps_its_trace(failure: Exception) -> None:
     with pytest.raises(type(failure)) as raised:
-        ended(raising(failure), {}, again=AGAIN)
+        exit_status_of(raising(failure), {}, again=AGAIN)
     assert raised.value is failure
 
 
 def test_what_spark_gave_up_for_is_told_where_nothing_else_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     known = StoreError("S3 is silent")
-    assert ended(raising(known), {}, again=AGAIN, spark=lambda _: "Spark gave up.") == NOT_DONE
+    assert exit_status_of(raising(known), {}, again=AGAIN, spark=lambda _: "Spark gave up.") == NOT_DONE
     assert "S3 is silent" in capsys.readouterr().err
-    assert ended(raising(RuntimeError("x")), {}, again=AGAIN, spark=lambda _: "Spark gave up.") == NOT_DONE
+    assert exit_status_of(raising(RuntimeError("x")), {}, again=AGAIN, spark=lambda _: "Spark gave up.") == NOT_DONE
     assert capsys.readouterr().err == "Spark gave up.\n"
 
 
 def test_a_job_that_ends_well_has_its_own_status() -> None:
-    assert ended(lambda: 1, {}, again=AGAIN) == 1
+    assert exit_status_of(lambda: 1, {}, again=AGAIN) == 1
 
 
 @pytest.mark.parametrize("main", [land.main, replay_job.main, gc_job.main])

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from pipelines.told import MISUSED, Ending, told
+from pipelines.told import MISUSED, Ending, ending_of
 from sigla import forms, journal, records
 from sigla.cli import dumps, main
 from sigla.errors import FormTooNew
@@ -126,9 +126,9 @@ def test_every_command_ends_with_the_sentence(tmp_path: Path, command: str, caps
 def test_a_job_ends_with_the_sentence_also_where_a_task_says_it() -> None:
     """No record is quarantined for a schema that a newer release can read."""
     failure = FormTooNew("the body of id 1 in context .", LATER, forms.BODY)
-    assert told(failure, {}, "") == Ending(str(failure), MISUSED)
+    assert ending_of(failure, {}, "") == Ending(str(failure), MISUSED)
     trace = Exception(f"Traceback (most recent call last):\n  …\nsigla.errors.FormTooNew: {failure}\n")
-    assert told(trace, {}, "") == Ending(str(failure), MISUSED)
+    assert ending_of(trace, {}, "") == Ending(str(failure), MISUSED)
 
 
 def test_a_body_is_believed_by_the_releases_before_forms() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pipelines.land.decoders.avro_columns import NoRoom, Room, columns
+from pipelines.land.decoders.avro_columns import NoRoom, Room, empty_columns
 from pipelines.land.decoders.avro_fill import Filling, Unfit
 from pipelines.land.decoders.avro_reads import Read, Suspicious
 from pipelines.land.decoders.decoder import Additional, Decoded, Decoder, TooMuch, Writer
@@ -21,9 +21,6 @@ from sigla.decoding.avro_plan import Plan, plan
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits
 from sigla.decoding.reasons import NUMBERS, Reason
 from sigla.languages.avro.tree import Record
-
-AT_ONCE: Final = 2**24
-"""Values in lists: when there are more, they become arrays, which take a tenth."""
 
 OF_A_BATCH: Final = 64
 """So many times `Limits.values` may be in all lists of what is read at once."""
@@ -36,13 +33,17 @@ def decoder(reader: Writer, *, limits: Limits = STANDARD, additional: Additional
 
 
 class AvroDecoder:
-    """reads, walks: the fast and the thorough way of each writer. The fast one is made with its first record."""
+    """reads, walks: the fast and the thorough way of each writer. The fast one is made with its first record.
 
-    def __init__(self, reader: Writer, limits: Limits) -> None:
+    most_held: values in lists; when there are more, they become arrays, which take a tenth.
+    """
+
+    def __init__(self, reader: Writer, limits: Limits = STANDARD, *, most_held: int = 2**24) -> None:
+        self.most_held = most_held
         self.reader = understood(reader.source)
         self.limits = limits
         self.room = Room(limits.values, OF_A_BATCH * limits.values)
-        self.columns = columns(self.reader, self.room, reader.tags, reader.times)
+        self.columns = empty_columns(self.reader, self.room, reader.tags, reader.times)
         self.filling = Filling(self.columns, self.room, depth=limits.depth)
         self.type: pa.StructType = self.columns.type
         self.reads: list[Read] = []
@@ -76,7 +77,7 @@ class AvroDecoder:
         room.batch()
         for row, (data, number) in enumerate(zip(payloads.to_pylist(), writers.to_pylist(), strict=True)):
             room.row()
-            if room.held > AT_ONCE:
+            if room.held > self.most_held:
                 done.append(self.columns.take())
                 begun, room.held = row, 0
             size = len(data)
@@ -95,7 +96,7 @@ class AvroDecoder:
         try:
             self.reads[number] = self.filling.fill(made)
         except Unfit:
-            self.reads[number] = _none
+            self.reads[number] = _no_value
         return self.reads[number](data, at)
 
     def _walked(self, at: int, number: int, data: bytes) -> DecodeFailed | None:
@@ -139,5 +140,5 @@ def concatenated(arrays: list[pa.Array]) -> pa.Array:
         raise NoRoom from None
 
 
-def _none(_data: bytes, _at: int) -> int:
+def _no_value(_data: bytes, _at: int) -> int:
     raise Suspicious

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from pipelines.land.column_types import JSON
 from pipelines.land.decoders import avro_notes
-from pipelines.land.decoders.avro_times import chosen, metadata
+from pipelines.land.decoders.avro_times import chosen_type, metadata_of
 from pipelines.land.decoders.columns import UNROLLED, Budget
 from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags
 from pipelines.land.decoders.times import PLAIN, Convert, Times
@@ -259,7 +259,7 @@ class Repeated:
 # --- which type ------------------------------------------------------------------------------------------------------
 
 
-def columns(reader: Type, room: Room, tags: PathTags | None = None, times: Times = PLAIN) -> Struct:
+def empty_columns(reader: Type, room: Room, tags: PathTags | None = None, times: Times = PLAIN) -> Struct:
     """Empty columns for a reader's records. What is no record has one column, `value`. Raises Unreadable.
 
     tags: of the schema's metadata.
@@ -296,7 +296,7 @@ class _Making:
         return Struct(type_, {name: column for name, _, _, column in named}, union)
 
     def metadata(self, of: Type, note: Note, column: Column) -> dict[bytes, bytes] | None:
-        return metadata(of, avro_notes.with_text(note, column, self.tags), self.times)
+        return metadata_of(of, avro_notes.with_text(note, column, self.tags), self.times)
 
     def column(self, type_: Type) -> Column:
         self.budget.spend()
@@ -306,12 +306,14 @@ class _Making:
             return self.record(type_)
         if isinstance(type_, Array):
             items = self.column(type_.items)
-            return Repeated(pa.list_(pa.field("item", items.type, metadata=metadata(type_.items))), (items,), self.room)
+            return Repeated(
+                pa.list_(pa.field("item", items.type, metadata=metadata_of(type_.items))), (items,), self.room
+            )
         if isinstance(type_, Map):
             values = self.column(type_.values)
-            item = pa.field("value", values.type, metadata=metadata(type_.values))
+            item = pa.field("value", values.type, metadata=metadata_of(type_.values))
             return Repeated(pa.map_(pa.string(), item), (Plain(pa.string()), values), self.room)
-        return _plain(type_, self.times)
+        return _plain_column(type_, self.times)
 
     def union(self, union: Union) -> Column:
         named = [
@@ -334,9 +336,9 @@ class _Making:
             self.within[record.full] = depth
 
 
-def _plain(type_: Type, times: Times) -> Column:
+def _plain_column(type_: Type, times: Times) -> Column:
     name = logical(type_)
-    if found := chosen(name, times):
+    if found := chosen_type(name, times):
         return Converted(*found)
     if name == "decimal" and isinstance(type_, Primitive | Fixed):
         precision, scale = decimal_digits(type_)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags, listed, tags_at, united
+from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags, all_tags, tags_at, tags_of_list
 from sigla.languages.avro.tags import TAGS
 from sigla.languages.avro.tree import Array, Enum, Field, Fixed, Map, Record, Type, Union
 
@@ -11,7 +11,7 @@ from sigla.languages.avro.tree import Array, Enum, Field, Fixed, Map, Record, Ty
 def of_field(record: Record, field: Field, tags: PathTags, around: Tags = NO_TAGS) -> Note:
     """tags: of the schema's metadata. around: what the record itself is tagged with, if no column around it is."""
     said = of_type(field.type)
-    inline = listed(field.props.get(TAGS))
+    inline = tags_of_list(field.props.get(TAGS))
     return Note(field.doc or said.doc, inline | said.tags | around | tags_at(f"{record.full}.{field.name}", tags))
 
 
@@ -22,28 +22,28 @@ def of_type(type_: Type) -> Note:
     inner = list(_inner(type_))
     notes = [of_type(each) for each in inner]
     doc = notes[0].doc if len(notes) == 1 else ""
-    return Note(doc, united(each.tags for each in notes))
+    return Note(doc, all_tags(each.tags for each in notes))
 
 
 def listed_tags(type_: Type) -> Tags:
-    return listed(type_.props.get(TAGS)) if isinstance(type_, Record | Enum | Fixed) else NO_TAGS
+    return tags_of_list(type_.props.get(TAGS)) if isinstance(type_, Record | Enum | Fixed) else NO_TAGS
 
 
 def with_text(note: Note, column: Any, tags: PathTags) -> Note:
     """With the tags of all that is JSON text in a column. column: of `avro_columns`."""
-    hidden = united(_in_text(column, tags))
+    hidden = all_tags(_in_text(column, tags))
     return Note(note.doc, note.tags | hidden) if hidden else note
 
 
 def _in_text(column: Any, tags: PathTags) -> Iterator[Tags]:
     of = getattr(column, "of", None)
     if of is not None:
-        yield from _within(of, tags)
+        yield from _tags_within(of, tags)
     for part in getattr(column, "parts", ()):
         yield from _in_text(part, tags)
 
 
-def _within(root: Type, tags: PathTags) -> Iterator[Tags]:
+def _tags_within(root: Type, tags: PathTags) -> Iterator[Tags]:
     """All that a value of this type may have in it, however deep."""
     todo, met = [root], set[int]()
     while todo:
@@ -54,7 +54,7 @@ def _within(root: Type, tags: PathTags) -> Iterator[Tags]:
         yield listed_tags(type_)
         if isinstance(type_, Record):
             for field in type_.fields:
-                yield listed(field.props.get(TAGS)) | tags_at(f"{type_.full}.{field.name}", tags)
+                yield tags_of_list(field.props.get(TAGS)) | tags_at(f"{type_.full}.{field.name}", tags)
                 todo.append(field.type)
         else:
             todo += _inner(type_)

@@ -28,14 +28,14 @@ UNITS: Final[Mapping[str, str]] = {
 """What such numbers count, and a duration where it is one."""
 
 
-def chosen(name: str, times: Times) -> tuple[pa.DataType, Convert] | None:
+def chosen_type(name: str, times: Times) -> tuple[pa.DataType, Convert] | None:
     """Of a logical type, where settings have it otherwise than it always was."""
     if name == "duration":
         return of_avro_duration(times)
     return of_avro_nanos(times, local=name.startswith("local")) if name.endswith("timestamp-nanos") else None
 
 
-def metadata(type_: Type, note: Note = NOTHING, times: Times = PLAIN) -> dict[bytes, bytes] | None:
+def metadata_of(type_: Type, note: Note = NOTHING, times: Times = PLAIN) -> dict[bytes, bytes] | None:
     branches = type_.branches if isinstance(type_, Union) else [type_]
     found = [name for branch in branches if (name := logical(branch)) in UNITS] if len(branches) < 3 else []
     if not found:
@@ -43,6 +43,6 @@ def metadata(type_: Type, note: Note = NOTHING, times: Times = PLAIN) -> dict[by
     name = found[0]
     if name not in NUMBERS:
         return (with_unit(note, UNITS[name]) if times.duration is As.MICROS else note).metadata
-    if chosen(name, times):
+    if chosen_type(name, times):
         return note.metadata
     return {b"logicalType": NUMBERS[name].encode()} | (with_unit(note, UNITS[name]).metadata or {})

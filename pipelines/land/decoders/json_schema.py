@@ -207,7 +207,7 @@ class _Shapes:
             return TEXT
         beside = of_items(together(said, self.resources))
         shape = self.column(items, home, around, beside)
-        listed = _of(columns.listed(shape), list, rest=rest_of_each(shape.rest, iter, attrgetter("values")))
+        listed = _shape_of(columns.listed(shape), list, rest=rest_of_each(shape.rest, iter, attrgetter("values")))
         return replace(listed, note=Note(tags=shape.note.tags))
 
     def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> "Shape":
@@ -226,7 +226,7 @@ class _Shapes:
                 count=lambda values: pairs.count(list(map(_pairs, values))),
                 width=pairs.width,
             )
-            found = _of(build, dict, rest=rest_of_each(items.rest, dict[str, Any].values, attrgetter("items")))
+            found = _shape_of(build, dict, rest=rest_of_each(items.rest, dict[str, Any].values, attrgetter("items")))
             return replace(found, note=Note(tags=items.note.tags))
         return TEXT
 
@@ -262,7 +262,7 @@ class _Shapes:
         rest = rest_of_object(list(shapes), additional, inner)
         if additional and TYPING.isdisjoint(schema):
             return _of_any(columns.struct(members), rest)
-        return _of(columns.struct(members), dict, rest=rest)
+        return _shape_of(columns.struct(members), dict, rest=rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +310,7 @@ def _pairs(value: Any) -> Any:
     return None if value is None else list(value.items())
 
 
-def _of(column: Column, *kinds: type, rest: Rest | None = None) -> Shape:
+def _shape_of(column: Column, *kinds: type, rest: Rest | None = None) -> Shape:
     """The same, of values of these types alone: Arrow would take some others, and make something of them."""
     allowed = frozenset((NOTHING, *kinds))
 
@@ -388,13 +388,13 @@ TEXT: Final = _shape(_ANY, _ANY.build, _ANY.count)
 
 def _formats(times: Times) -> Mapping[str, Shape]:
     """Of texts that columns say otherwise."""
-    found = {name: _of(columns.scalar(*chosen), str) for name, chosen in of_json(times).items()}
+    found = {name: _shape_of(columns.scalar(*chosen), str) for name, chosen in of_json(times).items()}
     return {name: replace(shape, unit=JSON_UNITS.get(name, "")) for name, shape in found.items()}
 
 
 SCALARS: Final = {
-    "boolean": _of(columns.scalar(pa.bool_()), bool),
-    "integer": _of(columns.scalar(pa.int64(), _integer), int, float),
-    "number": _of(columns.scalar(pa.float64(), float), float, int),
-    "string": _of(columns.scalar(pa.string()), str),
+    "boolean": _shape_of(columns.scalar(pa.bool_()), bool),
+    "integer": _shape_of(columns.scalar(pa.int64(), _integer), int, float),
+    "number": _shape_of(columns.scalar(pa.float64(), float), float, int),
+    "string": _shape_of(columns.scalar(pa.string()), str),
 }

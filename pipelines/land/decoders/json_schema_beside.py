@@ -47,7 +47,7 @@ def open_beyond(names: Iterable[str], said: Iterable[Said]) -> bool:
     return any(
         bool(schema.get("patternProperties"))
         or any(schema.get(word, False) is not False for word in OTHERS)
-        or not known.issuperset(_declared(schema))
+        or not known.issuperset(_declared_names(schema))
         for schema, _ in said
     )
 
@@ -57,24 +57,24 @@ def of_property(name: str, said: Iterable[Said]) -> Iterator[Said]:
     for schema, home in said:
         declared = schema.get("properties")
         known = isinstance(declared, dict) and name in declared
-        inner = [declared[name]] if known else _schemas(schema, OTHERS)
-        yield from ((each, home) for each in (*inner, *_named(schema, ("patternProperties",))))
+        inner = [declared[name]] if known else _schemas_under(schema, OTHERS)
+        yield from ((each, home) for each in (*inner, *_named_schemas(schema, ("patternProperties",))))
 
 
 def of_properties(said: Iterable[Said]) -> Iterator[Said]:
     """What these schemas say of any property."""
     for schema, home in said:
-        named = _named(schema, ("properties", "patternProperties"))
-        yield from ((each, home) for each in (*named, *_schemas(schema, OTHERS)))
+        named = _named_schemas(schema, ("properties", "patternProperties"))
+        yield from ((each, home) for each in (*named, *_schemas_under(schema, OTHERS)))
 
 
 def of_items(said: Iterable[Said]) -> Iterator[Said]:
     """What these schemas say of any item."""
-    return ((each, home) for schema, home in said for each in _schemas(schema, ITEMS))
+    return ((each, home) for schema, home in said for each in _schemas_under(schema, ITEMS))
 
 
 def _beside(schema: Schema, home: Home, resources: Resources) -> Iterator[Said]:
-    yield from ((each, home) for each in (*_schemas(schema, IN_PLACE), *_named(schema, DEPENDENT)))
+    yield from ((each, home) for each in (*_schemas_under(schema, IN_PLACE), *_named_schemas(schema, DEPENDENT)))
     if isinstance(schema.get("$ref"), str):
         try:
             yield resources.find(schema["$ref"], home)
@@ -84,18 +84,18 @@ def _beside(schema: Schema, home: Home, resources: Resources) -> Iterator[Said]:
         yield ANYTHING, home
 
 
-def _declared(schema: Schema) -> Iterator[str]:
+def _declared_names(schema: Schema) -> Iterator[str]:
     yield from schema.get("properties", ())
     yield from schema.get("required", ())
 
 
-def _schemas(schema: Schema, words: Iterable[str]) -> Iterator[Any]:
+def _schemas_under(schema: Schema, words: Iterable[str]) -> Iterator[Any]:
     for word in words:
         found = schema.get(word)
         yield from found if isinstance(found, list) else (found,)
 
 
-def _named(schema: Schema, words: Iterable[str]) -> Iterator[Any]:
+def _named_schemas(schema: Schema, words: Iterable[str]) -> Iterator[Any]:
     for word in words:
         found = schema.get(word)
         yield from found.values() if isinstance(found, dict) else ()

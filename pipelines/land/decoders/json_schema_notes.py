@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from pipelines.land.decoders.json_schema_beside import DEPENDENT, IN_PLACE, Said, together
-from pipelines.land.decoders.notes import NO_TAGS, PathTags, Tags, listed, tags_at, tags_below, united
+from pipelines.land.decoders.notes import NO_TAGS, PathTags, Tags, all_tags, tags_at, tags_below, tags_of_list
 from sigla.decoding.decoder import Source
 from sigla.errors import Malformed
 from sigla.languages.json_schema.references import Resources
@@ -41,14 +41,14 @@ class JsonTags:
         """Of a value, by all that is said of it."""
         if not self._any:
             return NO_TAGS
-        inline = united(listed(schema.get(TAGS)) for schema, _ in together(said, self._resources))
+        inline = all_tags(tags_of_list(schema.get(TAGS)) for schema, _ in together(said, self._resources))
         return inline | tags_at(path, self._metadata)
 
     def within(self, said: Iterable[Said], path: str, beside: Iterable[str] = ()) -> Tags:
         """Of all that a value may have in it. beside: properties that have columns of their own."""
         if not self._any:
             return NO_TAGS
-        return united(self._within(said, frozenset(beside))) | tags_below(path, self._metadata)
+        return all_tags(self._within(said, frozenset(beside))) | tags_below(path, self._metadata)
 
     def _within(self, said: Iterable[Said], beside: frozenset[str]) -> Iterator[Tags]:
         todo: list[Said] = []
@@ -66,7 +66,7 @@ class JsonTags:
                 todo += [(each, around) for each in value]
                 continue
             home = self._resources.entered(around, value)
-            yield listed(value.get(TAGS))
+            yield tags_of_list(value.get(TAGS))
             todo += [(each, home) for word, each in value.items() if word not in NO_SCHEMAS]
             if isinstance(value.get("$ref"), str):
                 todo += self._target(value["$ref"], home)
@@ -79,7 +79,7 @@ class JsonTags:
 
 
 def _without(schema: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """The schema without properties of these names, which have tags of their own, and what `together` has followed."""
+    """Without properties of these names, which have tags of their own, and what `together` has followed."""
     left_out = FOLLOWED | ({TAGS} if names else set())
     found = {word: value for word, value in schema.items() if word not in left_out}
     properties = found.get("properties")

@@ -54,22 +54,22 @@ def note_of(column: pa.Field) -> Note:
     return Note(metadata.get(DOC, b"").decode(), tags)
 
 
-def listed(tags: Any) -> Tags:
+def tags_of_list(tags: Any) -> Tags:
     """Inline tags as a schema has them: anything, unless it is a list of texts."""
     return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else NO_TAGS
 
 
 def tags_at(path: str, tags: PathTags) -> Tags:
     """Those that metadata gives to the field of this path."""
-    return united(found for pattern, found in tags.items() if _pattern(pattern).fullmatch(path))
+    return all_tags(found for pattern, found in tags.items() if _pattern(pattern).fullmatch(path))
 
 
 def tags_below(path: str, tags: PathTags) -> Tags:
     """Those that metadata may give to something within it."""
-    return united(found for pattern, found in tags.items() if pattern.startswith(f"{path}.") or "*" in pattern)
+    return all_tags(found for pattern, found in tags.items() if pattern.startswith(f"{path}.") or "*" in pattern)
 
 
-def united(tags: Iterable[Iterable[str]]) -> Tags:
+def all_tags(tags: Iterable[Iterable[str]]) -> Tags:
     return frozenset(tag for some in tags for tag in some)
 
 

@@ -35,7 +35,7 @@ from pipelines.land.decoders import columns
 from pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
 from pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags, with_unit
-from pipelines.land.decoders.protobuf_notes import message_tags, note, tags_within
+from pipelines.land.decoders.protobuf_notes import message_tags, note_of_field, tags_within
 from pipelines.land.decoders.times import Times, of_protobuf, protobuf_unit
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
 from sigla.decoding.protobuf import STANDARD, Read, message_class, parser, record_name
@@ -152,7 +152,7 @@ def _record(descriptor: Descriptor, around: tuple[str, ...], making: _Making) ->
 
 def _note(field: FieldDescriptor, around: tuple[str, ...], making: _Making, whole: Tags) -> Note:
     """With the tags of its messages, and of what is in JSON text there. whole: those of the message around."""
-    said = note(field, making.tags)
+    said = note_of_field(field, making.tags)
     message = (item(field) if is_map(field) else field).message_type
     hidden = tags_within(message, making.tags) if message and _is_text(message, around) else message_tags(message)
     found = Note(said.doc, said.tags | hidden | whole)
@@ -183,11 +183,15 @@ def _column(field: FieldDescriptor, around: tuple[str, ...], making: _Making) ->
     making.spend()
     if is_map(field):
         key = cast("Descriptor", field.message_type).fields_by_name["key"]
-        return columns.mapped(_value(key, around, making), _value(item(field), around, making))
-    return columns.listed(_value(field, around, making)) if field.is_repeated else _value(field, around, making)
+        return columns.mapped(_value_column(key, around, making), _value_column(item(field), around, making))
+    return (
+        columns.listed(_value_column(field, around, making))
+        if field.is_repeated
+        else _value_column(field, around, making)
+    )
 
 
-def _value(field: FieldDescriptor, around: tuple[str, ...], making: _Making) -> Column:
+def _value_column(field: FieldDescriptor, around: tuple[str, ...], making: _Making) -> Column:
     if field.message_type is not None:
         return _message(field.message_type, around, making)
     if field.enum_type is not None:
@@ -208,7 +212,7 @@ def _message(descriptor: Descriptor, around: tuple[str, ...], making: _Making) -
     if name == TIMESTAMP:
         return columns.scalar(pa.timestamp("us", tz="UTC"), _timestamp)
     if name in WRAPPERS:
-        wrapped = _value(descriptor.fields_by_name["value"], around, making)
+        wrapped = _value_column(descriptor.fields_by_name["value"], around, making)
         return Column(
             wrapped.type, lambda values: wrapped.build([None if each is None else each.value for each in values])
         )

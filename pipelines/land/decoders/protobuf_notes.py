@@ -12,7 +12,7 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from pipelines.land.decoders.notes import NOTHING, Note, PathTags, Tags, tags_at, united
+from pipelines.land.decoders.notes import NOTHING, Note, PathTags, Tags, all_tags, tags_at
 from sigla.decoding.protobuf_fields import fields
 
 META: Final = 1088
@@ -21,22 +21,22 @@ _DOC, _TAG = 1, 3
 """Fields of `confluent.Meta`."""
 
 
-def note(field: FieldDescriptor, tags: PathTags) -> Note:
+def note_of_field(field: FieldDescriptor, tags: PathTags) -> Note:
     """Of the field alone."""
-    said = _said(field.GetOptions())
+    said = _note_in_options(field.GetOptions())
     return Note(said.doc, said.tags | tags_at(field.full_name, tags))
 
 
 def message_tags(descriptor: Descriptor | None) -> Tags:
-    return _said(descriptor.GetOptions()).tags if descriptor else NOTHING.tags
+    return _note_in_options(descriptor.GetOptions()).tags if descriptor else NOTHING.tags
 
 
 def tags_within(descriptor: Descriptor, tags: PathTags) -> Tags:
     """Those of all that a message may have in it, however deep."""
-    return united(_within(descriptor, tags))
+    return all_tags(_tags_within(descriptor, tags))
 
 
-def _within(root: Descriptor, tags: PathTags) -> Iterator[Tags]:
+def _tags_within(root: Descriptor, tags: PathTags) -> Iterator[Tags]:
     todo, met = [root], set[str]()
     while todo:
         descriptor = todo.pop()
@@ -45,12 +45,12 @@ def _within(root: Descriptor, tags: PathTags) -> Iterator[Tags]:
         met.add(descriptor.full_name)
         yield message_tags(descriptor)
         for field in fields(descriptor).values():
-            yield note(field, tags).tags
+            yield note_of_field(field, tags).tags
             if field.message_type is not None:
                 todo.append(field.message_type)
 
 
-def _said(options: Any) -> Note:
+def _note_in_options(options: Any) -> Note:
     doc, tags = "", set[str]()
     for meta in _texts(options.SerializeToString(), META):
         doc = next(iter(reversed([text.decode(errors="replace") for text in _texts(meta, _DOC)])), doc)

@@ -90,7 +90,7 @@ JSON_UNITS: Final[Mapping[str, str]] = {"time": "microseconds since midnight, UT
 def of_json(times: Times) -> Mapping[str, tuple[pa.DataType, Convert]]:
     """By `format`: the column's type, and what becomes of a text."""
     chosen = {
-        "date-time": (times.date_time is As.TIMESTAMP, MOMENTS, moment),
+        "date-time": (times.date_time is As.TIMESTAMP, MOMENTS, parse_moment),
         "date": (times.date is As.DATE, pa.date32(), day),
         "time": (times.time is As.MICROS, pa.int64(), time_of_day),
         "duration": (times.duration is As.MICROS, pa.int64(), span),
@@ -98,12 +98,12 @@ def of_json(times: Times) -> Mapping[str, tuple[pa.DataType, Convert]]:
     return {name: (type_, convert) for name, (wanted, type_, convert) in chosen.items() if wanted}
 
 
-def moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """Of RFC 3339; a leap second is the first of the next minute."""
     found = _MOMENT.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is no date-time")
-    return _read(text, f"{found['date']}T", found)
+    return _parse_time(text, f"{found['date']}T", found)
 
 
 def time_of_day(text: str) -> int:
@@ -112,10 +112,10 @@ def time_of_day(text: str) -> int:
     if found is None:
         raise ValueError(f"{text!r} is no time")
     start = datetime(2000, 1, 1, tzinfo=UTC)
-    return (_read(text, "2000-01-01T", found) - start) % _DAY_LONG // _MICROSECOND
+    return (_parse_time(text, "2000-01-01T", found) - start) % _DAY_LONG // _MICROSECOND
 
 
-def _read(text: str, before: str, found: "re.Match[str]") -> datetime:
+def _parse_time(text: str, before: str, found: "re.Match[str]") -> datetime:
     leap = found["second"] == _LEAP
     second, fraction = "59" if leap else found["second"], (found["fraction"] or "")[:7]
     try:
@@ -160,7 +160,7 @@ def of_avro_duration(times: Times) -> tuple[pa.DataType, Convert] | None:
 
 def _avro_iso(data: bytes) -> str:
     months, days, millis = _AVRO_DURATION(data)
-    return _iso(months, days, millis * 10**6)
+    return _iso_duration(months, days, millis * 10**6)
 
 
 def _avro_micros(data: bytes) -> int:
@@ -186,7 +186,7 @@ def of_protobuf(name: str, times: Times) -> tuple[pa.DataType, Convert] | None:
     if name != DURATION or times.duration is As.PLAIN:
         return None
     if times.duration is As.ISO:
-        return pa.string(), lambda message: _iso(0, 0, message.seconds * 10**9 + message.nanos)
+        return pa.string(), lambda message: _iso_duration(0, 0, message.seconds * 10**9 + message.nanos)
     return pa.int64(), _protobuf_micros
 
 
@@ -211,7 +211,7 @@ def _protobuf_nanos(message: Any) -> int:
     return int(nanos)
 
 
-def _iso(months: int, days: int, nanos: int) -> str:
+def _iso_duration(months: int, days: int, nanos: int) -> str:
     """With what is not zero alone."""
     sign, nanos = ("-", -nanos) if nanos < 0 else ("", nanos)
     seconds, rest = divmod(nanos, 10**9)

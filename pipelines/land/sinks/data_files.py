@@ -24,7 +24,7 @@ from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.typedef import Record
 from pyiceberg.types import BinaryType, DecimalType, IcebergType
 
-from pipelines.land.partitions import DAILY, days, decoded
+from pipelines.land.partitions import DAILY, days, decode_values
 
 METRICS = TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX
 
@@ -39,7 +39,7 @@ def data_file(table: TableMetadata, io: FileIO, uri: str, values: str | None, *,
     with source.open() as opened:
         footer = pq.read_metadata(opened)
     spec, schema = table.spec(), table.schema()
-    counted = {f"{METRICS}.{name}": "counts" for name in _far(footer)}
+    counted = {f"{METRICS}.{name}": "counts" for name in _columns_too_far(footer)}
     statistics = data_file_statistics_from_parquet_metadata(
         parquet_metadata=footer,
         stats_columns=compute_statistics_plan(schema, {**table.properties, **counted}),
@@ -49,7 +49,7 @@ def data_file(table: TableMetadata, io: FileIO, uri: str, values: str | None, *,
         partition = _days(footer) if spec.fields else []
     else:
         kinds = [field.field_type for field in spec.partition_type(schema).fields]
-        partition = [_stored(kind, value) for kind, value in zip(kinds, decoded(values), strict=True)]
+        partition = [_stored_value(kind, value) for kind, value in zip(kinds, decode_values(values), strict=True)]
     return DataFile.from_args(
         content=DataFileContent.DATA,
         file_path=uri,
@@ -64,7 +64,7 @@ def data_file(table: TableMetadata, io: FileIO, uri: str, values: str | None, *,
     )
 
 
-def _stored(kind: IcebergType, value: Any) -> Any:
+def _stored_value(kind: IcebergType, value: Any) -> Any:
     """As pyiceberg has values of partitions."""
     if value is None:
         return None
@@ -81,7 +81,7 @@ def _days(footer: pq.FileMetaData) -> Sequence[int]:
     return found
 
 
-def _far(footer: pq.FileMetaData) -> Iterator[str]:
+def _columns_too_far(footer: pq.FileMetaData) -> Iterator[str]:
     """The columns whose smallest or largest value is no date."""
     for group in map(footer.row_group, range(footer.num_row_groups)):
         for column in map(group.column, range(footer.num_columns)):

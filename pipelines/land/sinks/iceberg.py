@@ -38,7 +38,7 @@ from pipelines.land.partitions import Fields
 from pipelines.land.settings import InvalidLanding
 from pipelines.land.sinks import laid_out, no_news, sink
 from pipelines.land.sinks.data_files import data_file
-from pipelines.land.sinks.sink import folder, in_table
+from pipelines.land.sinks.sink import folder_of, in_table
 from pipelines.places import Bucket, Folder, Place
 from pipelines.retries import tries
 from sigla.errors import StoreError
@@ -94,7 +94,7 @@ def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
     no_news.unsaid()
     with _answering():
         try:
-            load_file_io(found, address(lake, ""))  # else it is missed by the first table
+            load_file_io(found, metadata_address(lake, ""))  # else it is missed by the first table
             return load_catalog("sigla", **found)
         except tuple(_MISUSED) as problem:
             raise InvalidLanding(f"`sink.catalog` is none that pyiceberg can open: {_line(problem)}.") from problem
@@ -113,7 +113,7 @@ def own_catalog(lake: Place) -> Mapping[str, str]:
     return {"type": "sql", "uri": f"sqlite:///{lake.folder_for(CATALOG)}"}
 
 
-def address(place: Place, name: str) -> str:
+def metadata_address(place: Place, name: str) -> str:
     """How Iceberg's metadata name a file. In a folder without escapes: pyiceberg takes them for parts of a name."""
     return f"file://{place.path(name)}" if isinstance(place, Folder) else place.uri(name)
 
@@ -180,13 +180,13 @@ class Iceberg:
         with _answering():
             found = self._table(table)
         self._partitions[table] = None if found is None else laid_out.partition_of(found.metadata)
-        return None if found is None else sink.columns(arrow_schema(found))
+        return None if found is None else sink.value_columns(arrow_schema(found))
 
     def partition(self, table: str) -> Fields | None:
         return self._partitions[table]
 
     def check(self, table: str, columns: pa.Schema) -> None:
-        names = Counter(_names(sink.schema(columns)))
+        names = Counter(_column_names(sink.table_schema(columns)))
         [(name, times)] = names.most_common(1)
         if times > 1:
             raise Stopped(
@@ -241,7 +241,7 @@ class Iceberg:
             found = self._table(table)
             if found is None:
                 self._catalog.create_namespace_if_not_exists(self._namespace)
-                location = address(self._lake, folder(table)).rstrip("/")
+                location = metadata_address(self._lake, folder_of(table)).rstrip("/")
                 with suppress(TableAlreadyExistsError):  # another driver was faster
                     return self._catalog.create_table(self._name(table), schema, location, properties=dict(properties))
                 found = self._loaded(table)
@@ -259,7 +259,7 @@ class Iceberg:
             try:
                 # Asked also after a creation: between it and this line another driver may have done all.
                 found = self._table(table) or self._created(manifest, table)
-                if not _has(found, manifest):
+                if not _has_batch(found, manifest):
                     self._append(found, manifest, table)
             except Exception:
                 # Whatever it was, the table itself tells whether it is done; a fault of ours stays one to the end.
@@ -296,7 +296,7 @@ class Iceberg:
     def _created(self, manifest: Manifest, table: str) -> Table:
         """Empty, and partitioned from the first instant. Raises if another driver was faster."""
         self._catalog.create_namespace_if_not_exists(self._namespace)
-        location = address(self._lake, folder(table)).rstrip("/")
+        location = metadata_address(self._lake, folder_of(table)).rstrip("/")
         schema = _commented_schema(sink.schema_of(table, manifest))
         creation = self._catalog.create_table_transaction(
             self._name(table), schema, location=location, properties=PROPERTIES
@@ -319,17 +319,17 @@ class Iceberg:
         return found
 
     def _name(self, table: str) -> tuple[str, ...]:
-        return *self._namespace, folder(table)
+        return *self._namespace, folder_of(table)
 
     def _uri(self, file: DataFile) -> str:
-        return address(self._lake, in_table(file))
+        return metadata_address(self._lake, in_table(file))
 
 
 def _property(query: str) -> str:
     return f"sigla.batch.{query}"
 
 
-def _has(found: Table, manifest: Manifest) -> bool:
+def _has_batch(found: Table, manifest: Manifest) -> bool:
     """A query's batches come one after another: a later one is in no table that lacks this one."""
     return int(found.properties.get(_property(manifest.query), -1)) >= manifest.number
 
@@ -342,14 +342,14 @@ def _offsets(manifest: Manifest) -> str:
     return orjson.dumps(ends).decode()
 
 
-def _names(fields: Iterable[pa.Field], above: str = "") -> Iterator[str]:
+def _column_names(fields: Iterable[pa.Field], above: str = "") -> Iterator[str]:
     """What Iceberg calls columns, and what is within them. Source: pyiceberg.schema, `index_by_name`."""
     for field in fields:
         yield above + field.name
-        yield from _names(_within(field.type), f"{above}{field.name}.")
+        yield from _column_names(_fields_within(field.type), f"{above}{field.name}.")
 
 
-def _within(kind: pa.DataType) -> list[pa.Field]:
+def _fields_within(kind: pa.DataType) -> list[pa.Field]:
     if pa.types.is_struct(kind):
         return list(kind)
     if pa.types.is_list(kind):
@@ -359,10 +359,10 @@ def _within(kind: pa.DataType) -> list[pa.Field]:
 
 def arrow_schema(found: Table) -> pa.Schema:
     """As we write it: without Iceberg's numbers, and without types of 64-bit offsets; with comments."""
-    return pa.schema([_plain(field) for field in found.schema().as_arrow()])
+    return pa.schema([_plain_field(field) for field in found.schema().as_arrow()])
 
 
-def _plain(field: pa.Field) -> pa.Field:
+def _plain_field(field: pa.Field) -> pa.Field:
     is_json, comment = comments.read((field.metadata or {}).get(DOC, b"").decode())
     kind = _plain_type(field.type, JSON if is_json else pa.string())
     return comments.commented(pa.field(field.name, kind, nullable=field.nullable), comment)
@@ -370,7 +370,7 @@ def _plain(field: pa.Field) -> pa.Field:
 
 def _plain_type(kind: pa.DataType, text: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(kind):
-        return pa.struct([_plain(field) for field in kind])
+        return pa.struct([_plain_field(field) for field in kind])
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(_plain_type(kind.value_type, text))
     if pa.types.is_map(kind):

@@ -34,14 +34,14 @@ def checked(work: Place, lake: Place, part: SinkPart) -> SinkPart:
         return part
     if not named:
         part = part.model_copy(update={"kind": form["kind"]})
-    _compare(work, form, _form(work, lake, part))
+    _check_unchanged(work, form, _form(work, lake, part))
     return part
 
 
 def keep(work: Place, lake: Place, part: SinkPart) -> None:
     """From now on it is about these. Raises InvalidLanding where it is, or somebody was faster, about others."""
     form = _form(work, lake, part)
-    _compare(work, orjson.loads(work.read(NAME) or work.put_if_absent(NAME, orjson.dumps(form))), form)
+    _check_unchanged(work, orjson.loads(work.read(NAME) or work.put_if_absent(NAME, orjson.dumps(form))), form)
 
 
 def _form(work: Place, lake: Place, part: SinkPart) -> dict[str, str]:
@@ -51,7 +51,7 @@ def _form(work: Place, lake: Place, part: SinkPart) -> dict[str, str]:
     return form | ({"namespace": part.namespace} if part.kind == "iceberg" else {})
 
 
-def _compare(work: Place, kept: Mapping[str, str], form: Mapping[str, str]) -> None:
+def _check_unchanged(work: Place, kept: Mapping[str, str], form: Mapping[str, str]) -> None:
     for name in form:
         if kept.get(name) != form[name]:
             raise InvalidLanding(

@@ -22,7 +22,7 @@ def of_file(file: DataFile) -> Fields:
     """By what a file is partitioned. Those that do not say it were written when all were by the same."""
     if file.partition is None:
         return () if file.table in OURS else DAILY
-    return partitions.parsed(file.partition)
+    return partitions.parse_fields(file.partition)
 
 
 def alike(files: Sequence[DataFile]) -> list[list[DataFile]]:

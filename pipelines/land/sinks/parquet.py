@@ -17,7 +17,7 @@ from pyarrow.fs import FileType
 from pipelines.land.landed import DataFile
 from pipelines.land.manifest import Manifest, Manifests
 from pipelines.land.partitions import Fields
-from pipelines.land.sinks.sink import OURS, STAGING, in_staging, in_table, schema
+from pipelines.land.sinks.sink import OURS, STAGING, in_staging, in_table, table_schema
 from pipelines.land.targets import Target, evolve, project
 from pipelines.land.widest_types import widest
 from pipelines.places import Place
@@ -98,7 +98,7 @@ class Parquet:
         columns = self.columns(table)
         if columns is None:
             raise KeyError(table)
-        return schema(columns)
+        return table_schema(columns)
 
     def dataset(self, table: str) -> pyarrow.dataset.Dataset:
         """The table for any engine that reads Arrow's; the columns are those of the newest reader. Raises KeyError."""

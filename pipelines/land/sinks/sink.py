@@ -76,16 +76,16 @@ class Sink(Protocol):
         ...
 
 
-def folder(table: str) -> str:
+def folder_of(table: str) -> str:
     """The folder of a table below the lake, and its name in a catalog: Glue takes lower case, digits and `_` only.
 
     Tables are called plainly now (`names`); of those that are not, each has a digest, and distinct tables have distinct
     folders.
     """
-    return table if _PLAIN.fullmatch(table) else digested(table)
+    return table if _PLAIN.fullmatch(table) else digested_name(table)
 
 
-def plain(table: str) -> str:
+def plain_name(table: str) -> str:
     """The name without what a catalog does not take; "" where that leaves none that a table may have."""
     if _PLAIN.fullmatch(table):
         return table
@@ -93,14 +93,14 @@ def plain(table: str) -> str:
     return name if _PLAIN.fullmatch(name) and name not in OURS else ""
 
 
-def digested(table: str) -> str:
+def digested_name(table: str) -> str:
     """A plain name that no other table has."""
     return f"{_OTHERS.sub('_', table.lower())[:191].strip('_')}_{hashlib.sha256(table.encode()).hexdigest()[:8]}"
 
 
 def in_table(file: DataFile) -> str:
     """Where a table has a file, below the lake."""
-    return f"{folder(file.table)}/{file.path}"
+    return f"{folder_of(file.table)}/{file.path}"
 
 
 def in_staging(file: DataFile) -> str:
@@ -108,21 +108,21 @@ def in_staging(file: DataFile) -> str:
     return f"{STAGING}/{in_table(file)}"
 
 
-def staged(query: str, number: int, token: str) -> str:
+def staged_name(query: str, number: int, token: str) -> str:
     """The name of a file of a batch, below the folder of its table. token: no other file's of this batch."""
     return f"data/sigla-{query}-{number:010}-{token}.parquet"
 
 
-def schema(columns: pa.Schema) -> pa.Schema:
+def table_schema(columns: pa.Schema) -> pa.Schema:
     """All columns of a typed table."""
     return pa.schema([*columns, *SYSTEM])
 
 
-def columns(schema: pa.Schema) -> pa.Schema:
+def value_columns(schema: pa.Schema) -> pa.Schema:
     """Of all columns those of the values."""
     return pa.schema([field for field in schema if field.name not in SYSTEM.names])
 
 
 def schema_of(table: str, manifest: Manifest) -> pa.Schema:
     """All columns of any table, as they are since a manifest that has files of it."""
-    return OURS[table] if table in OURS else schema(manifest.columns[table])
+    return OURS[table] if table in OURS else table_schema(manifest.columns[table])

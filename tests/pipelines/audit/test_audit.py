@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from pipelines.audit import listing, tables, transform
 from pipelines.audit.facts import FACTS
-from pipelines.audit.job import Asked, audit, told
+from pipelines.audit.job import Asked, audit, text_for_people
 from pipelines.audit.pairs import scope_of
 from pipelines.audit.summary import Summary
 from pipelines.audit.tables import NotEmpty
@@ -36,7 +36,8 @@ class Audited:
         raw(folder / "lake/_quarantine/data/c.parquet", [framed(ids["users 2"]), b"\x07", None, framed(4711)])
         quarantined(folder / "lake/_quarantine/data/e.parquet", [framed(815), framed(815), framed(ids["users 2"])])
         self.out = folder / "audit"
-        self.asked = Asked(Address(data=str(self.estate.path)), place(self.out), (place(folder / "lake"),))
+        where = Address(data=str(self.estate.path))
+        self.asked = Asked(where, place(self.out), (place(folder / "lake"),), block=2)
         self.summary: Summary = audit(spark, self.asked, NOW)
 
     def table(self, name: str) -> list[Mapping[str, Any]]:
@@ -47,9 +48,7 @@ class Audited:
 @pytest.fixture(scope="module")
 def audited(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Audited:
     """Its blocks are so small that the three versions of a subject take two of them."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(transform, "BLOCK", 2)
-        return Audited(spark, tmp_path_factory.mktemp("audit"))
+    return Audited(spark, tmp_path_factory.mktemp("audit"))
 
 
 def test_versions_that_a_level_would_refuse_are_told_with_the_checkers_words(audited: Audited) -> None:
@@ -67,13 +66,11 @@ def test_versions_that_a_level_would_refuse_are_told_with_the_checkers_words(aud
 
 def test_one_level_alone_needs_no_more_than_its_own_pairs(spark: SparkSession, audited: Audited) -> None:
     """FORWARD: the older reads the newer, and only what is next to it."""
-    scope = scope_of("FORWARD")
+    scope = scope_of("FORWARD", block=2)
     versions = tables.read(spark, place(audited.out / "tables" / "versions"), listing.VERSIONS)
     known = tables.read(spark, place(audited.out / "tables" / "bodies"), FACTS)
     compared = transform.comparable(versions, known)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(transform, "BLOCK", 2)
-        failed = transform.failures_of(transform.blocks(compared, scope), audited.asked.address, scope)
+    failed = transform.failures_of(transform.blocks(compared, scope), audited.asked.address, scope)
     found = transform.breaks(compared, failed, scope).select("subject", "older", "newer", "direction").collect()
     assert {tuple(row) for row in found} == {
         ("orders-value", 2, 3, "FORWARD"),
@@ -115,7 +112,7 @@ def test_bytes_in_the_quarantine_that_look_like_an_id_are_counted_apart(audited:
     assert {id: rows for id, rows in quarantined.items() if rows} == {815: 2, audited.estate.ids["users 2"]: 1}
     assert (audited.summary.counted["unknown"], audited.summary.counted["garbage"]) == (1, 1)
     assert [line["id"] for line in audited.summary.unknown] == [4711, 815]
-    assert "unknown ids in the data: 1, in the quarantine alone: 1" in told(audited.summary, 1, "here")
+    assert "unknown ids in the data: 1, in the quarantine alone: 1" in text_for_people(audited.summary, 1, "here")
 
 
 def test_what_a_subject_s_own_level_refuses_comes_first(audited: Audited) -> None:
@@ -165,7 +162,7 @@ def test_the_page_stands_alone(audited: Audited) -> None:
 
 def test_what_cannot_be_read_is_amiss(audited: Audited) -> None:
     assert audited.summary.amiss
-    assert "cannot be read: 2 schemas, 1 references" in told(audited.summary, 1, "here")
+    assert "cannot be read: 2 schemas, 1 references" in text_for_people(audited.summary, 1, "here")
 
 
 def test_an_audit_is_never_written_over(spark: SparkSession, audited: Audited) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.audit.committed import committed, files
-from pipelines.audit.usage import NoRecords, usage
+from pipelines.audit.committed import committed, committed_files
+from pipelines.audit.usage import NoRecords, usage_of_files
 from pipelines.land.landed import QUARANTINE
-from pipelines.land.sinks.sink import folder, staged
+from pipelines.land.sinks.sink import folder_of, staged_name
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
 
@@ -32,11 +32,19 @@ def test_a_file_that_an_attempt_has_left_is_part_of_no_table(landings: Landings)
         id = landings.register(MONEY)
         landings.land(framed(id, b"\0\x0a\x03EUR"), b"\7")
         [kept] = [file for file in landings.written() if file.parent.parent.name == "orders"]
-        shutil.copy(kept, kept.parent.parent / staged("q", 0, "left"))
-        found = {(Path(place.url).parent.name, name) for place, names in files(landings.job).items() for name in names}
+        shutil.copy(kept, kept.parent.parent / staged_name("q", 0, "left"))
+        found = {
+            (Path(place.url).parent.name, name)
+            for place, names in committed_files(landings.job).items()
+            for name in names
+        }
         assert found == {
             ("orders", kept.name),
-            *((folder(QUARANTINE), Path(each.path).name) for each in landings.last.files if each.table == QUARANTINE),
+            *(
+                (folder_of(QUARANTINE), Path(each.path).name)
+                for each in landings.last.files
+                if each.table == QUARANTINE
+            ),
         }
     finally:
         landings.close()
@@ -60,7 +68,7 @@ def uses(landings: Landings) -> Counter[tuple[int, bool]]:
     """The rows of each id that tasks find, in the quarantine and elsewhere."""
     held = pickle.loads(pickle.dumps(committed(landings.job)))  # as Spark sends it to tasks
     named = [{"place": place, "name": name} for place, names in enumerate(held.files.values()) for name in names]
-    found = usage([pa.RecordBatch.from_pylist(named)], [*held.files], held.resolved)
+    found = usage_of_files([pa.RecordBatch.from_pylist(named)], [*held.files], held.resolved)
     rows = [row for batch in found for row in batch.to_pylist()]
     return Counter({(row["id"], row["quarantined"]): row["rows"] for row in rows})
 
@@ -71,4 +79,4 @@ def test_tables_that_hold_nothing_are_not_looked_through(tmp_path: Path) -> None
     landings.register(MONEY)
     landings.land()
     with pytest.raises(NoRecords, match="hold nothing yet"):
-        files(landings.job)
+        committed_files(landings.job)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
 from pipelines.audit import listing, tables
 from pipelines.places import place
@@ -38,12 +37,11 @@ def test_each_subject_has_the_config_that_applies_to_it(tmp_path: Path) -> None:
     assert found == {subject: (each.level, each.policy, each.group) for subject, each in configs.items()}
 
 
-def test_a_stream_becomes_files_of_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_becomes_files_of_a_size(tmp_path: Path) -> None:
     """What is written holds one batch in memory, and loses no row."""
-    monkeypatch.setattr(tables, "ROWS_OF_A_BATCH", 2)
-    monkeypatch.setattr(tables, "BATCHES_OF_A_FILE", 2)
     rows = [(".", number) for number in range(10)]
-    assert tables.stream(iter(rows), listing.OBJECTS, place(tmp_path / "objects")) == 10
+    objects = place(tmp_path / "objects")
+    assert tables.stream(iter(rows), listing.OBJECTS, objects, batch_rows=2, file_batches=2) == 10
     assert len(list((tmp_path / "objects").iterdir())) == 3
     read = pq.read_table(tmp_path / "objects").to_pylist()
     assert [tuple(row.values()) for row in read] == rows

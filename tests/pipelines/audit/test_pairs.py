@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.audit.pairs import DIRECTIONS, Scope, compared, pairs_of, scope_of
+from pipelines.audit.pairs import DIRECTIONS, Scope, messages_of_pair, pairs_of, scope_of
 from sigla.languages import LANGUAGES
 from sigla.languages.language import STRICT
 from sigla.model import Parsed
@@ -33,14 +33,16 @@ def test_equal_content_is_not_compared() -> None:
 
 
 def test_messages_are_the_checkers_without_the_schemas_they_quote() -> None:
-    (message,) = compared(_parsed(NARROW), _parsed(WIDE), "BACKWARD", STRICT)
+    (message,) = messages_of_pair(_parsed(NARROW), _parsed(WIDE), "BACKWARD", STRICT)
     assert "TYPE_MISMATCH" in message
-    assert compared(_parsed(NARROW), _parsed(WIDE), "FORWARD", STRICT) == []
+    assert messages_of_pair(_parsed(NARROW), _parsed(WIDE), "FORWARD", STRICT) == []
 
 
 def test_another_language_is_never_compatible() -> None:
     other = LANGUAGES["JSON"].parse('{"type":"object"}', (), True)
-    assert compared(other, _parsed(WIDE), "BACKWARD", STRICT) == ["Incompatible because of different schema type"]
+    assert messages_of_pair(other, _parsed(WIDE), "BACKWARD", STRICT) == [
+        "Incompatible because of different schema type"
+    ]
 
 
 @pytest.mark.parametrize("level", [level for level in LEVELS if level != "NONE"])

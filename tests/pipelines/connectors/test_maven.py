@@ -63,14 +63,14 @@ def test_a_java_that_is_too_old_is_refused_before_anything_is_fetched(
     a_program(path, "mvn", "exit 1")
     a_java(path, says)
     with pytest.raises(Unavailable, match="needs Java 17 or newer"):
-        maven.fetch(pom, folder)
+        maven.fetch_jars(pom, folder)
     assert not folder.exists()
 
 
 def test_without_maven_it_says_what_to_do(path: Path, pom: Path, folder: Path) -> None:
     """The reason is a sentence; a test that is left out for it repeats it."""
     with pytest.raises(Unavailable, match="no mvn here"):
-        maven.fetch(pom, folder)
+        maven.fetch_jars(pom, folder)
 
 
 def test_what_maven_says_when_it_fails_is_told_and_nothing_is_left(path: Path, pom: Path, folder: Path) -> None:
@@ -78,35 +78,34 @@ def test_what_maven_says_when_it_fails_is_told_and_nothing_is_left(path: Path, p
     a_java(path)
     a_program(path, "mvn", "echo '[ERROR] no such host'; exit 1")
     with pytest.raises(Unavailable, match="no such host"):
-        maven.fetch(pom, folder)
-    assert not maven.fetched(pom, folder)
+        maven.fetch_jars(pom, folder)
+    assert not maven.is_fetched(pom, folder)
     assert list(folder.iterdir()) == []
 
 
-def test_a_maven_that_hangs_is_given_up(path: Path, pom: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_maven_that_hangs_is_given_up(path: Path, pom: Path, folder: Path) -> None:
     """A mirror that does not answer must not stop a test run for ever."""
     a_java(path)
-    monkeypatch.setattr(maven, "FETCHED_WITHIN_S", 0.1)
     a_program(path, "mvn", "while :; do :; done")
     with pytest.raises(Unavailable, match="within"):
-        maven.fetch(pom, folder)
-    assert not maven.fetched(pom, folder)
+        maven.fetch_jars(pom, folder, within_s=0.1)
+    assert not maven.is_fetched(pom, folder)
 
 
 def test_what_is_fetched_is_not_fetched_again_until_its_pom_changes(path: Path, pom: Path, folder: Path) -> None:
     """The version that is pinned is the one that runs, and nothing of the one before it."""
     a_java(path)
     a_program(path, "mvn", FETCHES)
-    maven.fetch(pom, folder, properties={"spark": "4.1.1"}, without="org.slf4j")
+    maven.fetch_jars(pom, folder, properties={"spark": "4.1.1"}, without="org.slf4j")
     asked = (folder / "lib" / "asked.jar").read_text()
     assert "-Dspark=4.1.1 dependency:copy-dependencies -DincludeScope=runtime -DexcludeGroupIds=org.slf4j" in asked
     assert maven.class_path(folder) == f"{folder}/lib/*"
     a_program(path, "mvn", "exit 1")
-    maven.fetch(pom, folder)
+    maven.fetch_jars(pom, folder)
     pom.write_text("<project></project>")
-    assert not maven.fetched(pom, folder)
+    assert not maven.is_fetched(pom, folder)
     a_program(path, "mvn", FETCHES.replace("asked", "newer"))
-    maven.fetch(pom, folder)
+    maven.fetch_jars(pom, folder)
     assert [jar.name for jar in (folder / "lib").iterdir()] == ["newer.jar"]
 
 
@@ -120,7 +119,7 @@ def test_each_that_needs_jars_fetches_them_in_one_way(
     monkeypatch.setattr(broker, "PLACE", tmp_path / "broker")
     monkeypatch.setattr(dynamodb, "HOME", tmp_path / "dynamodb")
     with pytest.raises(Unavailable, match=r"python -m pipelines\.connectors\.installation 4\.0\.2"):
-        installation.connectors("4.0.2")
+        installation.kafka_jars("4.0.2")
     with pytest.raises(Unavailable, match=r"python -m tests\.pipelines\.broker --install"), broker.running():
         pass
     with pytest.raises(Unavailable, match=r"python -m pipelines\.connectors\.installation 4\.0\.2"):
@@ -130,7 +129,7 @@ def test_each_that_needs_jars_fetches_them_in_one_way(
     dynamodb.install()
     with pytest.raises(Unavailable, match=r"Iceberg has no runtime for Spark 4\.3\.0: install a PySpark of 4\.0"):
         installation.iceberg("4.3.0")
-    [jar] = installation.connectors("4.0.2")
+    [jar] = installation.kafka_jars("4.0.2")
     assert str(installation.POM) in jar.read_text()
     [jar] = installation.iceberg("4.0.2")
     assert f"{installation.ICEBERG_POM} -Dspark=4.0 " in jar.read_text()

@@ -12,7 +12,7 @@ from pipelines.audit.tables import NotEmpty
 from pipelines.demo import __main__ as demo
 from pipelines.demo import picture
 from pipelines.demo.estate import Estate
-from pipelines.demo.generator import LEAST, SLICES, Job, Known, earned, jobs, needed, write
+from pipelines.demo.generator import LEAST, SLICES, Job, Known, earned_reasons, jobs, needed_schemas, write_file
 from pipelines.demo.topics import BADS, TOPICS
 from pipelines.land import files
 from pipelines.land.batch import Batch
@@ -58,7 +58,7 @@ def test_as_many_are_planned_as_were_asked_for(records: int, tmp_path: Path) -> 
     """One in a hundred is bad, and of each kind about as many; offsets leave no gap."""
     made = jobs(records, tmp_path, seed=1)
     assert sum(job.records for job in made) == records
-    bad = earned(made)
+    bad = earned_reasons(made)
     assert set(bad) == {reason.value for reason in Reason}
     assert bad.total() == pytest.approx(max(records, 2_000) / 100, rel=0.05)
     assert max(bad.values()) - min(bad.values()) == 0
@@ -112,19 +112,19 @@ def test_a_demonstration_takes_the_place_of_an_earlier_one(estate: Estate) -> No
 
 def test_the_same_seed_makes_the_same_records(estate: Estate, tmp_path: Path) -> None:
     estate.begin()
-    known = estate.register(needed(0))
+    known = estate.register(needed_schemas(0))
     for seed, folder in ((1, "a"), (1, "b"), (2, "c")):
-        write(jobs(RECORDS, tmp_path / folder, seed)[0], known)
+        write_file(jobs(RECORDS, tmp_path / folder, seed)[0], known)
     a, b, c = (pq.read_table(next((tmp_path / each).rglob("*.parquet"))) for each in "abc")
     assert a == b
     assert a != c
 
 
 def generated(estate: Estate, made: Sequence[Job], slice_: int, known: dict[str, Known]) -> None:
-    known |= estate.register(needed(slice_))
+    known |= estate.register(needed_schemas(slice_))
     for job in made:
         if job.slice == slice_:
-            write(job, known)
+            write_file(job, known)
 
 
 @pytest.mark.spark
@@ -138,9 +138,9 @@ def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> No
             total.read, total.landed = total.read + one.read, total.landed + one.landed
             total.reasons.update(one.reasons)
         counts = picture.over_time(landing.sink, {name: each.id for name, each in known.items()})
-    assert total.reasons == earned(made)
-    assert demo.judged(total, RECORDS, earned(made)) == 0
-    assert demo.judged(total, RECORDS + 1, earned(made)) == 1
+    assert total.reasons == earned_reasons(made)
+    assert demo.judged(total, RECORDS, earned_reasons(made)) == 0
+    assert demo.judged(total, RECORDS + 1, earned_reasons(made)) == 1
     written = {schema.name for topic in TOPICS for schema in topic.written}
     assert set(counts) == written
     assert 0.99 * total.landed < sum(map(sum, counts.values())) <= total.landed, "all but tombstones"

@@ -17,15 +17,15 @@ from pyarrow.dataset import dataset
 from pyarrow.fs import FileType
 
 from pipelines.land import quarantine
-from pipelines.land.batch import Attempt, Batch, StopIf, run
+from pipelines.land.batch import Attempt, Batch, StopIf, land_once
+from pipelines.land.bindings import Layout
 from pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
 from pipelines.land.manifest import Manifest, Manifests, Range
 from pipelines.land.outputs import Outputs
 from pipelines.land.partitions import DAILY
-from pipelines.land.plan import Layout
 from pipelines.land.raw import RAW
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import STAGING, Sink, folder
+from pipelines.land.sinks.sink import STAGING, Sink, folder_of
 from pipelines.land.targets import SYSTEM, Target, evolve, project
 from pipelines.places import Folder, Place
 
@@ -259,7 +259,7 @@ def drive(world: World, fate: Fate | None = None) -> None:
         sink = world.sink(manifests)
         for batch in BATCHES:
             if batch.number not in world.done:
-                run(batch, partial(attempt, batch, world, fate), manifests, sink, stop_if=StopIf(1.0))
+                land_once(batch, partial(attempt, batch, world, fate), manifests, sink, stop_if=StopIf(1.0))
                 fate.step("before done")
                 world.done.add(batch.number)
                 fate.step("after done")
@@ -286,7 +286,7 @@ def in_folders(world: World) -> Counter[Identity]:
     """What a plain read of the tables' folders finds, by a reader that knows of no manifest."""
     found: Counter[Identity] = Counter()
     for table in ("orders", "payments", QUARANTINE):
-        data = world.lake.path(f"{folder(table)}/data")
+        data = world.lake.path(f"{folder_of(table)}/data")
         if world.lake.filesystem.get_file_info(data).type is FileType.Directory:
             rows = dataset(data, filesystem=world.lake.filesystem).to_table().to_pylist()
             found.update(identity(row) for row in rows)

@@ -1,6 +1,6 @@
 """Records that cannot be read, one for each reason."""
 
-from pipelines.land.plan import Binding, Checks, Policy, Reader
+from pipelines.land.bindings import Binding, Checks, Policy, Reader
 from sigla.decoding.decoder import Limits
 from sigla.decoding.frames import VALUE_HEADER
 from sigla.decoding.reasons import Reason

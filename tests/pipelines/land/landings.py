@@ -12,8 +12,8 @@ from pipelines.land.batch import Batch
 from pipelines.land.driver import Driver, driver
 from pipelines.land.landed import QUARANTINE, Landed
 from pipelines.land.manifest import Entry, Manifest
-from pipelines.land.settings import parse
-from pipelines.land.sinks.sink import folder
+from pipelines.land.settings import parse_landing
+from pipelines.land.sinks.sink import folder_of
 from pipelines.land.task import Task
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
@@ -68,7 +68,7 @@ class Landings:
             return [Landed.decoded(task.land([batch]).encoded()) for batch in batches]
 
         entry = Entry(str(self.landed), "", 0, sum(map(len, batches)))
-        self.job = driver(parse(yaml.safe_dump(form), "land.yaml"))
+        self.job = driver(parse_landing(yaml.safe_dump(form), "land.yaml"))
         self.jobs.append(self.job)
         manifest = self.job.land(Batch("q", self.landed, entries=(entry,)), tasks)
         self.landed += 1
@@ -86,7 +86,7 @@ class Landings:
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Of the last batch, without our own columns. table: as `bind` calls it."""
         table = self.named(table)
-        files = [self.home / "lake" / folder(table) / file.path for file in self.last.files if file.table == table]
+        files = [self.home / "lake" / folder_of(table) / file.path for file in self.last.files if file.table == table]
         found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
         return [{name: value for name, value in row.items() if not name.startswith("_sr_")} for row in found]
 

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from pipelines.land.bindings import Binding
 from pipelines.land.column_types import JSON
 from pipelines.land.decoders.decoder import Additional
-from pipelines.land.plan import Binding
 from pipelines.land.protection import ColumnRule, Do, Protection
 from pipelines.land.readers import Readers
 from pipelines.land.targets import Evolve

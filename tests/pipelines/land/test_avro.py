@@ -12,7 +12,6 @@ import pytest
 from pyarrow import parquet
 
 from pipelines.land.column_types import JSON
-from pipelines.land.decoders import avro
 from pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
 from pipelines.land.decoders.columns import UNROLLED
 from pipelines.land.decoders.decoder import Decoded, Decoder, TooMuch, Writer
@@ -302,12 +301,14 @@ def test_a_row_that_would_become_too_many_values_fails_alone() -> None:
     assert [len(row["value"] or ()) for row in decoded.rows.to_pylist() if row] == [3, 3]
 
 
-def test_what_is_decoded_becomes_arrays_before_there_is_too_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_decoded_becomes_arrays_before_there_is_too_much_of_it() -> None:
     """Lists of a batch are emptied again and again; rows that fail in between stay where they are."""
-    monkeypatch.setattr(avro, "AT_ONCE", 2)
+    schema = {"type": "array", "items": "int"}
+    decoding = AvroDecoder(a_writer(schema), most_held=2)
+    number = decoding.add(a_writer(schema))
     rows = [bytes([2, 2 * at, 0]) for at in range(10)]
     rows[3] = rows[7] = b"\x02"
-    decoded = own({"type": "array", "items": "int"}, *rows)
+    decoded = read(decoding, [(number, row) for row in rows])
     expected: list[Any] = [{"value": [at]} for at in range(10)]
     expected[3] = expected[7] = None
     assert decoded.rows.to_pylist() == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.land.batch import Attempt, Batch, StopIf, check_new, check_same, decided, run
+from pipelines.land.batch import Attempt, Batch, StopIf, check_new, check_same, land_once, manifest_of
 from pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
 from pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Stopped
 from pipelines.land.sinks.parquet import Parquet
@@ -41,7 +41,7 @@ def attempt(*several: Landed) -> Attempt:
 
 
 def test_what_several_tasks_did_becomes_one_manifest() -> None:
-    manifest = decided(BATCH, attempt(landed(span(15, 19), good=3, bad=2), landed(span(10, 14), good=5)), ALL)
+    manifest = manifest_of(BATCH, attempt(landed(span(15, 19), good=3, bad=2), landed(span(10, 14), good=5)), ALL)
     assert manifest.counts == Counts(read=10, landed=8, quarantined=2)
     assert [file.rows for file in manifest.files] == [3, 2, 5]
 
@@ -63,24 +63,24 @@ def test_what_several_tasks_did_becomes_one_manifest() -> None:
 )
 def test_records_that_were_not_read_once_stop_the_query(spans: tuple[Span, ...], says: str) -> None:
     with pytest.raises(Stopped, match=says):
-        decided(BATCH, attempt(landed(*spans, good=sum(each.records for each in spans))), ALL)
+        manifest_of(BATCH, attempt(landed(*spans, good=sum(each.records for each in spans))), ALL)
 
 
 def test_holes_are_allowed_only_where_the_topic_may_have_them() -> None:
     compacted = replace(BATCH, gaps=frozenset({"orders"}))
-    assert decided(compacted, attempt(landed(span(12, 18, 4), good=4)), ALL).counts.read == 4
+    assert manifest_of(compacted, attempt(landed(span(12, 18, 4), good=4)), ALL).counts.read == 4
     with pytest.raises(Stopped, match="`gaps`"):
-        decided(replace(BATCH, gaps=frozenset({"other"})), attempt(landed(span(12, 18, 4), good=4)), ALL)
+        manifest_of(replace(BATCH, gaps=frozenset({"other"})), attempt(landed(span(12, 18, 4), good=4)), ALL)
     with pytest.raises(Stopped, match="twice"):  # a hole excuses nothing else
-        decided(compacted, attempt(landed(span(12, 18, 4), span(18, 19, 1), good=5)), ALL)
+        manifest_of(compacted, attempt(landed(span(12, 18, 4), span(18, 19, 1), good=5)), ALL)
 
 
 def test_files_are_whole_when_every_record_of_them_was_read() -> None:
     """Files of raw records may hold any offsets in any order."""
     batch = Batch("q", 0, entries=(Entry("a", "t", 1, 4), Entry("b", "t", 1, 2)))
-    assert decided(batch, attempt(landed(span(0, 100, 5), span(0, 3, 1), good=6)), ALL).counts.read == 6
+    assert manifest_of(batch, attempt(landed(span(0, 100, 5), span(0, 3, 1), good=6)), ALL).counts.read == 6
     with pytest.raises(Stopped, match="read 5 records of files that have 6"):
-        decided(batch, attempt(landed(span(0, 100, 5), good=5)), ALL)
+        manifest_of(batch, attempt(landed(span(0, 100, 5), good=5)), ALL)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_files_are_whole_when_every_record_of_them_was_read() -> None:
 )
 def test_a_job_that_lost_a_record_lands_nothing(wrong: Landed) -> None:
     with pytest.raises(Stopped, match="fault of the job"):
-        decided(BATCH, attempt(wrong), ALL)
+        manifest_of(BATCH, attempt(wrong), ALL)
 
 
 def test_too_many_bad_records_stop_the_query_before_anything_is_decided(tmp_path: Path) -> None:
@@ -104,11 +104,11 @@ def test_too_many_bad_records_stop_the_query_before_anything_is_decided(tmp_path
     stop = StopIf(bad_ratio=0.2, min_rows=10)
     bad = attempt(landed(span(10, 19), good=7, bad=3))
     with pytest.raises(Stopped, match=r"3 of 10 records cannot be read, 3 of them because of UNKNOWN_ID.*`stop_if"):
-        run(BATCH, lambda: bad, manifests, Parquet(place(tmp_path), manifests), stop_if=stop)
+        land_once(BATCH, lambda: bad, manifests, Parquet(place(tmp_path), manifests), stop_if=stop)
     assert list(manifests.all()) == []
     fine = attempt(landed(span(10, 19), good=8, bad=2))
-    assert decided(BATCH, fine, stop).counts.quarantined == 2
-    assert decided(BATCH, bad, StopIf(0.2, 11)).counts.quarantined == 3  # of few nothing can be told
+    assert manifest_of(BATCH, fine, stop).counts.quarantined == 2
+    assert manifest_of(BATCH, bad, StopIf(0.2, 11)).counts.quarantined == 3  # of few nothing can be told
 
 
 def test_a_manifest_knows_the_columns_of_all_tables_that_its_query_has_written_to() -> None:
@@ -117,19 +117,19 @@ def test_a_manifest_knows_the_columns_of_all_tables_that_its_query_has_written_t
     done = Attempt([landed(span(10, 19), good=10)], columns)
     wider = pa.schema([pa.field("old", pa.string())])
     before = replace(a_manifest(BATCH), columns={"orders": wider, "payments": wider})
-    found = decided(BATCH, done, ALL, before).columns
+    found = manifest_of(BATCH, done, ALL, before).columns
     assert found == {"orders": columns["orders"], "payments": wider}
 
 
 def test_a_landed_batch_is_not_attempted_again(tmp_path: Path) -> None:
     manifests = Manifests(place(tmp_path))
     sink = Parquet(place(tmp_path), manifests)
-    first = run(BATCH, lambda: attempt(landed(span(10, 19), good=10)), manifests, sink)
+    first = land_once(BATCH, lambda: attempt(landed(span(10, 19), good=10)), manifests, sink)
 
     def again() -> Attempt:
         raise AssertionError
 
-    assert run(BATCH, again, manifests, sink) == first
+    assert land_once(BATCH, again, manifests, sink) == first
 
 
 def a_manifest(batch: Batch) -> Manifest:

@@ -9,9 +9,9 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
+from pipelines.land.bindings import LATEST, Binding, Checks, Policy, Reader, Strategy
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import QUARANTINE
-from pipelines.land.plan import LATEST, Binding, Checks, Policy, Reader, Strategy
 from sigla.decoding.frames import VALUE_HEADER
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded

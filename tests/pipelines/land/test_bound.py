@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from pipelines.land.bindings import Binding
 from pipelines.land.bound import expression
-from pipelines.land.plan import Binding
-from pipelines.land.settings import Landing, parse
+from pipelines.land.settings import Landing, parse_landing
 
 FORM = """
 registry: {data: registry}
@@ -17,7 +17,7 @@ work: work
 
 
 def landing(bind: str) -> Landing:
-    return parse(f"{FORM}{bind}", "land.yaml")
+    return parse_landing(f"{FORM}{bind}", "land.yaml")
 
 
 def bound(bind: str, *topics: str) -> dict[str, Binding]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.land import column_types, comments
 from pipelines.land.column_types import JSON
-from pipelines.land.comments import LONGEST, comment_of, commented, line
+from pipelines.land.comments import LONGEST, comment_line, comment_of, commented
 from pipelines.land.decoders.by_language import DECODERS
 from pipelines.land.decoders.decoder import Writer
 from pipelines.land.decoders.notes import Note, note_of, tags_at
@@ -237,7 +237,7 @@ TAGS = st.frozensets(st.text(min_size=1, max_size=9), max_size=3)
 @given(DOCS, TAGS, st.sampled_from([pa.string(), JSON, pa.int64()]))
 def test_any_comment_is_one_line_that_is_read_back(doc: str, tags: frozenset[str], kind: pa.DataType) -> None:
     """Whether a column is of JSON text is told by it, whatever a schema says."""
-    column = commented(pa.field("c", kind), line(Note(doc, tags)))
+    column = commented(pa.field("c", kind), comment_line(Note(doc, tags)))
     text = comments.written(column)
     assert len(text) <= LONGEST
     assert "\n" not in text

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.land import files
-from pipelines.land.batch import Attempt, Batch, StopIf, resume, run
+from pipelines.land.batch import Attempt, Batch, StopIf, land_once, next_number
 from pipelines.land.manifest import Manifests, Stopped
 from pipelines.land.outputs import Outputs
 from pipelines.land.targets import evolve
@@ -57,7 +57,7 @@ def drive(world: World, fate: Fate | None = None) -> None:
         sink = world.sink(manifests)
         folder = source(world)
         query = manifests.query("files")
-        number = resume(query, manifests, sink)
+        number = next_number(query, manifests, sink)
         for new in files.new(folder, manifests.entries()):
 
             def attempt(new: files.New = new, number: int = number) -> Attempt:
@@ -68,7 +68,7 @@ def drive(world: World, fate: Fate | None = None) -> None:
                 fate.step("after files")
                 return Attempt([landed], {records["topic"][0].as_py(): evolve(None, READER, version=1)})
 
-            run(Batch(query, number, entries=(new.entry,)), attempt, manifests, sink, stop_if=StopIf(1.0))
+            land_once(Batch(query, number, entries=(new.entry,)), attempt, manifests, sink, stop_if=StopIf(1.0))
             number += 1
     finally:
         world.fates.pop()

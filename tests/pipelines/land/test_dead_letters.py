@@ -14,7 +14,7 @@ from pipelines.land.dead_letters import BEGUN, FOLDER, letters_of
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.maintain_job import without_letters
 from pipelines.land.settings import InvalidLanding, Landing
-from pipelines.land.sinks.sink import folder
+from pipelines.land.sinks.sink import folder_of
 from tests.pipelines.land.landings import Landings
 
 REASON = {
@@ -85,7 +85,7 @@ def landing(source: dict[str, Any], **dead_letter: Any) -> Landing:
         "dead_letter": dead_letter,
         "work": "./work",
     }
-    return settings.parse(yaml.safe_dump(form), "land.yaml")
+    return settings.parse_landing(yaml.safe_dump(form), "land.yaml")
 
 
 FILES = {"kind": "files", "path": "./raw"}
@@ -126,7 +126,7 @@ def test_upkeep_leaves_the_quarantine_whole_while_letters_wait(tmp_path: Path) -
         landings.register('syntax = "proto3"; message Money { string currency = 1; }')
         landed = landings.land(b"\7")
         job = landings.job
-        tables = ["orders", folder(QUARANTINE)]
+        tables = ["orders", folder_of(QUARANTINE)]
         assert without_letters(job, tables) == tables, "letters were never asked for"
         job.work.put_if_absent(BEGUN, b"{}")
         assert without_letters(job, tables) == ["orders"]

@@ -16,7 +16,7 @@ from pipelines.land import quarantine
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Counts, Manifest, Manifests
 from pipelines.land.outputs import Outputs
-from pipelines.land.sinks.sink import schema
+from pipelines.land.sinks.sink import table_schema
 from pipelines.land.targets import SYSTEM
 from tests.pipelines.land.crash_rig import World
 
@@ -52,7 +52,7 @@ def typed(values: pa.Array, times_us: list[int]) -> tuple[pa.RecordBatch, pa.Sch
     ours = {"_sr_topic": "t", "_sr_partition": 0, "_sr_offset": 0}
     system = [pa.array([ours.get(each.name)] * len(values), each.type) for each in SYSTEM]
     system[SYSTEM.get_field_index("_sr_ts")] = pa.array(times_us, SYSTEM.field("_sr_ts").type)
-    return pa.RecordBatch.from_arrays([values, *system], schema=schema(columns)), columns
+    return pa.RecordBatch.from_arrays([values, *system], schema=table_schema(columns)), columns
 
 
 def numbers(world: World, table: str, column: str, kind: pa.DataType | None = None) -> list[int]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.land.framing import NONE, TOMBSTONE, Framed, frames, indexed
+from pipelines.land.framing import NONE, TOMBSTONE, Framed, read_frames, with_indexes
 from pipelines.land.raw import RAW
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, Tombstone, frame
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
@@ -78,15 +78,15 @@ def test_a_batch_is_framed_as_each_of_its_records(
     first = data.draw(st.integers(0, len(rows)))
     last = data.draw(st.integers(first, len(rows)))
     protobuf = data.draw(st.lists(st.booleans(), min_size=last - first, max_size=last - first))
-    framed = frames(batch_of(rows, large=large).slice(first, last - first), part)
+    framed = read_frames(batch_of(rows, large=large).slice(first, last - first), part)
     assert_as_each_alone(framed, rows[first:last], part, [False] * (last - first))
-    framed = indexed(framed, np.array(protobuf, np.bool_))
+    framed = with_indexes(framed, np.array(protobuf, np.bool_))
     assert_as_each_alone(framed, rows[first:last], part, protobuf)
 
 
 def test_ids_in_front_of_every_value_are_read() -> None:
     """The usual batch: nothing else happens, and the payloads are what stands behind the ids."""
-    framed = frames(batch_of([(None, b"\x00\x00\x00\x01\x02pay", None), (None, b"\x00\x00\x00\x00\x03load", [])]))
+    framed = read_frames(batch_of([(None, b"\x00\x00\x00\x01\x02pay", None), (None, b"\x00\x00\x00\x00\x03load", [])]))
     assert framed.ids.tolist() == [258, 3]
     assert framed.status.tolist() == [FINE, FINE]
     assert framed.payloads.to_pylist() == [b"pay", b"load"]
@@ -108,8 +108,8 @@ def test_ids_in_front_of_every_value_are_read() -> None:
 def test_damage_has_its_reason_and_harms_no_neighbour(value: bytes, reason: Reason) -> None:
     """Also an index of nine bytes, and a count of 2³⁰ steps in a payload of none."""
     fine = b"\x00\x00\x00\x00\x01\x00fine"
-    framed = frames(batch_of([(None, fine, None), (None, value, None), (None, None, None), (None, fine, None)]))
-    framed = indexed(framed, np.ones(4, np.bool_))
+    framed = read_frames(batch_of([(None, fine, None), (None, value, None), (None, None, None), (None, fine, None)]))
+    framed = with_indexes(framed, np.ones(4, np.bool_))
     assert framed.status.tolist() == [FINE, NUMBERS[reason], TOMBSTONE, FINE]
     assert [framed.payloads[at].as_py() for at in (0, 3)] == [b"fine", b"fine"]
 
@@ -117,6 +117,6 @@ def test_damage_has_its_reason_and_harms_no_neighbour(value: bytes, reason: Reas
 def test_seven_thousand_schemas_in_one_batch_are_as_quick_as_one() -> None:
     """By id and by GUID: what is read once is each distinct mark, in one pass over the rows."""
     guids = [b"\x01" + UUID(int=number).bytes for number in range(7_000)]
-    framed = frames(batch_of([(None, b"v", [(VALUE_HEADER, guid)]) for guid in guids]))
+    framed = read_frames(batch_of([(None, b"v", [(VALUE_HEADER, guid)]) for guid in guids]))
     assert [framed.guids[place].int for place in framed.guid] == list(range(7_000))
     assert set(framed.payloads.to_pylist()) == {b"v"}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.land.gc import KEPT, collect
+from pipelines.land.gc import KEPT, remove_orphans
 from pipelines.land.manifest import Manifests
-from pipelines.land.sinks.sink import STAGING, folder, staged
+from pipelines.land.sinks.sink import STAGING, folder_of, staged_name
 from pipelines.places import Folder
 from tests.pipelines.land.crash_rig import Fate, Killed, World, drive, files_of, is_landed_once, raising
 
@@ -36,22 +36,22 @@ def aged(lake: Folder, when: datetime) -> None:
 
 def test_files_of_a_dead_attempt_are_found_and_those_of_tables_are_not(world: World) -> None:
     before = list(world.lake.names())
-    found = collect(world.lake, Manifests(world.work), NOW)
+    found = remove_orphans(world.lake, Manifests(world.work), NOW)
     assert list(world.lake.names()) == before  # only shown
-    named = {f"{folder(file.table)}/{file.path}" for file in files_of(world)}
+    named = {f"{folder_of(file.table)}/{file.path}" for file in files_of(world)}
     assert {name for name, _ in found} == set(before) - named
     assert len(found) == 7
     assert sum(size for _, size in found) > 0
-    assert collect(world.lake, Manifests(world.work), NOW, dry_run=False) == found
+    assert remove_orphans(world.lake, Manifests(world.work), NOW, dry_run=False) == found
     assert set(before) - set(world.lake.names()) == {name for name, _ in found}
     is_landed_once(world)
-    assert collect(world.lake, Manifests(world.work), NOW) == []
+    assert remove_orphans(world.lake, Manifests(world.work), NOW) == []
 
 
 def test_a_file_that_a_batch_may_still_name_is_kept(world: World) -> None:
     """A batch under way has no manifest; its files are young."""
     aged(world.lake, NOW - KEPT + timedelta(seconds=1))
-    assert collect(world.lake, Manifests(world.work), NOW) == []
+    assert remove_orphans(world.lake, Manifests(world.work), NOW) == []
 
 
 def test_what_waits_to_be_moved_into_its_table_is_kept(tmp_path: Path) -> None:
@@ -60,18 +60,18 @@ def test_what_waits_to_be_moved_into_its_table_is_kept(tmp_path: Path) -> None:
     with pytest.raises(Killed):
         drive(world, Fate("before move", raising(Killed())))
     aged(world.lake, OLD)
-    assert collect(world.lake, Manifests(world.work), NOW, dry_run=False) == []
+    assert remove_orphans(world.lake, Manifests(world.work), NOW, dry_run=False) == []
     drive(world)
     is_landed_once(world)
 
 
 def test_the_second_copy_that_an_interrupted_move_has_left_is_removed(world: World) -> None:
     """S3 has no move: a copy, and then a removal that may not come."""
-    file = f"{folder('orders')}/{next(file.path for file in files_of(world) if file.table == 'orders')}"
+    file = f"{folder_of('orders')}/{next(file.path for file in files_of(world) if file.table == 'orders')}"
     copied = Path(world.lake.folder_for(f"{STAGING}/{file}"))
     copied.write_bytes(Path(world.lake.path(file)).read_bytes())
     aged(world.lake, OLD)
-    assert f"{STAGING}/{file}" in dict(collect(world.lake, Manifests(world.work), NOW, dry_run=False))
+    assert f"{STAGING}/{file}" in dict(remove_orphans(world.lake, Manifests(world.work), NOW, dry_run=False))
     assert not copied.exists()
     is_landed_once(world)
 
@@ -81,14 +81,14 @@ def test_the_second_copy_that_an_interrupted_move_has_left_is_removed(world: Wor
     [
         "orders/data/00000-0-of-a-compaction.parquet",
         "orders/metadata/00001.metadata.json",
-        f"orders/{staged('another-jobs', 0, 'token')}",
+        f"orders/{staged_name('another-jobs', 0, 'token')}",
         "orders/data/sigla-q-0-short.parquet",
     ],
 )
 def test_what_others_keep_in_the_lake_is_not_ours(name: str, world: World) -> None:
     world.lake.replace(name, b"")
     aged(world.lake, OLD)
-    assert name not in dict(collect(world.lake, Manifests(world.work), NOW))
+    assert name not in dict(remove_orphans(world.lake, Manifests(world.work), NOW))
 
 
 def test_what_is_decided_while_files_are_listed_is_kept(world: World) -> None:
@@ -96,11 +96,11 @@ def test_what_is_decided_while_files_are_listed_is_kept(world: World) -> None:
     hidden = world.root / "work/manifests/q/0000000000.json"
     decided = hidden.read_bytes()
     hidden.unlink()
-    assert len(collect(world.lake, Manifests(world.work), NOW)) == 14
+    assert len(remove_orphans(world.lake, Manifests(world.work), NOW)) == 14
 
     class Late(Manifests):
         def queries(self) -> list[str]:
             hidden.write_bytes(decided)
             return super().queries()
 
-    assert len(collect(world.lake, Late(world.work), NOW)) == 7
+    assert len(remove_orphans(world.lake, Late(world.work), NOW)) == 7

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from pipelines.land.bindings import Answer, Binding, Head, Reader, Strategy
 from pipelines.land.heads import Heads, Misbound, NoHead
-from pipelines.land.plan import Answer, Binding, Head, Reader, Strategy
 from pipelines.places import place
 from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId, Subject, Version

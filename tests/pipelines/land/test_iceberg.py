@@ -17,7 +17,7 @@ from pipelines.land.batch import Batch
 from pipelines.land.driver import driver
 from pipelines.land.manifest import Entry, Stopped
 from pipelines.land.quarantine import RESOLVED_TABLE
-from pipelines.land.settings import InvalidLanding, parse
+from pipelines.land.settings import InvalidLanding, parse_landing
 from pipelines.land.sinks import iceberg
 from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.places import Bucket, place
@@ -166,7 +166,7 @@ def test_a_batch_with_such_columns_is_not_decided(world: World, tmp_path: Path) 
         "work": str(tmp_path / "work"),
     }
     sink = Iceberg(world.catalog, "sigla", world.lake)
-    landing = replace(driver(parse(json.dumps(form), "land.yaml")), sink=sink)
+    landing = replace(driver(parse_landing(json.dumps(form), "land.yaml")), sink=sink)
 
     def nobody(_: Any) -> NoReturn:
         raise AssertionError

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.land.bindings import Binding
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import Met
 from pipelines.land.manifest import Manifests
 from pipelines.land.messages import Messages
-from pipelines.land.plan import Binding
 from pipelines.places import place
 from sigla.model import Draft, Subject
 from sigla.opening import embedded

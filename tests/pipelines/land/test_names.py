@@ -10,12 +10,12 @@ import pytest
 from pipelines.land.destinations import Destinations
 from pipelines.land.driver import driver
 from pipelines.land.manifest import Counts, Manifest, Manifests
-from pipelines.land.names import Names, taken
+from pipelines.land.names import Names, taken_names
 from pipelines.land.protection import ColumnRule, Do, Protection
-from pipelines.land.settings import parse
+from pipelines.land.settings import parse_landing
 from pipelines.land.sinks.iceberg import Iceberg, catalog
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import OURS, Sink, digested, folder
+from pipelines.land.sinks.sink import OURS, Sink, digested_name, folder_of
 from pipelines.land.targets import evolve
 from pipelines.places import Place, place
 from tests.pipelines.land.landings import Landings
@@ -52,7 +52,11 @@ def test_two_that_would_be_called_alike_are_told_apart_by_a_digest(tmp_path: Pat
     """Who is called so in `bind` comes first, else who stands first; each name is a folder and a table of its own."""
     found = names(tmp_path).of(["a.b", "a-b", "a_b", "c.d", "C-d"])
     assert (found["a_b"], found["c.d"]) == ("a_b", "c_d")
-    assert [found[each] for each in ("a.b", "a-b", "C-d")] == [digested("a.b"), digested("a-b"), digested("C-d")]
+    assert [found[each] for each in ("a.b", "a-b", "C-d")] == [
+        digested_name("a.b"),
+        digested_name("a-b"),
+        digested_name("C-d"),
+    ]
     assert len(set(found.values())) == len(found)
 
 
@@ -60,8 +64,8 @@ def test_a_name_stays_whoever_comes_later_and_whichever_job_asks(tmp_path: Path)
     first = names(tmp_path).of(["a.b"])
     assert names(tmp_path).of(["a-b", "a_b", "a.b"]) == {
         **first,
-        "a-b": digested("a-b"),
-        "a_b": digested("a_b"),
+        "a-b": digested_name("a-b"),
+        "a_b": digested_name("a_b"),
     }
     assert first == {"a.b": "a_b"}
 
@@ -70,29 +74,29 @@ def test_two_drivers_that_name_at_once_agree(tmp_path: Path) -> None:
     one, other = names(tmp_path), names(tmp_path)
     one.of(["x.y"])
     assert other.of(["a.b"]) == {"a.b": "a_b"}
-    assert one.of(["a-b", "x-y"]) == {"a-b": digested("a-b"), "x-y": digested("x-y")}
-    assert other.of(["a-b", "x.y"]) == {"a-b": digested("a-b"), "x.y": "x_y"}
+    assert one.of(["a-b", "x-y"]) == {"a-b": digested_name("a-b"), "x-y": digested_name("x-y")}
+    assert other.of(["a-b", "x.y"]) == {"a-b": digested_name("a-b"), "x.y": "x_y"}
 
 
 def test_who_is_overtaken_decides_anew(tmp_path: Path) -> None:
     """Another driver names its tables between a look and a decision."""
     other = names(tmp_path)
     overtaken = Names(place(tmp_path), Manifests(place(tmp_path)), lambda _: not other.of(["a-b"]))
-    assert overtaken.of(["a.b"]) == {"a.b": digested("a.b")}
-    assert other.of(["a-b", "a.b"]) == {"a-b": "a_b", "a.b": digested("a.b")}
+    assert overtaken.of(["a.b"]) == {"a.b": digested_name("a.b")}
+    assert other.of(["a-b", "a.b"]) == {"a-b": "a_b", "a.b": digested_name("a.b")}
 
 
 def test_what_another_job_has_in_the_lake_is_left_to_it(tmp_path: Path) -> None:
     """Two topics would be one table. A table that had a digest before any work directory knew of it goes on."""
-    assert names(tmp_path / "one", "a_b").of(["a.b"]) == {"a.b": digested("a.b")}
-    assert names(tmp_path / "two", digested("a.b")).of(["a.b"]) == {"a.b": digested("a.b")}
+    assert names(tmp_path / "one", "a_b").of(["a.b"]) == {"a.b": digested_name("a.b")}
+    assert names(tmp_path / "two", digested_name("a.b")).of(["a.b"]) == {"a.b": digested_name("a.b")}
 
 
 @pytest.mark.parametrize("asked", ["...", "-", "\u00e9", "x." * 150, ".quarantine.", "-_Quarantine"])
 def test_whatever_a_table_is_to_be_called_it_is_none_of_the_job_s_own(asked: str, tmp_path: Path) -> None:
     name = names(tmp_path).of([asked])[asked]
     assert name not in OURS
-    assert folder(name) == name
+    assert folder_of(name) == name
     assert len(name) <= 200
 
 
@@ -113,9 +117,9 @@ def test_a_table_that_began_with_a_digest_goes_on_under_it(lake: tuple[Place, Si
     columns = evolve(None, pa.struct([pa.field("n", pa.int32())]), version=1)
     old = Manifest("q", 0, (), (), (), {"a.b": columns}, (), (), (), Counts(0, 0))
     Manifests(work).put(old)
-    found = Names(work, Manifests(work), taken(sink, place_)).of(["a.b", "a-b"])
+    found = Names(work, Manifests(work), taken_names(sink, place_)).of(["a.b", "a-b"])
     assert found == {"a.b": "a.b", "a-b": "a_b"}
-    assert folder(found["a.b"]) == digested("a.b")
+    assert folder_of(found["a.b"]) == digested_name("a.b")
 
 
 def test_manifests_reports_and_folders_have_the_same_name(tmp_path: Path) -> None:
@@ -146,10 +150,10 @@ bind: [{{topic: Shop.orders, mode: upsert}}, {{topic: shop.orders-state}}]
 sink: {{kind: iceberg, lake: {tmp_path}/lake}}
 work: {tmp_path}/work
 """
-    with closing(driver(parse(form, "land.yaml"))) as job:
+    with closing(driver(parse_landing(form, "land.yaml"))) as job:
         [state] = job.states
         assert (state.table, state.deleted) == ("shop_orders_state", "shop_orders_state_deleted")
-        assert job.names.of(["shop.orders-state"]) == {"shop.orders-state": digested("shop.orders-state")}
+        assert job.names.of(["shop.orders-state"]) == {"shop.orders-state": digested_name("shop.orders-state")}
 
 
 def test_a_rule_about_columns_holds_by_either_name_of_a_table() -> None:

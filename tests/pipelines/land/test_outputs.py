@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land import outputs
+from pipelines.land.bindings import Layout
 from pipelines.land.landed import DataFile
-from pipelines.land.outputs import Format, Outputs
+from pipelines.land.outputs import Format, OutputLimits, Outputs
 from pipelines.land.partitions import DAILY
-from pipelines.land.plan import Layout
 from pipelines.places import Folder
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -23,9 +22,9 @@ ROWS = pa.schema([pa.field("n", pa.int64()), pa.field("_sr_ts", pa.timestamp("us
 DAY_US = 86_400_000_000
 
 
-def written(lake: Path, *batches: Sequence[int]) -> dict[str, list[int]]:
+def written(lake: Path, *batches: Sequence[int], limits: OutputLimits | None = None) -> dict[str, list[int]]:
     """By file: the moments of its rows, in microseconds. batches: of moments."""
-    with Outputs(Folder(str(lake)), "q", 0, layouts={"t": Layout(DAILY)}) as out:
+    with Outputs(Folder(str(lake)), "q", 0, layouts={"t": Layout(DAILY)}, limits=limits) as out:
         for moments in batches:
             out.write("t", pa.RecordBatch.from_arrays([pa.array(moments), pa.array(moments, ROWS[1].type)], ROWS.names))
         return {file.path: read(lake, file) for file in out.close()}
@@ -58,27 +57,25 @@ def test_a_file_has_rows_of_one_day(tmp_path: Path) -> None:
     assert sorted(files.values()) == [[-DAY_US - 1], [-1, -1], [0, DAY_US - 1, 1], [DAY_US]]
 
 
-def test_more_days_than_files_that_may_be_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_days_than_files_that_may_be_open(tmp_path: Path) -> None:
     """A topic from its beginning has records of years, in any order."""
-    monkeypatch.setattr(outputs, "FILES", 8, raising=False)
     days = [day * DAY_US for day in range(40)]
     with few_files():
-        files = written(tmp_path, days, days[::-1])
+        files = written(tmp_path, days, days[::-1], limits=OutputLimits(files=8))
     assert sorted(moment for moments in files.values() for moment in moments) == sorted(days * 2)
     assert all(len(set(moments)) == 1 for moments in files.values())
 
 
-def test_the_file_that_was_written_to_longest_ago_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_that_was_written_to_longest_ago_makes_room(tmp_path: Path) -> None:
     """A day that is written to all the time stays in one file."""
-    monkeypatch.setattr(outputs, "FILES", 2, raising=False)
-    files = written(tmp_path, *([0, day * DAY_US] for day in range(1, 5)))
+    files = written(tmp_path, *([0, day * DAY_US] for day in range(1, 5)), limits=OutputLimits(files=2))
     assert sorted(files.values()) == [[0, 0, 0, 0], *([day * DAY_US] for day in range(1, 5))]
 
 
-def test_what_waits_in_all_files_together_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_in_all_files_together_is_bounded(tmp_path: Path) -> None:
     """Of a table with hundreds of partitions each file alone would wait for a row group."""
-    monkeypatch.setattr(outputs, "BUFFERED_IN_ALL", 100)
-    with Outputs(Folder(str(tmp_path)), "q", 0, layouts={"t": Layout(DAILY)}) as out:
+    limits = OutputLimits(waiting_in_all=100)
+    with Outputs(Folder(str(tmp_path)), "q", 0, layouts={"t": Layout(DAILY)}, limits=limits) as out:
         for day in (*range(20), *range(20)):
             moment = day * DAY_US
             out.write("t", pa.RecordBatch.from_arrays([pa.array([day]), pa.array([moment], ROWS[1].type)], ROWS.names))

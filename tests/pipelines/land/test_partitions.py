@@ -16,11 +16,11 @@ from pyiceberg.transforms import parse_transform
 from pyiceberg.types import DateType, DecimalType, IntegerType, LongType, StringType, TimestamptzType
 
 from pipelines.land import partitions
+from pipelines.land.bindings import Layout
 from pipelines.land.heads import Misbound
 from pipelines.land.manifest import Counts, Manifest, Manifests
 from pipelines.land.outputs import Outputs
-from pipelines.land.partitions import DAILY, Field, InvalidPartition, parsed, text
-from pipelines.land.plan import Layout
+from pipelines.land.partitions import DAILY, Field, InvalidPartition, parse_fields, text_of_fields
 from pipelines.land.settings import InvalidLanding
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.landings import Landings
@@ -74,12 +74,12 @@ def test_the_smallest_number_is_truncated_as_in_java() -> None:
 
 @pytest.mark.parametrize("said", ["day(created_at)", "bucket(16, id), country", "truncate(4, a.b), `a, (b)`", ""])
 def test_what_is_written_is_read_again(said: str) -> None:
-    assert text(parsed(said)) == said
+    assert text_of_fields(parse_fields(said)) == said
 
 
 def test_a_list_in_yaml_may_have_brackets_with_commas() -> None:
     """YAML cuts `[bucket(16, id), country]` into three."""
-    assert parsed(["bucket(16", "id)", "country"]) == (Field("bucket", "id", 16), Field("identity", "country"))
+    assert parse_fields(["bucket(16", "id)", "country"]) == (Field("bucket", "id", 16), Field("identity", "country"))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_list_in_yaml_may_have_brackets_with_commas() -> None:
 )
 def test_what_is_no_partition_is_told(said: str, wrong: str) -> None:
     with pytest.raises(InvalidPartition) as told:
-        parsed(said)
+        parse_fields(said)
     assert wrong in str(told.value)
 
 
@@ -105,7 +105,9 @@ def test_each_row_is_in_one_partition(tmp_path: Path) -> None:
     """Also where a value is null, and where a struct above it is."""
     inner = pa.array([{"c": "x"}, None, {"c": None}, {"c": "x"}, {"c": "y"}], pa.struct([("c", pa.string())]))
     rows = pa.RecordBatch.from_arrays([pa.array(range(5)), inner], names=["n", "s"])
-    found = {values: part["n"].to_pylist() for values, part in partitions.split(rows, parsed("s.c, bucket(1, n)"))}
+    found = {
+        values: part["n"].to_pylist() for values, part in partitions.split(rows, parse_fields("s.c, bucket(1, n)"))
+    }
     assert found == {'["x",0]': [0, 3], "[null,0]": [1, 2], '["y",0]': [4]}
 
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipelines.land.bindings import Binding
 from pipelines.land.hash_key import NoHashKey, hash_key
 from pipelines.land.heads import Misbound
 from pipelines.land.landed import QUARANTINE
-from pipelines.land.plan import Binding
 from pipelines.land.protection import ColumnRule, Do, Protection
-from pipelines.land.settings import InvalidLanding, parse
+from pipelines.land.settings import InvalidLanding, parse_landing
 from sigla.opening import embedded
 from sigla.settings import Settings
 from tests.pipelines.land.world import Outcome, World, avro, framed, raw
@@ -335,7 +335,7 @@ def with_columns(*columns: dict[str, str], **others: str) -> str:
 )
 def test_a_rule_that_means_nothing_is_refused(columns: dict[str, str], others: dict[str, str], said: str) -> None:
     with pytest.raises(InvalidLanding, match=said):
-        parse(with_columns(columns, **others), "land.yaml")
+        parse_landing(with_columns(columns, **others), "land.yaml")
 
 
 def test_the_key_of_hashes_is_found_where_the_settings_say(tmp_path: Path) -> None:

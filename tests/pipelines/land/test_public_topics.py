@@ -19,7 +19,7 @@ from hypothesis.errors import Unsatisfiable
 from jsonschema.exceptions import SchemaError
 from schemathesis.core.errors import InvalidSchema
 
-from pipelines.land.sinks.sink import folder
+from pipelines.land.sinks.sink import folder_of
 from sigla.decoding.reasons import Reason
 from tests.corpus import test_public_avro, test_public_json_schema
 from tests.corpus.test_public_protobuf import in_folder
@@ -106,7 +106,7 @@ def rows(landings: Landings, table: str) -> Iterator[tuple[pa.DataType, int, dic
     name = landings.named(table)
     for file in landings.last.files:
         if file.table == name:
-            found = pq.ParquetFile(landings.home / "lake" / folder(name) / file.path).read()
+            found = pq.ParquetFile(landings.home / "lake" / folder_of(name) / file.path).read()
             own = [name for name in found.schema.names if not name.startswith("_sr_")]
             kind = pa.struct([found.schema.field(name) for name in own])
             offsets = found.column("_sr_offset").to_pylist()

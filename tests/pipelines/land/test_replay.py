@@ -82,7 +82,7 @@ def replayed(
     try:
         manifests = Manifests(Fated(world.work, fate))
         sink = world.sink(manifests)
-        return replay.run(manifests, sink, land, now=NOW, topics=topics, unbound=unbound, reasons=reasons)
+        return replay.replay_quarantine(manifests, sink, land, now=NOW, topics=topics, unbound=unbound, reasons=reasons)
     finally:
         world.fates.pop()
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.land import resolved as marks
-from pipelines.land.batch import Attempt, Batch, StopIf, resume, run
+from pipelines.land.batch import Attempt, Batch, StopIf, land_once, next_number
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Entry, Manifests
 from pipelines.land.outputs import Outputs
@@ -46,7 +46,7 @@ def land(world: World, *files: pa.RecordBatch) -> None:
     manifests = Manifests(world.work)
     sink = world.sink(manifests)
     query = manifests.query("files")
-    number = resume(query, manifests, sink)
+    number = next_number(query, manifests, sink)
 
     def attempt() -> Attempt:
         outputs = partial(Outputs, world.staging, query, number, layouts=world.layouts)
@@ -54,7 +54,7 @@ def land(world: World, *files: pa.RecordBatch) -> None:
         return Attempt(landed, {"orders": evolve(None, READER, version=1)})
 
     entries = tuple(Entry(f"{number}-{at}", "t", 1, len(each)) for at, each in enumerate(files))
-    run(Batch(query, number, entries=entries), attempt, manifests, sink, stop_if=StopIf(1.0))
+    land_once(Batch(query, number, entries=entries), attempt, manifests, sink, stop_if=StopIf(1.0))
 
 
 def resolved(world: World) -> int:

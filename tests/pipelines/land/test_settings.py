@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.land.bindings import Policy, Reader, Strategy
 from pipelines.land.decoders.decoder import Additional
-from pipelines.land.plan import Policy, Reader, Strategy
-from pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse, read
+from pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse_landing, read
 from sigla.settings import Address
 
 SMALL = """
@@ -272,7 +272,9 @@ def test_a_folder_is_no_file_of_settings(tmp_path: Path) -> None:
 )
 def test_an_option_of_kafka_neither_overrides_a_setting_nor_is_passed_over(option: str, said: str) -> None:
     with pytest.raises(InvalidLanding) as invalid:
-        parse(SMALL.replace("{kind: files, path: raw}", f"{{kind: kafka, brokers: b, options: {{{option}}}}}"), "x")
+        parse_landing(
+            SMALL.replace("{kind: files, path: raw}", f"{{kind: kafka, brokers: b, options: {{{option}}}}}"), "x"
+        )
     assert said in str(invalid.value)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from pipelines.land import transform
 from pipelines.land.batch import Batch
 from pipelines.land.driver import Driver, driver
 from pipelines.land.heads import NoHead
@@ -18,8 +17,9 @@ from pipelines.land.manifest import Entry, Manifest
 from pipelines.land.outputs import Outputs
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Schemas
-from pipelines.land.settings import parse
+from pipelines.land.settings import parse_landing
 from pipelines.land.task import Task
+from pipelines.land.transform import land_share
 from sigla import opening
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.settings import Address
@@ -72,7 +72,7 @@ def a_driver(address: Address, folder: Path, reader: Any, clock: FixedClock, **b
         "work": str(folder / "work"),
         "max_stale": "1h",
     }
-    return replace(driver(parse(yaml.safe_dump(form), "land.yaml")), clock=clock)
+    return replace(driver(parse_landing(yaml.safe_dump(form), "land.yaml")), clock=clock)
 
 
 def land(landing: Driver, number: int, *ids: int) -> Manifest:
@@ -83,7 +83,7 @@ def land(landing: Driver, number: int, *ids: int) -> Manifest:
         with opening.bodies(task.registry) as bodies:
             readers = Readers(Schemas(bodies, task.plan.context), task.plan.checks.limits)
             outputs = Outputs(task.lake, task.plan.query, task.plan.batch, task.format)
-            return [transform.land([records], task.plan, readers, outputs, task.now)]
+            return [land_share([records], task.plan, readers, outputs, task.now)]
 
     return landing.land(Batch("q", number, entries=(Entry(str(number), "", 0, len(ids)),)), tasks)
 

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines import retries
-from pipelines.land.batch import settle
+from pipelines.land.batch import settle_queries
+from pipelines.land.bindings import Layout
 from pipelines.land.column_types import JSON
-from pipelines.land.gc import KEPT, collect
+from pipelines.land.gc import KEPT, remove_orphans
 from pipelines.land.landed import QUARANTINE, DataFile
 from pipelines.land.manifest import Counts, Manifest, Manifests, Range
 from pipelines.land.outputs import Outputs
 from pipelines.land.partitions import DAILY
-from pipelines.land.plan import Layout
 from pipelines.land.sinks import iceberg
 from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import STAGED, Sink, folder, schema, staged
+from pipelines.land.sinks.sink import STAGED, Sink, folder_of, staged_name, table_schema
 from pipelines.land.targets import SYSTEM, Target, evolve, project
 from pipelines.places import place
 from tests.pipelines.land.crash_rig import World, drive, is_landed_once, tables
@@ -82,7 +82,7 @@ def land(
         *(pa.array([system[kind.name]] * len(rows), kind.type) for kind in SYSTEM),
     ]
     with Outputs(sink.staging, query, number, layouts={"t": Layout(DAILY)}) as outputs:
-        outputs.write("t", pa.RecordBatch.from_arrays(arrays, schema=schema(columns)))
+        outputs.write("t", pa.RecordBatch.from_arrays(arrays, schema=table_schema(columns)))
         files = outputs.close()
     ranges = (Range("t", "u", 0, number, number + 1),)
     counts = Counts(len(rows), len(rows))
@@ -120,13 +120,13 @@ def test_batches_are_landed_into_a_bucket_as_into_a_folder(kind: str, bucket: st
         world.bucket = bucket
         drive(world)
         is_landed_once(world)
-        assert collect(world.lake, Manifests(world.work), MIDNIGHT + KEPT * 9) == []
+        assert remove_orphans(world.lake, Manifests(world.work), MIDNIGHT + KEPT * 9) == []
 
 
 def test_what_a_query_decided_last_is_landed_by_whoever_comes_next(world: World, sink: Sink) -> None:
     """Its driver died before the commit, and another checkpoint, or another source, is another query."""
     land(world, sink, 0, OLD, [{"n": 1, "s": None}], query="before", commit=False)
-    settle(Manifests(world.work), sink)
+    settle_queries(Manifests(world.work), sink)
     land(world, sink, 0, OLD, [{"n": 2, "s": None}], query="after")
     assert [row["n"] for row in values(sink)] == [1, 2]
 
@@ -134,9 +134,9 @@ def test_what_a_query_decided_last_is_landed_by_whoever_comes_next(world: World,
 def test_a_table_that_was_taken_away_stays_away(world: World) -> None:
     """What has settled is not committed again, however often a job begins."""
     land(world, world.sink(Manifests(world.work)), 0, OLD, [{"n": 1, "s": None}], query="before")
-    settle(Manifests(world.work), world.sink(Manifests(world.work)))
+    settle_queries(Manifests(world.work), world.sink(Manifests(world.work)))
     world.catalog.drop_table("sigla.t")
-    settle(Manifests(world.work), world.sink(Manifests(world.work)))
+    settle_queries(Manifests(world.work), world.sink(Manifests(world.work)))
     assert world.sink(Manifests(world.work)).columns("t") is None
 
 
@@ -195,7 +195,7 @@ def test_files_that_no_manifest_names_are_not_in_the_table(world: World) -> None
     manifests = Manifests(world.work)
     parquet = Parquet(world.lake, manifests)
     land(world, parquet, 0, OLD, [{"n": 1, "s": None}])
-    lost = world.lake.folder_for(f"{folder('t')}/{staged('q', 1, 'lost')}")
+    lost = world.lake.folder_for(f"{folder_of('t')}/{staged_name('q', 1, 'lost')}")
     Path(lost).write_bytes(Path(parquet.files("t")[0]).read_bytes())
     assert len(list(world.lake.names("t/data/"))) == 2
     assert len(parquet.files("t")) == 1
@@ -208,7 +208,7 @@ def test_arrow_reads_a_table_of_parquet_as_one(world: World) -> None:
     land(world, parquet, 0, OLD, [{"n": 1, "s": {"x": 1.5}}])
     land(world, parquet, 1, NEW, [{"n": 2, "s": None, "m": None}])
     read = parquet.dataset("t").to_table()
-    assert read.schema == schema(evolve(evolve(None, OLD, version=1), NEW, version=2))
+    assert read.schema == table_schema(evolve(evolve(None, OLD, version=1), NEW, version=2))
     assert read.column("s").to_pylist() == [{"x": 1.5, "y": None}, None]
     with pytest.raises(KeyError):
         parquet.dataset("nobody's")
@@ -326,18 +326,18 @@ def test_glue_is_not_asked_twice_behind_our_back() -> None:
     "table, name", [("orders", "orders"), ("_quarantine", "_quarantine"), ("a.b.C", "a_b_c_"), ("ORDERS", "orders_")]
 )
 def test_a_folder_is_called_as_its_table_where_that_can_be(table: str, name: str) -> None:
-    assert folder(table).startswith(name)
-    assert (folder(table) == table) == (name == table)
+    assert folder_of(table).startswith(name)
+    assert (folder_of(table) == table) == (name == table)
 
 
 @given(st.sets(st.text(min_size=1, max_size=6), min_size=2))
 def test_distinct_tables_have_distinct_folders(names: set[str]) -> None:
-    assert len({folder(name) for name in names}) == len(names)
-    assert all(part.isidentifier() or part[0].isdigit() for part in map(folder, names))
+    assert len({folder_of(name) for name in names}) == len(names)
+    assert all(part.isidentifier() or part[0].isdigit() for part in map(folder_of, names))
 
 
 def test_a_staged_file_is_recognised_and_no_other() -> None:
-    found = STAGED.fullmatch(f"orders/{staged('a-b', 3, 'token')}")
+    found = STAGED.fullmatch(f"orders/{staged_name('a-b', 3, 'token')}")
     assert found
     assert found["query"] == "a-b"
     for other in (

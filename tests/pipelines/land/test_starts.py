@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from pipelines.land.starts import NoSuchStart, Start, offsets, read
+from pipelines.land.starts import NoSuchStart, Start, parse_start, start_offsets
 
 FIRST, LAST = {"0": 10, "1": 0}, {"0": 50, "1": 7}
 
@@ -29,7 +29,7 @@ def ask(at: int) -> Mapping[str, Mapping[str, int]]:
 )
 def test_a_topic_begins_at_an_end_at_a_time_or_at_offsets(said: object, begun: Mapping[str, int]) -> None:
     """Where nothing is so young, with what comes next; partitions and topics that nobody names, at the beginning."""
-    assert offsets(read(said), {"orders": 2, "clicks": 1}, ask)["orders"] == begun
+    assert start_offsets(parse_start(said), {"orders": 2, "clicks": 1}, ask)["orders"] == begun
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_a_topic_begins_at_an_end_at_a_time_or_at_offsets(said: object, begun: M
 def test_what_kafka_does_not_have_is_told_before_anything_is_read(said: object, why: str) -> None:
     """Else Spark would call it lost, or begin somewhere else."""
     with pytest.raises(NoSuchStart, match=why):
-        offsets(read(said), {"orders": 2, "clicks": 1}, ask)
+        start_offsets(parse_start(said), {"orders": 2, "clicks": 1}, ask)
 
 
 def test_a_topic_may_be_called_time() -> None:
-    assert read({"time": {0: 1}}) == Start(topics={"time": {0: 1}})
+    assert parse_start({"time": {0: 1}}) == Start(topics={"time": {0: 1}})

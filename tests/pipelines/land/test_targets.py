@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.land.column_types import JSON
-from pipelines.land.targets import SYSTEM, Evolve, Target, dropped, evolve, project
+from pipelines.land.targets import SYSTEM, Evolve, Target, dropped_members, evolve, project
 
 INT, LONG, TEXT = pa.int32(), pa.int64(), pa.string()
 
@@ -141,7 +141,7 @@ def test_a_pinned_table_says_what_it_drops() -> None:
         e=INT,
     )
     assert evolve(pinned, reader, version=2, policy=Evolve.PIN) == pinned
-    assert dropped(reader, Target(pinned)) == ("a", "b.y", "c.y", "d.y", "e")
+    assert dropped_members(reader, Target(pinned)) == ("a", "b.y", "c.y", "d.y", "e")
     row = {"a": 1, "b": {"x": 1, "y": 2}, "c": [{"x": 3, "y": 4}], "d": [("k", {"x": 5, "y": 6})], "e": 7}
     assert landed([row], reader, pinned) == [{"a": None, "b": {"x": 1}, "c": [{"x": 3}], "d": [("k", {"x": 5})]}]
 
@@ -253,13 +253,13 @@ def test_what_was_landed_under_an_older_schema_is_read_with_every_later_one(data
         rows = data.draw(st.lists(values(reader), max_size=4))
         table = pa.table(project(pa.array(rows, reader), Target(schemas[-1])), schema=schemas[-1])
         files.append((reader, rows, table))
-        assert dropped(reader, Target(schemas[-1])) == ()
+        assert dropped_members(reader, Target(schemas[-1])) == ()
     last = schemas[-1]
     assert len({name.casefold() for name in last.names}) == len(last.names)
     for reader, rows, table in files:
         # A file is read by the names of its own columns: every one of them is still there, as wide or wider.
         written = table.to_struct_array().combine_chunks()
-        assert dropped(written.type, Target(last)) == ()
+        assert dropped_members(written.type, Target(last)) == ()
         read = pa.table(project(written, Target(last)), schema=last).to_pylist()
         assert len(read) == len(rows)
         for found, row in zip(read, rows, strict=True):

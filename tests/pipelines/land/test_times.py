@@ -18,7 +18,7 @@ from pipelines.land import settings
 from pipelines.land.decoders.by_language import DECODERS
 from pipelines.land.decoders.decoder import Decoded, Writer
 from pipelines.land.decoders.notes import note_of
-from pipelines.land.decoders.times import MOMENTS, PLAIN, As, Times, moment
+from pipelines.land.decoders.times import MOMENTS, PLAIN, As, Times, parse_moment
 from pipelines.land.settings import InvalidLanding
 from sigla.decoding.decoder import Source
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
@@ -102,7 +102,7 @@ def test_a_moment_is_the_same_in_each_zone(micros: int, minutes: int) -> None:
     at = EPOCH + timedelta(microseconds=micros)
     sign, (hours, rest) = "-" if minutes < 0 else "+", divmod(abs(minutes), 60)
     local = (at + timedelta(minutes=minutes)).replace(tzinfo=None).isoformat(timespec="microseconds")
-    assert moment(f"{local}{sign}{hours:02}:{rest:02}") == at
+    assert parse_moment(f"{local}{sign}{hours:02}:{rest:02}") == at
 
 
 def test_dates_times_and_durations_of_json() -> None:
@@ -199,4 +199,4 @@ def test_a_type_that_is_not_known_is_refused(types: dict[str, str], sentence: st
         "work": "./work",
     }
     with pytest.raises(InvalidLanding, match=sentence):
-        settings.parse(yaml.safe_dump(form), "land.yaml")
+        settings.parse_landing(yaml.safe_dump(form), "land.yaml")

@@ -9,12 +9,11 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from pipelines.land import transform
+from pipelines.land.bindings import Binding, Checks, Policy, Strategy
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.partitions import DAILY
-from pipelines.land.plan import Binding, Checks, Policy, Strategy
 from pipelines.land.readers import Readers
-from pipelines.land.transform import Unbound
+from pipelines.land.transform import SliceSize, Unbound
 from sigla.decoding.decoder import Limits
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
 from sigla.decoding.reasons import Reason
@@ -225,24 +224,21 @@ def test_a_table_has_a_file_for_each_day_where_that_is_wanted(world: World) -> N
     batch = raw(values)
     hours = pa.array([TS.replace(hour=hour, day=day) for day, hour in ((1, 1), (1, 23), (2, 0), (2, 5))], RAW_TS)
     batch = batch.set_column(3, batch.schema.field(3), hours)
-    outcome = world.land(world.plan(VALUES, present=lambda _: DAILY), batch)
+    outcome = world.land(world.plan(VALUES, partition=lambda _: DAILY), batch)
     assert [file.rows for file in outcome.landed.files] == [2, 2]
 
 
 RAW_TS = pa.timestamp("us", tz="UTC")
 
 
-@pytest.mark.parametrize("limit, most", [("SLICE_BYTES", 30), ("SLICE_CELLS", 10)])
-def test_large_records_and_wide_ones_are_decoded_some_at_a_time(
-    world: World, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
-) -> None:
-    monkeypatch.setattr(transform, limit, most)
+@pytest.mark.parametrize("size", [SliceSize(bytes=30), SliceSize(cells=10)])
+def test_large_records_and_wide_ones_are_decoded_some_at_a_time(world: World, size: SliceSize) -> None:
     id = world.register("orders-value", ORDER)
-    taken = []
-    monkeypatch.setattr(transform._Task, "take", lambda _, topic, records: taken.append((topic, len(records))))
-    world.land(world.plan(VALUES), raw([framed(id, avro(ORDER, {"id": number})) for number in range(12)]))
-    assert sum(count for _, count in taken) == 12
-    assert max(count for _, count in taken) <= 6
+    plan, records = world.plan(VALUES), raw([framed(id, avro(ORDER, {"id": number})) for number in range(12)])
+    slices = [len(slice) for slice in size.slices(records, size.rows(plan))]
+    assert sum(slices) == 12
+    assert max(slices) <= 6
+    assert [row["id"] for row in world.land(plan, records, size=size).rows("orders")] == [*range(12)]
 
 
 NUMBERS = {

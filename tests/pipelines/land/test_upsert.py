@@ -12,18 +12,18 @@ import yaml
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.memory import InMemoryCatalog
 
-from pipelines.land.settings import InvalidLanding, Landing, parse
+from pipelines.land.settings import InvalidLanding, Landing, parse_landing
 from pipelines.land.sinks.iceberg import catalog
-from pipelines.land.sinks.sink import schema
+from pipelines.land.sinks.sink import table_schema
 from pipelines.land.spark_catalog import spark_properties
-from pipelines.land.upsert import State, StateMismatch, Unwrap, layout
+from pipelines.land.upsert import State, StateMismatch, Unwrap, state_layout
 from pipelines.places import Bucket, place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
 
 ROW = pa.struct([pa.field("id", pa.int64()), pa.field("note", pa.string())])
-ENVELOPE = schema(pa.schema([("before", ROW), ("after", ROW), ("op", pa.string()), ("ts_ms", pa.int64())]))
-PLAIN = schema(pa.schema([("id", pa.int64()), ("note", pa.string())]))
+ENVELOPE = table_schema(pa.schema([("before", ROW), ("after", ROW), ("op", pa.string()), ("ts_ms", pa.int64())]))
+PLAIN = table_schema(pa.schema([("id", pa.int64()), ("note", pa.string())]))
 
 
 def landing(*bind: dict[str, Any], kind: str = "iceberg") -> Landing:
@@ -34,7 +34,7 @@ def landing(*bind: dict[str, Any], kind: str = "iceberg") -> Landing:
         "sink": {"lake": "lake", "kind": kind},
         "work": "work",
     }
-    return parse(yaml.safe_dump(form), "land.yaml")
+    return parse_landing(yaml.safe_dump(form), "land.yaml")
 
 
 ORDERS = {"topic": "orders", "mode": "upsert"}
@@ -95,9 +95,12 @@ def test_a_state_needs_tables_whose_rows_can_change() -> None:
 
 def test_a_state_has_the_columns_of_its_history_or_of_the_rows_in_envelopes() -> None:
     """And ours: they say which change a row is from."""
-    plain, unwrapped = layout(State("orders"), PLAIN), layout(State("orders", unwrap=Unwrap.DEBEZIUM), ENVELOPE)
-    keyed = schema(pa.schema([*ROW, pa.field("_key", pa.struct([pa.field("id", pa.int64())]))]))
-    by_key = layout(State("orders", bound=True), keyed)
+    plain, unwrapped = (
+        state_layout(State("orders"), PLAIN),
+        state_layout(State("orders", unwrap=Unwrap.DEBEZIUM), ENVELOPE),
+    )
+    keyed = table_schema(pa.schema([*ROW, pa.field("_key", pa.struct([pa.field("id", pa.int64())]))]))
+    by_key = state_layout(State("orders", bound=True), keyed)
     assert plain
     assert unwrapped
     assert by_key
@@ -108,7 +111,7 @@ def test_a_state_has_the_columns_of_its_history_or_of_the_rows_in_envelopes() ->
 @pytest.mark.parametrize("state", [State("t"), State("t", ("id",)), State("t", unwrap=Unwrap.DEBEZIUM)])
 def test_before_the_first_value_there_is_no_state(state: State) -> None:
     """Tombstones alone do not say what its columns are."""
-    assert layout(state, schema(pa.schema([]))) is None
+    assert state_layout(state, table_schema(pa.schema([]))) is None
 
 
 @pytest.mark.parametrize(
@@ -118,14 +121,14 @@ def test_before_the_first_value_there_is_no_state(state: State) -> None:
         (State("t", unwrap=Unwrap.DEBEZIUM), PLAIN, "are no envelopes of Debezium: remove `unwrap`"),
         (
             State("t", unwrap=Unwrap.DEBEZIUM),
-            schema(pa.schema([("after", pa.struct([("_SR_TS", pa.int64())])), ("op", pa.string())])),
+            table_schema(pa.schema([("after", pa.struct([("_SR_TS", pa.int64())])), ("op", pa.string())])),
             "have a column _sr_ts, and the state has one of its own",
         ),
     ],
 )
 def test_columns_that_make_no_state_are_told(state: State, history: pa.Schema, said: str) -> None:
     with pytest.raises(StateMismatch, match=said):
-        layout(state, history)
+        state_layout(state, history)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import io
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,16 +13,17 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.land.bindings import Binding, Checks
 from pipelines.land.heads import Heads
 from pipelines.land.landed import QUARANTINE, Landed
 from pipelines.land.outputs import Format, Outputs
-from pipelines.land.plan import Binding, Checks, Plan
-from pipelines.land.planning import planned
+from pipelines.land.partitions import Fields
+from pipelines.land.plan import Plan, plan_batch
 from pipelines.land.raw import RAW
 from pipelines.land.readers import Readers
 from pipelines.land.schemas import Schemas
-from pipelines.land.sinks.sink import folder
-from pipelines.land.transform import land
+from pipelines.land.sinks.sink import folder_of
+from pipelines.land.transform import STANDARD, SliceSize, land_share
 from pipelines.places import place
 from sigla.decoding.decoder import Limits
 from sigla.model import Draft, Subject
@@ -32,6 +33,18 @@ from tests.build import FixedClock
 SEEN = datetime(2026, 1, 2, tzinfo=UTC)
 TS = datetime(2026, 1, 1, 12, tzinfo=UTC)
 Header = tuple[str, bytes | None]
+
+
+@dataclass(frozen=True)
+class NewTables:
+    """Tables that are not there yet, unless a test says what there is."""
+
+    columns: Callable[[str], pa.Schema | None] = lambda _: None
+    partition: Callable[[str], Fields | None] = lambda _: ()
+
+    def fitted(self, reader: pa.StructType, present: pa.Schema | None) -> pa.StructType:
+        del present
+        return reader
 
 
 @dataclass
@@ -57,8 +70,9 @@ class World:
         return Heads(self.registry.catalog, place(self.lake / "work"), FixedClock(), ".", bindings, 1000)
 
     def plan(self, *bindings: Binding, checks: Checks | None = None, **others: Any) -> Plan:
-        """others: of `planned`; no table is there yet."""
-        return planned(
+        """others: of `plan_batch`, and of its tables; no table is there yet."""
+        tables = {name: others.pop(name) for name in ("columns", "partition") if name in others}
+        return plan_batch(
             query=self.query,
             batch=7,
             context=".",
@@ -66,13 +80,16 @@ class World:
             answer=self.heads(*bindings).now(),
             checks=checks or Checks(),
             readers=self.readers,
-            **{"columns": lambda _: None} | others,
+            tables=NewTables(**tables),
+            **others,
         )
 
-    def land(self, plan: Plan, *batches: pa.RecordBatch, format: Format | None = None) -> "Outcome":
+    def land(
+        self, plan: Plan, *batches: pa.RecordBatch, format: Format | None = None, size: SliceSize = STANDARD
+    ) -> "Outcome":
         self.readers.schemas.forget_absent()
         outputs = Outputs(place(self.lake), plan.query, plan.batch, format, plan.layouts)
-        return Outcome(land(batches, plan, self.readers, outputs, SEEN), self.lake)
+        return Outcome(land_share(batches, plan, self.readers, outputs, SEEN, size=size), self.lake)
 
 
 @dataclass(frozen=True)
@@ -82,7 +99,7 @@ class Outcome:
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """In the order of their offsets."""
-        files = [self.lake / folder(table) / file.path for file in self.landed.files if file.table == table]
+        files = [self.lake / folder_of(table) / file.path for file in self.landed.files if file.table == table]
         found = [row for path in files for row in pq.read_table(path).to_pylist()]
         name = "offset" if table == QUARANTINE else "_sr_offset"
         return sorted(found, key=lambda row: row[name])

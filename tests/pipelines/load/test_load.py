@@ -167,10 +167,10 @@ def test_a_load_that_is_cut_off_and_begun_again_from_the_topic_ends_as_an_import
 ) -> None:
     """1,601 records of every kind, begun with a dump: every version, id, meaning and setting; every fact is told."""
     files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
-    begun = cut_off_here(files, source.read(spark, str(DUMP / "records.jsonl.gz")), address)
+    begun = cut_off_here(files, source.read_records(spark, str(DUMP / "records.jsonl.gz")), address)
     assert 0 < begun < EVERYTHING["version"]
-    raw = source.read(spark, topic_of(kafka, "_schemas", *records()))
-    report = job.run(files, raw, address, report=str(tmp_path / "report.json"))
+    raw = source.read_records(spark, topic_of(kafka, "_schemas", *records()))
+    report = job.load_records(files, raw, address, report=str(tmp_path / "report.json"))
     whole = imported(records(), tmp_path / "imported")
     assert whole.of(IMPORTED) == EVERYTHING
     assert stored(tmp_path / "loaded") == stored(tmp_path / "imported")
@@ -192,7 +192,7 @@ def test_what_kafka_left_of_a_topic_is_loaded_by_tasks_into_a_table(
     written(kafka.producer(), "_schemas_compacted", {"key": last.key, "value": None, "timestamp": last.ts})
     eventually(lambda: records_in(kafka, "_schemas_compacted") == left + 1, pause_s=0.5)
     files = Files(spark, str(tmp_path / "work"))
-    report = job.run(files, source.read(spark, left_over), on_aws, writers=WRITERS)
+    report = job.load_records(files, source.read_records(spark, left_over), on_aws, writers=WRITERS)
     assert imported_or_there(report) == {**BY_HAND_TOLD, "id": 1}
     with opening.writing(on_aws) as writing:
         assert asyncio.run(differences(writing.registry, by_hand_reads())) == []
@@ -204,14 +204,14 @@ def test_every_answer_of_what_tasks_have_loaded_is_that_of_the_registry(
     spark: SparkSession, kafka: Broker, tmp_path: Path, on_aws: Address
 ) -> None:
     """The real topic into a table: cut off, begun again, and then once more, for nothing."""
-    raw = source.read(spark, topic_of(kafka, "_schemas_again", *records()))
+    raw = source.read_records(spark, topic_of(kafka, "_schemas_again", *records()))
     files = Files(spark, str(tmp_path / "work"))
     cut_off(raw, files, Everywhere(files, on_aws, WRITERS))
-    report = job.run(files, raw, on_aws, writers=WRITERS)
+    report = job.load_records(files, raw, on_aws, writers=WRITERS)
     assert (report.reasons, report.remarks) == ({}, {})
     assert imported_or_there(report) == EVERYTHING
     rows = journaled(on_aws)
-    again = job.run(files, raw, on_aws, writers=WRITERS)
+    again = job.load_records(files, raw, on_aws, writers=WRITERS)
     assert (again.of(IMPORTED), again.of(IDENTICAL)) == ({}, EVERYTHING)
     assert journaled(on_aws) == rows
     with opening.writing(on_aws) as writing:
@@ -236,7 +236,7 @@ def test_a_dump_that_is_cut_off_is_misuse_and_nothing_of_it_is_loaded(
         packed = (DUMP / "records.jsonl.gz").read_bytes()
         dump.write_bytes(packed if form == "jsonl.gz" else gzip.decompress(packed))
     dump.write_bytes(dump.read_bytes()[:-20])
-    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext(spark))
+    monkeypatch.setattr(job, "running_session", lambda *_, **__: nullcontext(spark))
     assert job.main([str(dump), "--data", str(data)]) == 2
     sentence = capsys.readouterr().err
     assert sentence.startswith(CUT_OFF[form].format(dump))
@@ -252,7 +252,7 @@ def test_a_topic_that_is_not_there_is_told(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext(spark))
+    monkeypatch.setattr(job, "running_session", lambda *_, **__: nullcontext(spark))
     assert job.main([f"kafka://{kafka.address}/nobodys", "--data", str(tmp_path / "loaded")]) == 1
     sentence = capsys.readouterr().err
     assert sentence.startswith(f"kafka://{kafka.address}/nobodys cannot be read: ")
@@ -289,10 +289,10 @@ def test_what_we_export_is_loaded_cut_off_and_begun_again(spark: SparkSession, t
         [(each.key, each.value, each.ts, each.offset) for each in turned],
         "key binary, value binary, timestamp bigint, offset bigint",
     ).write.parquet(str(tmp_path / "dump.parquet"))
-    raw = source.read(spark, str(tmp_path / "dump.parquet"))
+    raw = source.read_records(spark, str(tmp_path / "dump.parquet"))
     files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
     begun = cut_off_here(files, raw, address)
-    report = job.run(files, raw, address)
+    report = job.load_records(files, raw, address)
     whole = imported(turned, tmp_path / "imported")
     assert 0 < begun < whole.of(IMPORTED)["version"]
     assert report.of(IDENTICAL)["version"] == begun

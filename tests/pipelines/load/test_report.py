@@ -12,7 +12,7 @@ from pipelines.audit.tables import NotEmpty
 from pipelines.load import job
 from pipelines.load import report as reports
 from pipelines.places import place
-from pipelines.told import MISUSED, ended
+from pipelines.told import MISUSED, exit_status_of
 from tests.pipelines.load.dumps import dumped
 
 
@@ -44,7 +44,7 @@ def test_where_nobody_can_write_is_found_out_at_once(
     where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    assert ended(lambda: bool(reports.claimed(str(tmp_path / where))), job.OWN, again=job.AGAIN) == MISUSED
+    assert exit_status_of(lambda: bool(reports.claimed(str(tmp_path / where))), job.OWN, again=job.AGAIN) == MISUSED
     assert "cannot be used" in capsys.readouterr().err
 
 
@@ -53,7 +53,7 @@ def test_where_nobody_can_write_is_found_out_at_once(
 
 @pytest.fixture
 def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext(spark))
+    monkeypatch.setattr(job, "running_session", lambda *_, **__: nullcontext(spark))
 
 
 @pytest.mark.spark

@@ -142,7 +142,7 @@ def test_a_record_without_a_key_is_skipped_and_told() -> None:
         {"key": None, "value": None, "timestamp": 1, "offset": 7},
         {"key": '{"keytype":"NOOP","magic":0}', "value": None, "timestamp": 1, "offset": 8},
     ]
-    keyless, nothing = transform._read(raw)
+    keyless, nothing = transform._parse_records(raw)
     assert (keyless["kind"], nothing["kind"]) == ("Skipped", "Nothing")
     assert thawed(keyless["event"]) == Skipped(7, "no key", transform.NOT_A_RECORD)
 
@@ -173,10 +173,10 @@ def test_a_dump_that_is_not_there_is_no_empty_registry(tmp_path: Path) -> None:
     (tmp_path / "2026" / "11").mkdir(parents=True)
     for place in (tmp_path, tmp_path / "dump.jsonl"):
         with pytest.raises(source.NoSource, match="no file"):
-            source.read(None, str(place))
+            source.read_records(None, str(place))
 
 
 @pytest.mark.parametrize("url", ["kafka://", "kafka:///topic", "kafka://[::1/topic"])
 def test_a_topic_without_a_broker_is_told(url: str) -> None:
     with pytest.raises(source.NoSource, match="names no broker: say kafka://BROKERS/TOPIC"):
-        source.read(None, url)
+        source.read_records(None, url)

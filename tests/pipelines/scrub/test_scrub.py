@@ -15,7 +15,7 @@ from pipelines import spark as sessions
 from pipelines.audit.tables import NotEmpty
 from pipelines.places import place
 from pipelines.scrub import job, transform
-from pipelines.scrub.job import Asked, put_right, scrub, told
+from pipelines.scrub.job import Asked, put_right, scrub, text_for_people
 from sigla.model import DEFAULT_CONTEXT, Draft
 from sigla.settings import Address
 from sigla.upkeep import scrub as core
@@ -73,7 +73,7 @@ def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: Spa
     written = pq.read_table(tmp_path / "out" / "tables" / "flaws").to_pylist()
     assert [row["sentence"] for row in written] == [flaw.sentence for flaw in found]
     assert [flaw.kind for flaw in put_right(asked, found)] == ["COUNTER_BEHIND"]
-    assert "COUNTER_BEHIND: 1 (warning, 1 fixed)" in list(told(found, [*put_right(asked, found)], "here"))
+    assert "COUNTER_BEHIND: 1 (warning, 1 fixed)" in list(text_for_people(found, [*put_right(asked, found)], "here"))
     with pytest.raises(NotEmpty):
         scrub(spark, asked)
 
@@ -82,7 +82,7 @@ def test_who_cannot_put_right_tells_what_was_found(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The registry runs on: nothing is changed, and nobody has to scrub again to learn what is wrong."""
-    monkeypatch.setattr(sessions, "running", lambda *_, **__: nullcontext(spark))
+    monkeypatch.setattr(sessions, "running_session", lambda *_, **__: nullcontext(spark))
     command = ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), "--fix", "COUNTER_BEHIND"]
     with in_a_directory(tmp_path / "data") as broken:
         broken.set_counter(DEFAULT_CONTEXT, 2)

@@ -21,7 +21,7 @@ from pipelines.land.report import Sum
 from pipelines.land.sources import Stopping
 from pipelines.land.task import Sent
 from pipelines.places import Place
-from pipelines.spark import HERE, running
+from pipelines.spark import HERE, running_session
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 STANDS_STILL_S = 600.0
@@ -59,7 +59,7 @@ def master(work: Path) -> str:
 
 
 def standing_still(first: Path) -> Callable[[Sent, Place], Callable[[files.Share], bytes]]:
-    """Instead of `sources._own`. first: a file that the first attempt at all makes."""
+    """Instead of `sources._land_files`. first: a file that the first attempt at all makes."""
 
     def own(task: Sent, raw: Place) -> Callable[[files.Share], bytes]:
         def landed(share: files.Share) -> bytes:
@@ -80,11 +80,13 @@ def main(config: Path) -> None:
     os.environ |= {"SPARK_LOCAL_IP": HOSTS[0], "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(HERE)}
     for module, name, value in (
         (files, "SHARE", (1, 1)),  # a row group for each task
-        (sources, "_own", standing_still(config.with_name("first"))),
+        (sources, "_land_files", standing_still(config.with_name("first"))),
     ):
         setattr(module, name, value)
     total = Sum()
-    with running(os.environ, name="cluster", master=master(config.parent), settings=SMALL | SPECULATING) as spark:
+    with running_session(
+        os.environ, name="cluster", master=master(config.parent), settings=SMALL | SPECULATING
+    ) as spark:
         run(spark, driver(settings.read(config)), total, Stopping())
     print("\n".join(total.lines()))
 

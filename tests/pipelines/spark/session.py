@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.connectors.installation import connectors, iceberg
+from pipelines.connectors.installation import iceberg, kafka_jars
 from pipelines.connectors.maven import Unavailable, java
 from pipelines.spark import session
 from tests.pipelines import broker
@@ -50,7 +50,7 @@ def spark() -> Iterator[SparkSession]:
 def kafka(spark: SparkSession) -> Iterator[Broker]:
     """A broker, and a session that can read from it."""
     try:
-        connectors()
+        kafka_jars()
         with broker.running() as running:
             yield running
     except Unavailable as reason:
@@ -69,7 +69,7 @@ def iceberg_spark(spark: SparkSession) -> SparkSession:
 
 def _installed() -> list[Path]:
     jars: list[Path] = []
-    for kind in (connectors, iceberg):
+    for kind in (kafka_jars, iceberg):
         with suppress(Unavailable):
             jars += kind()
     return jars

@@ -9,13 +9,13 @@ from pyspark.sql import SparkSession
 
 from pipelines.land.manifest import Manifests
 from pipelines.land.sinks.iceberg import PROPERTIES, Iceberg, catalog
-from pipelines.land.sinks.sink import schema
+from pipelines.land.sinks.sink import table_schema
 from pipelines.land.states import States
 from pipelines.land.upsert import Followed, State
 from pipelines.places import place
 from tests.pipelines.land.changes import Change
 
-COLUMNS = schema(pa.schema([("id", pa.string()), ("note", pa.string())]))
+COLUMNS = table_schema(pa.schema([("id", pa.string()), ("note", pa.string())]))
 
 
 class Histories:

@@ -205,7 +205,7 @@ def test_a_task_that_is_lost_once_lands_its_records_once(
 
         return own
 
-    monkeypatch.setattr(sources, "_own", lost_once)
+    monkeypatch.setattr(sources, "_land_files", lost_once)
     outcome = estate.land(spark, estate.config("orders"))
     assert outcome.holds(records)
     assert Path(failed).exists()

@@ -48,7 +48,7 @@ def landings(tmp_path: Path) -> Iterator[Landings]:
 
 
 def maintained(spark: SparkSession, landings: Landings, *names: str) -> dict[str, Done]:
-    return {done.table: done for done in maintain_job.run(spark, landings.job, names)}
+    return {done.table: done for done in maintain_job.maintain_each(spark, landings.job, names)}
 
 
 def ids(landings: Landings) -> list[int]:
@@ -142,4 +142,4 @@ def test_a_table_that_is_not_there_is_told_with_those_that_are(landings: Landing
     id = landings.register(json.dumps(ORDER), type="AVRO")
     landings.land(order(id, 1))
     with pytest.raises(InvalidLanding, match=r"^Unknown table order\. Tables: orders\.$"):
-        list(maintain_job.run(iceberg_spark, landings.job, ["order"]))
+        list(maintain_job.maintain_each(iceberg_spark, landings.job, ["order"]))

@@ -18,7 +18,7 @@ from pipelines.land.manifest import Counts, Manifest, Read, Stopped
 from pipelines.land.report import LONGEST, Done, Sum, as_emf, as_json, as_text
 from pipelines.land.told import AGAIN, OWN
 from pipelines.spark import gave_up
-from pipelines.told import told
+from pipelines.told import ending_of
 from tests.pipelines.spark.estate import Estate
 
 
@@ -112,10 +112,10 @@ def test_what_a_task_says_within_sparks_words_is_told_as_a_sentence() -> None:
     trace = (
         "Job aborted\nTraceback (most recent call last):\n  File x\nsigla.errors.StoreError: S3 is silent\n\tat java"
     )
-    assert told(RuntimeError(trace), OWN, AGAIN) == (f"A store does not answer: S3 is silent. {AGAIN}", 1)
-    assert told(Stopped("not on"), OWN, AGAIN) == ("not on", 1)
-    assert told(Misbound("not there"), OWN, AGAIN) == ("not there", 2)
-    assert told(RuntimeError("KeyError: 'x'"), OWN, AGAIN) is None
+    assert ending_of(RuntimeError(trace), OWN, AGAIN) == (f"A store does not answer: S3 is silent. {AGAIN}", 1)
+    assert ending_of(Stopped("not on"), OWN, AGAIN) == ("not on", 1)
+    assert ending_of(Misbound("not there"), OWN, AGAIN) == ("not there", 2)
+    assert ending_of(RuntimeError("KeyError: 'x'"), OWN, AGAIN) is None
 
 
 STREAM = "[STREAM_FAILED] Query [id = a, runId = b] terminated with exception: {} SQLSTATE: 40000 SQLSTATE: XXKST\n"
@@ -168,7 +168,7 @@ def test_a_job_ends_when_all_is_landed_unless_it_is_to_stay(
 ) -> None:
     config = Estate(tmp_path).config("orders")
     asked: list[bool] = []
-    monkeypatch.setattr(job, "running", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(job, "running_session", lambda *_, **__: nullcontext())
     monkeypatch.setattr(job, "run", lambda *_, stream, **__: asked.append(stream))
     monkeypatch.setattr(job, "stopping_on_signals", lambda: None)
     assert job.main([str(config), *said]) == 0

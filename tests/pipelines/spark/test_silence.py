@@ -13,14 +13,14 @@ from pipelines.audit import tables
 from pipelines.audit import transform as audit_transform
 from pipelines.audit.job import audit
 from pipelines.land import driver as driving
-from pipelines.land.planning import planned
+from pipelines.land.plan import plan_batch
 from pipelines.land.told import AGAIN, OWN
 from pipelines.places import place
 from pipelines.scrub import job as scrub_job
 from pipelines.scrub import transform as scrub_transform
 from pipelines.scrub.job import scrub
 from pipelines.spark import gave_up
-from pipelines.told import NOT_DONE, ended
+from pipelines.told import NOT_DONE, exit_status_of
 from sigla.settings import Address
 from tests.build import NOW
 from tests.pipelines.audit.estate import Estate as Registry
@@ -76,7 +76,7 @@ def test_where_its_tables_go_falls_silent(
     work = looks(spark, Address(data=str(registry.path)), f"s3://sigla/{job}", job)
     with pytest.MonkeyPatch.context() as struck:
         struck.setattr(module, step, first(s3, getattr(module, step)))
-        assert ended(work, tables.OWN, again=tables.NOT_WHOLE, spark=gave_up) == NOT_DONE
+        assert exit_status_of(work, tables.OWN, again=tables.NOT_WHOLE, spark=gave_up) == NOT_DONE
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("A store does not answer: ")
     assert line.endswith(tables.NOT_WHOLE)
@@ -96,7 +96,7 @@ def test_the_registry_falls_silent(
 
     monkeypatch.setattr(module, step, first(damaged, getattr(module, step)))
     work = looks(spark, Address(data=str(registry.path)), str(out), job)
-    assert ended(work, tables.OWN, again=tables.NOT_WHOLE, spark=gave_up) != 0
+    assert exit_status_of(work, tables.OWN, again=tables.NOT_WHOLE, spark=gave_up) != 0
     [line] = capsys.readouterr().err.splitlines()
     assert "not a database" in line
     assert not list(out.rglob("*.html"))
@@ -117,8 +117,8 @@ def test_where_records_lie_falls_silent_and_the_next_run_lands_them_all(
     records = estate.write("a.parquet", raw([framed(id, avro(ORDER, {"id": each})) for each in range(10)]))
     away = estate.config("orders", sink={"kind": "parquet", "lake": "s3://sigla/lake"})
     with pytest.MonkeyPatch.context() as struck:
-        struck.setattr(driving, "planned", first(s3, planned))
-        assert ended(lambda: estate.land(spark, away).total.read, OWN, again=AGAIN, spark=gave_up) == NOT_DONE
+        struck.setattr(driving, "plan_batch", first(s3, plan_batch))
+        assert exit_status_of(lambda: estate.land(spark, away).total.read, OWN, again=AGAIN, spark=gave_up) == NOT_DONE
     *_, line = capsys.readouterr().err.splitlines()  # before it stands what is told at the start
     assert line.startswith("A store does not answer: ")
     assert line.endswith(AGAIN)

@@ -73,10 +73,10 @@ def test_a_query_without_a_checkpoint_goes_on_behind_what_others_have_landed() -
     ]
     topics = {"orders": kafka.Topic("uuid", 3, compacted=False), "anew": kafka.Topic("new", 1, compacted=False)}
     there = {"orders": {"0": 5, "1": 8, "2": 0}, "anew": {"0": 0}}
-    begins = json.loads(kafka.start(Start("earliest"), landed, topics, lambda _: there))
+    begins = json.loads(kafka.starting_offsets(Start("earliest"), landed, topics, lambda _: there))
     assert begins == {"orders": {"0": 9, "1": 8, "2": -2}, "anew": {"0": -2}}
-    assert json.loads(kafka.start(Start("latest"), landed, topics, lambda _: there))["orders"]["2"] == -1
-    assert kafka.start(Start("latest"), [], topics, lambda _: there) == "latest"
+    assert json.loads(kafka.starting_offsets(Start("latest"), landed, topics, lambda _: there))["orders"]["2"] == -1
+    assert kafka.starting_offsets(Start("latest"), [], topics, lambda _: there) == "latest"
 
 
 @pytest.fixture

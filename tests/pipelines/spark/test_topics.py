@@ -11,14 +11,15 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 from pipelines.land import settings
+from pipelines.land.bindings import Answer, Binding
 from pipelines.land.driver import Driver, driver
 from pipelines.land.job import run
-from pipelines.land.kafka import reading
-from pipelines.land.plan import Answer, Binding, Plan
+from pipelines.land.kafka import reader_options
+from pipelines.land.plan import Plan
 from pipelines.land.report import Sum
 from pipelines.land.settings import InvalidLanding, KafkaPart
 from pipelines.land.sources import Stopping
-from pipelines.land.task import Task, in_arrow, sent
+from pipelines.land.task import Task, in_arrow, send_task
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed
 from tests.pipelines.spark.estate import Estate, from_kafka
@@ -130,7 +131,7 @@ def test_a_table_is_landed_again_beside_the_old_one(estate: Estate, spark: Spark
 
 def test_a_consumer_that_has_read_all_does_not_wait_for_more_unless_the_settings_say_so() -> None:
     """Kafka's default is half a second for each topic that a task has come to the end of."""
-    landing = settings.parse(
+    landing = settings.parse_landing(
         json.dumps(
             {
                 "registry": {"data": "d"},
@@ -143,9 +144,9 @@ def test_a_consumer_that_has_read_all_does_not_wait_for_more_unless_the_settings
         "land.yaml",
     )
     assert isinstance(landing.source, KafkaPart)
-    assumed = reading({}, landing.bound, start="earliest", most=None)
+    assumed = reader_options({}, landing.bound, start="earliest", most=None)
     assert assumed["kafka.fetch.max.wait.ms"] == "10"
-    said = reading({"kafka.fetch.max.wait.ms": "500"}, landing.bound, start="earliest", most=None)
+    said = reader_options({"kafka.fetch.max.wait.ms": "500"}, landing.bound, start="earliest", most=None)
     assert said["kafka.fetch.max.wait.ms"] == "500"
 
 
@@ -155,7 +156,7 @@ def test_what_a_task_is_sent_does_not_grow_with_the_tables(estate: Estate, spark
     def size(tables: int) -> int:
         bindings = tuple(Binding(f"topic-{number}", table=f"table_{number}") for number in range(tables))
         task = a_task(driver(settings.read(estate.config("orders"))), bindings)
-        with sent(spark.sparkContext, task) as each:
+        with send_task(spark.sparkContext, task) as each:
             assert each().plan.bindings == bindings
             try:
                 return len(cloudpickle.dumps(in_arrow(each)))

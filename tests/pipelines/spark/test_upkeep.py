@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.land import gc_job, replay_job, task
 from pipelines.land.batch import Batch
-from pipelines.land.driver import configured, driver
+from pipelines.land.driver import driver, read_settings
 from pipelines.land.manifest import Entry
 from pipelines.land.report import Sum
 from tests.pipelines.land.world import avro, framed, raw
@@ -35,7 +35,7 @@ def test_a_schema_registered_late_brings_its_records_back(tmp_path: Path, capsys
     with estate.registry() as world:
         first = world.register("orders-value", ORDER)
     config = estate.config("orders")
-    opened = driver(configured(str(config)))
+    opened = driver(read_settings(str(config)))
     records = raw([framed(id, avro(ORDER, {"id": 7})) for id in (first, first + 1)] + [b""])
     batch = Batch(opened.manifests.query("here"), 0, entries=(Entry("a", "", 0, 3),))
     opened.land(batch, lambda each: [each.land([records])])
@@ -62,7 +62,7 @@ def test_a_topic_that_is_bound_no_more_is_said_to_wait(tmp_path: Path, capsys: p
     with estate.registry() as world:
         world.register("paid-value", ORDER)
         first = world.register("orders-value", ORDER)
-    opened = driver(configured(str(estate.config("orders", "paid"))))
+    opened = driver(read_settings(str(estate.config("orders", "paid"))))
     value = framed(first + 1, avro(ORDER, {"id": 7}))
     batch = Batch(opened.manifests.query("here"), 0, entries=(Entry("a", "", 0, 3),))
     opened.land(batch, lambda each: [each.land([raw([value]), raw([value, value], "paid")])])

@@ -12,7 +12,7 @@ import pytest
 from pyiceberg.catalog import load_catalog
 from pyspark.sql import SparkSession
 
-from pipelines.land.sinks.sink import folder
+from pipelines.land.sinks.sink import folder_of
 from tests.pipelines.tables.duck import connected
 
 Read = Callable[[Path, str, SparkSession], pa.Table]
@@ -20,13 +20,13 @@ Read = Callable[[Path, str, SparkSession], pa.Table]
 
 
 def _data(lake: Path, table: str) -> str:
-    return f"{lake / folder(table)}/data"
+    return f"{lake / folder_of(table)}/data"
 
 
 def _metadata(lake: Path, table: str) -> str:
     """Of the table as it is now."""
     with closing(load_catalog("sigla", type="sql", uri=f"sqlite:///{lake}/catalog.db")) as catalog:
-        return catalog.load_table(("sigla", folder(table))).metadata_location
+        return catalog.load_table(("sigla", folder_of(table))).metadata_location
 
 
 # --- plain Parquet: a read of the folder, by the columns' names ------------------------------------------------------
@@ -81,7 +81,7 @@ def _spark_of_iceberg(lake: Path, table: str, spark: SparkSession) -> pa.Table:
         ".warehouse": str(lake),
     }.items():
         session.conf.set(f"spark.sql.catalog.sigla{name}", value)
-    return session.table(f"sigla.sigla.{folder(table)}").toArrow()
+    return session.table(f"sigla.sigla.{folder_of(table)}").toArrow()
 
 
 def _polars_of_iceberg(lake: Path, table: str, _: SparkSession) -> pa.Table:
@@ -92,7 +92,7 @@ def _polars_of_iceberg(lake: Path, table: str, _: SparkSession) -> pa.Table:
 
 def _pyiceberg(lake: Path, table: str, _: SparkSession) -> pa.Table:
     with closing(load_catalog("sigla", type="sql", uri=f"sqlite:///{lake}/catalog.db")) as catalog:
-        return catalog.load_table(("sigla", folder(table))).scan().to_arrow()
+        return catalog.load_table(("sigla", folder_of(table))).scan().to_arrow()
 
 
 ICEBERG: Mapping[str, Read] = {

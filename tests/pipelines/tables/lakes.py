@@ -14,7 +14,7 @@ from pipelines.land.batch import Batch
 from pipelines.land.driver import driver
 from pipelines.land.landed import Landed
 from pipelines.land.manifest import Entry
-from pipelines.land.settings import parse
+from pipelines.land.settings import parse_landing
 from pipelines.land.task import Task
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
@@ -70,7 +70,7 @@ class Lake:
             return landed
 
         entry = Entry(str(self.batches), "", 0, len(values))
-        with closing(driver(parse(self.config.read_text(), "land.yaml"))) as job:
+        with closing(driver(parse_landing(self.config.read_text(), "land.yaml"))) as job:
             job.land(Batch("q", self.batches, entries=(entry,)), tasks)
         self.batches += 1
 

@@ -16,7 +16,7 @@ from pipelines.demo.topics import TOPICS
 from pipelines.land.driver import driver
 from pipelines.land.landed import QUARANTINE
 from pipelines.land.manifest import Manifest
-from pipelines.land.settings import parse
+from pipelines.land.settings import parse_landing
 from pipelines.land.sinks.iceberg import Iceberg
 from pipelines.land.sinks.parquet import Parquet
 from pipelines.land.sinks.sink import Sink
@@ -189,7 +189,7 @@ def test_every_engine_reads_every_table_of_the_demonstration(
     estate = Estate(tmp_path / "demo")
     estate.begin()
     settings = estate.settings.read_text().replace("sink: {", f"sink: {{kind: {kind}, ")
-    with closing(driver(parse(settings, "land.yaml"))) as landing:
+    with closing(driver(parse_landing(settings, "land.yaml"))) as landing:
         made, known = jobs(RECORDS, estate.raw, seed=1), dict[str, Known]()
         for slice_ in range(SLICES):
             generated(estate, made, slice_, known)

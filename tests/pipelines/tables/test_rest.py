@@ -84,7 +84,7 @@ def test_it_is_maintained_through_it(lake: Lake, iceberg_spark: SparkSession) ->
     form = lake.config.read_text() + "maintain: {min_files: 2, snapshots: 0s}\n"
     lake.config.write_text(form)
     with closing(driver(read(lake.config))) as opened:
-        done = {each.table: each for each in maintain_job.run(iceberg_spark, opened, ["orders"])}
+        done = {each.table: each for each in maintain_job.maintain_each(iceberg_spark, opened, ["orders"])}
         assert done["orders"].files == (2, 1)
         assert len([row for batch in opened.sink.rows("orders") for row in batch.to_pylist()]) == 2
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from pipelines.land.bindings import Binding, Reader, Strategy
 from pipelines.land.heads import Misbound
-from pipelines.land.plan import Binding, Reader, Strategy
-from pipelines.land.sinks.sink import folder
+from pipelines.land.sinks.sink import folder_of
 from pipelines.land.targets import Evolve
 from sigla.opening import embedded
 from sigla.settings import Settings
@@ -33,7 +33,7 @@ def test_a_record_may_be_called_anything(title: str, world: World) -> None:
     binding = Binding("orders", strategy=Strategy.TOPIC_RECORD, table="orders.{record}")
     outcome = world.land(world.plan(binding), raw([framed(id, b'{"a": "b"}')]))
     assert [row["a"] for row in outcome.rows(f"orders.{title}")] == ["b"]
-    assert len(folder(f"orders.{title}")) <= 200
+    assert len(folder_of(f"orders.{title}")) <= 200
     assert {path.parent.parent.parent for path in world.lake.rglob("*.parquet")} == {world.lake}
 
 
