@@ -4,7 +4,7 @@
 first (docs/api.md §4.1), so a step moves only with that table.
 
 Nothing can be seen of a registration before its commit, and it may end anywhere. The body is put first, under an id
-that no row names yet: if the commit never comes, nobody can reach it, and the same content adopts it later. The commit
+that no row names yet: if the commit never comes, no read can reach it, and the same content adopts it. The commit
 says all that was decided upon (`changes.Registered`); if any of that has moved, the store refuses with Conflict and has
 written nothing, and the walk begins again at its first step, with what the world looks like then (REG-16). Ids that
 were drawn stay with this registration: a lost race costs no number.
@@ -53,7 +53,7 @@ def register(
         lost.check_standing(stores, record, offered)
     else:
         record, offered = _registered(stores, subject, draft, normalize=normalize, force=force)
-        # What an alias led to is asked for each time: not everybody may see it.
+        # What an alias led to is asked for each time: another principal may not be allowed to see it.
         if record.subject == subject and stores.catalog.state == state:
             stores.known.keep(asked, Found(state, record, offered))
     return rendered(stores, record, form, offered)
@@ -212,7 +212,7 @@ class _Registration:
         )
         commit(stores, change)
         if placed.standing is not None:
-            # It may have been buried meanwhile; who buries looks once more after his tombstone.
+            # It may have been buried meanwhile; a writer that buries looks once more after its tombstone.
             stores.bodies.revive(BodyKey(view.subject.context, placed.id), placed.standing)
 
 

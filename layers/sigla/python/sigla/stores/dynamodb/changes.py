@@ -175,7 +175,7 @@ def anew(head: Head) -> dict[str, Any]:
 def _nothing_left(
     places: Places, change: VersionPurged | SubjectPurged, settings: Settings, at: int
 ) -> tuple[list[Action], Effects]:
-    """With the last version go the settings; the revision that stays lets nobody write over a purge unseen."""
+    """With the last version go the settings; the revision that stays lets no writer pass over a purge unseen."""
     subject = change.scope
     actions = unnamed(places, subject)
     if settings.revision:

@@ -92,7 +92,7 @@ class Commits:
             return ()
 
     def _purge_before(self, excess: TooManyPurged) -> None:
-        """Purges what is superseded, version by version, as long as nobody else touches the subject."""
+        """Purges what is superseded, version by version, as long as no other writer touches the subject."""
         change = excess.change
         for done, row in enumerate(excess.rows):
             head = states(self.tools.table, self.tools.places, [change.scope])[change.scope].head

@@ -102,7 +102,7 @@ class Imports:
                 raise Conflict from None
 
     def _take_back(self, change: ImportBegun, mark: str) -> None:
-        """As if nothing had been, unless somebody has changed the settings since."""
+        """As if nothing had been, unless the settings were changed since."""
         tools, seen = self.commits.tools, change.seen.revision
         if seen:
             revision = f"{change.nonce}-" if is_marked(seen) else seen

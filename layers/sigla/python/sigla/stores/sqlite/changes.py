@@ -280,7 +280,7 @@ def _set_numbering(db: sqlite3.Connection, change: NumberingSet) -> Outcome:
 
 
 def _drop_settings(db: sqlite3.Connection, subject: Subject, nonce: str) -> Effects:
-    """Removes both entries; the revision that stays lets nobody write over a purge that he has not seen."""
+    """Removes both entries; the revision that stays lets no writer pass over a purge unseen."""
     before = rows.settings_of(db, subject)
     db.execute(
         "UPDATE settings SET config = NULL, mode = NULL, revision = ? WHERE key = ?", (nonce, rows.subject_key(subject))

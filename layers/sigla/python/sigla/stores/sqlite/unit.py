@@ -143,7 +143,7 @@ class Writer(Reader):
         if self.inside:
             yield
             return
-        effort.pulse()  # nobody writes who has only a glance
+        effort.pulse()  # a glance does not write
         with self._lock:
             self._begin()
             try:
@@ -242,7 +242,7 @@ class Writer(Reader):
         if connection.total_changes == self._changes:
             self._end(connection)
             return
-        # Readers see the commit before this thread hears of it: in between nobody may remember what he is told.
+        # Readers see the commit before this thread hears of it: in between no answer may be remembered.
         state, self._state = self._state or 0, None
         try:
             self._end(connection)
@@ -255,7 +255,7 @@ class Writer(Reader):
         except StoreError as failure:
             cause = failure.__cause__
             if isinstance(cause, sqlite3.Error) and cause.sqlite_errorname.startswith("SQLITE_IOERR"):
-                # After a failed write or sync nobody knows what the disk holds; the next opening reads the log anew.
+                # After a failed write or sync it is unknown what the disk holds; the next opening reads the log anew.
                 self.broken = f"The disk failed while committing ({failure}); open the store again."
                 raise OutcomeUnknown(self.broken) from failure
             raise
