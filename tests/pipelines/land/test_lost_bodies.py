@@ -8,12 +8,26 @@ from pipelines.land.schemas import Schemas
 from sigla import keys
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
+from sigla.errors import FormTooNew
 from sigla.model import BodyKey, SchemaId
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_body, a_text
 
 ONE = BodyKey(".", SchemaId(1))
 BODY = a_body(a_text())
+
+
+def test_a_schema_that_a_newer_release_wrote_quarantines_no_record() -> None:
+    """An installation makes it readable: landing ends with the sentence that says so."""
+    with EmbeddedStore() as store:
+        store.bodies.put(ONE, BODY)
+        file = store.path / keys.body_file("default", ONE)
+        file.write_bytes(file.read_bytes().replace(b'"form":1', b'"form":2', 1))
+        schemas = Schemas(store.bodies, ".")
+        with pytest.raises(FormTooNew, match=r"body of id 1 .* install that release or a later one"):
+            schemas.by_id(1)
+        with pytest.raises(FormTooNew):
+            schemas.by_guid(UUID(BODY.guid))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from pipelines.land.schemas import Schemas
 from pipelines.land.settings import parse_landing
 from pipelines.land.task import Task
 from pipelines.land.transform import land_share
-from sigla import opening
+from sigla import keys, opening
+from sigla.aws.clients import Clients
+from sigla.errors import FormTooNew
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.settings import Address
 from tests.build import FixedClock, a_body
@@ -142,6 +145,17 @@ def test_when_the_table_answers_again_nothing_is_unchecked(
     manifest = land(landing, 2, 1, 2)
     assert not manifest.reads[0].stale
     assert [each.reason for each in manifest.metrics if each.schema_id == 2] == ["NOT_IN_SUBJECT"]
+
+
+def test_a_table_that_a_newer_release_wrote_is_not_waited_for(address: Address, landing: Driver) -> None:
+    """The last answer is for silences that pass; here something is to be installed."""
+    land(landing, 0, 1)
+    head = {"pk": {"S": keys.subject_pk("default", ORDERS)}, "sk": {"S": keys.HEAD}}
+    with closing(Clients()) as clients:
+        item = clients.dynamodb.get_item(TableName=address.table, Key=head)["Item"]
+        clients.dynamodb.put_item(TableName=address.table, Item=item | {"form": {"N": "2"}})
+    with pytest.raises(FormTooNew, match=r"item HEAD of .* install that release or a later one"):
+        land(landing, 1, 1)
 
 
 def test_a_first_start_beside_a_silent_table_needs_a_reader_that_is_an_id(
