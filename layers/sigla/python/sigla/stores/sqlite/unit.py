@@ -3,6 +3,18 @@
 A reader sees what is committed, a writer also what its own group has written. A group collects what any number of verbs
 write; its thread sees it at once, all others when it is flushed: first the bodies (`Links`), then one SQLite commit,
 which is the point of no return. A step is one verb's part of a group.
+
+Bodies come first because a body that no row names is waste, and a row whose body is missing is damage. No verb is
+answered before the flush of its group, so what was acknowledged is on disk. When something fails:
+
+    in a step                   its rows go back to a savepoint, its bodies to what was staged before; the group goes on
+    while bodies are written    links and rows are taken back; every verb of the group is refused
+    in SQLite's commit          what the disk holds is not known, so nothing is taken back: OutcomeUnknown, and no write
+                                is accepted until the store is opened again, which reads from the disk what became of it
+
+Two numbers tell groups apart. `flushed`, in the database, is the last group with bodies: a crash is put right by it
+(`links.recover`). `state`, in memory, moves with each commit that changed anything: what readers remember is good as
+long as it stays.
 """
 
 import errno
