@@ -12,6 +12,7 @@ export PATH := $(abspath $(bin)):$(PATH)
 python_code := layers/sigla/python functions infra pipelines localstack benchmarks tests
 # A room that has nothing yet is not made; tools are shown those that exist.
 rooms = $(wildcard $(python_code))
+UNITS := tests/unit tests/corpus tests/contract
 
 # Runs one stage and, where STAGES names a file, notes its seconds there; .ci/run prints them against their budgets.
 STAGES ?= /dev/null
@@ -19,7 +20,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth lock format clean
+.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -36,6 +37,9 @@ playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 # Three at a time on two cores: a quarter of what tests take is waiting for servers.
 test: setup ## set-up and all tests that need neither LocalStack nor Spark's clusters
 	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+unit: setup ## the tests that start no process: no server, no Java, no Node.js; within a minute
+	$(bin)/python -m pytest -n 2 --dist loadfile -q -p tests.alone -m "not process and not soak" $(UNITS) $(ARGS)
 
 check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
 

@@ -1,4 +1,4 @@
-"""A synthesised CDK app, deployed by boto3 alone: no `cdk` command, no bootstrap stack, no npm packages.
+"""A synthesised CDK app, deployed by clients of AWS alone: no `cdk` command, no bootstrap stack, no npm packages.
 
 What `cdk deploy` does, and no more: puts each asset where the template expects it, then lets CloudFormation create the
 stack. In one that is there it changes what LocalStack can change: code, or what is there besides, such as zones.
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
 from botocore.exceptions import ClientError, EndpointConnectionError, WaiterError
+
+from localstack.server import session
 
 BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 """The parameter that bootstrapping would have left; the template asks for it."""
@@ -61,19 +62,15 @@ class Assembly:
 
 def deploy(assembly: Assembly, *, endpoint: str, credentials: Mapping[str, str]) -> dict[str, str]:
     """The stack's outputs, once it is there as the assembly says. Raises NotDeployed, Changed."""
-    session = boto3.Session(
-        aws_access_key_id=credentials["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=credentials["AWS_SECRET_ACCESS_KEY"],
-        region_name=credentials["AWS_DEFAULT_REGION"],
-    )
+    clients = session(endpoint, credentials)
     with contextlib.ExitStack() as opened, _nobody_there_is_told():
 
         def client(service: str) -> Any:
-            return opened.enter_context(contextlib.closing(session.client(service, endpoint_url=endpoint)))
+            return opened.enter_context(contextlib.closing(clients.client(service)))
 
         cloudformation = client("cloudformation")
         account = client("sts").get_caller_identity()["Account"]
-        names = {"${AWS::AccountId}": account, "${AWS::Region}": session.region_name, "${AWS::Partition}": "aws"}
+        names = {"${AWS::AccountId}": account, "${AWS::Region}": clients.region_name, "${AWS::Partition}": "aws"}
         places = _upload(assembly, client("s3"), names)
         key = assembly.template_key
         place = {"StackName": assembly.stack, "TemplateURL": f"{endpoint}/{places[key]}/{key}"}

@@ -17,8 +17,10 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
+from localstack_client.session import Session
 
 from localstack.installation import HERE, HOME, PYTHON, install, runtime_client
 from pipelines.connectors.maven import Unavailable
@@ -38,6 +40,16 @@ CREDENTIALS = {
     "AWS_SECRET_ACCESS_KEY": "test",
 }
 """Those of the account that LocalStack makes for whoever says `test`."""
+
+
+def session(endpoint: str, credentials: Mapping[str, str] = CREDENTIALS) -> Session:
+    """Makes clients of the LocalStack there, as its users make them; AWS_ENDPOINT_URL goes before `endpoint`."""
+    return Session(
+        aws_access_key_id=credentials["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=credentials["AWS_SECRET_ACCESS_KEY"],
+        region_name=credentials["AWS_DEFAULT_REGION"],
+        localstack_host=urlsplit(endpoint).netloc,
+    )
 
 
 @dataclass(frozen=True, slots=True)

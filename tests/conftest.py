@@ -17,9 +17,9 @@ from tests.under_way import watched
 
 __all__ = ["cdk", "dynamodb_local", "localstack"]
 
-# ci: the same examples on every run, so that a red build is the change's fault, and half as many: a laptop draws others
-# each time, they would bring nothing new. A busy machine breaks no deadline.
-settings.register_profile("laptop", deadline=None)
+# Fifty examples of each property, soak twenty thousand. ci: the same on every run, so that a red build is the change's
+# fault; a laptop draws others each time. A busy machine breaks no deadline.
+settings.register_profile("laptop", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None, print_blob=True)
 settings.register_profile(
     "soak", max_examples=20_000, stateful_step_count=500, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -35,6 +35,16 @@ ALLOWED_SKIPS: tuple[str, ...] = (
     r"only one Python is here: .*",
     r"Lambda's Python is not here: .*",
 )
+
+
+PROCESSES = frozenset({"cdk", "dynamodb_local", "localstack", "spark"})
+"""Fixtures that start a process: whoever asks for one needs no mark that says so."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if PROCESSES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.process)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -48,8 +48,23 @@ def test_a_run_with_workers_says_what_it_is_at(tmp_path: Path) -> None:
     """As `make test` runs: they report to the process that prints, and it alone can tell."""
     (tmp_path / "conftest.py").write_text(SLOW)
     (tmp_path / "test_slow.py").write_text("import time\n\ndef test_that_waits():\n    time.sleep(1)\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "-n", "2", "."]
-    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        os.devnull,
+        "-p",
+        "xdist",
+        "-n",
+        "2",
+        ".",
+    ]
+    # Other plug-ins would be loaded three times, for seconds each.
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     ran = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "of 1 tests are done; at test_slow.py::test_that_waits (" in ran.stdout

@@ -86,12 +86,13 @@ ADAPTERS: dict[str, Callable[[Path, pytest.FixtureRequest], Iterator[Stores]]] =
 
 
 # One LocalStack for all suites: a second worker would begin another.
-ON_LOCALSTACK = (pytest.mark.localstack, pytest.mark.xdist_group("contract"))
+MARKS = {
+    "aws-dynamodb": (pytest.mark.process,),
+    "aws-localstack": (pytest.mark.localstack, pytest.mark.xdist_group("contract")),
+}
 
 
-@pytest.fixture(
-    params=[pytest.param(name, marks=ON_LOCALSTACK if name == "aws-localstack" else ()) for name in ADAPTERS]
-)
+@pytest.fixture(params=[pytest.param(name, marks=MARKS.get(name, ())) for name in ADAPTERS])
 def stores(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stores]:
     if request.path.name not in OF_LISTS:
         of_two_parts(monkeypatch)

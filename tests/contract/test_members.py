@@ -19,6 +19,8 @@ from sigla.stores.clock import SystemClock
 from tests.caches import Certificate, a_cache, a_certificate, with_tls, with_users
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.process
+
 LONG = 600_000
 """In ms: it does not end while a test runs."""
 

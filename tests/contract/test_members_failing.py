@@ -23,6 +23,8 @@ from sigla.cache.members import transport
 from sigla.cache.servers import CacheServer, free_port
 from tests.caches import Certificate, Listener, Wire, a_cache, a_certificate, frozen, with_tls, with_users
 
+pytestmark = pytest.mark.process
+
 LONG = 600_000
 TOKEN = "a-token-of-fifteen-minutes"
 

@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-import boto3
 import psutil
 import pytest
 
 from localstack import up
 from localstack.installation import installed
-from localstack.server import CREDENTIALS, ZONES, Server, taken
+from localstack.server import ZONES, Server, session, taken
 from sigla.cache import servers as cache_servers
 from tests.waiting import eventually
 
@@ -157,6 +156,5 @@ def deployed() -> Iterator[Deployed]:
 def aws(deployed: Deployed) -> Iterator[Callable[[str], Any]]:
     """A client of each service of that account."""
     with ExitStack() as opened:
-        session = boto3.Session("test", "test", region_name=CREDENTIALS["AWS_DEFAULT_REGION"])
-        endpoint = deployed.server.endpoint
-        yield lambda service: opened.enter_context(closing(session.client(service, endpoint_url=endpoint)))
+        clients = session(deployed.server.endpoint)
+        yield lambda service: opened.enter_context(closing(clients.client(service)))

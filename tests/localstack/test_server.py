@@ -16,13 +16,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import boto3
 import psutil
 import pytest
 from botocore.exceptions import ClientError
 
 from localstack import server as module
-from localstack.server import CREDENTIALS, Server, running, taken
+from localstack.server import Server, running, session, taken
 from pipelines.connectors.maven import Unavailable
 from tests.caches import needs_memcached, needs_valkey
 from tests.localstack.conftest import gone, running_as
@@ -54,8 +53,7 @@ def server(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
 
 
 def client(server: Server, service: str) -> Any:
-    session = boto3.Session("test", "test", region_name=CREDENTIALS["AWS_DEFAULT_REGION"])
-    return closing(session.client(service, endpoint_url=server.endpoint))
+    return closing(session(server.endpoint).client(service))
 
 
 def invoke_a_function(server: Server) -> None:

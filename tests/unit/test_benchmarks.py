@@ -38,6 +38,7 @@ def loop() -> Iterator[None]:
     asyncio.set_event_loop(None)
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("engine", "loop")
 @pytest.mark.parametrize("name", table.NAMES)
 def test_a_benchmark_runs_with_small_sizes_and_prints_its_lines(name: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -55,6 +56,7 @@ def test_a_benchmark_runs_with_small_sizes_and_prints_its_lines(name: str, capfd
     assert any(line["ratio"] for line in lines), "nothing stands beside it"
 
 
+@pytest.mark.process
 def test_a_benchmark_is_a_command_too() -> None:
     """Its own rows, without the table around them."""
     command = [sys.executable, "-m", "benchmarks.avro_check", "--quick"]
@@ -63,6 +65,7 @@ def test_a_benchmark_is_a_command_too() -> None:
     assert "Apache avro" in ran.stdout
 
 
+@pytest.mark.process
 def test_the_playground_is_copied_as_a_clone_would_hold_it(tmp_path: Path) -> None:
     """A fresh copy must not profit from what earlier runs left behind."""
     copy = playground.copied(tmp_path / "copy")

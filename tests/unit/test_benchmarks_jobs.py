@@ -11,6 +11,8 @@ from benchmarks import jobs
 from benchmarks.harness import Lines
 from benchmarks.jobs import Memory, Ran
 
+pytestmark = pytest.mark.process
+
 MB = 1_000_000
 HOLDS = """
 import subprocess, sys

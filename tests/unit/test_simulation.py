@@ -96,9 +96,9 @@ def test_a_ring_too_small_for_what_is_asked_reads_again(monkeypatch: pytest.Monk
 
 def test_reads_from_s3_in_the_long_run_are_those_of_the_formula() -> None:
     """So that a month need not be simulated."""
-    fleet = Fleet(environments=300, zones=1, schemas=500, minutes=40, presence_ms=30_000)
+    fleet = Fleet(environments=300, zones=1, schemas=500, minutes=20, presence_ms=30_000)
     found = simulated(fleet, 0)
-    expected = Popularity(500).renewed(300 / LIFE_S, fleet.presence_ms / 1000) * 40 * 60
+    expected = Popularity(500).renewed(300 / LIFE_S, fleet.presence_ms / 1000) * 20 * 60
     assert found.gets == pytest.approx(expected, rel=0.1)
 
 

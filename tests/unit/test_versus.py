@@ -41,6 +41,7 @@ def test_a_line_that_one_side_lacks_is_not_compared() -> None:
     assert compared({}, {"a read": [{"what": "a read", "figure": 9.0, "ratio": None, "unit": "s"}]}) == []
 
 
+@pytest.mark.process
 def test_a_benchmark_that_does_not_run_ends_the_comparison() -> None:
     """Else nothing would have become worse."""
     with pytest.raises(SystemExit, match="missing did not run in"):

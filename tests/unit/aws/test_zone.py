@@ -139,6 +139,7 @@ def test_an_instance_may_hide_its_service() -> None:
         assert located("", on_ec2(host) | NOWHERE) is None
 
 
+@pytest.mark.process
 def test_a_client_needs_no_client_of_aws() -> None:
     """It runs where only `sigla` is installed, and starts at once."""
     program = "import sys, sigla.aws.zone; print([m for m in sys.modules if m.split('.')[0] in ('boto3', 'botocore')])"

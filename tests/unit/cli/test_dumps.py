@@ -55,6 +55,7 @@ def test_a_dump_longer_than_a_buffer_may_come_through_a_pipe() -> None:
         assert dumps.read(pipe) == records
 
 
+@pytest.mark.process
 def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     """Named so where it is no dump."""
     command = [*IMPORTING, str(tmp_path / "data")]

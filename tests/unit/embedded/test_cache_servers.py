@@ -14,6 +14,8 @@ from sigla.cache import servers as cache_servers
 from sigla.cache.servers import CacheServer, Missing
 from tests.waiting import PATIENCE_S, eventually
 
+pytestmark = pytest.mark.process
+
 KINDS = tuple(cache_servers.KINDS)
 
 

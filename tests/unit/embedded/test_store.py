@@ -316,6 +316,7 @@ def test_torn_files_of_a_crash_are_swept(tmp_path: Path) -> None:
     assert check(tmp_path) == {1}
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs the Linux kernel: SIGKILL")
 def test_killing_the_process_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     """Three times, under load."""

@@ -7,6 +7,8 @@ import pytest
 
 from sigla.languages import LANGUAGES
 
+pytestmark = pytest.mark.process
+
 HEAVY = ("google.protobuf", "regex")
 ALL = ("avro", "json_schema", "protobuf")
 PROTO = "message M { optional string a = 1; }"

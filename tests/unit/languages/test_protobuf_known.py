@@ -123,6 +123,7 @@ def test_no_other_file_is_known() -> None:
     assert known.file("google/protobuf/compiler/plugin.proto") is None
 
 
+@pytest.mark.process
 def test_nothing_is_parsed_before_somebody_asks() -> None:
     """A cold start pays for the files that a schema uses, and most use none."""
     program = "from sigla.languages.protobuf import known; assert not known._FILES"

@@ -41,7 +41,10 @@ HERE = BodyKey(DEFAULT_CONTEXT, SchemaId(1))
 EVERYTHING = Search(context=None)
 
 
-@pytest.fixture(params=["directory", "aws-dynamodb" if installed() else "aws-moto"])
+ON_AWS = pytest.param("aws-dynamodb", marks=pytest.mark.process) if installed() else "aws-moto"
+
+
+@pytest.fixture(params=["directory", ON_AWS])
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdings]:
     clock = FixedClock()
     if request.param == "directory":

@@ -89,6 +89,7 @@ def test_certificates_that_are_not_there_are_found_missing_at_once(tmp_path: Pat
         member(f"valkeys://10.0.0.7:6379?ca={tmp_path}/ca.pem", token=no_token)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("scheme, library", [("valkey", "valkey"), ("memcached", "pymemcache")])
 def test_a_library_is_imported_by_those_who_use_it(scheme: str, library: str) -> None:
     """Imports are cold starts."""
