@@ -91,7 +91,7 @@ class World:
     def registry(self, flight: SingleFlight) -> Registry:
         stored = self.store.bodies
         bodies = Tiers(Memory(2**20, self.clock), flight, stored, unsettled=stored.unsettled)
-        stored.on_replaced(bodies.forget)
+        self.store.on_replaced(bodies.forget)
         return Registry(self.store.catalog, bodies, self.clock)
 
     async def ask(self, port: int, method: str, target: str, body: Any = None, **headers: str) -> Response:
