@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     names = args.names or NAMES + ON_SPARK + (ON_DEMAND if args.with_playground else ())
     if strangers := set(names) - {*every}:
-        parser.error(f"no benchmark is called {', '.join(sorted(strangers))}")
+        parser.error(f"unknown benchmark {', '.join(sorted(strangers))}. Valid names: {', '.join(every)}")
     if not args.json:
         print(LEGEND)
     lines: list[Line] = []

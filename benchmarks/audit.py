@@ -49,7 +49,7 @@ def _pairs(ran: Ran) -> int:
     """Raises RuntimeError if the audit does not tell."""
     told = re.search(r"^compared: ([\d,]+) pairs$", ran.printed, re.MULTILINE)
     if told is None:
-        raise RuntimeError(f"the audit told\n{ran.printed}")
+        raise RuntimeError(f"the audit printed\n{ran.printed}")
     return int(told[1].replace(",", ""))
 
 

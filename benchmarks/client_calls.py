@@ -1,11 +1,11 @@
 """Processor time that `sigla serve` spends on the calls that clients make all day, by its own process's account.
 
 A consumer asks what an id means, and its deserializer names the subject, too. A producer registers at each start what
-is registered already, and a build checks a schema that nobody has seen before. One server answers them all, as
+is registered already, and a build checks a new schema. One server answers them all, as
 installed, from 1,000 schemas of 500 characters, each in its turn; beside it stands a bare Starlette application that
-reads the same requests and returns constants. Then ids that nobody has read before, among 1,000 and among 100,000.
+reads the same requests and returns constants. Then ids that were never read before, among 1,000 and among 100,000.
 
-It may mislead: the client asks on this machine and waits for nobody, so no time goes into TLS or slow networks.
+It may mislead: the client asks on this machine and never waits, so no time goes into TLS or slow networks.
 """
 
 import json

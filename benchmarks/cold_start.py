@@ -5,7 +5,7 @@ machine, against DynamoDB's own engine and moto's S3. In turns with it and with 
 FastAPI and Mangum: one returns a constant, one asks boto3 for one row and one object, as any registry there must.
 Then what is uploaded: bytes, beside what Lambda allows.
 
-It may mislead: this machine is not Lambda's, its files are warm, and its network is none; SnapStart restores a process
+It may mislead: this machine is not Lambda's, its files are warm, and it has no network; SnapStart restores a process
 that has imported everything, so that what is measured here is what it saves. Moto's S3 takes longer than S3's cache.
 """
 

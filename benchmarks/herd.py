@@ -157,7 +157,7 @@ def together(job: Job, processes: int = PROCESSES) -> Seen:
             try:
                 seen.add(receiver.recv())
             except EOFError:
-                raise RuntimeError("a process of environments ended before it had told anything") from None
+                raise RuntimeError("a process of environments ended without a result") from None
     if seen.wrong or len(seen.reads) != job.environments * len(job.rings) * job.schemas * job.rounds:
         raise RuntimeError(f"{len(seen.reads)} answers, {len(seen.wrong)} of them wrong: {seen.wrong[:3]}")
     return seen
@@ -266,9 +266,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0 if all was answered, and S3 read no more than the bound says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instances", type=int, default=1_000, help="cold environments in each zone")
-    parser.add_argument("--schemas", type=int, default=50, help="that each of them reads, in an order of its own")
+    parser.add_argument(
+        "--schemas", type=int, default=50, help="how many schemas each of them reads, each in its own order"
+    )
     parser.add_argument("--zones", type=int, default=3)
-    parser.add_argument("--kind", choices=KINDS, default="valkey", help="what the members of the rings are")
+    parser.add_argument("--kind", choices=KINDS, default="valkey", help="the kind of cache servers in the rings")
     trouble = parser.add_mutually_exclusive_group()
     for name in (DEAD, HUNG, KILLED_HOLDER):
         trouble.add_argument(f"--{name}", dest="trouble", action="store_const", const=name, default=HEALTHY)

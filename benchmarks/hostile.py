@@ -132,7 +132,7 @@ def attacks_in_protobuf(divisor: int) -> Iterator[Attack]:
     yield Attack("Protobuf: comments that never end", offered("/*" * 5 * many))
     yield Attack("Protobuf: name of 100,000 parts", offered(f"message M {{ optional {'a.' * many}a x = 1; }}"))
     yield Attack(
-        "Protobuf: 20,000 fields of types that nobody declares",
+        "Protobuf: 20,000 fields of undeclared types",
         offered("message M {" + "".join(f"optional a.b.T{n} f{n}={n + 1};" for n in range(many // 5)) + "}"),
     )
     yield Attack("Protobuf: base64 of nothing", offered("AAAA" * many))

@@ -150,7 +150,7 @@ def memory(job: str, large: Ran, small: Ran, sizes: tuple[int, int]) -> Lines:
 def main(lines: Callable[..., Lines], description: str | None) -> None:
     """One of these benchmarks as a command: `python -m benchmarks.audit 1000000`."""
     parser = arguments(description)
-    parser.add_argument("schemas", nargs="?", type=int, default=SCHEMAS, help="%(default)s, unless told otherwise")
+    parser.add_argument("schemas", nargs="?", type=int, default=SCHEMAS, help="how many schemas (%(default)s)")
     args = parser.parse_args()
     try:
         report(lines(quick=args.quick, schemas=args.schemas), as_json=args.json)

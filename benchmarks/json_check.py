@@ -6,7 +6,7 @@ sides are read before; every check starts afresh. Then the same for 10 to 10,000
 the schema does. No other Python library compares JSON Schemas: beside the check stands Apache's, of an Avro record with
 as many fields; beside the reading stands `jsonschema`, which checks a schema against the metaschema.
 
-It may mislead: the schemas are compatible, which is what most checks find, and an Avro record is no JSON Schema.
+It may mislead: the schemas are compatible, which is what most checks find, and Avro and JSON Schema differ.
 """
 
 import json

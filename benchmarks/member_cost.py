@@ -71,7 +71,7 @@ def _questions(server: CacheServer, where: str, count: int) -> float:
 
 def _cpu(server: CacheServer) -> float:
     if sys.platform != "linux":
-        raise NotHere("the processor time of another process is known to Linux alone")
+        raise NotHere("only Linux tells the processor time of another process")
     # The clock of another process (clock_getcpuclockid).
     return time.clock_gettime(~server.pid << 3 | 2)
 

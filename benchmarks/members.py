@@ -20,7 +20,7 @@ def a_member(kind: str = "valkey", *arguments: str, port: int = 0) -> Iterator[C
     try:
         server = cache_servers.start(kind, *_CONNECTIONS[kind], *arguments, port=port)
     except cache_servers.Missing as reason:
-        raise NotHere(f"there is no ring without servers: {reason}") from reason
+        raise NotHere(f"a ring needs cache servers: {reason}") from reason
     try:
         # It stands for another machine: where the system lets us, what runs on this one does not keep it waiting.
         with suppress(AttributeError, OSError):

@@ -5,7 +5,7 @@ same settings (uvicorn, httptools, uvloop). The servers run side by side and are
 process of its own with eight kept-alive connections: 20 rounds of 1,000 requests each, the best of which counts. Once
 as installed, with a log line for each request, and once without.
 
-It may mislead: the client asks on this machine and waits for nobody, so no time goes into TLS or slow networks.
+It may mislead: the client asks on this machine and never waits, so no time goes into TLS or slow networks.
 """
 
 import sys

@@ -54,7 +54,7 @@ class World:
 
     def sleep(self, seconds: float) -> None:
         """Raises RuntimeError: processes yield instead."""
-        raise RuntimeError(f"somebody sleeps for {seconds} s in a world without time")
+        raise RuntimeError(f"a caller sleeps for {seconds} s in a world without time")
 
     def start(self, process: Process, *, after_ms: float = 0.0) -> None:
         heappush(self._waiting, (self.ms + after_ms, next(self._order), process))
@@ -260,7 +260,7 @@ class Instance:
                 tally.from_ring += not loaded
                 tally.longest_ms = max(tally.longest_ms, zone.world.ms - begun)
                 if landed.value != {key: content}:
-                    raise RuntimeError(f"{key} was told wrong") from None
+                    raise RuntimeError(f"the answer for {key} was wrong") from None
                 return
             answer = None
             match step:

@@ -26,9 +26,9 @@ POST = b"POST /subjects/unread/versions HTTP/1.1\r\nHost: localhost\r\nContent-T
 LONG = "/subjects/long/versions/latest"
 
 WITHOUT_READING = {
-    "small answers that nobody reads": GET % b"/subjects",
-    "answers of 1 MB that nobody reads": GET % LONG.encode(),
-    "refusals that nobody reads": POST + b"Content-Length: 2\r\n\r\n{}",
+    "small answers that no client reads": GET % b"/subjects",
+    "answers of 1 MB that no client reads": GET % LONG.encode(),
+    "refusals that no client reads": POST + b"Content-Length: 2\r\n\r\n{}",
 }
 WITHOUT_END = {
     "bodies of 3.9 MB without their last byte": POST + b"Content-Length: 3900000\r\n\r\n" + b"a" * 3_899_999,

@@ -4,7 +4,7 @@
 
 The other commit is checked out below `build/versus`, with an environment of its own. In each round either side runs
 each benchmark once; who begins changes from round to round. What is compared is a line's ratio to the baseline that ran
-in turns with it, or its figure where there is none. A line is worse if its median is more than 5 % worse and the
+in turns with it, or its figure without a baseline. A line is worse if its median is more than 5 % worse and the
 distance is also larger than the spread: that of the middle runs of either side, without the best and the worst of five.
 
 It may mislead: two commits that quote different baselines under one name are compared all the same, and what disturbs
@@ -112,7 +112,7 @@ def checked_out(revision: str) -> Path:
     asked = ["git", "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"]
     found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     if not found:
-        sys.exit(f"Git knows no commit {revision}: name one that `git log` shows.")
+        sys.exit(f"Unknown commit {revision}: choose one that `git log` shows.")
     place = ROOT / "build" / "versus" / found[:12]
     if not place.is_dir():
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", place, found], cwd=ROOT, check=True)

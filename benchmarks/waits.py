@@ -1,6 +1,6 @@
 """How long a registration waits while others compute: eight compatibility checks with bad patterns, whose clients stay.
 
-Beside it stands the same registration while nobody computes. The event loop's longest hold is the longest answer of
+Beside it stands the same registration while no request computes. The event loop's longest hold is the longest answer of
 `GET /health/live`, which is made on the loop and asked for again and again. At the end SIGTERM comes in the middle of
 eight more checks.
 
@@ -41,7 +41,7 @@ def lines(*, quick: bool = False) -> Lines:
             server.process.terminate()
             server.process.wait(120)
             ended = time.perf_counter() - begun
-    against = "while nobody computes"
+    against = "while no request computes"
     yield Line(f"registration, {CHECKS} checks computing: median", median(busy_wait), "s", median(quiet_wait), against)
     longest = max(busy_wait)
     yield Line(

@@ -80,7 +80,7 @@ class Aws:
         try:
             return str(self._client("sts").get_caller_identity()["Account"])
         except FAILURES as failure:
-            raise Unreachable(f"AWS does not tell whose credentials these are: {sentence(failure)}") from None
+            raise Unreachable(f"AWS did not identify these credentials: {sentence(failure)}") from None
 
     def stack(self, name: str) -> Stack | None:
         found = self._asked(f"the stack {name}", lambda client: client.describe_stacks(StackName=name)["Stacks"])
@@ -88,7 +88,7 @@ class Aws:
 
     def with_identity(self, identity: str) -> Sequence[Stack]:
         there = self._asked("its stacks", lambda client: _pages(client, "describe_stacks", "Stacks"))
-        gone = self._asked("stacks that are gone", lambda client: _pages(client, "list_stacks", "StackSummaries"))
+        gone = self._asked("deleted stacks", lambda client: _pages(client, "list_stacks", "StackSummaries"))
         ours = [each for each in gone if each["StackStatus"] == DELETED and _may_be_ours(each)]
         for each in sorted(ours, key=lambda each: each["DeletionTime"], reverse=True):
             # By its id alone: CloudFormation remembers for 90 days what it deleted.
@@ -104,7 +104,7 @@ class Aws:
         except FAILURES as failure:
             if isinstance(failure, ClientError) and "does not exist" in failure.response["Error"]["Message"]:
                 return []
-            raise Unreachable(f"CloudFormation does not tell of {what}: {sentence(failure)}") from None
+            raise Unreachable(f"CloudFormation did not describe {what}: {sentence(failure)}") from None
 
     def _client(self, service: str) -> Any:
         config = Config(connect_timeout=10, retries={"total_max_attempts": 3})

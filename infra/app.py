@@ -92,14 +92,14 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
             recipients=recipients,
         )
         outputs |= {
-            "JournalName": (journal.function.function_name, "What writes the journal to the bucket"),
-            "JournalLogGroupName": (journal.log_group.log_group_name, "The journal's lines"),
+            "JournalName": (journal.function.function_name, "The function that writes the journal to the bucket"),
+            "JournalLogGroupName": (journal.log_group.log_group_name, "The log of the journal function"),
         }
     if settings.pipelines.enabled:
         jobs = Pipelines(stack, "Jobs", settings=settings, storage=storage, recipients=recipients, placed=placed)
         outputs |= {
-            "JobsApplicationId": (jobs.application.attr_application_id, "The application in which jobs run"),
-            "JobsLogGroupName": (jobs.log.log_group_name, "The jobs' lines"),
+            "JobsApplicationId": (jobs.application.attr_application_id, "The EMR Serverless application of the jobs"),
+            "JobsLogGroupName": (jobs.log.log_group_name, "The log of the jobs"),
         }
     for name, (value, description) in outputs.items():
         cdk.CfnOutput(stack, name, value=value, description=description)
@@ -117,19 +117,22 @@ def _public_door(stack: cdk.Stack, base: Base, outputs: Outputs) -> Door:
     service = Service(stack, "Service", settings=settings, storage=base.storage, functions=base.functions)
     rest = RestApi(stack, "Rest", settings=settings, target=service.alias, after=base.gateway.account)
     outputs |= {
-        "RestUrl": (rest.url, "What clients are given; the stage is part of it"),
+        "RestUrl": (rest.url, "The URL for clients; the stage is part of it"),
         "RestApiId": (rest.api.rest_api_id, "The REST API"),
         "RestStage": (STAGE, "The REST API's stage, the first segment of its URL"),
-        "FunctionName": (service.function.function_name, "The registry"),
-        "LogGroupName": (service.log_group.log_group_name, "The registry's lines"),
+        "FunctionName": (service.function.function_name, "The function of the registry"),
+        "LogGroupName": (service.log_group.log_group_name, "The log of the registry"),
     }
     if rest.domain:
-        target = "Where the DNS record of front_door.domain_name has to point"
+        target = "The target for the DNS record of front_door.domain_name"
         outputs["DomainTarget"] = (rest.domain.domain_name_alias_domain_name, target)
-        outputs["DomainUrl"] = (f"https://{settings.front_door.domain_name}", "The same, when that record is there")
+        outputs["DomainUrl"] = (
+            f"https://{settings.front_door.domain_name}",
+            "The URL for clients, as soon as the DNS record exists",
+        )
     if settings.front_door.function_url:
         url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
-        outputs["FunctionUrl"] = (url.url, "What clients are given that cannot have a path in their URL")
+        outputs["FunctionUrl"] = (url.url, "The URL for clients that cannot have a path in their URL")
     return Door(service, rest.api)
 
 
@@ -138,9 +141,12 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
     network = Network(stack, "Network", settings=settings)
     heartbeat = Heartbeat(stack, "Heartbeat", settings=settings, storage=storage, functions=functions)
     outputs |= {
-        "HeartbeatName": (heartbeat.function.function_name, "What looks after the zones"),
-        "HeartbeatLogGroupName": (heartbeat.log_group.log_group_name, "How each zone was, each minute"),
-        "VpcId": (network.vpc_id, "The network that the zones are parts of"),
+        "HeartbeatName": (heartbeat.function.function_name, "The function that checks the zones"),
+        "HeartbeatLogGroupName": (
+            heartbeat.log_group.log_group_name,
+            "The log of the zones' health, a line per minute",
+        ),
+        "VpcId": (network.vpc_id, "The network of the zones"),
     }
     made = []
     for each in settings.zone_ids:
@@ -160,7 +166,7 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
         if zone.url:
             outputs[f"ZoneUrl{name}"] = (zone.url, f"The registry in {each}, with its ring")
         outputs[f"ZoneFunction{name}"] = (zone.service.function.function_name, f"The registry's function in {each}")
-        outputs[f"ZoneLogGroup{name}"] = (zone.service.log_group.log_group_name, f"The registry's lines in {each}")
+        outputs[f"ZoneLogGroup{name}"] = (zone.service.log_group.log_group_name, f"The log of the registry in {each}")
         if zone.private:
             private = f"The registry in {each}, with its ring, for clients in its network"
             outputs[f"ZonePrivateUrl{name}"] = (zone.private.url, private)
@@ -178,11 +184,11 @@ def context(given: Iterable[str]) -> dict[str, Any]:
 def main() -> int:
     """The command: 0, 2 if a setting is not one, 1 if what the templates name cannot be built here."""
     parser = argparse.ArgumentParser(
-        prog="python -m infra.app", description="The CloudFormation templates, as cdk asks"
+        prog="python -m infra.app", description="Writes the CloudFormation templates; CDK runs it"
     )
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
-    parser.add_argument("-o", "--output", help="where templates go; cdk says it by CDK_OUTDIR")
-    parser.add_argument("--otherwise", type=Path, metavar="PATH", help="the stage file where -c stage_file names none")
+    parser.add_argument("-o", "--output", help="the folder of the templates (CDK sets CDK_OUTDIR)")
+    parser.add_argument("--otherwise", type=Path, metavar="PATH", help="the stage file, unless -c stage_file names one")
     arguments = parser.parse_args()
     try:
         chosen = context(arguments.context)

@@ -50,8 +50,10 @@ def _denied(name: str, action: object, *, on: object, when: dict[str, Any] | Non
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m infra.bucket_policy", description="The policy of a bucket of ours")
-    parser.add_argument("bucket", help="its name")
+    parser = argparse.ArgumentParser(
+        prog="python -m infra.bucket_policy", description="Prints the policy of a bucket for Sigla"
+    )
+    parser.add_argument("bucket", help="the name of the bucket")
     asked = parser.parse_args()
     if not asked.bucket or not is_bucket(asked.bucket):
         expected = BUCKET_EXPECTED.removesuffix(", or empty").removeprefix("it must be ")

@@ -82,17 +82,17 @@ class Deployment:
         self.deploy(account)
         stack = account.stack(self.settings.stack_name)
         if stack is None:
-            raise NotDeployed(f"CDK says that it is done, and there is no stack {self.settings.stack_name}.", 1)
+            raise NotDeployed(f"CDK reported success, but the stack {self.settings.stack_name} does not exist.", 1)
         self.claim(stack)
         return stack
 
     def beginning(self, account: Account) -> str:
         """What a stack that is not there yet will be: whoever meant another one sees it before CDK asks."""
         settings, found = self.settings, (self.settings.bucket_name, self.settings.table_name)
-        what = f"with the data of {' and '.join(filter(None, found))}" if any(found) else "which begins empty"
+        what = f"with the data of {' and '.join(filter(None, found))}" if any(found) else "which will be empty"
         return (
-            f"There is no stack {settings.stack_name} in account {account.number()}, region {account.region}: it will "
-            f"be a new one, of the registry {settings.registry_name}, {what}."
+            f"The stack {settings.stack_name} does not exist in account {account.number()}, region {account.region}: "
+            f"it will be created for the registry {settings.registry_name}, {what}."
         )
 
     def recognise(self, account: Account) -> None:
@@ -103,14 +103,14 @@ class Deployment:
         """
         if self.settings.local:
             raise NotDeployed(
-                f'Nothing was deployed: {self.path} says stage = "local", with which nothing that is stored is kept. '
-                "Leave it out for AWS; LocalStack has `make localstack`."
+                f'Nothing was deployed: {self.path} has stage = "local", which keeps no data. Remove it to deploy to '
+                "AWS, or use `make localstack`."
             )
         for name, meant, found in self.home(account):
             if meant and meant != found:
                 raise NotDeployed(
-                    f"Nothing was deployed: {self.path} is for the {name} {meant}, and this environment for {found}. "
-                    "AWS_PROFILE chooses credentials, AWS_REGION a region; or correct the file."
+                    f"Nothing was deployed: {self.path} is for the {name} {meant}, but this environment uses {found}. "
+                    "Set AWS_PROFILE or AWS_REGION, or correct the file."
                 )
         # Where the file names no region, this is the first to know it.
         replace(self.settings, region=account.region)
@@ -128,8 +128,8 @@ class Deployment:
         if not missing:
             return ""
         return (
-            f"{self.path} does not say where it is deployed: with credentials of another account or region it would "
-            f"begin another registry, empty. Write above its first table: {' and '.join(missing)}"
+            f"{self.path} names no account or region: with other credentials it would deploy another, empty registry. "
+            f"Write above its first table: {' and '.join(missing)}"
         )
 
     def check(self, there: Stack) -> None:
@@ -138,7 +138,7 @@ class Deployment:
         if there.status in FAILED:
             raise NotDeployed(f"The stack {stack} is {there.status}: docs/deploy.md#{FAILED[there.status]}.")
         if there.status.endswith("_IN_PROGRESS"):
-            raise NotDeployed(f"The stack {stack} is {there.status}: wait until that is over.")
+            raise NotDeployed(f"The stack {stack} is {there.status}: wait until this has ended.")
         target = Target.of(self.settings)
         if sentences := stuck(there.outputs, target):
             raise NotDeployed(
@@ -154,7 +154,7 @@ class Deployment:
                     [
                         f"Nothing was deployed: the stack {self.settings.stack_name} would point elsewhere.",
                         *_below(sentences),
-                        f"Correct {self.path}; or, if that is meant: make deploy STAGE={self.name} ARGS={INSIST}",
+                        f"Correct {self.path}; or, if you mean it: make deploy STAGE={self.name} ARGS={INSIST}",
                     ]
                 )
             )
@@ -163,7 +163,7 @@ class Deployment:
         """Raises NotDeployed. CDK is told what was compared, and where: it may have other credentials and settings."""
         npx = shutil.which("npx", path=self.environ.get("PATH"))
         if not npx:
-            raise NotDeployed("CDK needs Node.js, and there is no npx on the PATH: `make setup` brings it.")
+            raise NotDeployed("CDK needs Node.js, but npx is not on the PATH: `make setup` brings it.")
         compared = (
             f"{ACCOUNT}={account.number()}",
             f"{REGION}={account.region}",
@@ -175,12 +175,12 @@ class Deployment:
             status = _ended(command, self.environ)
         except KeyboardInterrupt:
             raise NotDeployed(
-                "Interrupted. What CloudFormation has begun goes on, and a new stack writes nothing before it has the "
-                f"identity: when that is over, make deploy STAGE={self.name} again.",
+                "Interrupted. CloudFormation goes on with what it has begun; a new stack accepts no writes before it "
+                f"has the identity. When CloudFormation has ended, run make deploy STAGE={self.name} again.",
                 INTERRUPTED,
             ) from None
         if status:
-            raise NotDeployed(f"CDK did not deploy {self.settings.stack_name}; its reasons are above.", 1)
+            raise NotDeployed(f"CDK did not deploy {self.settings.stack_name}: see its output above.", 1)
 
     def claim(self, stack: Stack) -> None:
         """Gives the table and the bucket the identity. Raises NotDeployed."""
@@ -194,7 +194,7 @@ class Deployment:
         if sigla(["init", *words]):
             claiming = f"sigla init {' '.join(words)}"
             raise NotDeployed(
-                f"The stack is deployed, and writes nothing before its data has the identity: {claiming}", 1
+                f"The stack is deployed, but accepts no writes before its data has the identity: {claiming}", 1
             )
 
 
@@ -234,23 +234,25 @@ def asked(words: Sequence[str]) -> argparse.Namespace:
         prog="python -m infra.deploy",
         description="Deploys a stage to AWS",
         usage=f"%(prog)s NAME [-c NAME=VALUE] [{INSIST}] [-- OPTION ...]",
-        epilog="What stands behind -- are options of `cdk deploy`.",
+        epilog="Words after -- are options of `cdk deploy`.",
     )
-    parser.add_argument("name", help="of the stage, such as prod: stages/prod.toml")
+    parser.add_argument("name", help="the name of the stage, such as prod for stages/prod.toml")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
-    parser.add_argument(INSIST, action="store_true", dest="meant", help="also where data or URLs would move")
+    parser.add_argument(INSIST, action="store_true", dest="meant", help="deploy even where data or URLs would move")
     dashes = words.index("--") if "--" in words else len(words)
     arguments = parser.parse_args(words[:dashes])
     arguments.options = list(words[dashes + 1 :])
     if any(pair.partition("=")[0] == FLAG for pair in arguments.context):
-        parser.error(f"-c {FLAG}: the name says which stage file; {arguments.name} is stages/{arguments.name}.toml.")
+        parser.error(
+            f"-c {FLAG} cannot be set here: the stage {arguments.name} always uses stages/{arguments.name}.toml."
+        )
     if other := _among(DECIDED, arguments.options):
         parser.error(
-            f"{', '.join(other)}: what is compared must be what CDK deploys. Give settings by -c before --, "
-            "the account by AWS_PROFILE, and the region by AWS_REGION."
+            f"Invalid options of CDK {', '.join(other)}: CDK must deploy the settings that were checked. Set settings "
+            "with -c before --, the account with AWS_PROFILE, the region with AWS_REGION."
         )
     if pending := _among(PENDING, arguments.options):
-        parser.error(f"{', '.join(pending)}: nothing would be deployed; use `npx {CDK} deploy -c {FLAG}=…` itself.")
+        parser.error(f"{', '.join(pending)} would deploy nothing: use `npx {CDK} deploy -c {FLAG}=…` itself.")
     return arguments
 
 
@@ -289,7 +291,7 @@ def main() -> int:
         print(reason, file=sys.stderr)
         return reason.status
     except KeyboardInterrupt:
-        print(f"\nInterrupted. Nothing is lost: make deploy STAGE={arguments.name} again.", file=sys.stderr)
+        print(f"\nInterrupted. Nothing is lost: run make deploy STAGE={arguments.name} again.", file=sys.stderr)
         return INTERRUPTED
     return 0
 

@@ -300,10 +300,12 @@ DOCUMENTS = {"": policy, "zones": zones_policy, "pipelines": pipelines_policy, "
 
 def main() -> None:
     """Prints a document; 2 if there is no such stage file, or it has no key."""
-    parser = argparse.ArgumentParser(prog="python -m infra.deployer", description="What CloudFormation must be allowed")
+    parser = argparse.ArgumentParser(
+        prog="python -m infra.deployer", description="Prints the permissions that CloudFormation needs"
+    )
     stack = parser.add_mutually_exclusive_group()
-    stack.add_argument("stack", nargs="?", default="sigla", help="its name")
-    stack.add_argument("--stage-file", metavar="PATH", help="its settings: name, boundary, path and key are theirs")
+    stack.add_argument("stack", nargs="?", default="sigla", help="the name of the stack")
+    stack.add_argument("--stage-file", metavar="PATH", help="take name, boundary, path and key from this stage file")
     besides = parser.add_mutually_exclusive_group()
     for each in filter(None, DOCUMENTS):
         besides.add_argument(
@@ -312,7 +314,7 @@ def main() -> None:
             const=each,
             dest="document",
             default="",
-            help=f"what its {each} {'needs' if each == 'key' else 'need'} besides",
+            help=f"print what its {each} {'needs' if each == 'key' else 'need'} in addition",
         )
     asked = parser.parse_args()
     try:
@@ -320,7 +322,7 @@ def main() -> None:
     except InvalidSetting as wrong:
         parser.error(str(wrong))
     if asked.document == "key" and not of.key:
-        parser.error("There is no key: name a stage file that has platform.key_arn.")
+        parser.error("The key is missing: name a stage file with platform.key_arn.")
     print(json.dumps(DOCUMENTS[asked.document](of), indent=2))
 
 

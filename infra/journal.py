@@ -66,7 +66,7 @@ class Journal(Construct):
         events.Rule(
             self,
             "CatchUp",
-            description="What the table's stream did not bring to the journal",
+            description="Records of the table's stream that did not reach the journal",
             schedule=events.Schedule.rate(CATCH_UP),
             targets=[targets.LambdaFunction(self.function)],
         )

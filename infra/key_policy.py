@@ -71,9 +71,11 @@ def _of_a_service(name: str, service: str, *actions: str, when: dict[str, Any] |
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m infra.key_policy", description="The policy of a KMS key for Sigla")
-    parser.add_argument("account", help="its number, of twelve digits")
-    parser.add_argument("region", help="such as eu-west-1")
+    parser = argparse.ArgumentParser(
+        prog="python -m infra.key_policy", description="Prints the policy of a KMS key for Sigla"
+    )
+    parser.add_argument("account", help="the account number, twelve digits")
+    parser.add_argument("region", help="the region, for example eu-west-1")
     asked = parser.parse_args()
     if not re.fullmatch(r"\d{12}", asked.account):
         parser.error(f"Invalid account {asked.account!r}: expected twelve digits.")

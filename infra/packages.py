@@ -188,13 +188,15 @@ def _runs(*command: str) -> bool:
 
 def main() -> int:
     """The command: 0, or 1 if it cannot be built here."""
-    options = argparse.ArgumentParser(prog="make layer", description="The third-party layer for Lambda, in build/")
+    options = argparse.ArgumentParser(
+        prog="make layer", description="Builds the third-party layer for Lambda, in build/"
+    )
     options.add_argument(
         "architecture", nargs="*", default=["arm64"], help=f"{' or '.join(PLATFORMS)}: make layer ARGS=x86_64"
     )
     chosen = options.parse_args().architecture
     for unknown in set(chosen) - set(PLATFORMS):
-        options.error(f"Lambda has no processor called {unknown}; it has {' and '.join(PLATFORMS)}")
+        options.error(f"Unknown architecture {unknown}. Valid architectures: {', '.join(PLATFORMS)}")
     return told(layer(architecture) for architecture in chosen)
 
 

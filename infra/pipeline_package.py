@@ -66,6 +66,6 @@ def _fill_packages(folder: Path) -> None:
 
 if __name__ == "__main__":
     argparse.ArgumentParser(
-        prog="python -m infra.pipeline_package", description="What jobs bring to EMR Serverless, in build/"
+        prog="python -m infra.pipeline_package", description="Builds the packages of jobs for EMR Serverless, in build/"
     ).parse_args()
     sys.exit(told([code(), packages()]))

@@ -337,15 +337,16 @@ class Pipelines(Construct):
                 self.failed.metric_number_of_messages_sent(period=HOUR, statistic="Sum"),
                 1,
                 1,
-                "a job failed, or could not be started; the queue says which run, its log why. Nothing is lost: the "
-                "next run lands what this one has not.",
+                "a job failed or could not be started. The queue names the run, the run's log has the reason. Nothing "
+                "is lost: the next run lands what this one has not.",
             ),
             Watched(
                 "BadRatio",
                 ratio,
                 self.chosen.bad_ratio,
                 1,
-                "more records than pipelines.bad_ratio cannot be read; the quarantine says why, of each.",
+                "a larger share of records than pipelines.bad_ratio cannot be read. The quarantine has the reason of "
+                "each.",
             ),
         ]
 
@@ -374,4 +375,6 @@ def _sizes(worker: str, vcpus: int) -> dict[str, str]:
 
 
 _SOME = "Objects below a prefix, or tables of one database."
-_SOME_LOGS = "CloudWatch Logs asks for leave to list the account's log groups, and for nothing less; names are seen."
+_SOME_LOGS = (
+    "Writing to CloudWatch Logs needs the permission to list the account's log groups, which shows their names."
+)

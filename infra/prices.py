@@ -119,7 +119,7 @@ def _items(resources: Any) -> Iterator[Item]:
     kinds.pop("AWS::Lambda::Version", None)
     kept = [each["MemorySize"] for each in kinds.get("AWS::Lambda::Function", []) if "SnapStart" in each]
     if unknown := sorted([*kinds.keys() - FREE_WHILE_IDLE, *schedules.keys() - SCHEDULED.keys()]):
-        message = f"what do they cost a month? {', '.join(unknown)}"
+        message = f"unknown price of {', '.join(unknown)}"
         raise ValueError(message)
     snapshots = sum(kept) / 1024 * SECONDS_A_MONTH * SNAPSHOT_GB_SECOND
     yield Item("snapshots of functions (SnapStart)", len(kept), snapshots)

@@ -166,7 +166,7 @@ class Settings:
         ours = {name: value for name, value in context.items() if not re.search(r"[:/]", name)}
         known = flat(cls())
         if unknown := sorted(ours.keys() - known):
-            message = f"{', '.join(unknown)}: no such setting; the settings are {', '.join(known)}."
+            message = f"Unknown setting {', '.join(unknown)}. Valid settings: {', '.join(known)}."
             raise InvalidSetting(message)
         given = {name: _value(name, value, type(known[name])) for name, value in ours.items()}
         settings: Self = _filled(cls, given)
@@ -229,11 +229,11 @@ EXPECTED: Mapping[type, str] = {
 _TOGETHER: Together = (
     (
         lambda given: not given.local or given.stack_name.startswith(LOCAL_STACK),
-        f"stack_name must begin with {LOCAL_STACK} where stage is local, which keeps nothing: leave it out.",
+        f"stack_name must begin with {LOCAL_STACK} where stage is local: leave it out.",
     ),
     (
         lambda given: given.table_name or not given.table_stream_arn,
-        "table_stream_arn is of the table that table_name names: give both, or table_name alone.",
+        "table_stream_arn needs table_name: give both, or table_name alone.",
     ),
     (
         lambda given: f"table/{given.table_name}/stream/" in given.table_stream_arn or not given.table_stream_arn,
@@ -246,24 +246,24 @@ _TOGETHER: Together = (
     (
         # It names a ring's user, which has 40 letters; a zone's id has up to twelve of them.
         lambda given: not given.zones or len(given.stack_name) <= 27,
-        "stack_name must be 27 letters at most where there are zones.",
+        "stack_name must have 27 letters at most where there are zones.",
     ),
     (
         lambda given: not given.region or all(zone.startswith(zones_prefix(given.region)) for zone in given.zone_ids),
-        "zones must be of region: each of us-east-1 has an id that begins with use1-, each of eu-west-1 with euw1-.",
+        "zones must be in region: ids of zones in us-east-1 begin with use1-, in eu-west-1 with euw1-.",
     ),
     (
         lambda given: not given.front_door.private_zonal or given.zones,
-        "front_door.private_zonal is a door into zones: say which in zones.",
+        "front_door.private_zonal needs zones: set zones.",
     ),
     (
         # LocalStack has public doors in any case.
         lambda given: given.public_doors or not (given.front_door.function_url or given.front_door.domain_name),
-        "front_door.public=false leaves no place for front_door.function_url and front_door.domain_name.",
+        "front_door.public=false excludes front_door.function_url and front_door.domain_name.",
     ),
     (
         lambda given: not given.network.subnets or set(given.network.subnet_ids) == set(given.zone_ids),
-        "network.subnets names one subnet for each of zones, and no other.",
+        "network.subnets must name exactly one subnet for each of zones.",
     ),
     (
         lambda given: (
@@ -271,23 +271,23 @@ _TOGETHER: Together = (
             or given.front_door.private_clients
             or given.front_door.private_endpoints
         ),
-        "network.subnets leaves network.cidr without a meaning: say in front_door.private_clients who may come in.",
+        "network.subnets replaces network.cidr: set front_door.private_clients, the networks of the clients.",
     ),
     (
         lambda given: (
             not given.front_door.private_endpoints or set(given.front_door.endpoint_ids) == set(given.zone_ids)
         ),
-        "front_door.private_endpoints names one endpoint for each of zones, and no other.",
+        "front_door.private_endpoints must name exactly one endpoint for each of zones.",
     ),
     (
         lambda given: not given.local or not given.network.subnets,
-        "network.subnets are in AWS: leave it empty where stage is local.",
+        "network.subnets needs AWS: leave it empty where stage is local.",
     ),
     (
         lambda given: (
             not given.function.reserved_concurrency or given.front_door.burst <= given.function.reserved_concurrency
         ),
-        "front_door.burst must be at most function.reserved_concurrency, unless that is 0: more is 503, and not 429.",
+        "front_door.burst must be at most function.reserved_concurrency, unless that is 0: more than that gets 503.",
     ),
     (
         lambda given: (
@@ -299,7 +299,7 @@ _TOGETHER: Together = (
     ),
     (
         lambda given: not given.local or not given.pipelines.enabled,
-        "pipelines.enabled needs EMR Serverless, which LocalStack has not: leave it off where stage is local.",
+        "pipelines.enabled needs EMR Serverless, which LocalStack lacks: leave it off where stage is local.",
     ),
 )
 

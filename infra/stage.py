@@ -28,20 +28,20 @@ EMPTY = "-"
 
 QUESTIONS = {
     "registry_name": "Name of the registry; every stored name begins with it",
-    "account": f"Number of the AWS account that it is deployed to; {EMPTY}: that of the credentials, whichever",
-    "region": f"Region that it is deployed to; {EMPTY}: that of the environment, whichever it is",
-    "zones": f"Ids of availability zones with a URL each, as use1-az1,use1-az2; {EMPTY}: none",
+    "account": f"Number of the AWS account to deploy to; {EMPTY}: the account of the credentials",
+    "region": f"Region to deploy to; {EMPTY}: the region of the environment",
+    "zones": f"Ids of availability zones that get a URL each, as in use1-az1,use1-az2; {EMPTY}: no zones",
     "front_door.function_url": "A function URL beside the REST API, true or false",
-    "watch.email": f"Address that alarms are sent to; {EMPTY}: none",
+    "watch.email": f"Email address for alarms; {EMPTY}: no email",
 }
 
 WORDS = {
     "registry_name": "The metadata space: every stored name begins with it. Another name is another, empty registry.",
     "stack_name": "The CloudFormation stack.",
-    "account": "Where it is deployed. Credentials of another account, or another region, deploy nothing by this file.",
-    "identity": "Which registry this is. Table and bucket bear it, too; never change it, never give it to another one.",
-    "bucket_name": "A bucket and a table that are there already, kept or restored; empty: the stack's own.",
-    "zones": "Ids of availability zones that get a URL and a ring of caches each. One that goes takes its URL along.",
+    "account": "Where it is deployed. With other credentials, or in another region, this file deploys nothing.",
+    "identity": "The registry's identity, also in its table and bucket. Never change it, or use it for another one.",
+    "bucket_name": "A bucket and a table that exist already, kept or restored; empty: the stack makes its own.",
+    "zones": "Ids of availability zones that get a URL and a ring of caches each. Removing one removes its URL.",
 }
 """What the file says above a setting."""
 
@@ -64,7 +64,7 @@ def chosen(name: str, given: Mapping[str, str], ask: Ask | None, found: Mapping[
     """
     known = flat(Settings())
     if "stage" in given:
-        raise InvalidSetting("stage: `make stage` is for AWS; LocalStack has `make localstack`.")
+        raise InvalidSetting("`make stage` is for AWS only: for LocalStack use `make localstack`.")
     settings: dict[str, Any] = {"registry_name": name.lower(), **(found or {}), **given}
     for setting, question in QUESTIONS.items():
         if ask and setting not in given:
@@ -150,13 +150,13 @@ def _removed_unless_whole(path: Path) -> Iterator[None]:
 def refuse_another(path: Path) -> None:
     """Raises InvalidSetting where something is there, be it a link that leads nowhere yet."""
     if os.path.lexists(path):
-        raise InvalidSetting(f"{path} is there already, and stays as it is: it has the identity of a registry.")
+        raise InvalidSetting(f"{path} exists already and is not changed: it has the identity of a registry.")
 
 
 def main() -> int:
     """The command: 0, or 2 if the file cannot be written."""
-    parser = argparse.ArgumentParser(prog="python -m infra.stage", description="The stage file of a deployment")
-    parser.add_argument("name", help="of the stage, such as prod")
+    parser = argparse.ArgumentParser(prog="python -m infra.stage", description="Writes the stage file of a deployment")
+    parser.add_argument("name", help="the name of the stage, such as prod")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
     arguments = parser.parse_args()
     try:
@@ -171,7 +171,7 @@ def main() -> int:
     except (EOFError, KeyboardInterrupt):
         print("\nNothing was written.", file=sys.stderr)
         return 130
-    print(f"{path} is written: the stack {settings.stack_name}, the registry {settings.registry_name}.")
+    print(f"Wrote {path}: the stack {settings.stack_name}, the registry {settings.registry_name}.")
     print(f"Next: make deploy STAGE={arguments.name}", file=sys.stderr)
     return 0
 

@@ -43,7 +43,7 @@ FILE_ONLY = (
 )
 """Settings that say where the data is, whose it is and where its clients find it."""
 
-LOST = "one that was lost is written again as docs/deploy.md#a-lost-file says"
+LOST = "docs/deploy.md#a-lost-file restores a lost one"
 
 EXAMPLES_IDENTITY = "0" * 32
 """It was not drawn at random: whoever copies an example draws one."""
@@ -65,7 +65,7 @@ def pairs(given: Iterable[str]) -> dict[str, str]:
     for pair in given:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise InvalidSetting(f"{pair}: no setting; one is written as in -c stage=local.")
+            raise InvalidSetting(f"Invalid setting '{pair}': expected NAME=VALUE, as in -c stage=local.")
         chosen[name] = value
     return chosen
 
@@ -87,8 +87,9 @@ def settings_of(context: Mapping[str, Any], *, otherwise: Path | None = None) ->
     settings = merged(read(path), flags, path)
     if context.get(COMPARED, fingerprint(settings)) != fingerprint(settings):
         raise InvalidSetting(
-            f"These are not the settings that were compared: {path} was changed meanwhile, or CDK has some of its own, "
-            "as `context` in ~/.cdk.json or in cdk.context.json. Nothing was deployed: put it right, and say it again."
+            f"Nothing was deployed: the settings differ from those that were checked. {path} has changed since, or CDK "
+            "has settings of its own (`context` in ~/.cdk.json or in cdk.context.json). Correct them, then deploy "
+            "again."
         )
     return settings
 
@@ -103,10 +104,8 @@ def read(path: Path) -> dict[str, Any]:
     try:
         return _checked(tomllib.loads(path.read_bytes().decode("utf-8-sig")), path.parent)
     except FileNotFoundError:
-        hint = (
-            f": `make stage NAME={path.stem}` writes that of a new deployment; {LOST}" if path.parent == FOLDER else ""
-        )
-        raise InvalidSetting(f"There is no stage file {path}{hint}.") from None
+        hint = f": `make stage NAME={path.stem}` writes a new one, {LOST}" if path.parent == FOLDER else ""
+        raise InvalidSetting(f"Stage file not found: {path}{hint}.") from None
     except OSError as failure:
         raise InvalidSetting(f"The stage file {path} cannot be read ({failure.strerror}).") from None
     except UnicodeDecodeError:
@@ -117,7 +116,7 @@ def read(path: Path) -> dict[str, Any]:
         raise InvalidSetting(f"{path}: {wrong}") from None
     except (ValueError, RecursionError):
         raise InvalidSetting(
-            f"The stage file {path} has a number too large, or too many tables in each other."
+            f"The stage file {path} contains a number that is too large, or tables nested too deeply."
         ) from None
 
 
@@ -126,8 +125,8 @@ def merged(of_file: Mapping[str, Any], flags: Mapping[str, Any], path: Path) -> 
     local = of_file.get("stage") == flags.get("stage", LOCAL) == LOCAL
     if kept := [name for name in FILE_ONLY if name in flags and not local]:
         raise InvalidSetting(
-            f"{', '.join(kept)}: only the stage file says where the data is and where clients find it; correct {path}, "
-            "and leave out -c."
+            f"-c cannot set {', '.join(kept)}: the place of the data and the addresses of clients belong in the "
+            f"stage file {path}."
         )
     try:
         settings = Settings.read({**of_file, **flags})
@@ -136,7 +135,7 @@ def merged(of_file: Mapping[str, Any], flags: Mapping[str, Any], path: Path) -> 
     if not settings.local and not settings.identity:
         raise InvalidSetting(f"{path}: identity is missing; `make stage` writes a file that has one.")
     if settings.identity == EXAMPLES_IDENTITY and path.resolve().parent != EXAMPLES.resolve():
-        raise InvalidSetting(f"{path}: identity is that of the examples; `make stage` draws one.")
+        raise InvalidSetting(f"{path}: identity is the one of the examples; `make stage` makes a new one.")
     return settings
 
 
@@ -146,7 +145,7 @@ def _checked(tables: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in _flat(tables, _sections(known)):
         if name in found:
-            raise InvalidSetting(f"{name} stands there twice.")
+            raise InvalidSetting(f"{name} occurs twice.")
         found[name] = _typed(name, value, known)
     for name in _PATHS:
         if found.get(name):
@@ -184,5 +183,5 @@ def _unknown(name: str, known: Mapping[str, Any]) -> str:
         return f"{name} is a table: write [{name}] once, and its settings below."
     table, _, last = name.rpartition(".")
     if last in known:
-        return f"{last} stands below [{table}]; it belongs above the first table."
-    return f"{name}: no such setting; the settings are {', '.join(known)}."
+        return f"{last} is below [{table}]: move it above the first table."
+    return f"Unknown setting {name}. Valid settings: {', '.join(known)}."

@@ -59,7 +59,7 @@ class Storage(Construct):
         acknowledge(
             bucket,
             "S1",
-            "Every body is versioned and cannot be deleted; a log bucket would cost more than what it watches.",
+            "Every body is versioned and cannot be deleted; a bucket for access logs would cost more than this bucket.",
         )
         return bucket
 

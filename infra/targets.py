@@ -64,10 +64,10 @@ class Target:
         given = [name for name, value in (("bucket_name", self.bucket), ("table_name", self.table)) if value]
         rings = ",".join(f"{zone}:{network}" for zone, network in self.rings.items())
         told = {
-            "Identity": (self.identity, "Which registry this is, among all that there were and will be"),
-            "RegistryName": (self.registry, "The metadata space that is served"),
+            "Identity": (self.identity, "The identity of this registry; it is never used again"),
+            "RegistryName": (self.registry, "The name of the registry"),
             "Zones": (",".join(self.zones), "Availability zones with a URL each"),
-            GIVEN: (",".join(given), "What the stack was given, and did not make"),
+            GIVEN: (",".join(given), "Stores that the stack was given and did not make"),
             RINGS: (rings, "The network that the ring of each zone is in, which it cannot leave"),
         }
         return {name: (value, what) for name, (value, what) in told.items() if value}
@@ -101,7 +101,7 @@ def _network(settings: Settings, zone: str) -> str:
 def moved(outputs: Mapping[str, str], target: Target) -> list[str]:
     """What a deployment of the target would move of a stack with these outputs, a sentence each."""
     if not outputs.get("Identity"):
-        return [f"The stack {target.stack} is there and has no identity: something else deployed it."]
+        return [f"The stack {target.stack} exists, but has no identity: something else deployed it."]
     return [
         *_changed("identity", outputs["Identity"], target.identity),
         *_changed("registry_name", outputs.get("RegistryName", ""), target.registry),
@@ -133,13 +133,13 @@ def elsewhere(bearing: Iterable[Stack], target: Target) -> list[str]:
 
 def _left(stack: Stack, target: Target) -> Iterator[str]:
     if not stack.is_deleted:
-        yield f"The stack {stack.name} has this identity and stays; {target.stack} would begin beside it, empty."
+        yield f"The stack {stack.name} has this identity already; {target.stack} would be a second, empty one."
         return
     bucket, table = stack.outputs.get("BucketName", ""), stack.outputs.get("TableName", "")
     if (bucket, table) != (target.bucket, target.table):
         yield (
-            f"The stack {stack.name} was deleted, and what it stored was kept: bucket_name was {bucket!r}, "
-            f"table_name {table!r}."
+            f"The stack {stack.name} was deleted, but its data was kept: bucket_name was {bucket!r}, table_name "
+            f"{table!r}."
         )
 
 
@@ -154,12 +154,12 @@ def _stored(outputs: Mapping[str, str], name: str, output: str, new: str) -> Ite
     if new and new != old:
         yield f"{name} would change from {old!r} to {new!r}."
     elif not new and not own:
-        yield f"{name} would change from {old!r} to one that is new and empty, since none is given."
+        yield f"{name} would change from {old!r} to a new and empty one, because it is not set."
 
 
 def _fewer(old: Collection[str], new: Collection[str]) -> Iterator[str]:
     if lost := [zone for zone in old if zone not in new]:
-        yield f"zones would change from {','.join(old)!r} to {','.join(new)!r}: {', '.join(lost)} would go."
+        yield f"zones would change from {','.join(old)!r} to {','.join(new)!r}: {', '.join(lost)} would be removed."
 
 
 def _lost(outputs: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
@@ -168,6 +168,6 @@ def _lost(outputs: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
         if "Url" not in name:
             continue
         if name not in urls:
-            yield f"{name} would go: {url} would no longer answer."
+            yield f"{name} would be removed: {url} would no longer answer."
         elif not fnmatchcase(url, urls[name]):
             yield f"{name} would change: {url} would no longer answer, and {urls[name]} would."

@@ -56,7 +56,7 @@ TRIPS: Mapping[str, Trips] = {
     "read by id again": Trips(),
     "read by id after a minute": Trips(HOLDERS, read=2),
     "read by id in a warm zone": Trips(HOLDERS, read=2),
-    "read an id that nobody has": Trips(((GET, QUERY),), read=1),
+    "read an unknown id": Trips(((GET, QUERY),), read=1),
     "read by id for a subject": Trips(COLD, read=3),
     "read by id for a subject again": Trips(),
     "read by id for a subject that has not got it": Trips(((GET, QUERY), *ASK, (QUERY,), (QUERY,), *HOLDERS), read=9),

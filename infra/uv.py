@@ -21,7 +21,7 @@ def uv(*arguments: str, environ: Mapping[str, str] = os.environ) -> None:
         settings["UV_DEFAULT_INDEX"] = mirror
     # What it complains of, it says on standard error itself.
     if subprocess.run([program, "--quiet", *arguments], check=False, env=settings).returncode:
-        raise Unavailable("Packages could not be installed; uv says why, above. Nothing half done was kept")
+        raise Unavailable("Packages could not be installed: see the output of uv above. No incomplete folder was kept")
 
 
 def python_of(version: str, folder: Path, environ: Mapping[str, str] = os.environ) -> str:
@@ -42,7 +42,7 @@ def python_of(version: str, folder: Path, environ: Mapping[str, str] = os.enviro
     if found:
         return found
     message = (
-        f"Packages for Lambda are compiled by Python {version}, which is not here and could not be fetched by "
+        f"Compiling packages for Lambda needs Python {version}, which is not installed and could not be fetched by "
         f"`uv python install {version}`: install it, so that python{version} is on the PATH."
     )
     raise Unavailable(message)
@@ -52,7 +52,7 @@ def _program(environ: Mapping[str, str]) -> str:
     """Raises Unavailable."""
     program = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv", path=environ.get("PATH"))
     if program is None:
-        raise Unavailable("Packages are installed by uv, and there is none here: make setup")
+        raise Unavailable("Installing packages needs uv, which was not found: make setup brings it")
     return program
 
 

@@ -160,7 +160,7 @@ def _create(cloudformation: Any, place: Mapping[str, str]) -> None:
     except (ClientError, WaiterError) as failure:
         raise NotDeployed("\n".join([str(failure), *_reasons(cloudformation, place["StackName"])])) from None
     if hollow := _hollow(cloudformation, place["StackName"]):
-        raise NotDeployed(f"There is nothing behind {', '.join(hollow)}: LocalStack has none")
+        raise NotDeployed(f"LocalStack does not emulate {', '.join(hollow)}")
 
 
 def _update(cloudformation: Any, place: Mapping[str, str]) -> None:

@@ -11,7 +11,11 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m localstack.down", description="Stops LocalStack")
     options.add_argument("--port", type=int, default=PORT)
     server = Server.on(options.parse_args().port)
-    print("LocalStack is stopped." if server.stop() else f"No LocalStack of ours is on port {server.port}.")
+    print(
+        "LocalStack is stopped."
+        if server.stop()
+        else f"Found no LocalStack started by make localstack on port {server.port}."
+    )
     return 0
 
 

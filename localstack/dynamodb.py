@@ -50,7 +50,7 @@ def running(port: int | None = None) -> Iterator[str]:
     port: a free one if none is given.
     """
     if not installed():
-        raise Unavailable("DynamoDB Local is not installed here: python -m localstack.dynamodb --install")
+        raise Unavailable("DynamoDB Local is not installed: run python -m localstack.dynamodb --install")
     port = port or free_port()
     if _answers(port):
         raise Unavailable(f"port {port} of 127.0.0.1 is taken")
@@ -66,7 +66,7 @@ def running(port: int | None = None) -> Iterator[str]:
         try:
             if not _ready(server, port):
                 log.seek(0)
-                raise Unavailable(f"DynamoDB Local did not come up; it said\n{log.read().decode(errors='replace')}")
+                raise Unavailable(f"DynamoDB Local did not start. Its output:\n{log.read().decode(errors='replace')}")
             yield f"http://127.0.0.1:{port}"
         finally:
             _stop(server)
@@ -105,14 +105,14 @@ def _stop(server: "subprocess.Popen[bytes]") -> None:
 @contextlib.contextmanager
 def _told(port: int) -> Iterator[str]:
     with running(port) as endpoint:
-        yield f"DynamoDB answers on {endpoint}; Ctrl-C stops it, and what it held is gone then."
+        yield f"DynamoDB answers on {endpoint}; Ctrl-C stops it and removes its data."
 
 
 def main() -> int:
     """The command: 0 after Ctrl-C or SIGTERM, 1 if it cannot run here."""
-    options = argparse.ArgumentParser(prog="python -m localstack.dynamodb", description="DynamoDB without Docker")
+    options = argparse.ArgumentParser(prog="python -m localstack.dynamodb", description="Runs DynamoDB without Docker")
     options.add_argument("--port", type=int, default=8000)
-    options.add_argument("--install", action="store_true", help="fetch it and stop")
+    options.add_argument("--install", action="store_true", help="fetch it, then end")
     chosen = options.parse_args()
     return foreground.run(install, None if chosen.install else partial(_told, chosen.port))
 

@@ -48,7 +48,7 @@ def find_python(tried: Iterable[str]) -> str:
         with contextlib.suppress(OSError):
             if subprocess.run([python, "-c", asked], capture_output=True, check=False).returncode == 0:
                 return python
-    message = "LocalStack needs Python 3.13, and there is none here: install it, or say where with LOCALSTACK_PYTHON"
+    message = "LocalStack needs Python 3.13, which was not found: install it, or set LOCALSTACK_PYTHON to its path"
     raise Unavailable(message)
 
 
@@ -91,7 +91,8 @@ def _digest(lock: Path) -> str:
 def main() -> int:
     """The command: 0, or 1 if it cannot be had here."""
     options = argparse.ArgumentParser(
-        prog="python -m localstack.installation", description="LocalStack and Lambda's runtime client, in .localstack"
+        prog="python -m localstack.installation",
+        description="Installs LocalStack and Lambda's runtime client in .localstack",
     )
     options.parse_args()
     try:

@@ -166,7 +166,7 @@ class Server:
                 return
             time.sleep(0.1)
         last = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
-        raise Unavailable(f"LocalStack did not come up; its log ends\n{last}")
+        raise Unavailable(f"LocalStack did not start. Its log ends with\n{last}")
 
 
 def taken(port: int) -> bool:

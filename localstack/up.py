@@ -106,7 +106,7 @@ class Account:
         outputs = deploy(assembly, endpoint=self.endpoint, credentials=self.environ)
         rest = f"{self.endpoint}/_aws/execute-api/{outputs['RestApiId']}/{outputs['RestStage']}"
         self.claim(outputs["TableName"], outputs["BucketName"])
-        tell("Asking it for an answer …")
+        tell("Waiting for its first answer …")
         secret = self.secret(rest, outputs["BucketName"])
         return Registry(rest, outputs["FunctionUrl"].rstrip("/"), ADMINISTRATOR, secret, zones_of(outputs))
 
@@ -129,7 +129,7 @@ class Account:
         self.sigla("keys", "revoke", ADMINISTRATOR, "--bucket", bucket)
         created = self.sigla("keys", "create", ADMINISTRATOR, "--role", "admin", "--bucket", bucket, "--json")
         if created.returncode:
-            raise NotDeployed(f"The key could not be made: {created.stderr}")
+            raise NotDeployed(f"The key could not be created: {created.stderr}")
         secret: str = json.loads(created.stdout)["secret"]
         if not opens(rest, secret):
             raise NotDeployed(f"{rest} does not know the key that was just made")
@@ -170,7 +170,7 @@ def opens(rest: str, secret: str) -> bool:
     except urllib.error.HTTPError as refused:
         with refused:
             if refused.code != HTTPStatus.UNAUTHORIZED:
-                raise NotDeployed(f"{rest} answers {refused.code}; LocalStack's log says why") from None
+                raise NotDeployed(f"{rest} answers {refused.code}; LocalStack's log has the reason") from None
         return False
     return True
 
@@ -178,7 +178,7 @@ def opens(rest: str, secret: str) -> bool:
 def need_node() -> None:
     """Raises Unavailable. Before anything is begun that would have to be ended."""
     if not shutil.which("node"):
-        raise Unavailable("CDK needs Node.js 20 or newer, and there is no node on the PATH: install it")
+        raise Unavailable("CDK needs Node.js 20 or newer, but node is not on the PATH: install it")
 
 
 def read(settings: Sequence[str]) -> Settings:
@@ -195,18 +195,20 @@ def need_caches(settings: Settings) -> None:
         try:
             cache_servers.program(settings.ring.kind)
         except cache_servers.Missing as missing:
-            raise Unavailable(f"Zones have caches, and {missing}: install one, or say -c ring.kind=none") from None
+            raise Unavailable(
+                f"Zones need a cache server, but {missing}: install one, or set -c ring.kind=none"
+            ) from None
 
 
 def start(server: Server, settings: Sequence[str], tell: Tell) -> Registry:
     """The registry in a LocalStack of ours, which is started if need be. Raises Unavailable, NotDeployed."""
     account = Account.of(server, os.environ, settings)
     if server.process():
-        tell(f"LocalStack is there already, on {server.endpoint}")
+        tell(f"LocalStack is running already, on {server.endpoint}")
         try:
             return account.bring_up(tell)
         except Changed:
-            print("Too much has changed: beginning anew, with nothing in it.", file=sys.stderr)
+            print("LocalStack cannot update the stack: starting again with an empty one.", file=sys.stderr)
             server.stop()
     tell("Starting LocalStack …")
     return account.bring_up(tell, partial(server.start, os.environ))
@@ -223,9 +225,13 @@ def report(registry: Registry, stops_by: str) -> None:
 
 def main() -> int:
     """The command: 0 when the registry answers, 2 if something is missing here, 1 if it cannot be deployed."""
-    options = argparse.ArgumentParser(prog="python -m localstack.up", description="The deployed stack, without AWS")
-    options.add_argument("--port", type=int, default=PORT, help="of LocalStack; function URLs have those after it")
-    options.add_argument("--zones", type=int, default=0, choices=range(ZONES + 1), help="with so many zones")
+    options = argparse.ArgumentParser(
+        prog="python -m localstack.up", description="Deploys the stack to LocalStack, without AWS"
+    )
+    options.add_argument(
+        "--port", type=int, default=PORT, help="the port of LocalStack; function URLs use the ports after it"
+    )
+    options.add_argument("--zones", type=int, default=0, choices=range(ZONES + 1), help="the number of zones")
     options.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
     given = options.parse_args()
     server = Server.on(given.port)
@@ -241,7 +247,7 @@ def main() -> int:
         need_caches(read(settings))
         if os.environ.get("AWS_ENDPOINT_URL"):
             account = Account.given(server, os.environ, settings)
-            report(account.bring_up(tell), "It ends with the LocalStack that it is in.")
+            report(account.bring_up(tell), "It stops when this LocalStack stops.")
         else:
             report(start(server, settings, tell), f"make localstack-down stops it. Its log: {server.log}")
     except KeyboardInterrupt:
@@ -253,7 +259,7 @@ def main() -> int:
         print(reason, file=sys.stderr)
         return 1
     except Changed:
-        print("Too much has changed: delete the stack, LocalStack cannot update it.", file=sys.stderr)
+        print("LocalStack cannot update the stack: delete it, and start again.", file=sys.stderr)
         return 1
     return 0
 

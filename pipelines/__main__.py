@@ -8,17 +8,17 @@ from typing import Final
 from pipelines import output
 
 JOBS: Final[Mapping[str, tuple[str, str]]] = {
-    "land": ("pipelines.land.job", "records of Kafka, or of files, become typed tables"),
-    "replay": ("pipelines.land.replay_job", "the quarantine once more, when a reason may be gone"),
-    "gc": ("pipelines.land.gc_job", "removes files that attempts have left"),
-    "tables": ("pipelines.tables.job", "which tables there are, and how an engine reads them"),
+    "land": ("pipelines.land.job", "makes typed tables of records in Kafka or in files"),
+    "replay": ("pipelines.land.replay_job", "lands records of the quarantine whose reason is gone"),
+    "gc": ("pipelines.land.gc_job", "removes files that failed attempts have left"),
+    "tables": ("pipelines.tables.job", "lists the tables, and prints how an engine reads them"),
     "maintain": (
         "pipelines.land.maintain_job",
         "compacts Iceberg tables, expires snapshots, removes orphans",
     ),
-    "audit": ("pipelines.audit.job", "what a registry holds, what would break, what occurs in the data"),
-    "scrub": ("pipelines.scrub.job", "bodies against catalog against journal, for registries of millions"),
-    "load": ("pipelines.load.job", "the topic of another registry becomes a registry"),
+    "audit": ("pipelines.audit.job", "reports what a registry holds, what would break, what occurs in the data"),
+    "scrub": ("pipelines.scrub.job", "compares bodies, catalog and journal, for registries of millions"),
+    "load": ("pipelines.load.job", "makes a registry of the topic of another registry"),
 }
 """By name: a module with `main(argv) -> int`, and what it does."""
 
@@ -37,7 +37,7 @@ def main() -> int:
             return INTERRUPTED
     out, code = (sys.stdout, 0) if name in {"-h", "--help"} else (sys.stderr, 2)
     if code:
-        print(f"No job is called {name}.", file=out)
+        print(f"Unknown job {name}.", file=out)
     print(__doc__, *(f"  {job:<8} {does}" for job, (_, does) in JOBS.items()), sep="\n", file=out)
     return code
 

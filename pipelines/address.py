@@ -9,24 +9,24 @@ from sigla.settings import Address, InvalidSetting
 
 def add_address_options(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--data", type=name_argument, metavar="DIR", help="where the data of the registry live")
+    where.add_argument("--data", type=name_argument, metavar="DIR", help="the data directory of the registry")
     where.add_argument(
         "--bucket", type=name_argument, metavar="NAME", help="the bucket of a registry in AWS, with --table"
     )
-    parser.add_argument("--table", type=name_argument, metavar="NAME", help="its table")
+    parser.add_argument("--table", type=name_argument, metavar="NAME", help="the table of a registry in AWS")
     parser.add_argument(
         "--registry",
         type=name_argument,
         default="default",
         metavar="NAME",
-        help="which one, where several share a bucket",
+        help="the name of the registry, where several share a bucket",
     )
 
 
 def parse_address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Address:
     """Ends the process with a sentence, and 2, where it is half an address."""
     if bool(asked.bucket) != bool(asked.table):
-        parser.error("a registry in AWS is a bucket and a table: give both, --bucket and --table")
+        parser.error("a registry in AWS needs both --bucket and --table")
     # Absolute: tasks run in folders of their own.
     data = str(Path(asked.data).resolve()) if asked.data else ""
     return Address(data, asked.bucket or "", asked.table or "", asked.registry)
@@ -43,7 +43,7 @@ def name_argument(text: str) -> str:
 def context_argument(text: str) -> str:
     """The name of one, as an argument. Raises ArgumentTypeError."""
     if not text.startswith("."):
-        raise argparse.ArgumentTypeError(f"a context begins with a dot: .{text}")
+        raise argparse.ArgumentTypeError(f"invalid context '{text}': a context begins with a dot, so write .{text}")
     if ":" in text:
-        raise argparse.ArgumentTypeError(f"no context has a colon, as {text} has: subjects are what follows it")
+        raise argparse.ArgumentTypeError(f"invalid context '{text}': a context cannot contain a colon")
     return name_argument(text)

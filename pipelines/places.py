@@ -129,21 +129,21 @@ def place(url: str | Path) -> Place:
         return Folder(str(Path(rest if separator else text).resolve()))
     bucket, _, prefix = rest.partition("/")
     if scheme != "s3" or not bucket:
-        raise InvalidSetting(f"{text} is no place for files: say a folder, or s3://bucket/prefix.")
+        raise InvalidSetting(f"Invalid place '{text}': expected a folder or s3://bucket/prefix.")
     try:
         found = boto3.session.Session().client("s3").meta  # region and endpoint as every tool of AWS finds them
     except (BotoCoreError, ValueError) as problem:
-        raise InvalidSetting(f"{text} cannot be asked for: {str(problem).rstrip('.')}.") from problem
+        raise InvalidSetting(f"{text} cannot be used: {str(problem).rstrip('.')}.") from problem
     return Bucket(bucket, prefix.strip("/"), found.region_name, found.endpoint_url)
 
 
 def check_name(text: str) -> str:
     """The same: how somebody calls a file or a folder. Raises InvalidSetting."""
     if not text.strip() or _UNWRITABLE.search(text):
-        raise InvalidSetting(f"{text!r} is no name: nothing can be called so.")
+        raise InvalidSetting(f"Invalid name {text!r}: it is blank, or contains characters that no file name can have.")
     if text.startswith("~"):
         raise InvalidSetting(
-            f"{text} says something to a shell alone: say the whole path, or ./{text} if you mean that."
+            f"Only a shell expands {text}: write the whole path, or ./{text} for a name that begins with ~."
         )
     return text
 
@@ -289,7 +289,7 @@ class Bucket:
                     raise failed(f"putting {self.uri(name)} failed in S3", failure) from failure
             else:
                 return content
-        raise StoreError(f"putting {self.uri(name)} was given up: others got in the way {TRIES} times")
+        raise StoreError(f"putting {self.uri(name)} was given up: other writers were faster {TRIES} times")
 
     def replace(self, name: str, content: bytes) -> None:
         with _as_store_errors(f"replacing {self.uri(name)}"):

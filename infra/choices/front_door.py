@@ -69,7 +69,7 @@ RULES: Rules = {
 TOGETHER: Together = (
     (
         lambda given: given.access_logs or not given.logs_role,
-        "front_door.logs_role is for front_door.access_logs: turn both on, or neither.",
+        "front_door.logs_role needs front_door.access_logs: turn both on, or neither.",
     ),
     (
         lambda given: bool(given.domain_name) == bool(given.certificate_arn),
@@ -77,11 +77,11 @@ TOGETHER: Together = (
     ),
     (
         lambda given: given.private_zonal or not given.private_endpoints,
-        "front_door.private_endpoints lead into private doors: they need front_door.private_zonal.",
+        "front_door.private_endpoints needs front_door.private_zonal.",
     ),
     (
         lambda given: not given.private_endpoints or not (given.private_domain or given.private_certificate_arn),
-        "front_door.private_endpoints have names already: leave out front_door.private_domain and its certificate.",
+        "front_door.private_endpoints excludes front_door.private_domain and its certificate: endpoints have names.",
     ),
     (
         lambda given: (
@@ -92,14 +92,14 @@ TOGETHER: Together = (
     ),
     (
         lambda given: given.zone_urls or given.private_zonal,
-        "front_door.zone_urls=false leaves zones their private doors alone: it needs front_door.private_zonal.",
+        "front_door.zone_urls=false needs front_door.private_zonal: else zones would have no door.",
     ),
     (
         lambda given: given.public or not given.zone_urls,
-        "front_door.public=false leaves nothing public: it needs front_door.zone_urls=false.",
+        "front_door.public=false needs front_door.zone_urls=false, because those URLs are public.",
     ),
     (
         lambda given: given.public or not given.waf_requests_per_5_minutes,
-        "front_door.waf_requests_per_5_minutes guards the public REST API: it must be 0 with front_door.public=false.",
+        "front_door.waf_requests_per_5_minutes must be 0 with front_door.public=false: it guards the public REST API.",
     ),
 )

@@ -45,6 +45,6 @@ RULES: Rules = {
 TOGETHER: Together = (
     (
         lambda given: given.vpc_id or not given.subnets,
-        "network.subnets needs network.vpc_id, the VPC that they are parts of.",
+        "network.subnets needs network.vpc_id, the VPC of these subnets.",
     ),
 )

@@ -63,15 +63,15 @@ def _cleared(day: Day) -> bool:
     try:
         day.clear_up()
     except (Failed, KeyboardInterrupt) as failure:
-        reason = failure if isinstance(failure, Failed) else "interrupted while it was removed"
-        print(f"{FAIL}  {reason}; delete the subjects that begin with {PREFIX}, softly and then for good")
+        reason = failure if isinstance(failure, Failed) else "interrupted during the removal"
+        print(f"{FAIL}  {reason}; delete the subjects that begin with {PREFIX}, first softly, then permanently")
         return False
     return True
 
 
 def _summary(day: Day, results: Sequence[Result]) -> None:
     if day.figures:
-        print("\nMilliseconds, as this machine has seen them:")
+        print("\nMilliseconds, measured on this machine:")
         print(f"{'door':<12} {'what':<22} {'requests':>8} {'p50':>8} {'p99':>8} {'slowest':>8}")
     for figure in day.figures:
         p50, p99, slowest = (f"{figure.quantile(share):,.0f}" for share in (0.5, 0.99, 1))
@@ -93,15 +93,15 @@ def _place(options: argparse.Namespace) -> Place:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="make first-day", description="Asks a deployed registry all that it promises")
+    parser = argparse.ArgumentParser(
+        prog="make first-day", description="Checks that a deployed registry keeps its promises"
+    )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
         "--stage", metavar="NAME", help="the stack of stages/NAME.toml, in the account of your credentials"
     )
-    where.add_argument("--stack", metavar="STACK", help="a stack there by its name")
-    where.add_argument(
-        "--url", action="append", metavar="URL", help="a URL of the registry; again for each further one"
-    )
+    where.add_argument("--stack", metavar="STACK", help="a stack in that account, by its name")
+    where.add_argument("--url", action="append", metavar="URL", help="a URL of the registry; can be repeated")
     where.add_argument(
         "--localstack", nargs="?", type=int, const=PORT, metavar="PORT", help="what `make localstack` deployed"
     )
@@ -109,11 +109,15 @@ def _options() -> argparse.ArgumentParser:
         "--user", default="", metavar="KEY:SECRET", help="an administrator's API key (SCHEMA_REGISTRY_USER)"
     )
     parser.add_argument(
-        "--door", action="append", default=[], metavar="DOOR", help="ask this one alone, as in `rest`; again for others"
+        "--door",
+        action="append",
+        default=[],
+        metavar="DOOR",
+        help="check this door only, for example rest; can be repeated",
     )
-    parser.add_argument("--samples", type=_count, default=200, metavar="N", help="reads that are timed (%(default)s)")
+    parser.add_argument("--samples", type=_count, default=200, metavar="N", help="number of timed reads (%(default)s)")
     parser.add_argument(
-        "--burst", type=_count, default=0, metavar="N", help="at most so many requests to be throttled (none)"
+        "--burst", type=_count, default=0, metavar="N", help="send up to N requests to test throttling (none)"
     )
     parser.add_argument("--no-job", action="store_true", help="start no job on EMR Serverless")
     return parser

@@ -48,7 +48,7 @@ def call(ask: Any, **facts: Any) -> Any:
     except ClientError as refused:
         error = refused.response["Error"]
         if error["Code"] in ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation"):
-            raise NotAsked(f"these credentials may not: {error.get('Message', error['Code'])}") from None
+            raise NotAsked(f"these credentials lack the permission: {error.get('Message', error['Code'])}") from None
         raise Failed(f"AWS answers {error['Code']}: {error.get('Message', '')}") from None
     except BotoCoreError as failure:
         raise Failed(f"AWS does not answer: {failure}") from None
@@ -67,16 +67,16 @@ def puts_are_conditional(day: Day, account: Account) -> str:
 def nothing_is_deleted(day: Day, account: Account) -> str:
     """Asked of a key that is not there: where it is allowed, nothing is lost."""
     s3, bucket = account.client("s3"), account.outputs["BucketName"]
-    return _denied("a delete was let through", s3.delete_object, Bucket=bucket, Key=PROBE.format(day.run))
+    return _denied("the bucket allowed a delete", s3.delete_object, Bucket=bucket, Key=PROBE.format(day.run))
 
 
 def tls_is_new(_: Day, account: Account) -> str:
     """Without TLS the bucket's policy refuses; with an old one there is no connection."""
     bucket = account.outputs["BucketName"]
     plain = account.client("s3", use_ssl=False)
-    _denied("it answers without TLS", plain.list_objects_v2, Bucket=bucket, MaxKeys=1)
+    _denied("the bucket answers without TLS", plain.list_objects_v2, Bucket=bucket, MaxKeys=1)
     host = f"{bucket}.s3.{plain.meta.region_name}.amazonaws.com"
-    return f"not without TLS, and {_old_tls(host)}"
+    return f"refused without TLS, and {_old_tls(host)}"
 
 
 def _denied(otherwise: str, ask: Any, **facts: Any) -> str:
@@ -103,9 +103,9 @@ def _old_tls(host: str) -> str:
             socket.create_connection((host, 443), timeout=10) as plain,
             context.wrap_socket(plain, server_hostname=host),
         ):
-            raise Failed("it speaks TLS 1.1")
+            raise Failed("the bucket accepts TLS 1.1")
     except (ssl.SSLError, ConnectionResetError):
-        return "not with TLS 1.1"
+        return "refused with TLS 1.1"
     except (OSError, ValueError) as failure:
         return f"TLS 1.1 could not be tried ({failure})"
 
@@ -129,7 +129,7 @@ def identity_is_borne(_: Day, account: Account) -> str:
     told = environment(account)
     registry, identity = told["SIGLA_REGISTRY_NAME"], told.get("SIGLA_IDENTITY", "")
     if not identity:
-        raise Failed("the functions were given no identity")
+        raise Failed("the functions have no identity")
     pk, key = keys.identity_pk(registry), keys.identity_object(registry)
     row = call(
         account.client("dynamodb").get_item,
@@ -140,8 +140,10 @@ def identity_is_borne(_: Day, account: Account) -> str:
     borne = {"table": row.get("Item", {}).get("identity", {}).get("S", "")}
     found = call(account.client("s3").get_object, Bucket=account.outputs["BucketName"], Key=key)
     borne["bucket"] = json.loads(found["Body"].read())["identity"]
-    if wrong := [f"the {store} bears {mark or 'none'}" for store, mark in borne.items() if mark != identity]:
-        raise Failed(f"{' and '.join(wrong)}, and not {identity}")
+    if wrong := [
+        f"the {store} has the identity {mark or '(none)'}" for store, mark in borne.items() if mark != identity
+    ]:
+        raise Failed(f"expected the identity {identity}, but {' and '.join(wrong)}")
     return identity
 
 
@@ -181,7 +183,7 @@ def snapshots_are_active(_: Day, account: Account) -> str:
     if all(each["SnapStart"]["ApplyOn"] == "None" for each in told.values()):
         raise NotAsked("function.snap_start is false")
     if off := [name for name, each in told.items() if each["SnapStart"].get("OptimizationStatus") != "On"]:
-        raise Failed(f"there is no snapshot behind {', '.join(off)}")
+        raise Failed(f"found no snapshot of {', '.join(off)}")
     return f"{len(told)} of {len(told)}"
 
 
@@ -201,7 +203,7 @@ def zones_are_told(day: Day, account: Account) -> str:
     directory = day.until(found, HEARTBEAT_S)
     if not directory:
         told = day.doors[0].ask("GET", "/zones").expect(200).body.decode()
-        raise Failed(f"the stack has {len(zones)} zones, and GET /zones tells {told}")
+        raise Failed(f"the stack has {len(zones)} zones, but GET /zones lists {told}")
     if flaws := [f"{each['id']}: {each['reason']}" for each in directory if each.get("reason")]:
         raise Failed("; ".join(flaws))
     return ", ".join(each["id"] for each in directory)
@@ -236,7 +238,7 @@ def _probed(account: Account, function: str) -> dict[str, Any]:
 
 def _flaws(told: dict[str, Any]) -> Iterator[str]:
     if told["runs_in"] != told["zone"]:
-        yield f"{told['zone']} runs in {told['runs_in'] or 'a place that it cannot tell'}"
+        yield f"{told['zone']} runs in {told['runs_in'] or 'an unknown zone'}"
     for one in told["members"]:
         if one["failure"]:
             yield f"{told['zone']}: {one['failure']}"
@@ -274,16 +276,16 @@ def failing_functions_are_503(_: Day, account: Account) -> str:
     for api in resources(account, "AWS::ApiGateway::RestApi"):
         told = call(gateway.get_gateway_response, restApiId=api, responseType="INTEGRATION_FAILURE")
         if told.get("statusCode") != "503":
-            raise Failed(f"the API {api} would say {told.get('statusCode')}")
+            raise Failed(f"the API {api} would answer {told.get('statusCode')}")
         if not told.get("responseParameters", {}).get("gatewayresponse.header.Retry-After"):
             raise Failed(f"the 503 of the API {api} would have no Retry-After")
-    return "as it is set; to see one, a function would have to fail"
+    return "configured as expected; seeing one needs a function that fails"
 
 
 def journal_is_written(day: Day, account: Account) -> str:
     """What was just registered is in the bucket as well: the table's stream, and the function that follows it."""
     if "JournalName" not in account.outputs:
-        raise NotAsked("the stack has no journal's function")
+        raise NotAsked("the stack has no journal function")
     if not day.wrote:
         raise NotAsked("nothing was written")
     prefix = f"{environment(account)['SIGLA_REGISTRY_NAME']}/journal/{day.began:%Y/%m/}"

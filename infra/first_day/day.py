@@ -148,7 +148,7 @@ class Check:
 
 
 PASS, FAIL, NOT_ASKED = "pass", "FAIL", "  - "
-NO_STACK: Final = "only a stack can be asked: STAGE=NAME, or --stack NAME"
+NO_STACK: Final = "it needs a stack: STAGE=NAME, or --stack NAME"
 
 
 @dataclass(frozen=True, slots=True)

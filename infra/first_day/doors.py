@@ -84,7 +84,9 @@ def head_is_get(day: Day, door: Door) -> str:
     if head.body:
         raise Failed("HEAD has a body")
     if head.headers.get("content-type") != got.headers.get("content-type"):
-        raise Failed(f"HEAD tells the type {head.headers.get('content-type')}, GET {got.headers.get('content-type')}")
+        raise Failed(
+            f"HEAD has the Content-Type {head.headers.get('content-type')}, GET {got.headers.get('content-type')}"
+        )
     return ""
 
 
@@ -116,7 +118,7 @@ def answers_are_packed(day: Day, door: Door) -> str:
     except (OSError, EOFError, zlib.error):
         raise Failed("the body is not gzip, as its header says") from None
     if text != plain.body:
-        raise Failed("the compressed answer is another one than the plain one")
+        raise Failed("the compressed answer differs from the plain one")
     return "gzip" if door.kind.compresses else "as they are, which is what this door does"
 
 
@@ -137,7 +139,7 @@ def too_large_is_413(day: Day, door: Door) -> str:
     """By the registry, with its own sentence."""
     said = door.ask("POST", f"/subjects/{day.subject('large')}/versions", b" " * (LIMIT + 1)).refuses(413)
     if str(LIMIT) not in said:
-        raise Failed(f"the refusal does not tell the limit: {said}")
+        raise Failed(f"the refusal does not name the limit: {said}")
     return ""
 
 
@@ -153,7 +155,7 @@ def much_too_large_is_413(day: Day, door: Door) -> str:
 
 def strangers_are_refused(_: Day, door: Door) -> str:
     if not door.key:
-        raise NotAsked("this registry lets everybody in (auth=none)")
+        raise NotAsked("this registry needs no key (auth=none)")
     answer = door.without_key().ask("GET", "/subjects")
     answer.refuses(401)
     header = "x-amzn-remapped-www-authenticate" if door.kind.renames else "www-authenticate"
@@ -172,7 +174,7 @@ def nonsense_is_refused(_: Day, door: Door) -> str:
 def more_is_429(day: Day, door: Door) -> str:
     """Requests at once, in growing waves, until one is throttled: only where it is asked for, because it costs."""
     if not day.burst:
-        raise NotAsked("throttling costs thousands of requests: --burst 3000 asks for them")
+        raise NotAsked("throttling takes thousands of requests: add --burst 3000")
     sent, wave = 0, FIRST_WAVE
     with ThreadPoolExecutor(CROWD) as crowd:
         while sent < day.burst:
@@ -185,7 +187,7 @@ def more_is_429(day: Day, door: Door) -> str:
             if throttled := [answer for answer in answers if answer.status == 429]:
                 return _throttled(door, throttled[0], sent)
             wave *= 2
-    raise NotAsked(f"because {sent} requests were let through: a larger --burst would tell")
+    raise NotAsked(f"because all {sent} requests were allowed: use a larger --burst")
 
 
 def _throttled(door: Door, answer: Answer, sent: int) -> str:

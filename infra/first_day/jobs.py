@@ -33,7 +33,7 @@ def one_job_runs(day: Day, account: Account) -> str:
 
     done = day.until(ended, RUNS_S)
     if not done:
-        raise Failed(f"{where['jobRunId']} is not at its end after {RUNS_S // 60} minutes")
+        raise Failed(f"{where['jobRunId']} is still running after {RUNS_S // 60} minutes")
     if done["state"] != "SUCCESS":
         raise Failed(f"{where['jobRunId']} is {done['state']}: {done.get('stateDetails', '')}")
     log = logged(day, account, where["applicationId"], where["jobRunId"])
@@ -67,5 +67,5 @@ def logged(day: Day, account: Account, application: str, run: str) -> str:
         return any(run in stream["logStreamName"] for stream in streams["logStreams"])
 
     if not day.until(found, LOG_S):
-        raise Failed(f"{run} ended well, but has written nothing into {group}: may its role write logs?")
+        raise Failed(f"{run} succeeded, but has written nothing to {group}: check that its role may write logs")
     return str(group)

@@ -54,7 +54,7 @@ def of_a_stage(name: str, key: str) -> Place:
     borne = place.account.outputs.get("Identity") if place.account else None
     if borne != settings.identity:
         raise Misuse(
-            f"The stack {settings.stack_name} bears the identity {borne or '(none)'}, and not the stage file's."
+            f"The stack {settings.stack_name} has the identity {borne or '(none)'}, which is not the stage file's."
         )
     return place
 
@@ -76,7 +76,7 @@ def of_localstack(port: int) -> Place:
     server = Server.on(port)
     secret = server.folder / "secret"
     if not server.process() or not secret.exists():
-        raise Misuse(f"No LocalStack of ours has a registry on port {port}: make localstack brings one up.")
+        raise Misuse(f"Found no registry on LocalStack at port {port}: start one with make localstack.")
 
     def client(service: str, **more: Any) -> Any:
         session = boto3.Session(
@@ -129,7 +129,7 @@ def _account(stack: str, client: Callable[..., Any], *, emulated: bool) -> Accou
         raise Misuse(f"The stack {stack} cannot be asked: {sentence(failure)}") from None
     outputs = _outputs(described)
     if not {"BucketName", "TableName"} <= outputs.keys():
-        raise Misuse(f"{stack} is a stack without the outputs of a registry: is it the right one?")
+        raise Misuse(f"The stack {stack} lacks the outputs of a registry: check its name.")
     return Account(stack, outputs, cache(client), emulated)
 
 

@@ -71,14 +71,14 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
         function.metric_errors(period=PERIOD),
         1,
         1,
-        "the function crashed, ran out of time or could not start; its log says where.",
+        "the function crashed, timed out or could not start. Its log has the reason.",
     )
     yield Watched(
         "Throttles",
         function.metric_throttles(period=PERIOD),
         1,
         3,
-        "again and again more requests come at once than function.reserved_concurrency, or the account, lets through.",
+        "more requests come at the same time than function.reserved_concurrency or the account allows.",
         page=True,
         out_of=5,
     )
@@ -89,7 +89,7 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
             function.metric_invocations(period=Duration.hours(1), statistic="Sum"),
             requests_per_hour,
             1,
-            "as many requests in an hour as watch.requests_per_hour, and each is paid for; the log names the callers.",
+            "an hour had watch.requests_per_hour requests or more, which cost money. The log names the callers.",
         )
 
 
@@ -104,7 +104,7 @@ def of_a_url(function: lambda_.Alias, *, settings: Settings) -> Iterator[Watched
         period=MINUTE,
         label="the share of answers of 5xx",
     )
-    meaning = "of the answers of the function URL one in twenty is 5xx; the function's log has the failures."
+    meaning = "one in twenty answers of the function URL is 5xx. The function's log has the failures."
     yield Watched("UrlServerErrors", share, FAILING, 3, meaning, page=True, out_of=5)
     yield _latency("Url", "the function URL", function.metric("UrlRequestLatency"), settings)
 
@@ -117,7 +117,7 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
         stage.metric_server_error(period=MINUTE, statistic="Average"),
         FAILING,
         3,
-        f"of the answers of {about} one in twenty is 5xx; the function's log has the failures.",
+        f"one in twenty answers of {about} is 5xx. The function's log has the failures.",
         page=True,
         out_of=5,
     )
@@ -127,8 +127,8 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
         stage.metric_count(period=MINUTE),
         AT_LIMIT * settings.front_door.requests_per_second * MINUTE.to_seconds(),
         3,
-        f"{about} is asked as often as front_door.requests_per_second lets through: what is beyond is 429. Its access "
-        "log, or the function's lines, name the callers.",
+        f"{about} gets as many requests as front_door.requests_per_second allows; further ones are refused with 429. "
+        "Its access log, or the function's log, names the callers.",
         page=True,
         out_of=5,
     )
@@ -150,7 +150,7 @@ def _latency(name: str, about: str, latency: cloudwatch.Metric, settings: Settin
         period=PERIOD,
         label="the share of requests slower than watch.p99_ms",
     )
-    meaning = f"of the requests to {about} one in a hundred takes longer than watch.p99_ms."
+    meaning = f"one in a hundred requests to {about} takes longer than watch.p99_ms."
     return Watched(f"{name}Latency", slow, SLOW, 3, meaning, page=True, out_of=5)
 
 

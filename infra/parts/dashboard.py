@@ -35,7 +35,7 @@ QUERIES = {
         "stats count(*) as requests by error_code, route",
         "sort requests desc",
     ),
-    "Who asks": (REQUESTS, "stats count(*) as requests by principal", "sort requests desc"),
+    "Requests by principal": (REQUESTS, "stats count(*) as requests by principal", "sort requests desc"),
     "The slowest requests": (
         REQUESTS,
         "fields timestamp, route, status, took_ms, calls, cold, subject, request_id",
@@ -81,7 +81,8 @@ class Dashboard(Construct):
             latencies = [self.metric(each, statistic) for each in LATENCIES for statistic in ("p50", "p99")]
             counts = [self.metric(each, "Sum") for each in COUNTS]
             board.add_widgets(
-                _graph("Milliseconds of reads and writes", 2, latencies), _graph("Of requests", 2, counts)
+                _graph("Milliseconds of reads and writes", 2, latencies),
+                _graph("Requests to DynamoDB and S3", 2, counts),
             )
         for begin in range(0, len(watched), IN_A_ROW):
             row = watched[begin : begin + IN_A_ROW]

@@ -106,7 +106,7 @@ class GatewayLogs(Construct):
             managed_policies=[policy],
         )
         role.apply_removal_policy(RemovalPolicy.RETAIN)
-        reason = "The policy that AWS made for this role, which is the account's and not of one API."
+        reason = "AWS made this policy for this role, which belongs to the account and not to one API."
         acknowledge(role, "IAM4", reason, policy=policy.managed_policy_arn)
         account = apigateway.CfnAccount(self, "Account", cloud_watch_role_arn=role.role_arn)
         account.apply_removal_policy(RemovalPolicy.RETAIN)
@@ -168,8 +168,8 @@ class RestApi(Construct):
 
 ACKNOWLEDGED = {
     "APIG1": "Access logs are a setting; the function writes a line for each request it answers.",
-    "APIG2": "The registry reads and refuses requests itself, in its own words.",
-    "APIG3": "A firewall is a setting; it has a price by the month.",
+    "APIG2": "The registry validates requests itself.",
+    "APIG3": "A firewall is a setting, because it has a monthly price.",
     "APIG4": "The registry asks for credentials itself, in the same way behind every front door.",
     "APIG6": "The gateway's own logs repeat requests and answers; the access log and the function's have the facts.",
     "COG4": "The registry asks for credentials itself, in the same way behind every front door.",

@@ -102,7 +102,7 @@ class Functions(Construct):
 
 
 SOME = "Objects of one registry, or streams of one table."
-EVERYTHING = "Network interfaces have no ARN before Lambda makes them, and only Lambda itself may."
+EVERYTHING = "Network interfaces have no ARN before Lambda makes them, and only Lambda itself may make them."
 
 
 def allow(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object] | None = None) -> iam.PolicyStatement:

@@ -34,7 +34,9 @@ class Network(Construct):
             enable_dns_support=True,
             tags=[CfnTag(key="Name", value=settings.stack_name)],
         )
-        acknowledge(vpc, "VPC7", "Functions and their caches are all there is; flow logs are the account's to choose.")
+        acknowledge(
+            vpc, "VPC7", "The network holds functions and their caches only; flow logs are the account's choice."
+        )
         return vpc
 
     def new_names(self, settings: Settings) -> route53.CfnHostedZone:
@@ -82,5 +84,9 @@ def security_group(
 
 # A rule that matches no packet, as CDK has it where nothing may go out.
 _NOTHING = ec2.CfnSecurityGroup.EgressProperty(
-    ip_protocol="icmp", from_port=252, to_port=86, cidr_ip="255.255.255.255/32", description="Nothing goes out"
+    ip_protocol="icmp",
+    from_port=252,
+    to_port=86,
+    cidr_ip="255.255.255.255/32",
+    description="Allows no outgoing traffic",
 )

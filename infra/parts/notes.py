@@ -20,5 +20,5 @@ def notes(scope: Construct, name: str) -> sqs.Queue:
         enforce_ssl=True,
         retention_period=KEPT,
     )
-    acknowledge(queue, "SQS3", "It is itself where what was given up is noted.")
+    acknowledge(queue, "SQS3", "It is itself the queue of failed records.")
     return queue

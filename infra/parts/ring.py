@@ -48,9 +48,9 @@ SECURED: dict[str, Any] = {
 }
 
 ACKNOWLEDGED = {
-    "AEC4": "A member that is gone is a miss, and S3 answers: a second node would be paid for nothing.",
-    "AEC6": "Valkey's members ask IAM who comes; a password would be one more secret to keep.",
-    "AEC5": "Who reaches the port is decided by its guard, not by its number.",
+    "AEC4": "A lost member is a cache miss, and S3 answers: a second node would be paid for nothing.",
+    "AEC6": "Valkey's members authenticate callers with IAM; a password would be one more secret to keep.",
+    "AEC5": "The security group decides which callers reach the port, not its number.",
 }
 ON_LOCALSTACK = dict.fromkeys(("AEC1", "AEC3"), "A process on this machine, which only this machine reaches.")
 

@@ -86,15 +86,15 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
             own_metric(settings, "ServerErrors"),
             1,
             1,
-            "a client was answered 5xx, by whichever door; the function's log has the failure.",
+            "a client got a 5xx answer through one of the doors. The function's log has the failure.",
         )
         yield Watched(
             "ServerErrorsGoOn",
             own_metric(settings, "ServerErrors"),
             1,
             6,
-            "in half of an hour's periods of five minutes a client was answered 5xx: it may be all that few ask, or "
-            "one kind of request among many. The function's log has the failures.",
+            "clients got 5xx answers in half of the five-minute periods of an hour: every request of a quiet registry "
+            "may fail, or one kind of request of a busy one. The function's log has the failures.",
             page=True,
             out_of=12,
         )
@@ -104,8 +104,8 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
             own_metric(settings, "ForeignData"),
             1,
             1,
-            "the table or the bucket is another deployment's, or has no owner: nothing is written. The function's log "
-            "says which.",
+            "the table or the bucket belongs to another deployment, or has no owner: the registry refuses to write. "
+            "The function's log names the store.",
             page=True,
         )
 
@@ -122,9 +122,7 @@ def _of_certificates(settings: Settings) -> Iterator[Watched]:
                 statistic="Minimum",
                 period=DAY,
             )
-            meaning = (
-                "a certificate ends within three weeks. ACM renews its own; one that was imported is yours to renew."
-            )
+            meaning = "a certificate expires within three weeks. ACM renews its own; renew an imported one yourself."
             yield Watched(f"{name}Ends", left, DAYS_LEFT, 1, meaning, below=True)
 
 
@@ -135,7 +133,7 @@ def _of_the_journal(journal: Journal) -> Iterator[Watched]:
         journal.function.metric_errors(period=PERIOD),
         1,
         3,
-        "the journal's function fails again and again; its log says where. The table keeps its rows for 35 days.",
+        "the journal function fails repeatedly. Its log has the reason. The table keeps its rows for 35 days.",
         # While nothing is written the clock alone wakes it, four times an hour.
         out_of=12,
     )
@@ -145,7 +143,7 @@ def _of_the_journal(journal: Journal) -> Iterator[Watched]:
             journal.function.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
             LAG.to_milliseconds(),
             3,
-            "what the table's stream brings to the journal is an hour old; the clock's look at the rows goes on.",
+            "the journal function is an hour behind the table's stream. Its scheduled look at the rows goes on.",
             # A stream that is followed anew begins with what is a day old, and has caught up in minutes.
             out_of=6,
         )
@@ -154,13 +152,13 @@ def _of_the_journal(journal: Journal) -> Iterator[Watched]:
             journal.given_up.metric_approximate_number_of_messages_visible(period=PERIOD, statistic="Maximum"),
             1,
             1,
-            "the stream's records were given up after six hours; the queue says which, and a look at the rows finds "
-            "them. It rings until the queue is empty.",
+            "records of the stream were dropped after six hours of failures. The queue names them, and the scheduled "
+            "look at the rows finds them. The alarm rings until the queue is empty.",
         )
     yield Watched(
         "JournalAside",
         journal.aside,
         1,
         1,
-        "the journal's function met rows that it cannot read and left them aside; its log names them.",
+        "the journal function found rows that it cannot read and set them aside. Its log names them.",
     )

@@ -184,7 +184,7 @@ class Zone(Construct):
         events.Rule(
             self,
             "Heartbeat",
-            description=f"How {self.zone} is",
+            description=f"Reports the health of {self.zone}",
             schedule=events.Schedule.rate(BEAT),
             targets=[
                 targets.LambdaFunction(
@@ -204,7 +204,7 @@ class Zone(Construct):
             self.told("ZoneHealthy"),
             1,
             1,
-            "not one heartbeat in five minutes found it well, or none came at all; GET /zones says why.",
+            "no heartbeat in five minutes reported the zone as healthy, or none came. GET /zones has the reason.",
             below=True,
             page=True,
         )
@@ -213,7 +213,7 @@ class Zone(Construct):
             self.told("ZoneMismatch"),
             1,
             1,
-            "its function runs in another zone than the one it was put into.",
+            "its function runs in another zone than it should.",
         )
         if self.ring.addresses:
             yield Watched(
@@ -221,7 +221,7 @@ class Zone(Construct):
                 self.told("RingMembersDown"),
                 1,
                 3,
-                "a member of its ring does not answer; what it kept is read from S3.",
+                "a member of its ring does not answer. Its entries are read from S3 instead.",
                 out_of=5,
             )
         yield from of_a_function(alias, requests_per_hour=self.settings.watch.requests_per_hour)

@@ -84,7 +84,7 @@ class Provider(ResourceProvider):  # type: ignore[misc]  # LocalStack's modules 
     def create(self, request: Any) -> ProgressEvent:
         model = dict(request.desired_state)
         if refused := [name for name, plays in self.kind.plays.items() if name in model and not plays(model[name])]:
-            return _failed(f"not played here: {', '.join(f'{name} as {model[name]}' for name in refused)}")
+            return _failed(f"not emulated here: {', '.join(f'{name} as {model[name]}' for name in refused)}")
         name = model.setdefault(self.kind.name, f"{request.logical_resource_id.lower()}-{token_hex(4)}")
         if name in _running:
             return _failed(f"{name} exists already")

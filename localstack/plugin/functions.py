@@ -64,7 +64,7 @@ class Subprocess(RuntimeExecutor):  # type: ignore[misc]  # LocalStack's modules
     def prepare_version(cls, function_version: FunctionVersion) -> None:
         """Unpacks code and layers, once."""
         if function_version.config.runtime != RUNTIME:
-            raise LambdaRuntimeException(f"{function_version.config.runtime} cannot be run here, {RUNTIME} can")
+            raise LambdaRuntimeException(f"Unsupported runtime {function_version.config.runtime}: expected {RUNTIME}")
         for part in (function_version.config, *function_version.config.layers):
             part.code.prepare_for_execution()
 

@@ -48,5 +48,5 @@ def committed_files(opened: Driver) -> Files:
         folder, _, name = path.rpartition("/")
         names.setdefault(folder, []).append(name)
     if not names:
-        raise NoRecords(f"The tables in {opened.lake.url} hold nothing yet: land something first.")
+        raise NoRecords(f"The tables in {opened.lake.url} are empty: land some records first.")
     return {place(f"{scheme}{folder}"): several for folder, several in names.items()}

@@ -51,10 +51,10 @@ class Status(Enum):
     """The value is the sentence for people."""
 
     UNDERSTOOD = "understood"
-    NO_BODY = "there is no body"
-    UNREADABLE = "the object is no body"
+    NO_BODY = "the body is missing"
+    UNREADABLE = "the object is not a valid body"
     UNRESOLVED = "a reference leads nowhere"
-    NOT_UNDERSTOOD = "the text is not understood"
+    NOT_UNDERSTOOD = "the text cannot be parsed"
 
 
 def rows_of_facts(batches: Iterable[pa.RecordBatch], address: Address) -> Iterator[pa.RecordBatch]:
@@ -96,7 +96,7 @@ class Understanding:
                 raise BodyMissing(key)
             used = references.resolve(schema.references, body.targets, self._bodies.get)
             if schema.type not in LANGUAGES:
-                raise Malformed(f"there is no schema language {schema.type}")
+                raise Malformed(f"unknown schema type {schema.type}")
             found = LANGUAGES[schema.type].parse(schema.text, used, False)  # noqa: FBT003 - leniently; a plain function
             self._kept.keep(key, found, len(schema.text))
         return found

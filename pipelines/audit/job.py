@@ -158,7 +158,7 @@ def text_for_people(summary: Summary, took_s: float, where: str) -> str:
         f"audited: {counted['versions']:,} versions of {counted['subjects']:,} subjects, {counted['ids']:,} ids",
         f"compared: {counted['compared']:,} pairs",
         *(
-            f"{line['level']}: not kept by {line['broken_subjects']:,} subjects"
+            f"{line['level']}: would refuse {line['broken_subjects']:,} subjects"
             for line in summary.levels
             if summary.level in {None, line["level"]}
         ),
@@ -170,8 +170,8 @@ def text_for_people(summary: Summary, took_s: float, where: str) -> str:
         )
     if counted["staged"]:
         lines.append(
-            f"counted as they lie: {counted['staged']:,} files of landing jobs, also what attempts have left; "
-            "`--land CONFIG` counts what the tables hold"
+            f"counted all {counted['staged']:,} files of landing jobs, including files of failed attempts; "
+            "`--land CONFIG` counts only what the tables hold"
         )
     lines += [
         f"in several subjects: {counted['equal']:,} equal, {counted['equivalent']:,} equivalent",
@@ -195,21 +195,29 @@ def _parse_arguments(argv: Sequence[str]) -> Asked:
     parser = argparse.ArgumentParser(prog="pipelines audit", description=(__doc__ or "").partition("\n")[0])
     address.add_address_options(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
+    parser.add_argument("--land", metavar="CONFIG", help="a land.yaml: look through its tables and its quarantine")
     parser.add_argument(
-        "--land", metavar="CONFIG", help="a land.yaml: what its tables and its quarantine hold is looked through"
-    )
-    parser.add_argument(
-        "--records", nargs="*", default=[], metavar="PLACE", help="all Parquet files there, of landed or of raw records"
+        "--records",
+        nargs="*",
+        default=[],
+        metavar="PLACE",
+        help="look through all Parquet files there, of landed or raw records",
     )
     parser.add_argument(
         "--context",
         type=address.context_argument,
         metavar="NAME",
-        help="of the ids in the records (that of --land, or .)",
+        help="the context of the ids in the records (default: the one of --land, else .)",
     )
-    parser.add_argument("--level", choices=[each for each in LEVELS if each != "NONE"], help="only this one")
     parser.add_argument(
-        "--default-level", default="BACKWARD", choices=LEVELS, metavar="LEVEL", help="as the registry's"
+        "--level", choices=[each for each in LEVELS if each != "NONE"], help="compare by this level only"
+    )
+    parser.add_argument(
+        "--default-level",
+        default="BACKWARD",
+        choices=LEVELS,
+        metavar="LEVEL",
+        help="the default level of the registry (BACKWARD)",
     )
     given = parser.parse_args(list(argv))
     landed, context = _landed(given.land) if given.land else (NOTHING_LANDED, ".")

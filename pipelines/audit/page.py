@@ -32,7 +32,7 @@ Column = tuple[str, Callable[[Line], Any]]
 
 _PROBLEMS: Final = {
     "NO_BODY": "the body is missing",
-    "NO_VERSION": "there is no such version",
+    "NO_VERSION": "the version does not exist",
     "DELETED": "the version is deleted",
 }
 
@@ -81,15 +81,15 @@ def _levels(summary: Summary) -> str:
     said = "; ".join(f"{bar.name}: {bar.value} subjects" for bar in values)
     return _section(
         "What would break if a level were raised",
-        "Subjects whose active versions a level would refuse: their history does not keep it. Raising the level "
-        "changes nothing that is stored; it judges the next version, a transitive level against all of these.",
-        bars("Subjects that do not keep a level", said, values),
+        "Subjects whose active versions a level would refuse. Raising the level changes nothing that is stored: it "
+        "applies to the next version, and a transitive level compares that one with all of these.",
+        bars("Subjects that a level would refuse", said, values),
         _table(
             "By level",
             shown,
             ("level", lambda line: line["level"]),
             ("subjects on it now", lambda line: line["subjects"]),
-            ("subjects that do not keep it", lambda line: line["broken_subjects"]),
+            ("subjects that it would refuse", lambda line: line["broken_subjects"]),
             ("pairs of versions", lambda line: line["broken_pairs"]),
         ),
     )
@@ -97,7 +97,7 @@ def _levels(summary: Summary) -> str:
 
 def _broken(summary: Summary) -> str:
     return _section(
-        "Subjects with versions that do not get along",
+        "Subjects with incompatible versions",
         f"{summary.counted['broken_subjects']:,} subjects, each with one message of the checker; of "
         f"{summary.counted['own_subjects']:,} the subject's own level refuses a pair: these come first. All pairs with "
         "all messages: table <code>breaks</code>.",
@@ -118,7 +118,9 @@ def _broken(summary: Summary) -> str:
 
 def _usage(summary: Summary) -> str:
     if not summary.searched:
-        return _section("Which schemas occur in the data", "No data were named: this audit cannot tell.")
+        return _section(
+            "Which schemas occur in the data", "This audit was given no data to look through (--land or --records)."
+        )
     seen = [Bar(f"{line['id']} {line['subject'] or ''}", line["rows"]) for line in summary.seen[:20]]
     months = [Bar(line["month"], line["ids"]) for line in summary.months[:24]]
     return _section(
@@ -156,8 +158,8 @@ def _never(summary: Summary) -> str:
         return ""
     return _section(
         "Schemas that never occur",
-        "Active, and in none of the data that were looked through. Before one is deleted: do the topics keep older "
-        "records than these data?",
+        "Active schemas that do not occur in the data that were looked through. Before you delete one: do the topics "
+        "keep records that are older than these data?",
         _table(
             "Never seen",
             summary.never,
@@ -193,7 +195,7 @@ def _duplicates(summary: Summary) -> str:
 def _problems(summary: Summary) -> str:
     return _section(
         "What cannot be read",
-        "Bodies that are missing, are no bodies, or whose texts are not understood; references that lead nowhere.",
+        "Bodies that are missing or damaged, or whose text cannot be parsed; references that lead nowhere.",
         _table(
             "Schemas",
             summary.unreadable,
@@ -227,7 +229,7 @@ def _orphans(summary: Summary) -> str:
             ("id", lambda line: str(line["id"])),
             ("context", lambda line: line["context"]),
             ("type", lambda line: line["type"] or ""),
-            none="There are none.",
+            none="Every schema has a version.",
             folded=True,
             of=summary.counted["orphans"],
         ),

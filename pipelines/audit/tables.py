@@ -26,7 +26,7 @@ ROWS_OF_A_BATCH: Final = 10_000
 BATCHES_OF_A_FILE: Final = 5
 """What the driver writes into one file, and so what a task reads at least."""
 
-NOT_WHOLE: Final = "Remove what lies in --out, which is not whole, and start again when it does."
+NOT_WHOLE: Final = "The output in --out is incomplete: remove it, and start again when the store answers."
 """What to do when a store fell silent meanwhile."""
 
 _NAME: Final = pa.schema([pa.field("name", pa.string())])
@@ -43,14 +43,14 @@ OWN: Final[Kinds] = {NotEmpty: MISUSED}
 def check_empty(place: Place) -> None:
     """Raises NotEmpty: whoever reads a place finds one run's tables there."""
     if next(place.names(), None) is not None:
-        raise NotEmpty(f"There is something in {place.url} already; choose an empty place.")
+        raise NotEmpty(f"{place.url} is not empty: choose an empty folder or prefix.")
 
 
 def filled(url: str, ending: str) -> Place:
     """Where files of that ending are to be read. Raises InvalidSetting: of none at all nothing could be told."""
     found = place(url)
     if not any(name.endswith(ending) for name in found.names()):
-        raise InvalidSetting(f"There is no file *{ending} in {found.url}.")
+        raise InvalidSetting(f"Found no files *{ending} in {found.url}.")
     return found
 
 

@@ -67,7 +67,7 @@ def usage_of_files(
 def check_records(place: Place) -> None:
     """Raises NoRecords: of data that are not there every schema would seem to be unused."""
     if not any(_is_told(place, name) for name in parquet_files(place)):
-        raise NoRecords(f"{place.url} holds no Parquet file of landed or of raw records: name a place that does.")
+        raise NoRecords(f"Found no Parquet files of landed or raw records in {place.url}.")
 
 
 def parquet_files(place: Place) -> Iterator[str]:

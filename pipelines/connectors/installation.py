@@ -80,10 +80,10 @@ def main(argv: Sequence[str]) -> int:
         prog="python -m pipelines.connectors.installation",
         description="What Spark needs to read Kafka and to change tables of Iceberg, in build/spark",
     )
-    options.add_argument("version", nargs="*", help="of Spark; that of the PySpark installed here")
+    options.add_argument("version", nargs="*", help="a version of Spark (default: that of the installed PySpark)")
     chosen = options.parse_args(argv).version
     if odd := [each for each in chosen if not re.fullmatch(r"\d+\.\d+\.\d+", each)]:
-        options.error(f"{odd[0]} is no version of Spark; one is written as {metadata.version('pyspark')}")
+        options.error(f"invalid version of Spark '{odd[0]}': expected a form like {metadata.version('pyspark')}")
     try:
         for version in chosen or [metadata.version("pyspark")]:
             install(version)

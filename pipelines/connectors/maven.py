@@ -23,11 +23,11 @@ def java() -> str:
     """The program. Raises Unavailable."""
     found = shutil.which("java")
     if found is None:
-        raise Unavailable(f"This needs Java {JAVA} or newer, and there is no java here")
+        raise Unavailable(f"Java {JAVA} or newer is needed, but java is not on the PATH: install it")
     told = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
     version = re.search(r'version "(\d+)', told)
     if version is None or int(version.group(1)) < JAVA:
-        raise Unavailable(f"This needs Java {JAVA} or newer; the one here says {told.splitlines()[:1]}")
+        raise Unavailable(f"Java {JAVA} or newer is needed; the java on the PATH reports {told.splitlines()[:1]}")
     return found
 
 
@@ -58,7 +58,7 @@ def fetch_jars(
         return
     maven = shutil.which("mvn")
     if maven is None:
-        raise Unavailable("Jars are fetched by Maven, and there is no mvn here: install Maven")
+        raise Unavailable("Maven is needed to fetch jars, but mvn is not on the PATH: install it")
     java()
     folder.mkdir(parents=True, exist_ok=True)
     print(f"Fetching jars into {folder} …", file=sys.stderr)
@@ -81,7 +81,7 @@ def _run(command: list[str], within_s: float) -> None:
     except subprocess.TimeoutExpired:
         raise Unavailable(f"Maven did not fetch the jars within {within_s:.0f} s") from None
     if done.returncode:
-        raise Unavailable(f"Maven could not fetch the jars; it said\n{done.stdout[-2000:]}")
+        raise Unavailable(f"Maven could not fetch the jars. Its output:\n{done.stdout[-2000:]}")
 
 
 def _pom_digest(pom: Path) -> str:

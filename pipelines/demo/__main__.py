@@ -99,7 +99,7 @@ def judged(total: Sum, records: int, bad: Counter[str]) -> int:
     """0 if all that was written is landed or set aside, each for the reason that it was made for."""
     if (total.read, total.landed, total.reasons) == (records, records - bad.total(), bad):
         return 0
-    print(f"It should have been {records} records, and of them bad: {dict(bad)}", file=sys.stderr)
+    print(f"Expected {records} records, of them bad: {dict(bad)}", file=sys.stderr)
     return 1
 
 
@@ -115,7 +115,7 @@ def _undisturbed() -> Iterator[None]:
 
 def _stopped(estate: Estate) -> int:
     estate.clear()
-    print("Stopped. Nothing is left of it.", file=sys.stderr)
+    print("Stopped. All files of the demonstration are removed.", file=sys.stderr)
     return 130
 
 
@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
         "--folder",
         type=Path,
         default=FOLDER,
-        help=f"where; an empty one, or of an earlier demonstration, whose records go ({FOLDER})",
+        help=f"an empty folder, or that of an earlier demonstration, which is replaced ({FOLDER})",
     )
     parser.add_argument("--seed", type=int, default=7, help="another one gives other records")
     return parser
@@ -147,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _records_argument(text: str) -> int:
     if not text.isdecimal() or int(text) < LEAST:
-        raise argparse.ArgumentTypeError(f"{text} is too few, or no number: say {LEAST:,} at least")
+        raise argparse.ArgumentTypeError(f"invalid number of records '{text}': expected {LEAST:,} or more")
     return int(text)
 
 

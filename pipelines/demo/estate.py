@@ -63,7 +63,7 @@ class Estate:
         found = set(self.root.iterdir()) if self.root.exists() else set()
         marked = self.settings in found and self.settings.read_bytes().startswith(MARK.encode())
         if not found <= ({self.picture, *self._passing} if marked else {self.picture}):
-            raise NotEmpty(f"There is something in {self.root} that no demonstration made; choose an empty folder.")
+            raise NotEmpty(f"{self.root} contains files that no demonstration made: choose an empty folder.")
 
     def begin(self) -> Landing:
         """Everything anew. Raises as `check` does."""

@@ -149,9 +149,9 @@ def check_same(batch: Batch, manifest: Manifest) -> None:
             raise Stopped(_of_another_topic(batch, each))
     differ = sorted(map(_words_of, theirs ^ ours))
     raise Stopped(
-        f"{batch.called} was landed with other records than the source has for it now ({_first_three(differ)}): its "
-        "checkpoint was reset, or another driver runs on it. Stop the other driver, or start with a new checkpoint "
-        "from where the last manifest ends."
+        f"{batch.called} was landed with other records than the source gives now ({_first_three(differ)}): its "
+        "checkpoint was reset, or another driver uses it. Stop the other driver, or start with a new checkpoint from "
+        "where the last manifest ends."
     )
 
 

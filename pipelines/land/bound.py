@@ -34,7 +34,7 @@ def with_defaults(form: Any, settings: Iterable[str]) -> Any:
         return form
     may = [name for name in settings if name not in _OF_ONE]
     if unknown := sorted(str(name) for name in given if name not in may):
-        raise ValueError(f"`defaults.{unknown[0]}`: there is no such setting; there are {', '.join(may)}")
+        raise ValueError(f"unknown setting `defaults.{unknown[0]}`. Valid settings: {', '.join(may)}")
     return form | {"bind": [_completed(each, given) for each in bind]}
 
 

@@ -34,11 +34,11 @@ class DeadLetterPart(BaseModel):
     def check(self, topics: Iterable[str], bound: Container[str], source: Any) -> None:
         """topics: that are landed, of a pattern one. bound: all of them. Raises ValueError."""
         if not self.reached(source)[0]:
-            raise ValueError("say in `dead_letter.brokers` where its topic is: files have no brokers")
+            raise ValueError("set `dead_letter.brokers`: a source of files has no brokers")
         for topic in topics:
             name = self.topic_of(topic)
             if not re.fullmatch(TOPIC, name):
-                raise ValueError(f"{name} is no name of a topic: say another in `dead_letter.topic`")
+                raise ValueError(f"invalid topic name '{name}': choose another `dead_letter.topic`")
             if name in bound:
                 raise ValueError(
                     f"dead letters of {topic} would be landed again: `bind` names their topic {name}, too; where a "

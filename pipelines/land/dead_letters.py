@@ -151,7 +151,7 @@ class DeadLetters:
         except (PySparkException, Py4JJavaError) as failure:
             raise Undelivered(
                 f"Kafka at {brokers} does not take the dead letters of batch {manifest.number} ({_cause(failure)}). "
-                "The batch is landed, and its letters wait: they are tried again, by the next run first."
+                "The batch is landed; its dead letters wait, and the next run sends them first."
             ) from None
 
 

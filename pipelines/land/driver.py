@@ -179,7 +179,7 @@ def read_settings(url: str) -> Landing:
     folder, _, name = url.rpartition("/")
     text = place(folder).read(name)
     if text is None:
-        raise InvalidLanding(f"{url} cannot be read: there is no such object.")
+        raise InvalidLanding(f"{url} cannot be read: the object does not exist.")
     return settings.parse_landing(text, url)
 
 

@@ -71,8 +71,8 @@ def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
             fresh.append(found)
         elif (entry.tag, entry.size) != (found.tag, found.size):
             raise Stopped(
-                f"{source.uri(found.path)} was landed and has changed since: files of raw records must never be "
-                "changed; put what is new into a new file."
+                f"{source.uri(found.path)} has changed since it was landed. Files of raw records must not change: put "
+                "new records into a new file."
             )
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
         return list(pool.map(lambda found: _new_file(source, found), fresh))
@@ -139,7 +139,7 @@ def _listed_files(source: Place) -> Iterator[Entry]:
     # S3's ETag is in no listing of pyarrow's; when it was written tells a new content as well.
     found = source.filesystem.get_file_info(root)
     if found.type == FileType.File or (found.type == FileType.NotFound and isinstance(source, Folder)):
-        raise Stopped(f"There is no folder {source.url}: say in `source.path` where the files of raw records are.")
+        raise Stopped(f"Folder not found: {source.url}. Set `source.path` to the folder of the raw records.")
     infos = source.filesystem.get_file_info(FileSelector(root, allow_not_found=True, recursive=True))
     for info in sorted(infos, key=lambda info: str(info.path)):
         path = str(info.path).removeprefix(root).lstrip("/")
@@ -157,13 +157,15 @@ def _new_file(source: Place, found: Entry) -> New:
         with source.filesystem.open_input_file(source.path(path)) as opened, pq.ParquetFile(opened) as file:
             schema, footer = file.schema_arrow, file.metadata
     except pa.ArrowInvalid as invalid:
-        raise Stopped(f"{source.uri(path)} is no Parquet file ({invalid}): take it away.") from None
+        raise Stopped(f"{source.uri(path)} is not a Parquet file ({invalid}): remove it.") from None
     if missing := {*RAW.names} - {"headers"} - {*schema.names}:
-        raise Stopped(f"{source.uri(path)} has no column {', '.join(sorted(missing))}: it is no file of raw records.")
+        raise Stopped(
+            f"{source.uri(path)} is not a file of raw records: it lacks the column {', '.join(sorted(missing))}."
+        )
     for field in RAW:
         kind = schema.field(field.name).type if field.name in schema.names else field.type
         if not any(takes(kind) for takes in _TAKEN[field.name]):
-            raise Stopped(f"{source.uri(path)} has a column {field.name} of type {kind}; it is to be {field.type}.")
+            raise Stopped(f"{source.uri(path)} has a column {field.name} of type {kind}: expected {field.type}.")
     sizes = (footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
     return New(replace(found, records=footer.num_rows), tuple(sizes))
 
@@ -174,7 +176,7 @@ def _as_raw(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
     for field in RAW:
         found = batch.column(field.name) if field.name in batch.schema.names else pa.nulls(len(batch), field.type)
         if found.null_count and not field.nullable:
-            raise Stopped(f"{where} has records without {field.name}: it is no file of raw records.")
+            raise Stopped(f"{where} is not a file of raw records: some of its records lack {field.name}.")
         try:
             columns.append(_cast(found, field.type))
         except pa.ArrowException as problem:

@@ -45,22 +45,22 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    raise _problem(f"`{key.value}` is said twice", key)
+                    raise _problem(f"`{key.value}` occurs twice", key)
                 seen.add(key.value)
         return node
 
     def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
         node: yaml.ScalarNode = super().compose_scalar_node(anchor)
         if _UNWRITABLE.search(node.value):
-            raise _problem(r"a text with \0, or with half of a pair of surrogates, can be written nowhere", node)
+            raise _problem(r"a text contains \0 or half of a surrogate pair, which cannot be stored", node)
         return node
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - as PyYAML has it
         try:
             return super().construct_object(node, deep)
         except _NONE_OF_ITS_KIND as problem:
-            what = f"`{node.value[:_SHOWN]}` is no {node.tag.rpartition(':')[2]}"
-            raise _problem(f"{what}; if it is a text, put it in quotes", node) from problem
+            what = f"invalid {node.tag.rpartition(':')[2]} `{node.value[:_SHOWN]}`"
+            raise _problem(f"{what}; if it is meant as a text, put it in quotes", node) from problem
 
 
 _Loader.yaml_implicit_resolvers = {

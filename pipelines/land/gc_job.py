@@ -21,9 +21,9 @@ def main(argv: Sequence[str]) -> int:
         prog="pipelines gc", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
-    parser.add_argument("--delete", action="store_true", help="remove them")
+    parser.add_argument("--delete", action="store_true", help="remove the files; without it they are only listed")
     asked = parser.parse_args(argv)
-    return exit_status_of(lambda: _collected(asked), OWN, again="Start it again when it does.")
+    return exit_status_of(lambda: _collected(asked), OWN, again="Start the job again when it does.")
 
 
 def _collected(asked: argparse.Namespace) -> int:

@@ -39,9 +39,9 @@ def hash_key(reference: str, environ: Mapping[str, str]) -> bytes:
         case _:
             key = environ.get(where, "").encode().strip()
     if not key:
-        raise NoHashKey(f"`hash_key` is {reference}, and there is no key: it is missing, or empty.")
+        raise NoHashKey(f"`hash_key` is {reference}, but the key there is missing or empty.")
     if len(key) < SHORTEST:
-        raise NoHashKey(f"`hash_key` is {reference}, and the key there has fewer than {SHORTEST} bytes.")
+        raise NoHashKey(f"`hash_key` is {reference}, but the key there is shorter than {SHORTEST} bytes.")
     return key
 
 

@@ -67,10 +67,10 @@ class Heads:
         """The last answer, binding by binding. Raises NoHead."""
         saved = self.place.read(SAVED)
         if saved is None:
-            raise NoHead(f"{why}, and nothing was landed here before: pin what to read with `reader: {{id: …}}`.")
+            raise NoHead(f"{why}, and nothing has been landed here before: pin the reader with `reader: {{id: …}}`.")
         form: dict[str, Any] = orjson.loads(saved)
         if self.clock.now() - form["at"] > self.max_stale_ms:
-            raise NoHead(f"{why}, and its last answer is older than `max_stale`: allow more, or wait.")
+            raise NoHead(f"{why}, and its last answer is older than `max_stale`: raise `max_stale`, or wait.")
         found: list[dict[str, Any]] = form.get("bindings", [])
         return found
 
@@ -81,8 +81,8 @@ class Heads:
             if each["asked"] == asked:
                 return {form["subject"]: _head(form) for form in each["heads"]}
         raise NoHead(
-            f"{why}, and its last answer is not about {binding.part}s of {binding.topic} as they are bound now: wait, "
-            "or pin what to read with `reader: {id: …}`."
+            f"{why}, and its last answer does not cover the {binding.part}s of {binding.topic} as they are bound now: "
+            "wait, or pin the reader with `reader: {id: …}`."
         )
 
 
@@ -109,7 +109,7 @@ def _heads_of_binding(catalog: Catalog, context: str, binding: Binding) -> dict[
             found[subject.qualified] = head
         elif rows and binding.names_its_subjects:
             number = binding.reader.number
-            raise Misbound(f"Subject {subject.qualified} has no version {number}: say another in `reader`.")
+            raise Misbound(f"Subject {subject.qualified} has no version {number}: choose another `reader`.")
     return found
 
 

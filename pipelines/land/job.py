@@ -133,22 +133,26 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--once", dest="stream", action="store_false", help="all that is there now (the default)")
-    how.add_argument("--stream", action="store_true", help="what comes, too, until it is asked to stop")
+    how.add_argument(
+        "--once", dest="stream", action="store_false", help="land what is there now, then end (the default)"
+    )
+    how.add_argument("--stream", action="store_true", help="go on with new records until the job is stopped")
     parser.set_defaults(stream=False)  # else what `--once` is not would be the default
     parser.add_argument(
         "--report",
         choices=FORMS,
         default="text",
-        help="of each batch: a line for a terminal, or one of JSON, or one that CloudWatch makes metrics of",
+        help="how to report a batch: a line for a terminal, a line of JSON, or one that CloudWatch turns into metrics",
     )
     parser.add_argument(
         "--metrics-file",
         metavar="PATH",
         type=Path,
-        help="where to write metrics for Prometheus after each batch, for the textfile collector: ends with .prom",
+        help="write metrics for Prometheus to this file after each batch, for the textfile collector: ends with .prom",
     )
     parser.add_argument(
-        "--metrics-gateway", metavar="URL", help="a push gateway of Prometheus that gets them, as http://gateway:9091"
+        "--metrics-gateway",
+        metavar="URL",
+        help="send the metrics to this push gateway of Prometheus, for example http://gateway:9091",
     )
     return parser

@@ -108,14 +108,16 @@ class Checkpoint:
         # The first batch's file begins with a zero byte, for the sake of readers of Spark 2.
         form, *lines = self._read(name).removeprefix(b"\0").decode().splitlines()
         if form != _LOGS:
-            raise SourceFailed(f"{self.place.uri(name)} is of the form {form!r}: this Spark is not known to the job.")
+            raise SourceFailed(
+                f"{self.place.uri(name)} has the unknown form {form!r}: the job does not support this version of Spark."
+            )
         offsets: Offsets = orjson.loads(lines[-1])
         return offsets
 
     def _read(self, name: str) -> bytes:
         content = self.place.read(name)
         if content is None:
-            raise SourceFailed(f"The checkpoint has no {self.place.uri(name)}: it was changed by somebody else.")
+            raise SourceFailed(f"The checkpoint lacks {self.place.uri(name)}: another program has changed it.")
         return content
 
 
@@ -203,15 +205,15 @@ class Cluster:
 
     def _failed(self, what: str, failure: Py4JJavaError) -> SourceFailed:
         cause = failure.java_exception.getCause() or failure.java_exception
-        return SourceFailed(f"Kafka at {self.options.get(ADDRESS)} does not tell of {what}: {cause}")
+        return SourceFailed(f"Kafka at {self.options.get(ADDRESS)} did not answer a question about {what}: {cause}")
 
 
 def check_bound(checkpoint: Checkpoint, bound: Container[str]) -> None:
     """Raises InvalidLanding of a topic that was read and is no more: Spark would take what it has for lost."""
     if others := sorted(topic for topic in checkpoint.topics() if topic not in bound):
         raise InvalidLanding(
-            f"The checkpoint {checkpoint.place.url} goes on with {', '.join(others)}, which is not in `bind` any more: "
-            "bind it again, or remove the checkpoint, and the next run goes on behind what is landed."
+            f"The checkpoint {checkpoint.place.url} continues with {', '.join(others)}, which `bind` no longer has: "
+            "bind it again, or remove the checkpoint: the next run continues after the last landed record."
         )
 
 
@@ -220,13 +222,13 @@ def explained(failure: Exception, checkpoint: Place) -> SourceFailed | None:
     text = str(failure)
     if any(words in text for words in _CONCURRENT):
         return SourceFailed(
-            f"Another driver runs on the checkpoint {checkpoint.url}, and this one gives way to it: every record is "
-            "landed once, also what this one had begun. One driver at a time is enough."
+            f"Another driver uses the checkpoint {checkpoint.url}, so this one stops. Every record is landed once, "
+            "including those that this driver had begun. Run one driver at a time."
         )
     if _LOST in text:
         return SourceFailed(
-            "Kafka does not have records any more that were to be landed: they are lost. Remove the checkpoint "
-            f"{checkpoint.url}, and the next run goes on behind what is landed, with what there is."
+            "Kafka has deleted records that were not landed yet: they are lost. Remove the checkpoint "
+            f"{checkpoint.url}: the next run continues with the records that Kafka still has."
         )
     return None
 

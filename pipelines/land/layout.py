@@ -57,8 +57,8 @@ def _tables_with_columns(
     if tables and not found:
         table = tables[0]
         raise Misbound(
-            f"`{word}` of the topic {binding.topic} names {lacking[table][0]}, and the table {table} has no such "
-            f"column. Its columns: {', '.join(table_schema(targets[table]).names)}."
+            f"`{word}` of the topic {binding.topic} names the unknown column {lacking[table][0]} of the table {table}. "
+            f"Its columns: {', '.join(table_schema(targets[table]).names)}."
         )
     return found
 
@@ -66,7 +66,7 @@ def _tables_with_columns(
 def _check_partition(table: str, fields: Fields, columns: pa.Schema) -> None:
     for field in fields:
         kind = _type(columns, field.column)
-        wrong = f"there is no column {field.column}" if kind is None else partitions.misfit(field, kind)
+        wrong = f"unknown column {field.column}" if kind is None else partitions.misfit(field, kind)
         if wrong:
             raise Misbound(f"The table {table} cannot be partitioned by {field}: {wrong}. Write another `partition`.")
 
@@ -83,7 +83,7 @@ def _check_sortable(table: str, names: Iterable[str], columns: pa.Schema) -> Non
 
 def _agree(table: str, word: str, first: object, second: object) -> None:
     if first != second:
-        raise Misbound(f"Two bindings have the table {table}, and each says another `{word}`: write the same in both.")
+        raise Misbound(f"Two bindings of the table {table} differ in `{word}`: write the same in both.")
 
 
 def _type(columns: pa.Schema, name: str) -> pa.DataType | None:

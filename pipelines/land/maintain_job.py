@@ -38,10 +38,12 @@ def main(argv: Sequence[str]) -> int:
         prog="pipelines maintain", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
-    parser.add_argument("--table", action="append", default=[], metavar="NAME", help="this table alone, or these")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each table")
+    parser.add_argument(
+        "--table", action="append", default=[], metavar="NAME", help="maintain this table only; can be repeated"
+    )
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each table")
     asked = parser.parse_args(argv)
-    return exit_status_of(lambda: _maintained(asked), OWN, again="Start it again when it does.", spark=gave_up)
+    return exit_status_of(lambda: _maintained(asked), OWN, again="Start the job again when it does.", spark=gave_up)
 
 
 def _maintained(asked: argparse.Namespace) -> int:
@@ -61,8 +63,7 @@ def checked_sink(driver: Driver) -> "Iceberg":
 
     if not isinstance(driver.sink, Iceberg):
         raise InvalidLanding(
-            "`maintain` is for Iceberg tables, and `sink.kind` is parquet: there is nothing to maintain. `gc` removes "
-            "files that attempts have left."
+            "`maintain` needs Iceberg tables, and `sink.kind` is parquet. `gc` removes the files of failed attempts."
         )
     return driver.sink
 
@@ -72,7 +73,7 @@ def without_letters(driver: Driver, tables: Sequence[str]) -> list[str]:
     kept = folder_of(QUARANTINE)
     if kept not in tables or driver.landing.dead_letter is None or not letters_wait(driver.work, driver.manifests):
         return [*tables]
-    print(f"{kept} is left as it is: dead letters of its files wait to be sent. `land` sends them.", file=sys.stderr)
+    print(f"{kept} is not maintained: dead letters of its files wait to be sent. `land` sends them.", file=sys.stderr)
     return [table for table in tables if table != kept]
 
 

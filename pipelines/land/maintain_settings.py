@@ -22,5 +22,5 @@ class MaintainPart(Part):
     @model_validator(mode="after")
     def _careful(self) -> Self:
         if self.orphans < timedelta(days=1):
-            raise ValueError("`orphans` is at least 1d: a younger file may belong to a commit that is still being made")
+            raise ValueError("expected at least 1d for `orphans`: a younger file may belong to a commit in progress")
         return self

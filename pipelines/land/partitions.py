@@ -71,7 +71,7 @@ def parse_fields(said: str | Iterable[str]) -> Fields:
         match = _FIELD.match(text, at)
         if match is None or (match.end() < len(text) and text[match.end()] != ","):
             raise InvalidPartition(
-                f"{text[at:].strip() or 'nothing'} is no field: write a column, or as in day(created_at)"
+                f"invalid field '{text[at:].strip()}': expected a column, or a transform as in day(created_at)"
             )
         found.append(_field(match))
         at = match.end() + 1
@@ -93,7 +93,7 @@ def names(said: str | Iterable[str]) -> tuple[str, ...]:
     """Columns alone, as to sort by. Raises InvalidPartition."""
     fields = parse_fields(said)
     if odd := next((field for field in fields if field.transform != IDENTITY), None):
-        raise InvalidPartition(f"{odd} is no column: files are sorted by columns alone")
+        raise InvalidPartition(f"cannot sort by {odd}: expected a column without a transform")
     return tuple(field.column for field in fields)
 
 
@@ -107,7 +107,7 @@ def _field(match: re.Match[str]) -> Field:
         raise InvalidPartition(f"unknown transform {transform}. Valid transforms: {valid}, or a column alone")
     if (transform in _NUMBERED) != bool(number):
         example = f"{transform}({'16, ' if transform in _NUMBERED else ''}{column})"
-        raise InvalidPartition(f"{match[0].strip()} is to be written as {example}")
+        raise InvalidPartition(f"invalid transform '{match[0].strip()}': expected a form like {example}")
     if number and not 0 < int(number) < 2**31:
         raise InvalidPartition(f"{match[0].strip()}: expected a number from 1 to 2147483647")
     return Field(transform, column, int(number or 0))

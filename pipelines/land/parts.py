@@ -169,8 +169,8 @@ def _head(subject: str, record: str, binding: Binding, answer: Answer) -> Head:
         return head
     if answer.stale and binding.admits(record):
         raise NoHead(
-            f"There are records of subject {subject}, the catalog does not answer, and its last answer knows no such "
-            "subject: wait, or pin what to read with `reader: {id: …}`."
+            f"There are records of subject {subject}, the catalog does not answer, and its last answer does not know "
+            "this subject: wait, or pin the reader with `reader: {id: …}`."
         )
     what = f"version {binding.reader.number}" if binding.reader.kind == "version" else "versions"
     raise Unreadable(Reason.NOT_IN_SUBJECT, f"subject {subject} has no {what}")

@@ -194,8 +194,8 @@ def _messages_of(binding: Binding, head: Head, readers: Readers, met: MessagesOf
     except Unreadable as problem:
         if problem.reason is Reason.MESSAGE_GONE:
             raise Misbound(
-                f"Records of {head.subject} are to be read as {binding.message}, and its schema with the id "
-                f"{head.reader.id} has no such message: say another `message`, or another `reader`."
+                f"Unknown message {binding.message} in the schema with the id {head.reader.id}, which reads records of "
+                f"{head.subject}: choose another `message`, or another `reader`."
             ) from None
         return ()
     return (binding.message,)
@@ -252,8 +252,8 @@ def _compiled_readers(plan: Plan, binding: Binding, readers: Readers) -> Iterato
         except Unreadable as problem:
             if problem.reason is Reason.UNKNOWN_ID and binding.reader.kind == "id":
                 raise Misbound(
-                    f"Records of {head.subject} are to be read as id {head.reader.id}, and there is no such id "
-                    f"in context {head.reader.context}: say another in `reader`."
+                    f"Unknown id {head.reader.id} in context {head.reader.context}, which is to read records of "
+                    f"{head.subject}: choose another `reader`."
                 ) from None
 
 
@@ -268,7 +268,7 @@ def _check_state_keys(
         if masked or (not keys and protection.of_key(each.keys, each.table) is Do.MASK):
             what = f"the field {min(masked)}" if masked else "the key of records"
             raise Misbound(
-                f"The rows of the state of {each.table} are told apart by {what}, which a rule in `columns` masks: "
+                f"The rows of the state of {each.table} are identified by {what}, which a rule in `columns` masks: "
                 "hash it instead."
             )
 
@@ -281,7 +281,7 @@ def _grown_tables(readings: Iterable[_Reading], plan: Plan, tables: Tables, poli
         table = each.table
         if table in OURS:
             raise Misbound(
-                f"The table {table} is the job's own, and a record is called so: say another `table` for it."
+                f"The job itself uses the table {table}, and a record has the same name: choose another `table` for it."
             )
         if table not in known:
             known[table] = tables.columns(table)

@@ -146,7 +146,7 @@ def to_file(path: Path) -> Publish:
     Raises InvalidLanding where there is no folder for it.
     """
     if not path.parent.is_dir():
-        raise InvalidLanding(f"There is no folder {path.parent} for the file of metrics: make it, or name another.")
+        raise InvalidLanding(f"Folder not found: {path.parent}, for the file of metrics: create it, or choose another.")
     # The collector reads files that end with .prom, and this one does not.
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
 
@@ -160,7 +160,7 @@ def to_file(path: Path) -> Publish:
 def to_gateway(url: str, name: str) -> Publish:
     """name: of the job; its group in the gateway is replaced. Raises InvalidLanding."""
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-        raise InvalidLanding(f"{url} is no address of a push gateway: one is written as http://gateway:9091.")
+        raise InvalidLanding(f"Invalid address of a push gateway '{url}': expected a form like http://gateway:9091.")
     group = f"{url.rstrip('/')}/metrics/job/{quote(name, safe='')}"
 
     def publish(text: str) -> None:

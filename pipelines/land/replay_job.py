@@ -3,8 +3,8 @@
     python -m pipelines replay CONFIG [--reason REASON …]
 
 A schema was registered, a reader mended, a limit raised: what can be read by it is appended to the typed tables and
-named in `_resolved`, the rest stays where it is. One process does it, and needs no Spark; records that come meanwhile
-are none of its business.
+named in `_resolved`, the rest stays where it is. One process does it, and needs no Spark; it ignores records that
+come meanwhile.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
         action="append",
         default=[],
         choices=[reason.value for reason in Reason],
-        help="only records that are there for this reason; may be said several times",
+        help="replay only records with this reason; can be repeated",
     )
     asked = parser.parse_args(argv)
     return exit_status_of(lambda: _replayed(asked), OWN, again=AGAIN)
@@ -42,5 +42,5 @@ def _replayed(asked: argparse.Namespace) -> int:
         manifest = opened.replay(asked.reason, unbound)
     print(f"resolved: {manifest.counts.resolved if manifest else 0}")
     for topic, records in sorted(unbound.items()):
-        print(f"waiting: {records} of {topic}, which is not in `bind`")
+        print(f"waiting: {records} of {topic}, which `bind` does not have")
     return 0

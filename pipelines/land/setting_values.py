@@ -18,20 +18,20 @@ _SIZES: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 def _duration(text: Any) -> Any:
     found = re.fullmatch(r"(\d+)([smhd])", text) if isinstance(text, str) else None
     if not found:
-        raise ValueError("a duration is a number with its unit, as in 60s, 5m or 1h")
+        raise ValueError("expected a duration: a number and a unit, as in 60s, 5m or 1h")
     try:
         duration = timedelta(**{_UNITS[found[2]]: int(found[1])})
     except (OverflowError, ValueError):  # more digits than Python makes a number of
         duration = timedelta.max
     if duration > _LONGEST:
-        raise ValueError(f"a duration is at most {_LONGEST.days}d")
+        raise ValueError(f"expected a duration of at most {_LONGEST.days}d")
     return duration
 
 
 def _size(text: Any) -> Any:
     found = re.fullmatch(r"(\d{1,18}) ?(|KiB|MiB|GiB)", str(text))
     if not found:
-        raise ValueError("a size is a number of bytes, or as in 8MiB")
+        raise ValueError("expected a size: a number of bytes, or a form like 8MiB")
     return int(found[1]) * _SIZES[found[2]]
 
 
@@ -42,7 +42,7 @@ def _reader(said: Any) -> Any:
             return bindings.Reader()
         case {"version": int(number)} | {"id": int(number)} if len(said) == 1 and _is_number(number):
             return bindings.Reader(next(iter(said)), number)
-    raise ValueError("a reader is `latest`, `{version: N}` or `{id: N}`")
+    raise ValueError("expected a reader: `latest`, `{version: N}` or `{id: N}`")
 
 
 def _partition(said: Any) -> Any:
@@ -56,7 +56,7 @@ def _sort(said: Any) -> Any:
 def _as_list(said: Any) -> str | list[str]:
     if isinstance(said, str) or (isinstance(said, list) and all(isinstance(each, str) for each in said)):
         return said
-    raise ValueError("is to be a list of columns, as in [customer_id]")
+    raise ValueError("expected a list of columns, as in [customer_id]")
 
 
 def _is_number(number: int) -> bool:

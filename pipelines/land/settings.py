@@ -47,11 +47,11 @@ class RegistryPart(Part):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if bool(self.data) == bool(self.bucket):
-            raise ValueError("say where schemas are: either `data` or `bucket`")
+            raise ValueError("set either `data` or `bucket`: where the schemas are")
         if not self.context.startswith("."):
-            raise ValueError(f"a context begins with a dot: `context: .{self.context}`")
+            raise ValueError(f"invalid context '{self.context}': it must begin with a dot: `context: .{self.context}`")
         if ":" in self.context:
-            raise ValueError(f"no context has a colon, as {self.context} has: subjects are what follows it")
+            raise ValueError(f"invalid context '{self.context}': a context cannot contain a colon")
         if self.data:
             check_name(self.data)
         return self
@@ -92,9 +92,9 @@ class KafkaPart(Part):
         for option in self.options:
             name = option.lower().removeprefix("kafka.")
             if name in _SAID_ELSEWHERE:
-                raise ValueError(f"{option} is no option here: say it in {_SAID_ELSEWHERE[name]}")
+                raise ValueError(f"the option {option} cannot be set here: use {_SAID_ELSEWHERE[name]}")
             if name != option.lower() or "." not in name:
-                raise ValueError(f"{option} is none of Kafka's consumer's options, as security.protocol is one")
+                raise ValueError(f"unknown option {option}: expected one of Kafka's consumer, as security.protocol")
         return self
 
 
@@ -127,7 +127,7 @@ class BindPart(Part):
     def _of_a_state(self) -> Self:
         if self.mode == "append":
             if self.keys or self.unwrap is not upsert.Unwrap.NONE:
-                raise ValueError("`keys` and `unwrap` are for tables with a state: add `mode: upsert`")
+                raise ValueError("`keys` and `unwrap` need `mode: upsert`")
             return self
         if self.part == "key":
             raise ValueError("`mode: upsert` is said of a topic's values: remove it from the binding of its keys")
@@ -139,7 +139,7 @@ class BindPart(Part):
                 "record it deletes. `mode: upsert` needs one of each: write `records: [shop.Order]` and `table: orders`"
             )
         if is_pattern(self.topic):
-            raise ValueError(f"`mode: upsert` is for topics by their names, and {self.topic} is a pattern")
+            raise ValueError(f"`mode: upsert` needs the name of a topic, and {self.topic} is a pattern")
         if len(set(self.keys)) < len(self.keys):
             raise ValueError("`keys` names a field twice")
         return self
@@ -148,38 +148,35 @@ class BindPart(Part):
     def _belongs_together(self) -> Self:
         by_record = self.strategy is not bindings.Strategy.TOPIC
         if self.records and not by_record:
-            raise ValueError("`records` is for strategies that go by them")
+            raise ValueError("`records` needs the strategy RecordName or TopicRecordName")
         if self.strategy is bindings.Strategy.RECORD and not self.records:
-            raise ValueError("with RecordName say in `records` which, by their full names")
+            raise ValueError("the strategy RecordName needs `records`: the full names of the records")
         if by_record and self.message:
-            raise ValueError("`message` is for the strategy TopicName: say in `records` which are read")
+            raise ValueError("`message` needs the strategy TopicName: with other strategies use `records`")
         if any(record.startswith(":") for record in self.records):
-            raise ValueError("`records` are full names; which context is asked is said in `registry`")
+            raise ValueError("`records` are full names without a context: set `registry.context`")
         if by_record and self.reader.kind == "id" and not self.records:
-            raise ValueError("with a reader that is an id say in `records` what is read as it, by full names")
+            raise ValueError("a reader that is an id needs `records`: the full names of the records that it reads")
         if self.part == "key" and self.table:
-            raise ValueError("a key has no table: it becomes a column of its value's")
+            raise ValueError("a key has no `table`: it becomes a column in the table of its value")
         if self.part == "key" and self.laid_out:
-            raise ValueError("a key has no table: write `partition` and `sort` in the binding of its topic's values")
+            raise ValueError("a key has no table: set `partition` and `sort` in the binding of the topic's values")
         several = by_record and self.part == "value" and len(self.records) != 1
         if several and "{record}" not in self.binding.table:
-            raise ValueError(
-                "the records of a topic have a table each: `table` must have `{record}` in it, unless `records` names "
-                "one record alone"
-            )
+            raise ValueError("each record of a topic has its own table: `table` must contain `{record}`")
         if not by_record and "{record}" in self.table:
-            raise ValueError("`{record}` is for strategies that go by records: say another `table`")
+            raise ValueError("`{record}` in `table` needs the strategy RecordName or TopicRecordName")
         self._check_pattern()
         if self.part == "value" and self.binding.table in OURS:
-            raise ValueError(f"the table {self.binding.table} is the job's own: say another `table` for {self.topic}")
+            raise ValueError(f"the job uses the table {self.binding.table} itself: choose another for {self.topic}")
         return self
 
     def _check_pattern(self) -> None:
         stars = self.topic.count(ANY)
         if self.skip and not stars:
-            raise ValueError(f"`skip` is for patterns, and {self.topic} is a topic: remove `skip`")
+            raise ValueError(f"`skip` needs a pattern, and {self.topic} is a topic: remove `skip`")
         if unknown := sorted(number for number in parts_of(self.table) if not 0 < number <= stars):
-            raise ValueError(f"`table` speaks of {{{unknown[0]}}}, and `topic` has {stars} of `*`")
+            raise ValueError(f"`table` names {{{unknown[0]}}}, but `topic` contains {stars} of `*`")
 
     @property
     def binding(self) -> bindings.Binding:
@@ -252,11 +249,11 @@ class ColumnPart(Part):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if bool(self.tag) == bool(self.column):
-            raise ValueError("say which columns: either `tag` or `column`")
+            raise ValueError("set either `tag` or `column`")
         if self.column == HEADERS and self.do is not Do.DROP:
-            raise ValueError(f"{HEADERS} can be dropped, and nothing else")
+            raise ValueError(f"{HEADERS} can only be dropped")
         if self.column.startswith("_sr_") and self.column not in (HEADERS, KEY_BYTES):
-            raise ValueError(f"{self.column} is the job's own; of those, {KEY_BYTES} and {HEADERS} can be named")
+            raise ValueError(f"the job uses the column {self.column} itself; {KEY_BYTES} and {HEADERS} can be named")
         return self
 
     @property
@@ -308,11 +305,11 @@ class Landing(Part):
     def _topics_agree(self) -> Self:
         bound = [(each.topic, each.part) for each in self.bind]
         if len(set(bound)) < len(bound):
-            raise ValueError("a part of a topic is bound once")
+            raise ValueError("two bindings have the same topic and part")
         known = self.bound
         lonely = [topic for topic, part in bound if part == "key" and not is_pattern(topic) and topic not in known]
         if lonely:
-            raise ValueError(f"keys of {min(lonely)} are bound and its values are not")
+            raise ValueError(f"the keys of {min(lonely)} are bound, but its values are not")
         if self.dead_letter:
             some = [each.topic.replace(ANY, "x") for each in self.bind]
             self.dead_letter.check(some, known, self.source)
@@ -322,7 +319,7 @@ class Landing(Part):
     def _states_agree(self) -> Self:
         upsert.check_states((each.binding.table, self._state(each)) for each in self.bind if each.part == "value")
         if self.states and self.sink.kind != "iceberg":
-            raise ValueError("`mode: upsert` changes rows, which tables of Iceberg alone can: say `kind: iceberg`")
+            raise ValueError("`mode: upsert` needs Iceberg tables: write `kind: iceberg`")
         return self
 
     def _state(self, value: BindPart) -> upsert.State | None:
@@ -340,7 +337,7 @@ class Landing(Part):
     @model_validator(mode="after")
     def _has_its_key(self) -> Self:
         if any(each.do is Do.HASH for each in self.columns) and not self.hash_key:
-            raise ValueError("`columns` has a rule that hashes: say in `hash_key` where the key is, as in env:NAME")
+            raise ValueError("`columns` has a rule that hashes: set `hash_key` to the place of the key, as env:NAME")
         return self
 
     @property

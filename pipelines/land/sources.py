@@ -117,8 +117,8 @@ def from_files(
     for setting, folder in (("sink.lake", driver.lake), ("work", driver.work)):
         if files.finds(raw, folder):
             raise InvalidLanding(
-                f"`{setting}` ({folder.url}) is within `source.path` ({raw.url}): what the job writes would be taken "
-                "for raw records. Say folders beside each other."
+                f"`{setting}` ({folder.url}) is within `source.path` ({raw.url}), so the job would read its own "
+                "output. Choose a folder outside."
             )
     query = driver.manifests.query(raw.uri(""))
     while True:

@@ -60,7 +60,7 @@ def _sql(properties: Properties) -> dict[str, str]:
     found = {"type": "jdbc", "jdbc.schema-version": "V1"}
     if driver == "sqlite":
         if not url.database or url.database == ":memory:":
-            raise InvalidLanding("`sink.catalog` is a database in memory, which Spark cannot open: say a file.")
+            raise InvalidLanding("`sink.catalog` is a database in memory, which Spark cannot open: use a file.")
         return found | {"uri": f"jdbc:sqlite:{Path(url.database).resolve()}", "jdbc.busy_timeout": str(WAITS_MS)}
     port = f":{url.port}" if url.port else ""
     found["uri"] = f"jdbc:{driver}://{url.host}{port}/{url.database}"

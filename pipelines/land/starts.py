@@ -9,8 +9,8 @@ NUMBERS: Final = {"earliest": -2, "latest": -1}
 """Of where to begin, as numbers among offsets, for Spark and for Kafka."""
 
 HOW: Final = (
-    "a beginning is `earliest`, `latest`, `{time: 2026-11-01T00:00:00Z}`, or for each topic one of these or its "
-    "offsets, as in `{orders: {0: 42}}`"
+    "expected `earliest`, `latest`, `{time: 2026-11-01T00:00:00Z}`, or for each topic one of these or its offsets, "
+    "for example `{orders: {0: 42}}`"
 )
 
 At = str | datetime | Mapping[int, int]
@@ -71,15 +71,15 @@ def _time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text} is not a time, as 2026-11-01T00:00:00Z is one") from None
+        raise ValueError(f"invalid time '{text}': expected a form like 2026-11-01T00:00:00Z") from None
     if time.tzinfo is None:
-        raise ValueError(f"{text} has no zone: for UTC write {text}Z")
+        raise ValueError(f"the time '{text}' lacks a time zone: for UTC write {text}Z")
     return time.astimezone(UTC)
 
 
 def _offsets(said: dict[Any, Any]) -> Mapping[int, int]:
     if not said or not all(type(each) is int and each >= 0 for each in (*said, *said.values())):
-        raise ValueError("offsets are numbers by numbers of partitions, as in `{orders: {0: 42}}`")
+        raise ValueError("invalid offsets: expected an offset for each partition, for example `{orders: {0: 42}}`")
     return said
 
 
@@ -89,7 +89,7 @@ def start_offsets(start: Start, partitions: Mapping[str, int], ask: Ask) -> dict
     Raises NoSuchStart.
     """
     if unknown := sorted({*start.topics} - {*partitions}):
-        raise NoSuchStart(f"`source.start` speaks of {', '.join(unknown)}, and no such topic is landed.")
+        raise NoSuchStart(f"`source.start` names {', '.join(unknown)}, but `bind` has no such topic.")
     asked: dict[int, Mapping[str, Mapping[str, int]]] = {}
 
     def found(spec: int, topic: str) -> Mapping[str, int]:
@@ -119,7 +119,8 @@ def _check_offsets(topic: str, at: Mapping[int, int], first: Mapping[str, int], 
     for number, offset in at.items():
         if (name := str(number)) not in first:
             raise NoSuchStart(
-                f"`source.start` speaks of partition {number} of {topic}, which has {len(first)}, from 0 on."
+                f"`source.start` names partition {number} of {topic}, which has {len(first)} partitions, numbered from "
+                "0."
             )
         if not first[name] <= offset <= last[name]:
             raise NoSuchStart(

@@ -52,7 +52,7 @@ def follow_states(
 ) -> Callable[[], tuple[Followed, ...]]:
     """Brings states up to their histories. Raises InvalidLanding where the sink cannot have any."""
     if not isinstance(sink, Iceberg):
-        raise InvalidLanding("`mode: upsert` changes rows, which tables of Iceberg alone can: say `kind: iceberg`.")
+        raise InvalidLanding("`mode: upsert` needs Iceberg tables: write `kind: iceberg`.")
     return States(spark, sink, manifests, states).follow
 
 
@@ -102,8 +102,8 @@ class States:
         made = present.properties.get(MADE, "another program's") if present else settings
         if made != settings:
             raise StateMismatch(
-                f"The table {state.table} was made by other settings ({made}): write them as they were. Or drop "
-                f"{state.table} and {state.deleted}: the next run makes them anew from {state.history}."
+                f"The table {state.table} was made with other settings ({made}): restore them. Or drop {state.table} "
+                f"and {state.deleted}: the next run makes them again from {state.history}."
             )
 
     def _merge(self, state: State, made: Layout, rows: DataFrame) -> Followed:

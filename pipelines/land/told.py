@@ -33,4 +33,4 @@ OWN: Final[Kinds] = {
     Undelivered: NOT_DONE,
 }
 
-AGAIN: Final = "Start it again when it does: what is in no manifest is landed then, and nothing twice."
+AGAIN: Final = "Start the job again when it does: it lands what is missing, and nothing twice."

@@ -137,7 +137,7 @@ class _Share:
         """Raises Unbound, TooMuch."""
         value_binding, key_binding = (self.plan.binding(topic, part) for part in ("value", "key"))
         if value_binding is None:
-            raise Unbound(f"There are records of the topic {topic}, and no binding for its values: add one to `bind`.")
+            raise Unbound(f"The topic {topic} has records, but no binding for its values: add one to `bind`.")
         value = parts.decode_part(records, value_binding, self.plan, self.readers)
         key = parts.decode_part(records, key_binding, self.plan, self.readers) if key_binding else None
         good = value.status <= FINE

@@ -24,9 +24,9 @@ class TypesPart(BaseModel):
         for name, chosen in said.items() if isinstance(said, dict) else ():
             choices = [each.value for each in CHOICES.get(name, ())]
             if name not in CHOICES:
-                raise ValueError(f"there is no type {name}; there are {', '.join(CHOICES)}")
+                raise ValueError(f"unknown type {name}. Valid types: {', '.join(CHOICES)}")
             if chosen not in choices:
-                raise ValueError(f"{name} is to be one of {', '.join(choices)}")
+                raise ValueError(f"invalid value of {name}: expected one of {', '.join(choices)}")
         return said
 
     @property

@@ -58,12 +58,12 @@ def check_states(tables: Iterable[tuple[str, State | None]]) -> None:
     for table, state in tables:
         if states.setdefault(table, state) != state:
             raise ValueError(
-                f"the topics of the table {table} have one state: `mode`, `keys` and `unwrap` are the same for each, "
-                "and the keys of all are bound, or of none"
+                f"the topics of the table {table} share one state: write the same `mode`, `keys` and `unwrap` for "
+                "each, and bind either the keys of all of them or no keys"
             )
     for state in filter(None, states.values()):
         if taken := states.keys() & {state.table, state.deleted}:
-            raise ValueError(f"the table {min(taken)} is the state of another one: say another `table`")
+            raise ValueError(f"the table {min(taken)} is the state of another table: choose another `table`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ def state_layout(state: State, history: pa.Schema) -> Layout | None:
         return None
     if missing := [name for name in state.keys if name not in values]:
         raise StateMismatch(
-            f"The state of the table {state.history} needs the column {missing[0]}, which `keys` names. It has "
-            f"{', '.join(values)}: name others in `keys`."
+            f"`keys` names the unknown column {missing[0]} of the table {state.history}. Its columns: "
+            f"{', '.join(values)}."
         )
     columns = pa.schema(
         [*(pa.field(field.name, field.type, metadata=field.metadata) for field in (*values.values(), *bound, *SYSTEM))]
@@ -167,14 +167,14 @@ def _values(state: State, history: pa.Schema, bound: Sequence[pa.Field]) -> dict
     after = by_name.get("after")
     if after is None or "op" not in by_name or not pa.types.is_struct(after.type):
         raise StateMismatch(
-            f"The table {state.history} has no columns `after` (a record) and `op`, so its records are no envelopes of "
-            "Debezium: remove `unwrap`."
+            f"The table {state.history} lacks the columns `after` (a record) and `op`, so its records are not "
+            "envelopes of Debezium: remove `unwrap`."
         )
     rows = {field.name: field for field in after.type}
     if taken := sorted({name.casefold() for name in rows} & {each.casefold() for each in (*names, *SYSTEM.names)}):
         raise StateMismatch(
-            f"The rows in the envelopes of {state.history} have a column {taken[0]}, and the state has one of its own "
-            "that is called so: rename it in the source."
+            f"The rows in the envelopes of {state.history} have a column {taken[0]}, a name that the state itself "
+            "uses: rename the column in the source."
         )
     return rows
 

@@ -5,17 +5,17 @@ from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
-_MAPPING: Final = "is to be a mapping, as in {name: value}"
-_KINDS: Final = "`kind` is to be kafka or files"
+_MAPPING: Final = "expected a mapping, as in {name: value}"
+_KINDS: Final = "expected `kind: kafka` or `kind: files`"
 _SAID: Final = {
     "dict_type": _MAPPING,
-    "invalid_key": "is no text: put it in quotes",
+    "invalid_key": "expected a text: put it in quotes",
     "missing": "is missing",
-    "model_attributes_type": "is to be a mapping, as in {kind: files}",
+    "model_attributes_type": "expected a mapping, as in {kind: files}",
     "model_type": _MAPPING,
-    "string_type": "is to be a text, in quotes where YAML makes something else of it",
+    "string_type": "expected a text: put it in quotes, so that YAML does not read it as something else",
     "too_short": "is empty",
-    "tuple_type": "is to be a list",
+    "tuple_type": "expected a list",
     "union_tag_invalid": _KINDS,
     "union_tag_not_found": _KINDS,
 }
@@ -29,9 +29,11 @@ def first(problem: ValidationError, parts: Mapping[str, type[BaseModel]]) -> str
     found = errors[0]
     where = ".".join(str(step) for step in found["loc"] if step not in ("kafka", "files"))
     if found["type"] == "extra_forbidden":
-        said = f"there is no such setting; there are {', '.join(_beside(found['loc'], parts))}"
+        said = f"unknown setting. Valid settings: {', '.join(_beside(found['loc'], parts))}"
     else:
-        said = _SAID.get(found["type"], found["msg"].removeprefix("Value error, ").replace("Input should", "is to"))
+        said = _SAID.get(
+            found["type"], found["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+        )
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"`{where}`: {said}{more}" if where else f"{said}{more}"
 

@@ -48,7 +48,7 @@ SAID_BY_SOURCE: Final = {"assign", "kafka.bootstrap.servers", "startingoffsets",
 
 OWN: Final[Kinds] = {NoSource: MISUSED, NotEmpty: MISUSED, Silent: NOT_DONE, Unavailable: MISUSED}
 
-AGAIN: Final = "Start it again when it does: what is here by then is identical."
+AGAIN: Final = "Start the job again when it does: what has been written already counts as identical then."
 
 
 def main(argv: Sequence[str]) -> int:
@@ -129,35 +129,35 @@ def _parser() -> argparse.ArgumentParser:
         help=f"tasks that write to AWS at once ({WRITERS})",
     )
     parser.add_argument(
-        "--option", type=_option, action="append", default=[], metavar="K=V", help="of Spark's Kafka source"
+        "--option", type=_option, action="append", default=[], metavar="K=V", help="an option of Spark's Kafka source"
     )
     parser.add_argument(
         "--work",
         type=address.name_argument,
         metavar="DIR",
-        help=f"a folder all tasks see; what lies between the steps is in its {OURS}",
+        help=f"a folder that all tasks can read and write; the job uses its subfolder {OURS}",
     )
     parser.add_argument(
         "--report",
         type=address.name_argument,
         metavar="PLACE",
-        help="an empty folder, or s3://…: every fact, as *.json or Parquet",
+        help="an empty folder, or s3://…: gets the full report, as *.json or Parquet",
     )
-    parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
-    parser.add_argument("--json", action="store_true", help="tell the sum as JSON")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing; report what a run would report")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     return parser
 
 
 def _number_argument(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 2**31:
-        raise argparse.ArgumentTypeError(f"{text} is no number of tasks")
+        raise argparse.ArgumentTypeError(f"invalid number of tasks '{text}': expected 1 or more")
     return int(text)
 
 
 def _option(text: str) -> tuple[str, str]:
     name, equals, value = address.name_argument(text).partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text} is no K=V")
+        raise argparse.ArgumentTypeError(f"invalid option '{text}': expected K=V")
     if name.lower() in SAID_BY_SOURCE:
-        raise argparse.ArgumentTypeError(f"{name} is what SOURCE says, or is always so")
+        raise argparse.ArgumentTypeError(f"the option {name} cannot be set here: SOURCE or the job sets it")
     return name, value

@@ -65,9 +65,9 @@ def read_records(spark: SparkSession, source: str, options: dict[str, str] | Non
         return _raw_records(raw, source)
     path = Path(source)
     if "://" not in source and not path.exists():
-        raise NoSource(f"There is no file {source}.")
+        raise NoSource(f"File or folder not found: {source}.")
     if path.is_dir() and not any(each.is_file() for each in path.rglob("*")):
-        raise NoSource(f"There is no file in {source}.")
+        raise NoSource(f"The folder {source} contains no files.")
     files = spark.read.option("recursiveFileLookup", value=True)
     if path.suffix == ".parquet" or any(path.rglob("*.parquet")):
         return _once(_raw_records(files.parquet(source), source), source)
@@ -81,7 +81,7 @@ def _kafka(source: str) -> SplitResult:
         found = urlsplit(source)
         if found.netloc:
             return found
-    raise NoSource(f"{source} names no broker: say kafka://BROKERS/TOPIC.")
+    raise NoSource(f"Invalid source {source}: expected kafka://BROKERS/TOPIC.")
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def explained_failures(source: str) -> Iterator[None]:
     except (PySparkException, Py4JJavaError) as failure:
         if found := _DAMAGED.search(str(failure)):
             why = found["why"].rstrip(".")
-            raise NoSource(f"{found['file']} cannot be read to its end ({why}): nothing is loaded.") from None
+            raise NoSource(f"{found['file']} cannot be read to its end ({why}). Nothing was loaded.") from None
         if found := _OF_KAFKA.search(str(failure)):
             raise Silent(f"{source} cannot be read: {found['why'].rstrip('.')}.") from None
         raise
@@ -101,7 +101,7 @@ def explained_failures(source: str) -> Iterator[None]:
 def _raw_records(records: DataFrame, source: str) -> DataFrame:
     types = dict(records.dtypes)
     if missing := [name for name in RECORDS.names if name not in types]:
-        raise NoSource(f"{source} is no dump of a topic: it has no column {missing[0]}.")
+        raise NoSource(f"{source} is not a dump of a topic: it lacks the column {missing[0]}.")
     ts = F.col("timestamp") if types["timestamp"] == "bigint" else F.unix_millis("timestamp")
     return records.select("key", "value", ts.alias("timestamp"), "offset")
 
@@ -122,8 +122,8 @@ def _each_once(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
                 found.append(row)
             elif row != last:
                 raise NoSource(
-                    f"{source} has different records of offset {row['offset']}, as two topics have: load one dump "
-                    "after the other. Nothing is loaded."
+                    f"{source} contains two different records with the offset {row['offset']}, so these are dumps of "
+                    "two topics: load one after the other. Nothing was loaded."
                 )
             last = row
         yield batch if len(found) == batch.num_rows else pa.RecordBatch.from_pylist(found, batch.schema)
@@ -141,7 +141,7 @@ def _records_of_lines(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[
                     raise NoSource(f"A line of {source} {newer.why}. Nothing is loaded.") from None
                 except ValueError:  # NotARecord; or it is of a segment of the journal, and has no offset
                     raise NoSource(
-                        f"A line of {source} is no record, which is {FORM}: {line[:SHOWN]}… Nothing is loaded."
+                        f"Invalid line in {source}: expected {FORM}, found {line[:SHOWN]}… Nothing was loaded."
                     ) from None
                 yield {"key": record.key, "value": record.value, "timestamp": record.ts, "offset": offset}
 

@@ -19,8 +19,8 @@ from sigla.upkeep import importing
 from sigla.upkeep.importing import CONFLICTING, IMPORTED, SKIPPED, Group, Outcome, Placed, Report, TargetOf
 
 REMARK: Final = "remark"
-OTHER_MEANING: Final = "its id means something else here"
-REBOUND: Final = "its id means something else in that context"
+OTHER_MEANING: Final = "its id belongs to another schema here"
+REBOUND: Final = "its id belongs to another schema in that context"
 
 Unit = TypeVar("Unit")
 

@@ -3,8 +3,8 @@
     spark-submit pipelines/scrub/job.py --bucket NAME --table NAME --out s3://…/scrub --export s3://…/AWSDynamoDB/…/data
     spark-submit pipelines/scrub/job.py --data ./data --out ./scrub --fix COUNTER_BEHIND
 
-Kinds of flaws, what finds them and what puts them right are those of `sigla.upkeep.flaws` and `.scrub`. 0: nothing is
-wrong that needs anybody. 1: something is, or a store fell silent, which a sentence says. 2: misused.
+Kinds of flaws, what finds them and what puts them right are those of `sigla.upkeep.flaws` and `.scrub`. 0: nothing
+needs attention. 1: something does, or a store does not answer, as a sentence says. 2: misused.
 """
 
 import argparse

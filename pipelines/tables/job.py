@@ -39,7 +39,9 @@ def main(argv: Sequence[str]) -> int:
     """0: printed. 1: a store does not answer. 2: there is no such table, or no such way."""
     asked = _parser().parse_args(argv)
     own = {**OWN, UnknownTable: MISUSED, CannotAttach: MISUSED}
-    return exit_status_of(lambda: _print_or_unheard(lambda: _printed(asked)), own, again="Start it again when it does.")
+    return exit_status_of(
+        lambda: _print_or_unheard(lambda: _printed(asked)), own, again="Start the job again when it does."
+    )
 
 
 def _print_or_unheard(printed: Callable[[], int]) -> int:
@@ -75,7 +77,7 @@ def _print_tables(asked: argparse.Namespace, found: Sequence[TableFacts], catalo
     elif chosen:
         print(page.listing(chosen))
     else:
-        print("There are no tables yet: nothing was landed.", file=sys.stderr)
+        print("Found no tables: nothing has been landed yet.", file=sys.stderr)
     return 0
 
 
@@ -87,7 +89,7 @@ def _table_called(found: Sequence[TableFacts], called: str) -> TableFacts:
     for each in found:
         if called == each.name:
             return each
-    known = ", ".join(each.table for each in found) or "none, nothing was landed"
+    known = ", ".join(each.table for each in found) or "none yet, nothing has been landed"
     raise UnknownTable(f"Unknown table {called}. Tables: {known}.")
 
 

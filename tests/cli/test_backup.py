@@ -70,7 +70,7 @@ def flaws(data: Path, capsys: Captured, *fixes: str) -> str:
 def assert_sound(copy: Path, capsys: Captured) -> None:
     assert "critical" not in flaws(copy, capsys)
     flaws(copy, capsys, *FIXES)
-    assert flaws(copy, capsys).endswith("Bodies, catalog and journal say the same.\n")
+    assert flaws(copy, capsys).endswith("Bodies, catalog and journal agree.\n")
     with EmbeddedStore(copy) as store:
         registry = Registry(store.catalog, store.bodies, SystemClock())
         before = {key: store.bodies.get(key).schema for key in store.inventory.bodies()}

@@ -140,7 +140,7 @@ def test_where_nothing_comes_in_there_is_no_record(
 ) -> None:
     """As in `sigla explain - <&-`, and where standard input is for writing."""
     monkeypatch.setattr(sys, "stdin", None)
-    assert "There is no standard input" in misused(capsys, "-", "--data", data)
+    assert "Standard input is closed" in misused(capsys, "-", "--data", data)
     with io.TextIOWrapper(io.BufferedReader(io.FileIO(os.open(os.devnull, os.O_WRONLY)))) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
         said = misused(capsys, "-", "--data", data)
@@ -346,8 +346,8 @@ def test_a_bucket_alone_says_what_an_id_means(data: str, capsys: Captured, monke
 
 
 def test_what_is_asked_wrongly_is_told_in_a_sentence(data: str, tmp_path: Path, capsys: Captured) -> None:
-    assert "Say which record" in misused(capsys)
-    assert "Say which record" in misused(capsys, "00", "--topic", "t")
+    assert "The record is missing" in misused(capsys)
+    assert "The record is missing" in misused(capsys, "00", "--topic", "t")
     assert "--brokers" in misused(capsys, "--topic", "t")
     assert "--brokers" in misused(capsys, "--topic", "t", "--offset", "-1", "--brokers", "b")
     assert "neither a file nor hex nor base64" in misused(capsys, "what is this?")
@@ -381,4 +381,4 @@ def test_a_context_has_its_dot(capsys: Captured) -> None:
     with pytest.raises(SystemExit) as refused:
         main(["explain", "00", "--context", "blue"])
     assert refused.value.code == 2
-    assert "a context begins with a dot: .blue" in capsys.readouterr().err
+    assert "a context begins with a dot, so write .blue" in capsys.readouterr().err

@@ -58,7 +58,7 @@ def test_each_context_tells_how_many_ids_it_has_left(data: str, capsys: Captured
 
 def test_a_context_without_ids_goes_on_where_it_is_told_to(data: str, capsys: Captured) -> None:
     assert main(["ids", "--context", ".eu", "--continue-after", "1", "--data", data]) == 0
-    assert capsys.readouterr().out == f"New ids of context .eu go on with 2; before it was {LAST + 1}.\n"
+    assert capsys.readouterr().out == f"New ids of context .eu continue with 2; before it was {LAST + 1}.\n"
     assert main(["ids", "--context", ".eu", "--continue-after", "99", "--data", data, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"context": ".eu", "before": 1, "next": 100}
     assert next_ids(data, ":.eu:b") == 100
@@ -73,7 +73,7 @@ def test_numbering_does_not_go_on_among_ids_that_mean_something(
     assert main(["ids", *arguments, *after, "--data", data]) == 1
     told = capsys.readouterr().err
     assert told.startswith(f"sigla: Id {2 if not after else LAST} of context ")
-    assert told.endswith("have to be free: choose another number.\n")
+    assert told.endswith("must be free: choose another number.\n")
     assert main(["ids", "--data", data, "--json"]) == 0
     assert [row["highest"] for row in json.loads(capsys.readouterr().out)] == [2, LAST]
 

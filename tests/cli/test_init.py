@@ -94,7 +94,7 @@ def test_what_is_no_identity_is_told_and_replaced_by_who_means_it(
     (told,) = capsys.readouterr().err.splitlines()
     assert told == (
         f"sigla: The bucket {BUCKET} has something else in the place of an identity: what it belongs to cannot be "
-        "told. Nothing was written; name the right ones, or add --i-mean-it if that is meant."
+        "told. Nothing was written; name the right ones, or add --i-mean-it if you mean it."
     )
     assert init(account.place(table), OURS, "--i-mean-it") == 0
     assert init(account.place(table)) == 0
@@ -135,7 +135,7 @@ def test_a_registry_of_an_earlier_release_is_claimed_as_it_stands(
     assert main(["scrub", *account.place(table)]) == 0, "without an identity nothing is wrong"
     assert init(account.place(table)) == 0
     assert main(["scrub", *account.place(table)]) == 0
-    assert capsys.readouterr().out.endswith("Bodies, catalog and journal say the same.\n")
+    assert capsys.readouterr().out.endswith("Bodies, catalog and journal agree.\n")
 
 
 def test_a_table_of_a_moment_before_its_identity_is_claimed_again(account: Account, dump: str) -> None:

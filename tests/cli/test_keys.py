@@ -112,7 +112,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(data: str, capsys: Capture
     assert main(["keys", "revoke", "nobody", "--data", data]) == 1
     told = capsys.readouterr().err
     assert "already" in told
-    assert "no key nobody" in told
+    assert "Unknown key nobody" in told
 
 
 def test_a_directory_that_is_none_is_refused_in_a_sentence(tmp_path: Path, capsys: Captured) -> None:
@@ -172,7 +172,7 @@ def test_a_key_for_a_registry_in_aws_is_made_in_its_bucket(monkeypatch: pytest.M
         assert [each["Key"] for each in listed] == ["default/keys/deployer"]
         assert main(["keys", "revoke", "deployer", "--bucket", BUCKET]) == 0
         assert main(["keys", "revoke", "deployer", "--bucket", BUCKET]) == 1
-        assert f"There is no key deployer in the bucket {BUCKET}" in capsys.readouterr().err
+        assert f"Unknown key deployer in the bucket {BUCKET}" in capsys.readouterr().err
 
 
 def test_a_bucket_that_is_not_there_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
@@ -188,7 +188,7 @@ def test_a_bucket_that_is_not_there_is_told_in_a_sentence(monkeypatch: pytest.Mo
 def test_who_lists_the_keys_of_a_directory_that_is_not_there_is_told_so(data: str, capsys: Captured) -> None:
     """A typing error in --data looked like a registry without keys."""
     assert main(["keys", "list", "--data", data]) == 0
-    assert capsys.readouterr().err == f"sigla: There is no directory {data}, so it has no keys.\n"
+    assert capsys.readouterr().err == f"sigla: Directory not found: {data}, so it has no keys.\n"
 
 
 def test_a_file_that_is_no_directory_is_told_in_plain_words(tmp_path: Path, capsys: Captured) -> None:

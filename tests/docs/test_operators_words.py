@@ -59,17 +59,17 @@ def test_words_are_explained_once() -> None:
 
 SAID = {
     "No stage file: ": "stage_files.py",
-    "There is no stage file ": "stage_files.py",
+    "Stage file not found: ": "stage_files.py",
     "identity is missing; ": "stage_files.py",
-    "identity is that of the examples; ": "stage_files.py",
-    "only the stage file says where the data is ": "stage_files.py",
+    "identity is the one of the examples; ": "stage_files.py",
+    "the place of the data and the addresses of clients belong in the ": "stage_files.py",
     "No region: ": "accounts.py",
-    "CloudFormation does not tell of ": "accounts.py",
-    "AWS does not tell whose credentials these are: ": "accounts.py",
+    "CloudFormation did not describe ": "accounts.py",
+    "AWS did not identify these credentials: ": "accounts.py",
     "Nothing was deployed: the stack ": "deploy.py",
     "would point elsewhere.": "deploy.py",
-    "wait until that is over": "deploy.py",
-    "The stack is deployed, and writes nothing before its data has the identity: ": "deploy.py",
+    "wait until this has ended": "deploy.py",
+    "The stack is deployed, but accepts no writes before its data has the identity: ": "deploy.py",
 }
 """Sentences of `make deploy`, and where they are made."""
 

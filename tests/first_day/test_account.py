@@ -44,7 +44,7 @@ def test_what_the_buckets_own_policy_refuses_is_well(aws: Aws, check: Callable[.
 def test_what_the_bucket_lets_through_fails(aws: Aws, check: Callable[..., str], method: str) -> None:
     """A body could be replaced, or go: then an id means nothing, or something else."""
     aws.says("s3", method, {})
-    with pytest.raises(Failed, match=r"was put without If-None-Match|a delete was let through"):
+    with pytest.raises(Failed, match=r"was put without If-None-Match|the bucket allowed a delete"):
         ask(check, aws)
 
 
@@ -60,7 +60,7 @@ def test_a_bucket_that_answers_without_tls_fails(aws: Aws, monkeypatch: pytest.M
     """What it holds could be read on the way."""
     monkeypatch.setattr(account, "_old_tls", lambda host: f"asked {host}")
     aws.refuses("s3", "list_objects_v2", "AccessDenied", EXPLICIT.format("s3:ListBucket"))
-    assert ask(account.tls_is_new, aws) == "not without TLS, and asked sigla-bodies.s3.us-east-1.amazonaws.com"
+    assert ask(account.tls_is_new, aws) == "refused without TLS, and asked sigla-bodies.s3.us-east-1.amazonaws.com"
     aws.says("s3", "list_objects_v2", {"Contents": []})
     with pytest.raises(Failed, match="without TLS"):
         ask(account.tls_is_new, aws)
@@ -105,9 +105,9 @@ OURS, ANOTHER = "0" * 31 + "1", "0" * 31 + "2"
     "given, row, mark, said",
     [
         (OURS, OURS, OURS, ""),
-        ("", OURS, OURS, "given no identity"),
-        (OURS, "", OURS, "the table bears none, and not"),
-        (OURS, OURS, ANOTHER, f"the bucket bears {ANOTHER}, and not {OURS}"),
+        ("", OURS, OURS, "the functions have no identity"),
+        (OURS, "", OURS, r"but the table has the identity \(none\)"),
+        (OURS, OURS, ANOTHER, f"expected the identity {OURS}, but the bucket has the identity {ANOTHER}"),
     ],
 )
 def test_a_table_or_a_bucket_of_another_deployment_fails(aws: Aws, given: str, row: str, mark: str, said: str) -> None:
@@ -146,7 +146,7 @@ RETRY = {"gatewayresponse.header.Retry-After": "'5'"}
     "told, said",
     [
         ({"statusCode": "503", "responseParameters": RETRY}, ""),
-        ({"statusCode": "502", "responseParameters": RETRY}, "would say 502"),
+        ({"statusCode": "502", "responseParameters": RETRY}, "would answer 502"),
         ({"statusCode": "503"}, "no Retry-After"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_gateway_that_would_say_something_else_than_503_fails(aws: Aws, told: 
     expected = {"restApiId": "abc123", "responseType": "INTEGRATION_FAILURE"}
     aws.says("apigateway", "get_gateway_response", told, expected)
     if not said:
-        assert "a function would have to fail" in ask(account.failing_functions_are_503, aws)
+        assert "needs a function that fails" in ask(account.failing_functions_are_503, aws)
         return
     with pytest.raises(Failed, match=said):
         ask(account.failing_functions_are_503, aws)
@@ -174,7 +174,7 @@ def function(state: str = "Active", applies: str = "PublishedVersions", status: 
     [
         (function(), ""),
         (function(state="Inactive"), "zone-function is Inactive"),
-        (function(status="Off"), "no snapshot behind ZoneFunctionUse1Az1"),
+        (function(status="Off"), "no snapshot of ZoneFunctionUse1Az1"),
     ],
 )
 def test_a_version_without_an_active_snapshot_fails(aws: Aws, second: Mapping[str, Any], said: str) -> None:
@@ -219,7 +219,7 @@ def test_a_zone_tells_how_long_its_ring_takes(aws: Aws) -> None:
     "first, said",
     [
         (told(runs_in="use1-az6"), "use1-az1 runs in use1-az6"),
-        (told(runs_in=None), "a place that it cannot tell"),
+        (told(runs_in=None), "an unknown zone"),
         (told(failure="a:6379 did not answer in time"), "use1-az1: a:6379 did not answer in time"),
         ({"errorMessage": "no module"}, "zone-function answers"),
     ],
@@ -335,7 +335,7 @@ WELL = {"id": "use1-az1", "name": "us-east-1a", "url": "https://a/", "healthy": 
     "zones, said",
     [
         ([WELL], ""),
-        ([], "the stack has 1 zones, and GET /zones tells"),
+        ([], "the stack has 1 zones, but GET /zones lists"),
         ([WELL | {"healthy": False, "reason": "its function fails"}], "its function fails"),
         ([WELL | {"reason": "it runs in use1-az6"}], "use1-az1: it runs in use1-az6"),
     ],

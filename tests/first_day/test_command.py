@@ -32,7 +32,7 @@ def test_a_registry_that_is_well_is_told_so_and_left_as_it_was(
     assert status == 0, said
     assert f"url        {registry.url} (a server)" in said
     assert "pass  url       a subject's name arrives as it was sent: 16 names" in said
-    assert "  -   account   no alarm rings: not asked, only a stack can be asked" in said
+    assert "  -   account   no alarm rings: not asked, it needs a stack" in said
     assert re.search(r"^url +reads by id +8 +\d+ +\d+ +\d+$", said, re.MULTILINE)
     assert re.search(r"^12 passed, 0 failed, \d+ not asked\.$", said, re.MULTILINE)
     assert held(registry) == before
@@ -44,7 +44,7 @@ def test_a_registry_that_is_not_well_ends_with_1(registry: Door, capsys: pytest.
     with crooked(registry, Crook(answer=lambda _, told: told.without("etag"))) as door:
         assert first_day.main(["--url", door.url, "--user", door.key, "--samples", "4"]) == 1
     said = capsys.readouterr().out
-    assert "FAIL  url       who has an answer already is told so with 304: the answer has no ETag" in said
+    assert "FAIL  url       a client that has the answer already gets 304: the answer has no ETag" in said
     assert "11 passed, 1 failed" in said
     assert held(registry) == before
 
@@ -126,9 +126,9 @@ def test_every_door_that_the_stack_tells_of_is_asked(
         (["--url", "http://127.0.0.1:1", "--user", "admin"], "Invalid key: expected its name and its secret"),
         (
             ["--stage", "nowhere"],
-            "There is no stage file stages/nowhere.toml: `make stage NAME=nowhere` writes that of a new",
+            "Stage file not found: stages/nowhere.toml: `make stage NAME=nowhere` writes a new",
         ),
-        (["--localstack", "1"], "make localstack brings one up"),
+        (["--localstack", "1"], "start one with make localstack"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_a_sentence(

@@ -102,5 +102,5 @@ def test_a_job_that_fails_is_told_with_its_reason(aws: Aws) -> None:
 def test_a_job_without_a_log_fails(aws: Aws) -> None:
     """What landing counts is counted from its lines: no log, no alarm."""
     job(aws, "SUCCESS", stream="applications/app1/jobs/another/SPARK_DRIVER/stdout")
-    with pytest.raises(Failed, match="has written nothing into /sigla/jobs"):
+    with pytest.raises(Failed, match="has written nothing to /sigla/jobs"):
         ask(aws)

@@ -57,7 +57,7 @@ def test_the_account_tells_of_a_stack_or_says_why_not() -> None:
     with pytest.raises(Unreachable) as forbidden:
         Aws(REGION).stack("secret")
     assert str(forbidden.value).startswith(
-        "CloudFormation does not tell of the stack secret: An error occurred (AccessD"
+        "CloudFormation did not describe the stack secret: An error occurred (AccessD"
     )
     assert "\n" not in str(forbidden.value)
 
@@ -81,7 +81,7 @@ def test_the_account_is_that_of_the_credentials(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-    with pytest.raises(Unreachable, match="AWS does not tell whose credentials these are: Unable to locate"):
+    with pytest.raises(Unreachable, match="AWS did not identify these credentials: Unable to locate"):
         Aws(REGION).number()
 
 
@@ -161,7 +161,7 @@ def test_an_answer_that_is_not_of_aws_is_a_sentence(monkeypatch: pytest.MonkeyPa
     with answering(lambda _: page, lambda _: page) as endpoint:
         for service in ("CLOUDFORMATION", "STS"):
             monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", endpoint)
-        with pytest.raises(Unreachable, match="AWS does not tell whose credentials these are: Unable to parse"):
+        with pytest.raises(Unreachable, match="AWS did not identify these credentials: Unable to parse"):
             Aws(REGION).number()
-        with pytest.raises(Unreachable, match="CloudFormation does not tell of the stack x: Unable to parse"):
+        with pytest.raises(Unreachable, match="CloudFormation did not describe the stack x: Unable to parse"):
             Aws(REGION).stack("x")

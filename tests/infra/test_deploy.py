@@ -113,7 +113,10 @@ def test_a_new_stack_is_announced_before_it_is_made(stage: Stage) -> None:
     name = stage.deployment.settings.registry_name
     place = f"account 111122223333, region {REGION}"
     assert told == [
-        f"There is no stack registry in {place}: it will be a new one, of the registry {name}, which begins empty."
+        (
+            f"The stack registry does not exist in {place}: it will be created for the registry {name}, which will be "
+            "empty."
+        )
     ]
     stage.cloud.stacks = stage.cloud.afterwards
     stage.run(tell=told.append)
@@ -130,7 +133,7 @@ def test_nothing_is_deployed_where_data_would_move_unless_it_is_meant(stage: Sta
     assert str(refused.value).splitlines() == [
         "Nothing was deployed: the stack registry would point elsewhere.",
         f"  registry_name would change from 'orders' to '{stage.deployment.settings.registry_name}'.",
-        "Correct stages/prod.toml; or, if that is meant: make deploy STAGE=prod ARGS=--i-mean-it",
+        "Correct stages/prod.toml; or, if you mean it: make deploy STAGE=prod ARGS=--i-mean-it",
     ]
     assert not stage.asked
     stage.run(meant=True)
@@ -143,7 +146,7 @@ def test_a_registry_that_is_renamed_does_not_begin_anew_unseen(stage: Stage) -> 
     stage.cloud.stacks = {"sigla-orders": old}
     with pytest.raises(NotDeployed) as refused:
         stage.run()
-    sentence = "  The stack sigla-orders has this identity and stays; registry would begin beside it, empty."
+    sentence = "  The stack sigla-orders has this identity already; registry would be a second, empty one."
     assert sentence in str(refused.value).splitlines()
     assert not stage.asked
     stage.run(meant=True)
@@ -154,7 +157,7 @@ def test_a_stack_that_was_destroyed_comes_back_with_its_data_or_not_unseen(stage
     """What it stored was kept: a new stack without it would count ids from 1 again, perhaps behind the same name."""
     outputs = {**stage.cloud.afterwards["registry"].outputs, "BucketName": "kept", "TableName": "catalog"}
     stage.cloud.stacks = {"deleted": Stack("DELETE_COMPLETE", outputs, "registry")}
-    with pytest.raises(NotDeployed, match="what it stored was kept: bucket_name was 'kept', table_name 'catalog'"):
+    with pytest.raises(NotDeployed, match="its data was kept: bucket_name was 'kept', table_name 'catalog'"):
         stage.run()
     named = replace(stage.deployment.settings, bucket_name="kept", table_name="catalog", table_stream_arn=STREAM)
     stage.run(settings=named)
@@ -169,7 +172,7 @@ def test_a_stack_that_was_destroyed_comes_back_with_its_data_or_not_unseen(stage
             "The stack registry is ROLLBACK_COMPLETE: docs/deploy.md#a-first-deployment-that-failed.",
         ),
         ("DELETE_FAILED", "The stack registry is DELETE_FAILED: docs/deploy.md#when-it-does-not-deploy."),
-        ("UPDATE_IN_PROGRESS", "The stack registry is UPDATE_IN_PROGRESS: wait until that is over."),
+        ("UPDATE_IN_PROGRESS", "The stack registry is UPDATE_IN_PROGRESS: wait until this has ended."),
     ],
 )
 def test_onto_what_cannot_be_deployed_nothing_is(stage: Stage, status: str, sentence: str) -> None:
@@ -191,7 +194,7 @@ def test_an_option_that_would_deploy_something_else_is_refused(
     with pytest.raises(SystemExit) as ended:
         deploy.main()
     assert ended.value.code == 2
-    assert "what is compared must be what CDK deploys" in capsys.readouterr().err
+    assert "CDK must deploy the settings that were checked" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--no-execute", "--execute=false", "--method=prepare-change-set", "-m", "--help"])
@@ -200,7 +203,7 @@ def test_an_option_that_deploys_nothing_is_refused(option: str, capsys: pytest.C
     with pytest.raises(SystemExit) as ended:
         deploy.asked(["prod", "--", option])
     assert ended.value.code == 2
-    assert f"{option}: nothing would be deployed" in capsys.readouterr().err
+    assert f"{option} would deploy nothing" in capsys.readouterr().err
 
 
 def test_the_stage_file_that_is_compared_is_the_one_that_is_deployed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,13 +211,13 @@ def test_the_stage_file_that_is_compared_is_the_one_that_is_deployed(capsys: pyt
     with pytest.raises(SystemExit) as ended:
         deploy.asked(["prod", "-c", "stage_file=stages/other.toml"])
     assert ended.value.code == 2
-    assert "-c stage_file: the name says which stage file; prod is stages/prod.toml." in capsys.readouterr().err
+    assert "-c stage_file cannot be set here: the stage prod always uses stages/prod.toml." in capsys.readouterr().err
 
 
 def test_a_stage_that_keeps_nothing_is_not_deployed_to_an_account(stage: Stage) -> None:
     """One word in the file would take the protection off bucket and table: the next teardown would remove them."""
     local = Settings(stage="local", identity=IDENTITY)
-    with pytest.raises(NotDeployed, match=r'says stage = "local", with which nothing that is stored is kept'):
+    with pytest.raises(NotDeployed, match=r'has stage = "local", which keeps no data'):
         stage.run(settings=local, meant=True)
     assert not stage.asked
 
@@ -231,7 +234,7 @@ def interruptible() -> Iterator[None]:
 def test_ctrl_c_says_what_goes_on_and_what_to_do(stage: Stage, tmp_path: Path) -> None:
     """CloudFormation does not hear it; and until the identity is there writes are refused."""
     (tmp_path / "bin" / "npx").write_text("#!/bin/sh\nsleep 0.2\nkill -INT $PPID\nsleep 0.2\n")
-    with pytest.raises(NotDeployed, match="when that is over, make deploy STAGE=prod again") as interrupted:
+    with pytest.raises(NotDeployed, match="ended, run make deploy STAGE=prod again") as interrupted:
         stage.run()
     assert interrupted.value.status == 130
 
@@ -278,7 +281,7 @@ def test_a_name_without_a_stack_is_a_first_deployment(stage: Stage) -> None:
 
 def test_what_cdk_refuses_is_not_claimed(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "bin" / "npx").write_text("#!/bin/sh\nexit 1\n")
-    with pytest.raises(NotDeployed, match="CDK did not deploy registry; its reasons are above"):
+    with pytest.raises(NotDeployed, match="CDK did not deploy registry; see its output above"):
         stage.run()
     with pytest.raises(NotDeployed, match="`make setup` brings it"):
         stage.run(environ={"PATH": str(tmp_path)})
@@ -314,8 +317,8 @@ def test_a_ring_that_would_have_to_move_is_refused_before_cloudformation_fails_h
 @pytest.mark.parametrize(
     "where, told",
     [
-        ({"account": "444455556666"}, "the account 444455556666, and this environment for 111122223333."),
-        ({"region": "eu-north-1"}, f"the region eu-north-1, and this environment for {REGION}."),
+        ({"account": "444455556666"}, "the account 444455556666, but this environment uses 111122223333."),
+        ({"region": "eu-north-1"}, f"the region eu-north-1, but this environment uses {REGION}."),
     ],
 )
 def test_a_stage_is_deployed_to_its_own_account_and_region_alone(
@@ -324,7 +327,7 @@ def test_a_stage_is_deployed_to_its_own_account_and_region_alone(
     """There is no such stack elsewhere: it would look like a first deployment, and begin the registry anew, empty."""
     with pytest.raises(NotDeployed) as refused:
         stage.run(settings=replace(stage.deployment.settings, **where), meant=True)
-    sentence = "AWS_PROFILE chooses credentials, AWS_REGION a region; or correct the file."
+    sentence = "Set AWS_PROFILE or AWS_REGION, or correct the file."
     assert str(refused.value) == f"Nothing was deployed: stages/prod.toml is for {told} {sentence}"
     assert refused.value.status == 2
     assert not stage.asked
@@ -334,7 +337,7 @@ def test_a_stage_is_deployed_to_its_own_account_and_region_alone(
 
 def test_zones_of_another_region_than_the_environments_are_refused(stage: Stage) -> None:
     """The file may name no region, and then the environment is the first to know it."""
-    with pytest.raises(InvalidSetting, match=r"^zones must be of region: "):
+    with pytest.raises(InvalidSetting, match=r"^zones must be in region: "):
         stage.run(settings=replace(stage.deployment.settings, zones="euw1-az1"))
     assert not stage.asked
 

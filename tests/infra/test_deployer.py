@@ -282,8 +282,8 @@ def test_the_command_prints_it(besides: str) -> None:
 @pytest.mark.parametrize(
     "words, told",
     [
-        (["--stage-file", "stages/nowhere.toml"], "There is no stage file stages/nowhere.toml"),
-        (["--key", "sigla"], "There is no key: name a stage file that has platform.key_arn."),
+        (["--stage-file", "stages/nowhere.toml"], "Stage file not found: stages/nowhere.toml"),
+        (["--key", "sigla"], "The key is missing: name a stage file with platform.key_arn."),
     ],
 )
 def test_a_policy_that_cannot_be_is_refused_in_a_sentence(words: list[str], told: str) -> None:

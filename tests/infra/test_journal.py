@@ -90,7 +90,7 @@ def test_a_table_that_is_given_comes_with_its_stream(other: Template) -> None:
     assert "/stream/" in only(other, STREAM)["EventSourceArn"]
     with pytest.raises(InvalidSetting, match=r"^table_name needs table_stream_arn, .*journal\.stream=false\.$"):
         Settings(table_name="kept-catalog")
-    with pytest.raises(InvalidSetting, match=r"^table_stream_arn is of the table that table_name names"):
+    with pytest.raises(InvalidSetting, match=r"^table_stream_arn needs table_name: give both"):
         Settings(table_stream_arn="arn:aws:dynamodb:eu-west-1:111122223333:table/kept-catalog/stream/1")
 
 

@@ -203,4 +203,4 @@ def test_a_processor_that_there_is_not_is_told_in_a_sentence() -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.endswith("Lambda has no processor called sparc; it has arm64 and x86_64\n")
+    assert done.stderr.endswith("Unknown architecture sparc. Valid architectures: arm64, x86_64\n")

@@ -38,9 +38,9 @@ def test_every_setting_is_documented_with_its_default() -> None:
 def test_a_setting_with_a_typo_is_refused_by_name() -> None:
     """It must not become a default; what CDK keeps in the context is not ours to judge."""
     assert Settings.read({"@aws-cdk/core:anything": True, "aws:cdk:x": 1}) == Settings()
-    with pytest.raises(InvalidSetting, match=r"^registry_nam: no such setting; the settings are stage, .*\.$"):
+    with pytest.raises(InvalidSetting, match=r"^Unknown setting registry_nam\. Valid settings: stage, .*\.$"):
         Settings.read({"registry_nam": "payments"})
-    with pytest.raises(InvalidSetting, match=r"^front_door\.function_urls: no such setting"):
+    with pytest.raises(InvalidSetting, match=r"^Unknown setting front_door\.function_urls\. "):
         Settings.read({"front_door.function_urls": "true"})
 
 
@@ -179,7 +179,7 @@ def test_zones_of_another_region_are_refused(region: str, zone: str) -> None:
     assert zone.startswith(zones_prefix(region))
     Settings(region=region, zones=zone)
     Settings(zones=zone)
-    with pytest.raises(InvalidSetting, match=r"^zones must be of region: "):
+    with pytest.raises(InvalidSetting, match=r"^zones must be in region: "):
         Settings(region="eu-west-1", zones=zone)
     Settings(region="eusc-de-east-1", zones=zone)  # nobody told us what its zones are called
 
@@ -201,7 +201,7 @@ def test_private_doors_need_zones_a_name_and_a_certificate() -> None:
     door = FrontDoor(private_zonal=True, private_domain="sr.example.com", private_certificate_arn="arn:aws:acm:…")
     assert Settings(zones="use1-az1", front_door=door).private_doors
     assert not Settings(zones="use1-az1", front_door=door, stage="local").private_doors
-    with pytest.raises(InvalidSetting, match="say which in zones"):
+    with pytest.raises(InvalidSetting, match="private_zonal needs zones: set zones"):
         Settings(front_door=door)
     for lacking in ("private_zonal", "private_domain", "private_certificate_arn"):
         with pytest.raises(InvalidSetting, match=r"private_zonal needs"):
@@ -215,13 +215,13 @@ DOOR = {
     "front_door.private_certificate_arn": "arn:aws:acm:us-east-1:111122223333:certificate/2",
 }
 CLOSED = DOOR | {"front_door.zone_urls": False, "front_door.public": False}
-NOTHING_PUBLIC = "front_door.public=false leaves no place for front_door.function_url and front_door.domain_name."
+NOTHING_PUBLIC = "front_door.public=false excludes front_door.function_url and front_door.domain_name."
 BEHIND = {
     "zones": "use1-az1",
     "front_door.private_zonal": True,
     "front_door.private_endpoints": "use1-az1:vpce-0a",
 }
-GUARDED = "front_door.waf_requests_per_5_minutes guards the public REST API: it must be 0 with front_door.public=false."
+GUARDED = "front_door.waf_requests_per_5_minutes must be 0 with front_door.public=false: it guards the public REST API."
 THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "use1-az1:subnet-0a"}
 
 
@@ -230,11 +230,11 @@ THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "us
     [
         (
             {"zones": "use1-az1", "front_door.zone_urls": False},
-            "front_door.zone_urls=false leaves zones their private doors alone: it needs front_door.private_zonal.",
+            "front_door.zone_urls=false needs front_door.private_zonal: else zones would have no door.",
         ),
         (
             DOOR | {"front_door.public": False},
-            "front_door.public=false leaves nothing public: it needs front_door.zone_urls=false.",
+            "front_door.public=false needs front_door.zone_urls=false, because those URLs are public.",
         ),
         (
             CLOSED | {"front_door.function_url": True},
@@ -250,27 +250,30 @@ THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "us
         ),
         (
             {"network.subnets": "use1-az1:subnet-0a", "zones": "use1-az1"},
-            "network.subnets needs network.vpc_id, the VPC that they are parts of.",
+            "network.subnets needs network.vpc_id, the VPC of these subnets.",
         ),
-        (THERE | {"zones": ""}, "network.subnets names one subnet for each of zones, and no other."),
-        (THERE | {"zones": "use1-az1,use1-az2"}, "network.subnets names one subnet for each of zones, and no other."),
+        (THERE | {"zones": ""}, "network.subnets must name exactly one subnet for each of zones."),
+        (THERE | {"zones": "use1-az1,use1-az2"}, "network.subnets must name exactly one subnet for each of zones."),
         (
             THERE | DOOR,
-            "network.subnets leaves network.cidr without a meaning: say in front_door.private_clients who may come in.",
+            "network.subnets replaces network.cidr: set front_door.private_clients, the networks of the clients.",
         ),
         (
             {"zones": "use1-az1", "front_door.private_endpoints": "use1-az1:vpce-0a"},
-            "front_door.private_endpoints lead into private doors: they need front_door.private_zonal.",
+            "front_door.private_endpoints needs front_door.private_zonal.",
         ),
         (
             DOOR | {"front_door.private_endpoints": "use1-az1:vpce-0a"},
-            "front_door.private_endpoints have names already: leave out front_door.private_domain and its certificate.",
+            (
+                "front_door.private_endpoints excludes front_door.private_domain and its certificate: endpoints have "
+                "names."
+            ),
         ),
         (
             BEHIND | {"zones": "use1-az1,use1-az2"},
-            "front_door.private_endpoints names one endpoint for each of zones, and no other.",
+            "front_door.private_endpoints must name exactly one endpoint for each of zones.",
         ),
-        (THERE | {"stage": "local"}, "network.subnets are in AWS: leave it empty where stage is local."),
+        (THERE | {"stage": "local"}, "network.subnets needs AWS: leave it empty where stage is local."),
     ],
 )
 def test_doors_and_networks_that_cannot_be_are_refused_in_a_sentence(given: dict[str, object], sentence: str) -> None:
@@ -316,7 +319,7 @@ def test_on_localstack_public_doors_stay() -> None:
 def test_the_name_of_a_stack_with_zones_fits_into_that_of_a_rings_user() -> None:
     """Which has forty letters at most, the zone's id among them."""
     assert not Settings(stack_name="x" * 100).zone_ids
-    with pytest.raises(InvalidSetting, match="stack_name must be 27 letters at most"):
+    with pytest.raises(InvalidSetting, match="stack_name must have 27 letters at most"):
         Settings(stack_name="x" * 28, zones="use1-az1")
 
 
@@ -335,11 +338,11 @@ def test_every_level_can_be_the_default(level: str) -> None:
 @pytest.mark.parametrize(
     "given, told",
     [
-        ("nonsense=1", "nonsense: no such setting"),
-        ("local", "local: no setting; one is written as in -c stage=local"),
-        ("table_name=other", "table_name: only the stage file says where the data is"),
-        ("stage_file=nowhere.toml", "There is no stage file nowhere.toml"),
-        ("bucket_name=My_Bucket", "bucket_name"),
+        ("nonsense=1", "Unknown setting nonsense. Valid settings: "),
+        ("local", "Invalid setting 'local': expected NAME=VALUE, as in -c stage=local"),
+        ("table_name=other", "-c cannot set table_name: the place of the data"),
+        ("stage_file=nowhere.toml", "Stage file not found: nowhere.toml"),
+        ("bucket_name=My_Bucket", "-c cannot set bucket_name: "),
     ],
 )
 @pytest.mark.usefixtures("cdk")

@@ -49,7 +49,7 @@ def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.Mo
     content = path_of("prod").read_text()
     assert written(monkeypatch, "prod") == 2
     assert path_of("prod").read_text() == content
-    assert "stages/prod.toml is there already, and stays as it is" in capsys.readouterr().err
+    assert "stages/prod.toml exists already and is not changed" in capsys.readouterr().err
     assert written(monkeypatch, "dev") == 0
     assert settings_of({"stage_file": str(path_of("dev"))}).identity != settings.identity
 
@@ -59,11 +59,11 @@ def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.Mo
     "arguments, told",
     [
         (("../prod",), "Invalid name of a stage '../prod':"),
-        (("prod", "-c", "zone=use1-az1"), "zone: no such setting;"),
+        (("prod", "-c", "zone=use1-az1"), "Unknown setting zone. "),
         (("prod", "-c", "zones=us-east-1a"), "zones is 'us-east-1a';"),
-        (("prod", "-c", "zones"), "zones: no setting; one is written as in"),
+        (("prod", "-c", "zones"), "Invalid setting 'zones': expected NAME=VALUE"),
         (("prod", "-c", "identity=prod"), "identity is 'prod';"),
-        (("prod", "-c", "stage=local"), "stage: `make stage` is for AWS;"),
+        (("prod", "-c", "stage=local"), "`make stage` is for AWS only: "),
         (("x" * 300,), f"Invalid name of a stage '{'x' * 300}':"),
         (("My_Prod",), "registry_name is 'my_prod';"),
     ],
@@ -101,7 +101,7 @@ def test_it_says_why_a_file_cannot_be_written(monkeypatch: pytest.MonkeyPatch, c
     Path("stages").mkdir()
     path_of("prod").symlink_to("nowhere")
     assert written(monkeypatch, "prod") == 2
-    assert "stages/prod.toml is there already, and stays as it is" in capsys.readouterr().err
+    assert "stages/prod.toml exists already and is not changed" in capsys.readouterr().err
 
 
 def test_it_asks_again_what_was_answered_wrongly(capsys: Captured) -> None:
@@ -174,7 +174,7 @@ def test_zones_of_another_region_are_asked_for_again(capsys: Captured) -> None:
     found = {"account": "111122223333", "region": "eu-west-1"}
     settings = stage.chosen("prod", {}, lambda _: next(answers, ""), found)
     assert settings.zones == "euw1-az1"
-    assert capsys.readouterr().err.startswith("zones must be of region:")
+    assert capsys.readouterr().err.startswith("zones must be in region:")
 
 
 def test_without_credentials_it_offers_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,8 @@ def test_tables_mirror_the_names_of_settings(write: Write) -> None:
 @pytest.mark.parametrize(
     "text, told",
     [
-        ("[front_door]\nfunction_urls = true\n", "stages/prod.toml: front_door.function_urls: no such setting"),
-        ('[ring]\nzones = ""\n', "stages/prod.toml: zones stands below [ring]; it belongs above the first table."),
+        ("[front_door]\nfunction_urls = true\n", "stages/prod.toml: Unknown setting front_door.function_urls. "),
+        ('[ring]\nzones = ""\n', "stages/prod.toml: zones is below [ring]: move it above the first table."),
         ('[front_door]\nfunction_url = "true"\n', "it must be true or false, without quotes."),
         ("registry_name = 7\n", "stages/prod.toml: registry_name is 7; it must be text, in quotes."),
         ('zones = ["use1-az1"]\n', "stages/prod.toml: zones is ['use1-az1']; it must be text"),
@@ -63,14 +63,14 @@ def test_tables_mirror_the_names_of_settings(write: Write) -> None:
         ("log_reads = nan\n", "stages/prod.toml: log_reads is nan; it must be between 0 and 1."),
         ("log_days = true\n", "stages/prod.toml: log_days is True; it must be a whole number."),
         ("log_days = 1979-05-27\n", "it must be a whole number."),
-        (f"log_days = {'1' * 5_000}\n", "stages/prod.toml has a number too large, or too many tables in each other."),
+        (f"log_days = {'1' * 5_000}\n", "stages/prod.toml contains a number that is too large, or tables nested"),
         (f"log_reads = {'1' * 400}\n", "log_reads is inf; it must be between 0 and 1."),
-        (f"zones = {'[' * 9_000}{']' * 9_000}\n", "has a number too large, or too many tables in each other."),
+        (f"zones = {'[' * 9_000}{']' * 9_000}\n", "contains a number that is too large, or tables nested too deeply."),
         ("[zones]\n", "stages/prod.toml: zones is {}; it must be text, in quotes."),
-        ("[rings]\n", "stages/prod.toml: rings: no such setting"),
+        ("[rings]\n", "stages/prod.toml: Unknown setting rings. "),
         ("[[ring]]\nmembers = 1\n", "stages/prod.toml: ring is a table: write [ring] once"),
         ("ring = 1\n", "stages/prod.toml: ring is a table: write [ring] once"),
-        ('"ring.kind" = "none"\n[ring]\nkind = "valkey"\n', "stages/prod.toml: ring.kind stands there twice."),
+        ('"ring.kind" = "none"\n[ring]\nkind = "valkey"\n', "stages/prod.toml: ring.kind occurs twice."),
         ("registry_name = payments\n", "The stage file stages/prod.toml is not TOML: Invalid value (at line 2"),
         (b"\xff\xfe", "The stage file stages/prod.toml is not TOML: it is not UTF-8."),
         ('auth = "auto"\n', "stages/prod.toml: auth is 'auto'; it must be keys or none."),
@@ -96,7 +96,9 @@ def test_what_was_compared_is_what_cdk_reads(write: Write, of_cdk: dict[str, str
     assert settings_of(compared).registry_name == "orders"
     if not of_cdk:
         write('registry_name = "payments"\n')
-    assert refusal(compared | of_cdk).startswith("These are not the settings that were compared: stages/prod.toml was")
+    assert refusal(compared | of_cdk).startswith(
+        "Nothing was deployed: the settings differ from those that were checked. stages/prod.toml has"
+    )
 
 
 def test_without_a_stage_file_nothing_is_deployed(write: Write) -> None:
@@ -106,8 +108,8 @@ def test_without_a_stage_file_nothing_is_deployed(write: Write) -> None:
     )
     assert refusal({"stage_file": ""}) == refusal({})
     assert refusal({"stage_file": "stages/dev.toml"}) == (
-        "There is no stage file stages/dev.toml: `make stage NAME=dev` writes that of a new deployment; one that was "
-        "lost is written again as docs/deploy.md#a-lost-file says."
+        "Stage file not found: stages/dev.toml: `make stage NAME=dev` writes a new one, docs/deploy.md#a-lost-file "
+        "restores a lost one."
     )
     assert refusal({"stage_file": "."}) == "The stage file . cannot be read (Is a directory)."
     write('registry_name = "orders"\n', "default")
@@ -118,7 +120,7 @@ def test_a_deployment_has_an_identity_of_its_own(write: Write) -> None:
     """Two registries with one identity could be taken for each other, which it is there to prevent."""
     assert refusal({"stage_file": str(write("", identity=""))}).startswith("stages/prod.toml: identity is missing;")
     copied = write("", identity=stage_files.EXAMPLES_IDENTITY)
-    assert refusal({"stage_file": str(copied)}).startswith("stages/prod.toml: identity is that of the examples;")
+    assert refusal({"stage_file": str(copied)}).startswith("stages/prod.toml: identity is the one of the examples;")
 
 
 @pytest.mark.parametrize("name", FILE_ONLY)
@@ -127,8 +129,7 @@ def test_where_the_data_is_and_where_clients_find_it_stands_in_the_file_only(wri
     path = write("")
     told = refusal({"stage_file": str(path), name: "x"})
     assert told == (
-        f"{name}: only the stage file says where the data is and where clients find it; correct {path}, and leave "
-        "out -c."
+        f"-c cannot set {name}: the place of the data and the addresses of clients belong in the stage file {path}."
     )
     assert name in refusal({"stage_file": str(path), name: "local" if name == "stage" else ""})
 

@@ -178,7 +178,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "the table is forgotten": (
         {**BASE, **KEPT},
         {**BASE, "bucket_name": "kept-bodies"},
-        "table_name would change from 'kept-catalog' to one that is new and empty, since none is given.",
+        "table_name would change from 'kept-catalog' to a new and empty one, because it is not set.",
     ),
     "another bucket": (BASE, {**BASE, **KEPT}, "bucket_name would change from 'own' to 'kept-bodies'."),
     "the registry is renamed": (
@@ -194,12 +194,12 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a zone is forgotten": (
         {**BASE, "zones": "use1-az1,use1-az2", "ring.kind": "none"},
         {**BASE, "zones": "use1-az1", "ring.kind": "none"},
-        "zones would change from 'use1-az1,use1-az2' to 'use1-az1': use1-az2 would go.",
+        "zones would change from 'use1-az1,use1-az2' to 'use1-az1': use1-az2 would be removed.",
     ),
     "a name of one's own is forgotten": (
         {**BASE, **NAMED},
         BASE,
-        "DomainUrl would go: https://registry.example.com would no longer answer.",
+        "DomainUrl would be removed: https://registry.example.com would no longer answer.",
     ),
     "another name of one's own": (
         {**BASE, **NAMED},
@@ -245,7 +245,7 @@ def test_a_url_that_would_go_is_told(synthesise: Synthesise) -> None:
     with_url = synthesise(*BASE.items(), ("front_door.function_url", True))
     told = moved(told_by(with_url), Target.of(Settings.read(BASE)))
     (url,) = ids(with_url, "AWS::Lambda::Url")
-    assert told == [f"FunctionUrl would go: <{url}.FunctionUrl> would no longer answer."]
+    assert told == [f"FunctionUrl would be removed: <{url}.FunctionUrl> would no longer answer."]
 
 
 STACKS: dict[str, tuple[tuple[str, Any], ...]] = {
@@ -283,4 +283,4 @@ def test_cdk_is_told_where_a_stage_is_deployed(cdk: Any, tmp_path: Path, stage: 
 def test_a_stack_that_has_no_identity_is_not_taken_for_ours() -> None:
     """Something else deployed it, or a release that knew no stage files."""
     (sentence,) = moved({"BucketName": "x"}, Target.of(Settings.read(BASE)))
-    assert sentence == "The stack registry is there and has no identity: something else deployed it."
+    assert sentence == "The stack registry exists, but has no identity: something else deployed it."

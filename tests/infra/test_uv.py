@@ -60,5 +60,5 @@ def test_a_python_that_is_missing_is_installed_or_told(machine: Path, tmp_path: 
     if installs:
         assert python_of("3.13", tmp_path / "python") == str(tmp_path / "python" / "bin" / "python")
     else:
-        with pytest.raises(Unavailable, match=r"Python 3\.13, which is not here .* on the PATH\.$"):
+        with pytest.raises(Unavailable, match=r"Python 3\.13, which is not installed .* on the PATH\.$"):
             python_of("3.13", tmp_path / "python")

@@ -108,7 +108,7 @@ def command(module: str, *words: str, **environ: str) -> "subprocess.CompletedPr
 def deployment(port: int, *words: str) -> Iterator[Deployed]:
     """What `make localstack` makes, until the block ends. Skips where CDK cannot run."""
     if not shutil.which("node"):
-        pytest.skip("CDK needs Node.js, and there is none here")
+        pytest.skip("CDK needs Node.js, but node is not on the PATH")
     server = Server.on(port)
     try:
         done = command("localstack.up", "--port", str(port), *words)

@@ -61,8 +61,8 @@ def test_zones_without_a_cache_server_are_refused_before_anything_starts(port: i
     done = command("localstack.up", "--port", str(port), "--zones", "1", PATH=str(tmp_path))
     assert done.returncode == 2
     assert done.stderr == (
-        "Zones have caches, and there is no valkey-server or redis-server on the PATH: "
-        "install one, or say -c ring.kind=none\n"
+        "Zones need a cache server, but valkey-server or redis-server is not on the PATH: "
+        "install one, or set -c ring.kind=none\n"
     )
     up.need_caches(up.read(["zones=use1-az1", "ring.kind=none"]))
 
@@ -88,7 +88,7 @@ def test_without_node_it_says_so_and_starts_nothing(port: int, tmp_path: Path) -
     """A sentence and 2, before anything is begun."""
     done = command("localstack.up", "--port", str(port), PATH=str(tmp_path))
     assert done.returncode == 2
-    assert done.stderr == "CDK needs Node.js 20 or newer, and there is no node on the PATH: install it\n"
+    assert done.stderr == "CDK needs Node.js 20 or newer, but node is not on the PATH: install it\n"
 
 
 def test_without_python_3_13_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,4 +114,4 @@ def test_a_broken_stack_tells_what_cdk_said(tmp_path: Path) -> None:
 def test_down_says_so_where_there_is_nothing() -> None:
     """Twice is no error."""
     done = command("localstack.down", "--port", "1")
-    assert (done.returncode, done.stdout) == (0, "No LocalStack of ours is on port 1.\n")
+    assert (done.returncode, done.stdout) == (0, "Found no LocalStack started by make localstack on port 1.\n")

@@ -38,7 +38,7 @@ def test_what_is_not_installed_is_not_started(home: Path) -> None:
 @pytest.fixture
 def port() -> int:
     if not dynamodb.installed():
-        pytest.skip("DynamoDB Local is not installed here: python -m localstack.dynamodb --install")
+        pytest.skip("DynamoDB Local is not installed: run python -m localstack.dynamodb --install")
     return free_port()
 
 

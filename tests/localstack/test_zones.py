@@ -149,7 +149,7 @@ def test_a_first_day_here_passes_and_says_what_an_emulator_hides(
     said = capsys.readouterr().out
     assert status == 0, said
     assert "pass  rest      a subject's name arrives as it was sent: 16 names" in said
-    assert "pass  account   GET /zones finds each zone well: use1-az1, use1-az2, use1-az3" in said
+    assert "pass  account   GET /zones reports each zone as healthy: use1-az1, use1-az2, use1-az3" in said
     assert re.search(r"^pass  account   each zone runs where it was put.*use1-az3 [\d.]+ ms, then", said, re.MULTILINE)
     assert "the bucket allows no deletion: not asked, because LocalStack does not enforce policies" in said
     assert deployed.door("rest").ask("GET", f"/subjects?subjectPrefix={quote(PREFIX)}&deleted=true") == (200, [])

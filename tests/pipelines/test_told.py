@@ -41,7 +41,7 @@ SILENT = f"A store does not answer: {{}}. {AGAIN}"
 FAILURES = {
     "its own": (Unwilling("Not with me."), "Not with me.", MISUSED),
     "its own, in a task": (in_a_task("tests.x.Unwilling: Not with me."), "Not with me.", MISUSED),
-    "no registry": (DataNotOpened("There is no registry in x."), "There is no registry in x.", MISUSED),
+    "no registry": (DataNotOpened("Found no registry in x."), "Found no registry in x.", MISUSED),
     "no region": (InvalidSetting("Say which region."), "Say which region.", MISUSED),
     "a store": (StoreError("S3 is silent"), SILENT.format("S3 is silent"), NOT_DONE),
     "a store, and why": (caused(StoreError("no s3"), OSError("x")), SILENT.format("no s3 (x)"), NOT_DONE),
@@ -169,12 +169,12 @@ def test_half_an_address_is_misuse(
 
 
 SENSELESS = {
-    "no directory": (["--data", ""], "--data: '' is no name"),
-    "a directory of a shell": (["--data", "~/registry"], "--data: ~/registry says something to a shell alone"),
-    "bytes that are no text": (["--data", "a\udcff"], r"--data: 'a\udcff' is no name"),
-    "no bucket, and no table": (["--bucket", "", "--table", ""], "--bucket: '' is no name"),
-    "no table": (["--bucket", "b", "--table", ""], "--table: '' is no name"),
-    "no registry": (["--data", "d", "--registry", ""], "--registry: '' is no name"),
+    "no directory": (["--data", ""], "--data: Invalid name ''"),
+    "a directory of a shell": (["--data", "~/registry"], "--data: Only a shell expands ~/registry"),
+    "bytes that are no text": (["--data", "a\udcff"], r"--data: Invalid name 'a\udcff'"),
+    "no bucket, and no table": (["--bucket", "", "--table", ""], "--bucket: Invalid name ''"),
+    "no table": (["--bucket", "b", "--table", ""], "--table: Invalid name ''"),
+    "no registry": (["--data", "d", "--registry", ""], "--registry: Invalid name ''"),
 }
 
 
@@ -195,17 +195,17 @@ def test_what_a_shell_made_of_nothing_is_not_the_folder_that_one_is_in(
 @pytest.mark.parametrize(
     "main, asked, said",
     [
-        (audit.main, ["--context", ".a:b"], "no context has a colon"),
+        (audit.main, ["--context", ".a:b"], "a context cannot contain a colon"),
         (scrub.main, ["--grace", "nan"], "invalid number of seconds 'nan'"),
         (scrub.main, ["--grace", "-1"], "invalid number of seconds '-1'"),
         (scrub.main, ["--grace", "inf"], "invalid number of seconds 'inf'"),
         (scrub.main, ["--grace", "long"], "invalid number of seconds 'long'"),
-        (load.main, ["--writers", "9999999999"], "9999999999 is no number of tasks"),
-        (load.main, ["--option", "=x"], "=x is no K=V"),
-        (load.main, ["--option", "subscribe=x"], "subscribe is what SOURCE says"),
-        (load.main, ["--option", "kafka.bootstrap.servers=x"], "kafka.bootstrap.servers is what SOURCE says"),
-        (load.main, ["--work", ""], "--work: '' is no name"),
-        (load.main, ["--report", "~/report"], "--report: ~/report says something to a shell alone"),
+        (load.main, ["--writers", "9999999999"], "invalid number of tasks '9999999999'"),
+        (load.main, ["--option", "=x"], "invalid option '=x': expected K=V"),
+        (load.main, ["--option", "subscribe=x"], "the option subscribe cannot be set here"),
+        (load.main, ["--option", "kafka.bootstrap.servers=x"], "the option kafka.bootstrap.servers cannot be set here"),
+        (load.main, ["--work", ""], "--work: Invalid name ''"),
+        (load.main, ["--report", "~/report"], "--report: Only a shell expands ~/report"),
     ],
 )
 def test_an_option_that_no_job_can_go_by_is_misuse(
@@ -220,8 +220,8 @@ def test_an_option_that_no_job_can_go_by_is_misuse(
 @pytest.mark.parametrize(
     "main, option, said",
     [
-        (audit.main, "--records", "There is no file *.parquet in {}."),
-        (scrub.main, "--export", "There is no file *.json.gz in {}."),
+        (audit.main, "--records", "Found no files *.parquet in {}."),
+        (scrub.main, "--export", "Found no files *.json.gz in {}."),
     ],
 )
 def test_a_place_of_something_else_is_told_before_anything_begins(
@@ -239,7 +239,7 @@ def test_a_context_has_its_dot(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit) as refused:
         audit.main(["--data", "d", "--out", str(tmp_path / "out"), "--context", "blue"])
     assert refused.value.code == MISUSED
-    assert "a context begins with a dot: .blue" in capsys.readouterr().err
+    assert "a context begins with a dot, so write .blue" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e306", "soon"])

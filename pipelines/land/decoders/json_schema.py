@@ -165,7 +165,7 @@ class _Shapes:
         try:
             return self.column(self.schema, self.resources.home, (id(self.schema),))
         except RecursionError:
-            raise Unreadable(Reason.BAD_SCHEMA, "the schema is nested too deep") from None
+            raise Unreadable(Reason.BAD_SCHEMA, "the schema is nested too deeply") from None
 
     def column(self, schema: Any, home: Home, around: tuple[int, ...], beside: Iterable[Said] = ()) -> "Shape":
         """around: what was referred to on the way here. beside: what else speaks of the value."""
@@ -352,7 +352,7 @@ def _shape(
 def _integer(value: Any) -> int:
     """JSON Schema has 1.0 for an integer. Raises ValueError of any other fraction, OverflowError."""
     if value != int(value):
-        raise ValueError(f"{value} is no integer")
+        raise ValueError(f"{value} is not an integer")
     return int(value)
 
 

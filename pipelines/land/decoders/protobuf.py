@@ -97,7 +97,7 @@ class ProtobufDecoder:
         try:
             self.column = _record(self.descriptor, (), _Making(reader.tags, reader.times))
         except RecursionError:
-            raise Unreadable(Reason.BAD_SCHEMA, "the messages are nested too deep") from None
+            raise Unreadable(Reason.BAD_SCHEMA, "the messages are nested too deeply") from None
         self.type: pa.StructType = self.column.type
         # The fields of a writer are known by their numbers: all that counts is whether it had the reader's own.
         self.reads: dict[bool, Read] = {own: parser(self.message, own=own, limits=limits) for own in (True, False)}
@@ -230,6 +230,6 @@ def _timestamp(message: Any) -> int:
     """Microseconds since the epoch."""
     seconds, nanos = message.seconds, message.nanos
     if not is_moment(seconds, nanos):
-        why = f"{seconds} s and {nanos} ns are no moment of the years 1 to 9999"
+        why = f"a timestamp of {seconds} s and {nanos} ns is outside the years 1 to 9999"
         raise DecodeFailed(Reason.INCOMPATIBLE_READER, why)
     return int(seconds * 10**6 + nanos // 1000)

@@ -102,7 +102,7 @@ def parse_moment(text: str) -> datetime:
     """Of RFC 3339; a leap second is the first of the next minute."""
     found = _MOMENT.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no date-time")
+        raise ValueError(f"invalid date-time {text!r}")
     return _parse_time(text, f"{found['date']}T", found)
 
 
@@ -110,7 +110,7 @@ def time_of_day(text: str) -> int:
     """Microseconds since midnight, UTC."""
     found = _OF_DAY.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no time")
+        raise ValueError(f"invalid time {text!r}")
     start = datetime(2000, 1, 1, tzinfo=UTC)
     return (_parse_time(text, "2000-01-01T", found) - start) % _DAY_LONG // _MICROSECOND
 
@@ -122,12 +122,12 @@ def _parse_time(text: str, before: str, found: "re.Match[str]") -> datetime:
         read = datetime.fromisoformat(f"{before}{found['time']}:{second}{fraction}{found['zone'].upper()}")
         return read + timedelta(seconds=1) if leap else read
     except (OverflowError, ValueError) as why:
-        raise ValueError(f"{text!r} is no moment: {why}") from None
+        raise ValueError(f"invalid time {text!r}: {why}") from None
 
 
 def day(text: str) -> date:
     if not _DAY.fullmatch(text):
-        raise ValueError(f"{text!r} is no date")
+        raise ValueError(f"invalid date {text!r}")
     return date.fromisoformat(text)
 
 
@@ -135,9 +135,9 @@ def span(text: str) -> int:
     """An ISO 8601 duration in microseconds."""
     found = _SPAN.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no duration")
+        raise ValueError(f"invalid duration {text!r}")
     if int(found["years"] or 0) or int(found["months"] or 0):
-        raise ValueError(f"{text!r} has months, which have no length in microseconds")
+        raise ValueError(f"the duration {text!r} has months, which are not a fixed number of microseconds")
     lengths = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
     seconds = sum(int(found[unit] or 0) * length for unit, length in lengths.items())
     return seconds * 10**6 + int((found["fraction"] or ".")[1:7].ljust(6, "0"))
@@ -167,7 +167,7 @@ def _avro_micros(data: bytes) -> int:
     months, days, millis = _AVRO_DURATION(data)
     if months:
         raise DecodeFailed(
-            Reason.INCOMPATIBLE_READER, f"a duration has {months} months, which have no length in microseconds"
+            Reason.INCOMPATIBLE_READER, f"a duration has {months} months, which are not a fixed number of microseconds"
         )
     return int(days * 86_400 * 10**6 + millis * 1000)
 
@@ -206,7 +206,7 @@ def _protobuf_nanos(message: Any) -> int:
     nanos = message.seconds * 10**9 + message.nanos
     if not -(2**63) <= nanos < 2**63:
         raise DecodeFailed(
-            Reason.INCOMPATIBLE_READER, f"{message.seconds} s are no moment that 64 bits hold in nanoseconds"
+            Reason.INCOMPATIBLE_READER, f"a timestamp of {message.seconds} s does not fit into 64 bits of nanoseconds"
         )
     return int(nanos)
 

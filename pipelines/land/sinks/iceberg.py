@@ -97,7 +97,7 @@ def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
             load_file_io(found, metadata_address(lake, ""))  # else it is missed by the first table
             return load_catalog("sigla", **found)
         except tuple(_MISUSED) as problem:
-            raise InvalidLanding(f"`sink.catalog` is none that pyiceberg can open: {_line(problem)}.") from problem
+            raise InvalidLanding(f"Invalid `sink.catalog`: pyiceberg cannot open it: {_line(problem)}.") from problem
 
 
 def own_catalog(lake: Place) -> Mapping[str, str]:
@@ -145,7 +145,8 @@ class Iceberg:
         self._namespace = tuple(namespace.split("."))
         if not all(name.strip() for name in self._namespace):
             raise InvalidLanding(
-                f"`sink.namespace` is {namespace!r}: it is to be a name, or one within another, as in lake.sigla."
+                f"Invalid `sink.namespace` {namespace!r}: expected a name, or names separated by dots, as in "
+                "lake.sigla."
             )
         self._lake = lake
         self._done: dict[str, int] = {}
@@ -190,9 +191,9 @@ class Iceberg:
         [(name, times)] = names.most_common(1)
         if times > 1:
             raise Stopped(
-                f"The table {table} would have two columns that Iceberg calls {name}: one with dots in its name, one "
-                "within others. Have its records read as another version (`reader`), or land them as Parquet, with a "
-                "work directory and a lake of their own."
+                f"The table {table} would have two columns that Iceberg calls {name}: one has dots in its name, the "
+                "other is nested. Read its records as another version (`reader`), or land them as Parquet, with their "
+                "own work directory and lake."
             )
 
     def commit(self, manifest: Manifest) -> None:

@@ -28,8 +28,8 @@ def checked(work: Place, lake: Place, part: SinkPart) -> SinkPart:
     if form is None:
         if not named and next(work.names(FOLDER), None) is not None:
             raise InvalidLanding(
-                f"{work.url} has landed batches and does not say to tables of which kind. Write `kind: parquet` or "
-                "`kind: iceberg` in `sink`, whichever they are."
+                f"{work.url} has landed batches, but does not record the kind of their tables. Write `kind: parquet` "
+                "or `kind: iceberg` in `sink`, whichever is true."
             )
         return part
     if not named:
@@ -55,6 +55,6 @@ def _check_unchanged(work: Place, kept: Mapping[str, str], form: Mapping[str, st
     for name in form:
         if kept.get(name) != form[name]:
             raise InvalidLanding(
-                f"{work.url} remembers what is in other tables: `sink.{name}` was {kept.get(name)}, and is "
-                f"{form[name]} now. Say it as it was, or take a new work directory and a new lake."
+                f"{work.url} belongs to other tables: `sink.{name}` was {kept.get(name)} and is {form[name]} now. "
+                "Restore the old value, or use a new work directory and a new lake."
             )

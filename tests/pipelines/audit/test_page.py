@@ -139,7 +139,7 @@ def test_a_time_that_is_no_date_is_shown_as_its_number() -> None:
 def test_without_data_nothing_is_said_about_usage() -> None:
     """That a schema was not looked for does not mean that it does not occur."""
     shown = page(_summary(searched=False))
-    assert "No data were named" in shown
+    assert "This audit was given no data" in shown
     assert "never seen" not in shown
 
 

@@ -76,7 +76,7 @@ def test_fewer_records_than_show_every_kind_of_badness_are_refused(
     with pytest.raises(SystemExit) as refused:
         demo.main([f"--records={records}"])
     assert refused.value.code == 2
-    assert f"{records} is too few, or no number: say 1,000 at least" in capsys.readouterr().err
+    assert f"invalid number of records '{records}': expected 1,000 or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_folder_of_somebody_else_is_not_emptied(
     for name in theirs:
         (estate.root / name).write_text("name: orders\n")
     assert demo.main(["--folder", str(estate.root)]) == 2
-    assert "no demonstration made; choose an empty folder" in capsys.readouterr().err
+    assert "no demonstration made: choose an empty folder" in capsys.readouterr().err
     assert sorted(path.name for path in estate.root.iterdir()) == sorted(theirs)
 
 

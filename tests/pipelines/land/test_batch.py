@@ -140,8 +140,8 @@ def a_manifest(batch: Batch) -> Manifest:
 @pytest.mark.parametrize(
     "theirs, says",
     [
-        (replace(ORDERS, end=25), "other records than the source has.*another driver"),
-        (replace(ORDERS, start=0), "other records than the source has.*checkpoint was reset"),
+        (replace(ORDERS, end=25), "other records than the source gives.*another driver"),
+        (replace(ORDERS, start=0), "other records than the source gives.*checkpoint was reset"),
         (replace(ORDERS, uuid="v"), "deleted and made anew"),
         (replace(ORDERS, partition=1), "offsets 10 to 20 of orders, partition 1"),
     ],

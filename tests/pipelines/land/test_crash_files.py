@@ -160,5 +160,5 @@ def test_a_file_that_comes_while_another_driver_is_faster_stops_the_slower(parqu
         write(source(parquet), "0", raw("orders", 0, 50, 51))
         drive(parquet)
 
-    with pytest.raises(Stopped, match="other records than the source has"):
+    with pytest.raises(Stopped, match="other records than the source gives"):
         drive(parquet, Fate("before files", overtake))

@@ -82,16 +82,16 @@ def test_what_programs_write_is_taken(others: dict[str, Any], tmp_path: Path) ->
 @pytest.mark.parametrize(
     "others, said",
     [
-        ({"value": None}, "has no column value: it is no file of raw records"),
-        ({"value": pa.array([1, 2])}, "a column value of type int64; it is to be binary"),
+        ({"value": None}, "is not a file of raw records: it lacks the column value"),
+        ({"value": pa.array([1, 2])}, "a column value of type int64: expected binary"),
         ({"value": pa.array(["a", "b"])}, "a column value of type string"),
-        ({"timestamp": pa.array([1, 2])}, "a column timestamp of type int64; it is to be timestamp[us, tz=UTC]"),
+        ({"timestamp": pa.array([1, 2])}, "a column timestamp of type int64: expected timestamp[us, tz=UTC]"),
         ({"headers": pa.array([1, 2])}, "a column headers of type int64"),
         ({"headers": pa.array([["a"], []])}, "column headers: "),
         ({"partition": pa.array([0, 2**40])}, "column partition: "),
-        ({"offset": pa.array([5, None])}, "has records without offset"),
-        ({"topic": pa.array(["orders", None])}, "has records without topic"),
-        ({"timestamp": pa.array([NOON, None], pa.timestamp("us", "UTC"))}, "has records without timestamp"),
+        ({"offset": pa.array([5, None])}, "some of its records lack offset"),
+        ({"topic": pa.array(["orders", None])}, "some of its records lack topic"),
+        ({"timestamp": pa.array([NOON, None], pa.timestamp("us", "UTC"))}, "some of its records lack timestamp"),
     ],
     ids=called,
 )
@@ -106,7 +106,7 @@ def test_what_cannot_be_records_is_named(others: dict[str, Any], said: str, tmp_
 def test_a_folder_that_is_not_there_is_no_empty_source(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "nowhere", tmp_path / "file"):
-        with pytest.raises(Stopped, match=f"There is no folder {path}: say in `source.path`"):
+        with pytest.raises(Stopped, match=f"Folder not found: {path}. Set `source.path`"):
             files.new(place(path), {})
 
 
@@ -116,7 +116,7 @@ def test_what_is_no_parquet_is_named_and_what_is_hidden_is_left_alone(tmp_path: 
     (tmp_path / ".crc").touch()
     assert [new.entry.path for new in files.new(place(tmp_path), {})] == ["records.parquet"]
     (tmp_path / "notes.txt").write_text("none")
-    with pytest.raises(Stopped, match=r"notes\.txt is no Parquet file"):
+    with pytest.raises(Stopped, match=r"notes\.txt is not a Parquet file"):
         files.new(place(tmp_path), {})
 
 
@@ -151,6 +151,6 @@ def test_files_of_one_name_in_two_folders_are_two_files(tmp_path: Path) -> None:
         os.utime(folder / "records.parquet", (1e9, 1e9 + number // 2))
         assert landed(manifests, folder) == ["records.parquet"]
     os.utime(tmp_path / "2" / "records.parquet")
-    with pytest.raises(Stopped, match=r"2/records\.parquet was landed and has changed"):
+    with pytest.raises(Stopped, match=r"2/records\.parquet has changed since it was landed"):
         landed(manifests, tmp_path / "2")
     assert landed(manifests, tmp_path / "1") == []

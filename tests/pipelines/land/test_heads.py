@@ -93,7 +93,7 @@ def test_a_silent_catalog_is_what_it_said_last(registry: Registry, heads: Heads)
 
 def test_without_a_catalog_a_first_start_needs_a_pinned_reader(heads: Heads) -> None:
     for catalog in (None, Silent()):
-        with pytest.raises(NoHead, match=r"pin what to read with `reader: \{id: …\}`"):
+        with pytest.raises(NoHead, match=r"pin the reader with `reader: \{id: …\}`"):
             replace(heads, catalog=catalog).now()
     pinned = replace(BOUND, reader=Reader("id", 7))
     assert replace(heads, catalog=None, bindings=(pinned,)).now() == Answer(
@@ -119,6 +119,8 @@ def test_what_was_bound_since_the_last_answer_waits_for_the_next(
     registry.register(ORDERS, a_draft())
     heads.now()
     silent = replace(heads, catalog=Silent(), bindings=(BOUND, replace(BOUND, **change)))
-    with pytest.raises(NoHead, match=r"does not answer.*not about (values|keys) of \w+ as they are bound now: wait"):
+    with pytest.raises(
+        NoHead, match=r"does not answer.*not cover the (values|keys) of \w+ as they are bound now: wait"
+    ):
         silent.now()
     assert replace(silent, bindings=(replace(BOUND, table="elsewhere"),)).now().stale

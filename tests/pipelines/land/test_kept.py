@@ -51,17 +51,17 @@ def config(root: Path, lake: str = "lake", **sink: str) -> str:
 @pytest.mark.parametrize(
     "before, now, said",
     [
-        ({"kind": "parquet"}, {}, "`sink.kind` was parquet, and is iceberg now"),
-        ({}, {"kind": "parquet"}, "`sink.kind` was iceberg, and is parquet now"),
-        ({}, {"lake": "lake2"}, r"`sink.lake` was ../lake, and is ../lake2 now"),
-        ({}, {"namespace": "eu"}, "`sink.namespace` was sigla, and is eu now"),
+        ({"kind": "parquet"}, {}, "`sink.kind` was parquet and is iceberg now"),
+        ({}, {"kind": "parquet"}, "`sink.kind` was iceberg and is parquet now"),
+        ({}, {"lake": "lake2"}, r"`sink.lake` was ../lake and is ../lake2 now"),
+        ({}, {"namespace": "eu"}, "`sink.namespace` was sigla and is eu now"),
     ],
 )
 def test_other_tables_are_refused(tmp_path: Path, before: dict[str, str], now: dict[str, str], said: str) -> None:
     keep(tmp_path, **before)
     keep(tmp_path, **before)
     with pytest.raises(
-        InvalidLanding, match=rf"^{tmp_path}/work remembers .*: {said}\. Say it as it was, or take a new"
+        InvalidLanding, match=rf"^{tmp_path}/work belongs to other tables: {said}\. Restore the old value, or use a new"
     ):
         keep(tmp_path, **now)
     keep(tmp_path, **{**now, "work": "work2"})
@@ -95,14 +95,14 @@ def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest
         assert job.main([config(tmp_path, lake="lake2")]) == 2
         out, told = capsys.readouterr()
         assert not out
-        assert "`sink.lake` was ../lake, and is ../lake2 now" in told
+        assert "`sink.lake` was ../lake and is ../lake2 now" in told
 
 
 def test_a_batch_with_other_tables_is_not_decided(tmp_path: Path) -> None:
     """Also where both drivers were there before the first batch."""
     first, second = (driver(read(Path(config(tmp_path, lake, kind="parquet")))) for lake in ("lake", "lake2"))
     first.land(Batch("q", 0), nothing)
-    with pytest.raises(InvalidLanding, match="remembers what is in other tables"):
+    with pytest.raises(InvalidLanding, match="belongs to other tables"):
         second.land(Batch("q", 1), nothing)
     assert [manifest.number for manifest in first.manifests.all()] == [0]
 
@@ -127,7 +127,7 @@ def test_who_only_looks_keeps_nothing(tmp_path: Path) -> None:
 def test_plain_parquet_has_nothing_to_maintain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Told before Spark is begun."""
     assert maintain_job.main([config(tmp_path, kind="parquet")]) == 2
-    assert capsys.readouterr().err.startswith("`maintain` is for Iceberg tables, and `sink.kind` is parquet: ")
+    assert capsys.readouterr().err.startswith("`maintain` needs Iceberg tables, and `sink.kind` is parquet. ")
 
 
 def test_settings_that_name_no_kind_go_on_with_the_one_that_the_work_directory_has(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_settings_that_name_no_kind_go_on_with_the_one_that_the_work_directory_h
     with closing(driver(read(Path(config(tmp_path))))) as opened:
         assert isinstance(opened.sink, Parquet)
         opened.land(Batch("q", 1), nothing)
-    with pytest.raises(InvalidLanding, match=r"`sink\.kind` was parquet, and is iceberg now"):
+    with pytest.raises(InvalidLanding, match=r"`sink\.kind` was parquet and is iceberg now"):
         driver(read(Path(config(tmp_path, kind="iceberg"))))
 
 
@@ -146,7 +146,7 @@ def test_a_work_directory_that_does_not_tell_its_kind_is_not_guessed_at(tmp_path
     with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
         opened.land(Batch("q", 0), nothing)
     (tmp_path / "work" / kept.NAME).unlink()
-    with pytest.raises(InvalidLanding, match=r"does not say to tables of which kind\. Write `kind: parquet` or"):
+    with pytest.raises(InvalidLanding, match=r"does not record the kind of their tables\. Write `kind: parquet` or"):
         driver(read(Path(config(tmp_path))))
     with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
         assert isinstance(opened.sink, Parquet)

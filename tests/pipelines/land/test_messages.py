@@ -164,7 +164,7 @@ def test_the_table_of_a_message_that_was_selected_stays_its_own(landings: Landin
 def test_a_message_that_is_selected_must_be_there(landings: Landings) -> None:
     """Before its records are set aside."""
     landings.register(SHOP)
-    with pytest.raises(Misbound, match="are to be read as Oder, and its schema with the id 1 has no such message"):
+    with pytest.raises(Misbound, match="Unknown message Oder in the schema with the id 1"):
         landings.land(message="Oder")
 
 

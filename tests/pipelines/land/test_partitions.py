@@ -86,11 +86,11 @@ def test_a_list_in_yaml_may_have_brackets_with_commas() -> None:
     "said, wrong",
     [
         ("days(created_at)", "unknown transform days. Valid transforms: year, month, day, hour, bucket"),
-        ("bucket(id)", "bucket(id) is to be written as bucket(16, id)"),
-        ("day(3, id)", "day(3, id) is to be written as day(id)"),
+        ("bucket(id)", "invalid transform 'bucket(id)': expected a form like bucket(16, id)"),
+        ("day(3, id)", "invalid transform 'day(3, id)': expected a form like day(id)"),
         ("bucket(0, id)", "expected a number from 1"),
-        ("day(created_at", "day(created_at is no field"),
-        ("a, ", "nothing is no field"),
+        ("day(created_at", "invalid field 'day(created_at'"),
+        ("a, ", "invalid field ''"),
         ("day(a), hour(a)", "hour(a) is beside day(a): write one of them"),
         ("a, a", "a is beside a"),
     ],
@@ -264,7 +264,7 @@ def test_a_moment_of_no_calendar_is_in_the_first_or_the_last_partition(landings:
     [
         (
             {"partition": ["day(craeted_at)"]},
-            "names craeted_at, and the table orders has no such column. Its columns: id, ",
+            "names the unknown column craeted_at of the table orders. Its columns: id, ",
         ),
         ({"partition": ["day(id)"]}, "by day(id): id has the type int64, and day takes dates and timestamps. "),
         ({"partition": ["created_at"]}, "for dates and timestamps write day"),
@@ -272,7 +272,7 @@ def test_a_moment_of_no_calendar_is_in_the_first_or_the_last_partition(landings:
         ({"partition": ["bucket(4, weight)"]}, "weight has the type double"),
         ({"partition": ["tags"]}, "tags has the type list"),
         ({"sort": ["tags"]}, "cannot be sorted by tags"),
-        ({"sort": ["craeted_at"]}, "`sort` of the topic orders names craeted_at"),
+        ({"sort": ["craeted_at"]}, "`sort` of the topic orders names the unknown column craeted_at"),
     ],
 )
 def test_a_column_that_cannot_be_is_told_before_anything_is_landed(

@@ -245,7 +245,7 @@ def test_what_tells_the_rows_of_a_state_apart_is_not_masked(world: World) -> Non
     world.register("orders-key", KEY_SCHEMA)
     bound = Binding("orders", table="orders"), Binding("orders", "key")
     for keys, what in (("mail",), "the field mail"), ((), "the key of records"):
-        with pytest.raises(Misbound, match=f"told apart by {what}, which a rule in `columns` masks: hash it instead"):
+        with pytest.raises(Misbound, match=f"identified by {what}, which a rule in `columns` masks: hash it instead"):
             world.plan(*bound, protection=tagged(Do.MASK), state_keys={"orders": keys})
         world.plan(*bound, protection=tagged(Do.HASH), state_keys={"orders": keys})
 
@@ -324,12 +324,12 @@ def with_columns(*columns: dict[str, str], **others: str) -> str:
 @pytest.mark.parametrize(
     "columns, others, said",
     [
-        ({"do": "drop"}, {}, "say which columns: either `tag` or `column`"),
+        ({"do": "drop"}, {}, "set either `tag` or `column`"),
         ({"do": "drop", "tag": "PII", "column": "a"}, {}, "either `tag` or `column`"),
-        ({"do": "hash", "tag": "PII"}, {}, "`columns` has a rule that hashes: say in `hash_key`"),
+        ({"do": "hash", "tag": "PII"}, {}, "`columns` has a rule that hashes: set `hash_key`"),
         ({"do": "hash", "tag": "PII"}, {"hash_key": "abcdefghijklmnopqrst"}, "hash_key"),
-        ({"do": "drop", "column": "_sr_offset"}, {}, "_sr_offset is the job's own"),
-        ({"do": "mask", "column": "_sr_headers"}, {}, "_sr_headers can be dropped, and nothing else"),
+        ({"do": "drop", "column": "_sr_offset"}, {}, "the job uses the column _sr_offset itself"),
+        ({"do": "mask", "column": "_sr_headers"}, {}, "_sr_headers can only be dropped"),
         ({"do": "erase", "tag": "PII"}, {}, "columns"),
     ],
 )
@@ -347,7 +347,7 @@ def test_the_key_of_hashes_is_found_where_the_settings_say(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "reference, said", [("env:NO", "no key"), ("env:SHORT", "fewer than 16"), ("file:/no", "cannot")]
+    "reference, said", [("env:NO", "missing or empty"), ("env:SHORT", "shorter than 16"), ("file:/no", "cannot")]
 )
 def test_a_key_that_is_none_is_a_sentence_without_it(reference: str, said: str) -> None:
     with pytest.raises(NoHashKey, match=said) as told:

@@ -114,7 +114,7 @@ def test_a_silent_table_is_what_it_said_last_until_that_is_too_old(
     assert {each.schema_id: each.unchecked for each in manifest.metrics if not each.reason} == {1: 0, 2: 1}
     assert [each.reason for each in manifest.metrics if each.schema_id == 3] == ["UNKNOWN_ID"]
     clock.time += 1
-    with pytest.raises(NoHead, match=r"does not answer.*older than `max_stale`: allow more, or wait"):
+    with pytest.raises(NoHead, match=r"does not answer.*older than `max_stale`: raise `max_stale`, or wait"):
         land(landing, 2, 1)
 
 
@@ -128,7 +128,9 @@ def test_a_subject_that_is_newer_than_the_answer_is_waited_for(
     with monkeypatch.context() as patched:
         silence(patched)
         assert land(landing, 1).counts.read == 0
-        with pytest.raises(NoHead, match=r"records of subject \S+, .* its last answer knows no such subject: wait"):
+        with pytest.raises(
+            NoHead, match=r"records of subject \S+, .* its last answer does not know this subject: wait"
+        ):
             land(landing, 2, 1)
     assert [each.reason for each in land(landing, 2, 1).metrics] == ["NOT_IN_SUBJECT"]
 
@@ -163,6 +165,6 @@ def test_a_first_start_beside_a_silent_table_needs_a_reader_that_is_an_id(
 ) -> None:
     silence(monkeypatch)
     for reader in ("latest", {"version": 1}):
-        with pytest.raises(NoHead, match=r"nothing was landed here before: pin what to read"):
+        with pytest.raises(NoHead, match=r"nothing has been landed here before: pin the reader"):
             land(a_driver(address, tmp_path, reader, clock), 0, 1)
     assert land(a_driver(address, tmp_path, {"id": 1}, clock), 0, 1).counts.landed == 1

@@ -37,8 +37,8 @@ def test_a_topic_begins_at_an_end_at_a_time_or_at_offsets(said: object, begun: M
     [
         ({"orders": {0: 9}}, "is offset 9 of orders, partition 0, and Kafka has 10 to 50"),
         ({"orders": {1: 8}}, "is offset 8 of orders, partition 1, and Kafka has 0 to 7"),
-        ({"orders": {2: 0}}, "speaks of partition 2 of orders, which has 2, from 0 on"),
-        ({"paid": "latest"}, "speaks of paid, and no such topic is landed"),
+        ({"orders": {2: 0}}, "names partition 2 of orders, which has 2 partitions, numbered from 0"),
+        ({"paid": "latest"}, "names paid, but `bind` has no such topic"),
     ],
 )
 def test_what_kafka_does_not_have_is_told_before_anything_is_read(said: object, why: str) -> None:

@@ -93,7 +93,7 @@ def test_a_text_that_is_no_date_time_is_quarantined_and_its_neighbours_land(text
     """As null it would be lost: whoever wants it lands it as text again, and replays."""
     found = of_json("date-time", Times(date_time=As.TIMESTAMP), "2026-01-02T03:04:05Z", text)
     assert found.status.to_pylist() == [FINE, UNFIT]
-    assert found.detail[1].as_py().startswith(f"does not fit: at: {text!r} is no ")
+    assert found.detail[1].as_py().startswith("does not fit: at: invalid ")
 
 
 @given(st.integers(-62_135_500_000_000_000, 253_402_200_000_000_000), st.integers(-1439, 1439))
@@ -133,7 +133,7 @@ def test_durations_and_nanoseconds_of_avro() -> None:
     micros = decode(source, Times(duration=As.MICROS, nanos=As.NUMBER), *payloads)
     assert micros.status.to_pylist() == [FINE, UNFIT, FINE]
     assert [ats(micros)[0], ats(micros)[2]] == [86_401_500_000, 0]
-    assert micros.detail[1].as_py() == "a duration has 14 months, which have no length in microseconds"
+    assert micros.detail[1].as_py() == "a duration has 14 months, which are not a fixed number of microseconds"
     assert note_of(micros.rows.type.field("at")).doc == "microseconds"
     assert note_of(micros.rows.type.field("n")).doc == "nanoseconds since 1970-01-01 UTC"
 
@@ -184,8 +184,8 @@ def test_a_table_goes_on_beside_the_text_that_it_had(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "types, sentence",
     [
-        ({"date_time": "timestamp"}, "there is no type date_time; there are date-time, date, time, duration, nanos"),
-        ({"date": "timestamp"}, "date is to be one of plain, date"),
+        ({"date_time": "timestamp"}, "unknown type date_time. Valid types: date-time, date, time, duration, nanos"),
+        ({"date": "timestamp"}, "invalid value of date: expected one of plain, date"),
     ],
 )
 def test_a_type_that_is_not_known_is_refused(types: dict[str, str], sentence: str) -> None:

@@ -271,7 +271,7 @@ def test_a_record_is_too_large_by_itself_and_never_for_its_neighbours(language: 
 def test_a_topic_that_is_not_bound_stops_the_batch(world: World) -> None:
     """Nothing of it may be lost, and nothing says where it belongs."""
     world.register("orders-value", ORDER)
-    with pytest.raises(Unbound, match="the topic surprise, and no binding"):
+    with pytest.raises(Unbound, match="The topic surprise has records, but no binding"):
         world.land(world.plan(VALUES), raw([b"x"], "surprise"))
 
 

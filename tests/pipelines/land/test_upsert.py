@@ -57,17 +57,17 @@ def test_a_table_has_a_state_where_the_settings_ask_for_one() -> None:
 @pytest.mark.parametrize(
     "bind, said",
     [
-        ([{"topic": "orders", "keys": ["id"]}], "`keys` and `unwrap` are for tables with a state: add `mode: upsert`"),
-        ([{"topic": "orders", "unwrap": "debezium"}], "add `mode: upsert`"),
+        ([{"topic": "orders", "keys": ["id"]}], "`keys` and `unwrap` need `mode: upsert`"),
+        ([{"topic": "orders", "unwrap": "debezium"}], "need `mode: upsert`"),
         ([ORDERS | {"strategy": "TopicRecordName"}], r"under TopicRecordName .* write `records: \[shop.Order\]` and"),
         ([ORDERS | RECORD], "under RecordName each record has a table of its own"),
         ([ORDERS | RECORD | {"records": ["a", "b"], "table": "t"}], "under RecordName each record has a table"),
         ([ORDERS, {"topic": "orders", "part": "key", "mode": "upsert"}], "`mode: upsert` is said of a topic's values"),
         ([ORDERS | {"keys": ["id", "id"]}], "`keys` names a field twice"),
         ([ORDERS | {"keys": [" "]}], "is empty"),
-        ([ORDERS | {"table": "t"}, {"topic": "more", "table": "t"}], "the topics of the table t have one state"),
-        ([ORDERS | {"table": "t"}, ORDERS | {"topic": "more", "table": "t", "keys": ["id"]}], "have one state"),
-        ([ORDERS, {"topic": "orders_state"}], "the table orders_state is the state of another one"),
+        ([ORDERS | {"table": "t"}, {"topic": "more", "table": "t"}], "the topics of the table t share one state"),
+        ([ORDERS | {"table": "t"}, ORDERS | {"topic": "more", "table": "t", "keys": ["id"]}], "share one state"),
+        ([ORDERS, {"topic": "orders_state"}], "the table orders_state is the state of another table"),
         ([ORDERS, {"topic": "x", "table": "orders_state_deleted"}], "the table orders_state_deleted is the state"),
     ],
 )
@@ -89,7 +89,7 @@ def test_the_deletes_of_a_topic_of_one_record_are_in_its_table(strategy: str, tm
 
 
 def test_a_state_needs_tables_whose_rows_can_change() -> None:
-    with pytest.raises(InvalidLanding, match="say `kind: iceberg`"):
+    with pytest.raises(InvalidLanding, match="write `kind: iceberg`"):
         landing(ORDERS, kind="parquet")
 
 
@@ -117,12 +117,12 @@ def test_before_the_first_value_there_is_no_state(state: State) -> None:
 @pytest.mark.parametrize(
     "state, history, said",
     [
-        (State("t", ("key",)), PLAIN, r"needs the column key, which `keys` names\. It has id, note: name others"),
-        (State("t", unwrap=Unwrap.DEBEZIUM), PLAIN, "are no envelopes of Debezium: remove `unwrap`"),
+        (State("t", ("key",)), PLAIN, r"`keys` names the unknown column key of the table t\. Its columns: id, note"),
+        (State("t", unwrap=Unwrap.DEBEZIUM), PLAIN, "are not envelopes of Debezium: remove `unwrap`"),
         (
             State("t", unwrap=Unwrap.DEBEZIUM),
             table_schema(pa.schema([("after", pa.struct([("_SR_TS", pa.int64())])), ("op", pa.string())])),
-            "have a column _sr_ts, and the state has one of its own",
+            "have a column _sr_ts, a name that the state itself uses",
         ),
     ],
 )

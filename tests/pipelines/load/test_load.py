@@ -219,9 +219,9 @@ def test_every_answer_of_what_tasks_have_loaded_is_that_of_the_registry(
 
 
 CUT_OFF = {
-    "jsonl.gz": "{} cannot be read to its end (Unexpected end of input stream): ",
+    "jsonl.gz": "{} cannot be read to its end (Unexpected end of input stream). ",
     "parquet": "{} cannot be read to its end (",
-    "jsonl": "A line of {} is no record, which is one JSON object with the texts key and value, and the numbers ",
+    "jsonl": "Invalid line in {}: expected one JSON object with the texts key and value, and the numbers ",
 }
 
 
@@ -240,7 +240,7 @@ def test_a_dump_that_is_cut_off_is_misuse_and_nothing_of_it_is_loaded(
     assert job.main([str(dump), "--data", str(data)]) == 2
     sentence = capsys.readouterr().err
     assert sentence.startswith(CUT_OFF[form].format(dump))
-    assert sentence.lower().endswith("nothing is loaded.\n")
+    assert sentence.lower().endswith("nothing was loaded.\n")
     with opening.writing(Address(str(data))) as writing:
         assert everything(writing.registry.catalog, writing.registry.bodies)["versions"] == []
 

@@ -28,7 +28,7 @@ def theirs(folder: Path) -> Path:
 
 def test_a_place_that_holds_anything_is_nobodys_report(tmp_path: Path) -> None:
     thesis = theirs(tmp_path / "precious")
-    with pytest.raises(NotEmpty, match="choose an empty place"):
+    with pytest.raises(NotEmpty, match="choose an empty folder"):
         reports.claimed(str(tmp_path / "precious"))
     assert [*tmp_path.rglob("*.*")] == [thesis]
 
@@ -67,7 +67,7 @@ def test_a_load_removes_nothing_that_is_not_its_own(
     thesis, notes = theirs(tmp_path / f"precious{form}"), theirs(tmp_path / "work" / "versions")
     command = [dumped(tmp_path / "dump.jsonl", "a", "b"), "--data", str(tmp_path / "data"), "--report"]
     assert job.main([*command, str(thesis.parent)]) == 2
-    assert capsys.readouterr().err == f"There is something in {thesis.parent} already; choose an empty place.\n"
+    assert capsys.readouterr().err == f"{thesis.parent} is not empty: choose an empty folder or prefix.\n"
     assert not (tmp_path / "data").exists()
     report = tmp_path / f"report{form}"
     reports.claimed(str(report)).replace("part-000099.parquet", b"half of an earlier one")

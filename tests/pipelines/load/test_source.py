@@ -25,5 +25,7 @@ def test_dumps_of_two_topics_in_one_folder_are_refused(
     dumped(dumps / "b.jsonl", "orders", "payments")
     assert job.main([str(dumps), "--data", str(tmp_path / "another")]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"{dumps} has different records of offset 1, as two topics have: ")
-    assert told.endswith("Nothing is loaded.\n")
+    assert told.startswith(
+        f"{dumps} contains two different records with the offset 1, so these are dumps of two topics: "
+    )
+    assert told.endswith("Nothing was loaded.\n")

@@ -153,8 +153,8 @@ def test_a_record_without_a_key_is_skipped_and_told() -> None:
         (["dump.jsonl"], "--data --bucket"),
         (["dump.jsonl", "--data", "d", "--bucket", "b"], "--data"),
         (["dump.jsonl", "--bucket", "b"], "--table"),
-        (["dump.jsonl", "--data", "d", "--writers", "-3"], "-3 is no number of tasks"),
-        (["dump.jsonl", "--data", "d", "--option", "x"], "x is no K=V"),
+        (["dump.jsonl", "--data", "d", "--writers", "-3"], "invalid number of tasks '-3'"),
+        (["dump.jsonl", "--data", "d", "--option", "x"], "invalid option 'x': expected K=V"),
     ],
 )
 def test_a_load_that_is_not_asked_for_properly_begins_nothing(
@@ -172,11 +172,11 @@ def test_a_dump_that_is_not_there_is_no_empty_registry(tmp_path: Path) -> None:
     """Nor are folders with nothing in them."""
     (tmp_path / "2026" / "11").mkdir(parents=True)
     for place in (tmp_path, tmp_path / "dump.jsonl"):
-        with pytest.raises(source.NoSource, match="no file"):
+        with pytest.raises(source.NoSource, match=r"not found|contains no files"):
             source.read_records(None, str(place))
 
 
 @pytest.mark.parametrize("url", ["kafka://", "kafka:///topic", "kafka://[::1/topic"])
 def test_a_topic_without_a_broker_is_told(url: str) -> None:
-    with pytest.raises(source.NoSource, match="names no broker: say kafka://BROKERS/TOPIC"):
+    with pytest.raises(source.NoSource, match=r"Invalid source kafka://.*: expected kafka://BROKERS/TOPIC"):
         source.read_records(None, url)

@@ -98,7 +98,7 @@ def test_of_two_drivers_on_one_checkpoint_one_goes_on_and_no_record_lands_twice(
         opened.land(batch, overtaken)
 
     assert isinstance(opened.landing.source, KafkaPart)
-    with pytest.raises(SourceFailed, match="Another driver runs on the checkpoint"):
+    with pytest.raises(SourceFailed, match="Another driver uses the checkpoint"):
         sources.from_kafka(spark, opened, opened.landing.source, land, sources.Stopping(), stream=False)
     outcome = Outcome(opened, Sum())
     assert outcome.holds(records)

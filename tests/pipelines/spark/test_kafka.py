@@ -93,7 +93,9 @@ def test_a_compacted_topic_and_one_of_transactions_leave_holes_and_nothing_is_mi
 
 
 def test_a_topic_that_is_not_there_is_named(estate: Estate, spark: SparkSession, kafka: Broker) -> None:
-    with pytest.raises(SourceFailed, match=f"Kafka at {kafka.address} does not tell of the topic nowhere: "):
+    with pytest.raises(
+        SourceFailed, match=f"Kafka at {kafka.address} did not answer a question about the topic nowhere: "
+    ):
         estate.land(spark, estate.config("nowhere", source=from_kafka(kafka)))
 
 

@@ -178,7 +178,7 @@ def test_a_job_ends_when_all_is_landed_unless_it_is_to_stay(
 def test_a_job_that_nobody_knows_is_misuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["pipelines", "dance"])
     assert entry.main() == 2
-    assert "No job is called dance." in capsys.readouterr().err
+    assert "Unknown job dance." in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["pipelines", "--help"])
     assert entry.main() == 0
     assert "replay" in capsys.readouterr().out

@@ -57,7 +57,7 @@ def test_a_checkpoint_of_a_topic_that_is_bound_no_more_stops_the_job(tmp_path: P
         log(tmp_path, name, ends)
         (tmp_path / Path(name).with_name(".0.crc")).touch()
         kafka.check_bound(checkpoint, ["orders", "paid", "new"])
-        with pytest.raises(InvalidLanding, match="goes on with paid, which is not in `bind` any more: bind it again"):
+        with pytest.raises(InvalidLanding, match="continues with paid, which `bind` no longer has: bind it again"):
             kafka.check_bound(checkpoint, ["orders"])
     log(tmp_path, "offsets/2", one)
     kafka.check_bound(checkpoint, ["orders"])
@@ -106,17 +106,17 @@ def test_a_file_that_changed_after_it_was_landed_stops_the_job(source: Place) ->
     write(source, "a.parquet", 10)
     [found] = files.new(source, {})
     write(source, "a.parquet", 11)
-    with pytest.raises(Stopped, match=r"a\.parquet was landed and has changed"):
+    with pytest.raises(Stopped, match=r"a\.parquet has changed since it was landed"):
         files.new(source, {found.entry.place: found.entry})
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 and no more"])
 def test_what_is_no_file_of_raw_records_is_named(source: Place, content: bytes) -> None:
     Path(source.path("a.parquet")).write_bytes(content)
-    with pytest.raises(Stopped, match=r"a\.parquet is no Parquet file"):
+    with pytest.raises(Stopped, match=r"a\.parquet is not a Parquet file"):
         files.new(source, {})
     pq.write_table(pa.table({"topic": ["orders"]}), source.path("a.parquet"))
-    with pytest.raises(Stopped, match="has no column key, offset, partition, timestamp, value"):
+    with pytest.raises(Stopped, match="lacks the column key, offset, partition, timestamp, value"):
         files.new(source, {})
 
 

@@ -69,7 +69,7 @@ def test_a_topic_that_is_bound_no_more_is_said_to_wait(tmp_path: Path, capsys: p
     with estate.registry() as world:
         world.register("orders-value", {**ORDER, "doc": "late"})
     assert replay_job.main([str(estate.config("orders"))]) == 0
-    assert capsys.readouterr().out == "resolved: 1\nwaiting: 2 of paid, which is not in `bind`\n"
+    assert capsys.readouterr().out == "resolved: 1\nwaiting: 2 of paid, which `bind` does not have\n"
 
 
 def test_settings_that_are_not_there_are_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

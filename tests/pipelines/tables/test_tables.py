@@ -92,7 +92,7 @@ def test_a_lake_without_tables_says_so(
 ) -> None:
     """Before the first batch."""
     assert command(monkeypatch, str(Lake(tmp_path).config)) == 0
-    assert capsys.readouterr().err == "There are no tables yet: nothing was landed.\n"
+    assert capsys.readouterr().err == "Found no tables: nothing has been landed yet.\n"
 
 
 def test_tables_are_listed_without_spark() -> None:

@@ -125,7 +125,7 @@ CASES: dict[str, Case] = {
     "read by id again": Case(by_id(), KNOWN, (by_id(),)),
     "read by id after a minute": Case(by_id(), KNOWN, (by_id(),), later=A_MINUTE_S),
     "read by id in a warm zone": Case(by_id(), (ORDERS, by_id()), zone=True),
-    "read an id that nobody has": Case(by_id(9), KNOWN),
+    "read an unknown id": Case(by_id(9), KNOWN),
     "read by id for a subject": Case(by_id(1, "a"), KNOWN),
     "read by id for a subject again": Case(by_id(1, "a"), KNOWN, (by_id(1, "a"),)),
     "read by id for a subject that has not got it": Case(by_id(1, "b"), KNOWN),

@@ -73,9 +73,9 @@ def test_two_records_in_one_place_are_refused(tmp_path: Path) -> None:
     written(tmp_path / "b.jsonl.gz", one)
     assert dumps.read(tmp_path) == one
     written(tmp_path / "b.jsonl.gz", other)
-    with pytest.raises(Misuse, match=r"line 1 of .*a.jsonl and line 1 of .*b.jsonl.gz\. .* one by one"):
+    with pytest.raises(Misuse, match=r"line 1 of .*a.jsonl and line 1 of .*b.jsonl.gz\. .* one after the other"):
         dumps.read(tmp_path)
-    with pytest.raises(Misuse, match=r"one place, line 1 of .* and line 2 of"):
+    with pytest.raises(Misuse, match=r"the same offset: line 1 of .* and line 2 of"):
         dumps.read(Path(written(tmp_path / "b.jsonl.gz", [*one, one[0]._replace(ts=7)])))
 
 

@@ -152,7 +152,7 @@ def test_a_registry_with_a_lost_body_is_not_exported(
     assert main(["export", str(tmp_path / "a.jsonl"), "--data", data, *options]) == 1
     assert capsys.readouterr().err == (
         f"sigla: In {data} the body of id 1 in context . is missing: "
-        "run sigla scrub, which tells whose it is and what to do.\n"
+        "run sigla scrub, which names its versions and the remedy.\n"
     )
     assert not (tmp_path / "a.jsonl").exists()
 

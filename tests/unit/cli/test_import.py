@@ -72,7 +72,7 @@ def test_what_is_in_the_way_is_told_and_the_status_says_so(tmp_path: Path, data:
     out = capsys.readouterr().out
     assert "conflicting: 10 versions" in out
     assert "      o version 1 id 2\n" in out
-    assert "  9 × its id means something else here\n" in out
+    assert "  9 × its id belongs to another schema here\n" in out
     assert "      …\n" in out
     assert 'offset 1: {"keytype": "ODD"}' in out
 
@@ -232,7 +232,7 @@ def test_places_that_cannot_be_read_are_refused(tmp_path: Path, data: str, capsy
     mixed.mkdir()
     (mixed / "a.jsonl").write_bytes(FINE)
     (mixed / "b.jsonl").write_bytes(b'{"key":"{}","value":null,"timestamp":1,"at":1,"nonce":"n","part":1}')
-    for source, said in ((empty, "no file *.jsonl"), (mixed, "mixes"), (tmp_path / "none", "There is no file")):
+    for source, said in ((empty, "Found no files *.jsonl"), (mixed, "mixes"), (tmp_path / "none", "File not found: ")):
         assert main(["import", str(source), "--data", data]) == 2
         assert said in one_sentence(capsys)
     assert main(["import", str(mixed / "a.jsonl"), "--bucket", "b"]) == 2

@@ -22,7 +22,7 @@ def data(tmp_path: Path) -> str:
     [
         (schema("o", 2, 2, f'"{"x" * 2**20}"'), "its text is longer than this registry takes"),
         (schema("o", 0, 2), "a version is 1 to 2147483647, an id 0 to 2147483647"),
-        (schema("o", 2, 1, OTHER), "its id means something else in that context"),
+        (schema("o", 2, 1, OTHER), "its id belongs to another schema in that context"),
     ],
 )
 @pytest.mark.parametrize("how", [[], ["--json"], ["--dry-run"]])
@@ -33,7 +33,7 @@ def test_an_import_that_had_to_skip_something_is_no_success(
     dump = written(tmp_path / "a.jsonl", topic(schema("o", 1, 1), bad, (schema("p", 1, 3))))
     assert main(["import", dump, "--data", data, *how]) == 1
     captured = capsys.readouterr()
-    assert captured.err == f"sigla: 1 of what there was to import did not come: 1 × {why}.\n"
+    assert captured.err == f"sigla: 1 of the entries to import are missing: 1 × {why}.\n"
     assert captured.out, "all the same it tells what became of the rest"
 
 

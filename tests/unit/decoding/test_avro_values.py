@@ -95,7 +95,7 @@ NEEDY = a_record("int", name="I")
         ("int", "a", "is not of type int"),
         ("string", 5, "is not of type string"),
         (["null", "int"], "a", "fits no branch"),
-        (ENUM, "B", "is none of the symbols"),
+        (ENUM, "B", "is not a symbol of"),
         (ENUM, 5, "is not a string"),
         (NEEDY, {}, "says nothing of f0"),
         (NEEDY, [], "is not an object"),

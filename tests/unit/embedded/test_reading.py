@@ -48,7 +48,7 @@ def test_a_directory_without_a_registry_is_named(tmp_path: Path, *, begun: bool)
     """Also where a start was cut off."""
     if begun:
         (tmp_path / "catalog.sqlite").touch()
-    with pytest.raises(DataNotOpened, match=f"There is no registry in {tmp_path}"), reading(Address(str(tmp_path))):
+    with pytest.raises(DataNotOpened, match=f"Found no registry in {tmp_path}"), reading(Address(str(tmp_path))):
         raise AssertionError
 
 

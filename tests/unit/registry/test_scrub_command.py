@@ -23,7 +23,7 @@ def test_a_healthy_registry_is_said_to_be_so(tmp_path: Path, capsys: pytest.Capt
     with in_a_directory(tmp_path / "data"):
         pass
     assert main(["scrub", "--data", str(tmp_path / "data")]) == 0
-    assert capsys.readouterr().out == "Bodies, catalog and journal say the same.\n"
+    assert capsys.readouterr().out == "Bodies, catalog and journal agree.\n"
 
 
 def test_on_a_terminal_it_tells_what_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_what_is_harmless_is_told_and_is_no_failure(tmp_path: Path, capsys: pyte
 
 def test_where_there_is_no_registry_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scrub", "--data", str(tmp_path / "nothing")]) == 2
-    assert "There is no registry in" in capsys.readouterr().err
+    assert "Found no registry in" in capsys.readouterr().err
 
 
 def test_half_an_address_in_aws_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:

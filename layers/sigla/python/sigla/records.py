@@ -225,7 +225,7 @@ def body(key: BodyKey, stored: bytes) -> Body:
         if "id" in form:
             _check_seal(key, form, stored)
     except (LookupError, TypeError, AttributeError) as wrong:
-        raise ValueError("this is no body") from wrong
+        raise ValueError("this is not a body") from wrong
     return body_of(form)
 
 
@@ -234,9 +234,9 @@ def body_of(form: Any) -> Body:
     try:
         found = _body(form)
     except (LookupError, TypeError, AttributeError) as wrong:
-        raise ValueError("this is no body") from wrong
+        raise ValueError("this is not a body") from wrong
     if not fits(found, Body):
-        raise ValueError("this is no body")
+        raise ValueError("this is not a body")
     return found
 
 

@@ -45,10 +45,10 @@ class NowhereForKeys(Exception):
 STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataNotOpened, StoreError, OSError)
 """What can be wrong before the first request, each with a sentence."""
 
-ACCESS = {KEYS: "with an API key", NONE: "open: whoever reaches it may do everything"}
+ACCESS = {KEYS: "with an API key", NONE: "open: every caller may do everything"}
 """Who may ask, for people."""
 
-NO_KEY_YET = f"{ACCESS[KEYS]}; there is none yet: `sigla keys create NAME --role admin --data {{data}}` makes one"
+NO_KEY_YET = f"{ACCESS[KEYS]}; it has no key yet: `sigla keys create NAME --role admin --data {{data}}` makes the first"
 
 
 class Started(NamedTuple):
@@ -209,7 +209,7 @@ def journal_handler() -> "Renewed":
 
     settings, clock = Settings.read(os.environ), SystemClock()
     if not settings.table:
-        raise InvalidSetting(f"The journal is that of a table, in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET.")
+        raise InvalidSetting(f"The journal function needs a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET.")
 
     def build(opened: ExitStack) -> "Handler":
         clients = opened.enter_context(closing(Clients()))
@@ -233,7 +233,9 @@ def heartbeat_handler() -> "Renewed":
 
     settings, clock = Settings.read(os.environ), SystemClock()
     if not settings.table:
-        raise InvalidSetting(f"The directory of zones is in a table: set {PREFIX}TABLE and {PREFIX}BUCKET.")
+        raise InvalidSetting(
+            f"The directory of zones needs a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET."
+        )
 
     def build(opened: ExitStack) -> "Handler":
         clients = opened.enter_context(closing(Clients()))

@@ -30,9 +30,9 @@ class Tokens:
             credentials = self._session.get_credentials()
             region = self._region or self._session.get_config_variable("region")
         except BotoCoreError as failure:
-            raise PermissionError(f"there are no credentials to sign with: {failure}") from failure
+            raise PermissionError(f"found no credentials to sign with: {failure}") from failure
         if credentials is None or not region:
-            raise PermissionError("there are no credentials, or no region, to sign with")
+            raise PermissionError("found no credentials, or no region, to sign with")
         query = urlencode({"Action": "connect", "User": user})
         request = AWSRequest(method="GET", url=f"https://{group.lower()}/?{query}")
         SigV4QueryAuth(credentials.get_frozen_credentials(), "elasticache", region, expires=LASTS_S).add_auth(request)

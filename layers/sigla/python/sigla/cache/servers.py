@@ -78,7 +78,7 @@ def program(kind: str) -> str:
     names = KINDS[kind].programs
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
-        raise Missing(f"there is no {' or '.join(names)} on the PATH")
+        raise Missing(f"{' or '.join(names)} is not on the PATH")
     return found
 
 

@@ -20,7 +20,7 @@ from sigla.journal.replay import FORM, Line, NoKey, NotARecord, Place, TopicReco
 
 STANDARD_INPUT = "standard input"
 
-ONE_TOPIC = "Dumps of one topic agree, those of several are imported one by one. Nothing was imported."
+ONE_TOPIC = "Import dumps of several topics one after the other. Nothing was imported."
 NEEDED = f"{FORM}; where there are several files, every line needs its offset, which tells their order"
 
 WITH_KEYS = (
@@ -41,10 +41,11 @@ def read(path: Path | None) -> list[TopicRecord]:
         for place, record, where in _lines(file, alone=len(files) == 1):
             standing, there = first.setdefault(place, (record, where))
             if len(place) == 1 and standing != record:  # in a segment the nonce says that they are one
-                raise Misuse(f"Two records are in one place, {there} and {where}. {ONE_TOPIC}")
+                raise Misuse(f"Two different records have the same offset: {there} and {where}. {ONE_TOPIC}")
     if len({len(place) for place in first}) > 1:
         raise Misuse(
-            f"{path} mixes lines of a topic, which have an offset, with segments of a journal: read one by one."
+            f"{path} mixes lines of a topic, which have an offset, with segments of a journal: import them one after "
+            "the other."
         )
     in_order = ((place, first[place][0]) for place in sorted(first))
     return [record if len(place) == 1 else record._replace(offset=n) for n, (place, record) in enumerate(in_order)]
@@ -114,7 +115,7 @@ def _files(path: Path | None) -> Sequence[Path | None]:
         return [path]
     files = sorted(each for each in path.rglob("*") if each.name.endswith((".jsonl", ".jsonl.gz")))
     if not files:
-        raise Misuse(f"There is no file *.jsonl or *.jsonl.gz in {path}.")
+        raise Misuse(f"Found no files *.jsonl or *.jsonl.gz in {path}.")
     return files
 
 

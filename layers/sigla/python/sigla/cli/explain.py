@@ -41,30 +41,39 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("record", nargs="?", default="", metavar="RECORD", help="a file, `-`, hex or base64")
-    parser.add_argument("--as", dest="form", choices=FORMS, help="what RECORD is, if it is not what it looks like")
+    parser.add_argument("--as", dest="form", choices=FORMS, help="the form of RECORD, if it is not recognised")
     parser.add_argument("--id", type=int, metavar="ID", help="the schema of a payload that has no frame")
     parser.add_argument("--reader", type=int, metavar="ID", help="read it as this schema, and show how")
     parser.add_argument(
-        "--context", type=context, default=DEFAULT_CONTEXT, metavar="NAME", help="of ids (the default context)"
+        "--context",
+        type=context,
+        default=DEFAULT_CONTEXT,
+        metavar="NAME",
+        help="the context of the ids (the default context)",
     )
     topic = parser.add_argument_group("a record of a topic")
     topic.add_argument("--topic", metavar="NAME")
-    topic.add_argument("--partition", type=int, default=0, metavar="N", help="(0)")
+    topic.add_argument("--partition", type=int, default=0, metavar="N", help="the partition (0)")
     topic.add_argument("--offset", type=int, metavar="N")
-    topic.add_argument("--brokers", metavar="HOST:PORT", help="as many as there are, with commas between them")
-    topic.add_argument("--settings", type=Path, metavar="FILE", help="of the consumer, name=value lines: how to log in")
-    topic.add_argument("--part", choices=PARTS, default="value", help="(value)")
+    topic.add_argument("--brokers", metavar="HOST:PORT", help="the brokers, separated by commas")
+    topic.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="settings of the consumer, such as credentials, as name=value lines",
+    )
+    topic.add_argument("--part", choices=PARTS, default="value", help="the part of the record (value)")
     place.add_to(parser)
-    parser.add_argument("--registry-url", default="", metavar="URL", help="a registry's API instead")
+    parser.add_argument("--registry-url", default="", metavar="URL", help="ask a registry's API instead")
     parser.add_argument("--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a password")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run)
 
 
 def context(text: str) -> str:
     """The name of one. Raises ArgumentTypeError."""
     if not text.startswith("."):
-        raise argparse.ArgumentTypeError(f"a context begins with a dot: .{text}")
+        raise argparse.ArgumentTypeError(f"invalid context '{text}': a context begins with a dot, so write .{text}")
     return text
 
 
@@ -85,10 +94,10 @@ def _given(args: argparse.Namespace) -> "Given":
     from sigla.cli import explain_records, topics
 
     if bool(args.record) == bool(args.topic):
-        raise Misuse("Say which record: RECORD, or --topic with --offset and --brokers.")
+        raise Misuse("The record is missing: give RECORD, or --topic with --offset and --brokers.")
     if args.record:
         return explain_records.given(args.record, args.form)
     if args.offset is None or args.offset < 0 or args.partition < 0 or not args.brokers:
-        raise Misuse("A record of a topic is found by --partition and --offset, which begin with 0, and --brokers.")
+        raise Misuse("--topic needs --brokers and --offset; --partition and --offset are 0 or more.")
     settings = {**topics.properties(args.settings), "bootstrap.servers": args.brokers}
     return explain_records.fetched(args.topic, args.partition, args.offset, args.part, settings)

@@ -46,7 +46,7 @@ def given(record: str, form: str | None) -> Given:
 
 def _from_stdin() -> bytes:
     if sys.stdin is None:  # closed by who started us
-        raise Misuse("There is no standard input that the record could be read from.")
+        raise Misuse("Standard input is closed, so the record cannot be read from it.")
     try:
         return sys.stdin.buffer.read()
     except OSError as problem:

@@ -58,7 +58,7 @@ def opened(args: argparse.Namespace) -> Iterator[Schemas]:
     from sigla.settings import Address
 
     if args.table and not args.bucket:
-        raise Misuse("A table goes with a bucket: give --bucket, too.")
+        raise Misuse("--table needs --bucket: give both.")
     data = "" if args.bucket else str(args.data)
     address = Address(data, args.bucket or "", args.table or "", args.registry)
     with place.explained(address), opening.lookup(address) as (bodies, catalog):

@@ -28,7 +28,7 @@ the journal is in the bucket, and `sigla import` reads a copy of that directory.
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "export",
-        help="a registry as a dump of Confluent's topic",
+        help="write a registry as a dump of Confluent's topic",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -37,10 +37,10 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="FILE",
         nargs="?",
         type=_file,
-        help="where to; packed if it ends in .gz (default, or `-`: print it)",
+        help="the file to write, compressed if its name ends in .gz (default, or `-`: standard output)",
     )
     place.add_to(parser)
-    parser.add_argument("--compacted", action="store_true", help="only what stands now, as after a compaction")
+    parser.add_argument("--compacted", action="store_true", help="write only the present state, as after a compaction")
     parser.set_defaults(run=run)
 
 

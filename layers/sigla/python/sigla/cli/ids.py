@@ -24,18 +24,24 @@ registry in a directory must not be served meanwhile; one in AWS may be.
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "ids",
-        help="how many ids are left, and where numbering goes on",
+        help="show how many ids are left, and set where numbering continues",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     place.add_to(parser)
     parser.add_argument(
-        "--context", type=_context, metavar="CONTEXT", help="only this one, as .team; the default context is ."
+        "--context",
+        type=_context,
+        metavar="CONTEXT",
+        help="show this context only, as in .team; the default context is .",
     )
     parser.add_argument(
-        "--continue-after", type=_number, metavar="N", help="new ids of the context go on after N; needs --context"
+        "--continue-after",
+        type=_number,
+        metavar="N",
+        help="continue the new ids of the context after N; needs --context",
     )
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.set_defaults(run=run)
 
 
@@ -85,7 +91,7 @@ def _continue(args: argparse.Namespace) -> int:
     from sigla.registry.steps import numbering
 
     if args.context is None:
-        raise Misuse("Which context is meant? Name it with --context; the default context is a dot.")
+        raise Misuse("--continue-after needs --context: name the context; the default context is a dot.")
     address, context, after = place.address(args), args.context, args.continue_after
     try:
         with place.explained(address), opening.reading(address) as held:
@@ -94,15 +100,15 @@ def _continue(args: argparse.Namespace) -> int:
             before = numbering.continue_after(writing.registry, context, after)
     except numbering.Occupied as taken:
         raise Refused(
-            f"Id {taken.id} of context {context} means something, and the {numbering.CLEAR:,} ids after {after} have "
-            "to be free: choose another number."
+            f"Id {taken.id} of context {context} is in use, and the {numbering.CLEAR:,} ids after {after} must be "
+            "free: choose another number."
         ) from None
     except TimedOut:
-        raise Refused(f"Others drew ids of context {context} all the time: try again.") from None
+        raise Refused(f"Other writers took ids of context {context} all the time: try again.") from None
     if args.json:
         print(json.dumps({"context": context, "before": before, "next": after + 1}))
     else:
-        print(f"New ids of context {context} go on with {after + 1}; before it was {before + 1}.")
+        print(f"New ids of context {context} continue with {after + 1}; before it was {before + 1}.")
     return 0
 
 

@@ -40,25 +40,32 @@ registry or a store does not answer.
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "import",
-        help="what another registry holds: from a dump of its topic, from the topic, or from its URL",
+        help="import another registry: from a dump of its topic, from the topic, or from its URL",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", metavar="FILE|DIR|URL", type=_source, help="where from; `-` is standard input")
+    parser.add_argument(
+        "source", metavar="FILE|DIR|URL", type=_source, help="the dump, topic or URL to import; `-` is standard input"
+    )
     place.add_to(parser)
     parser.add_argument(
         "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
     )
     parser.add_argument(
-        "--settings", type=Path, metavar="FILE", help="for kafka://: of the consumer, name=value lines: how to log in"
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="for kafka://: settings of the consumer, such as credentials, as name=value lines",
     )
-    parser.add_argument("--bodies", action="store_true", help="put back bodies that were lost of what is identical")
+    parser.add_argument("--bodies", action="store_true", help="restore lost bodies of versions that are identical")
     parser.add_argument(
-        "--raise-ids", action="store_true", help="also where new ids would go on more than 1,000,000 above today's"
+        "--raise-ids",
+        action="store_true",
+        help="import even where new ids would continue more than 1,000,000 above today's",
     )
-    parser.add_argument("--dry-run", action="store_true", help="write nothing, and tell what would be told")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing; report what an import would report")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.set_defaults(run=run)
 
 
@@ -89,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(_told(report)))
     if report.lost:
         why = ", ".join(f"{count} × {why}" for why, count in report.lost.items())
-        raise Refused(f"{sum(report.lost.values())} of what there was to import did not come: {why}.")
+        raise Refused(f"{sum(report.lost.values())} of the entries to import are missing: {why}.")
     return int(not report.is_complete)
 
 
@@ -108,7 +115,7 @@ def _check_reach(stores: "Stores", state: "State") -> None:
         if id > highest + FURTHEST:
             raise Misuse(
                 f"Id {id} of context {context} is more than {FURTHEST:,} above {highest}, the highest one here, and "
-                "new ids would go on after it: add --raise-ids if that is meant. Nothing was imported."
+                "new ids would continue after it: add --raise-ids if you mean it. Nothing was imported."
             )
 
 
@@ -124,7 +131,7 @@ def _state(args: argparse.Namespace, told: progress.Told) -> "State":
         return remote.read(args.source, args.user, SystemClock(), told)
     path = None if args.source == "-" else Path(args.source)
     if path and not path.exists():
-        raise Misuse(f"There is no file {args.source}, and it is not the URL of a registry: {remote.FORM}.")
+        raise Misuse(f"File not found: {args.source}, and it is not the URL of a registry: {remote.FORM}.")
     return replay.replayed(dumps.read(path))
 
 

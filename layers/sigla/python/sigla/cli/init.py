@@ -35,11 +35,11 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--bucket", type=place.bucket, required=True, metavar="NAME", help="the registry's bucket")
-    parser.add_argument("--table", type=place.given, required=True, metavar="NAME", help="its table")
+    parser.add_argument("--table", type=place.given, required=True, metavar="NAME", help="the registry's table")
     place.add_registry_to(parser)
     parser.add_argument("--identity", type=_identity, required=True, metavar="ID", help="32 hexadecimal digits")
-    parser.add_argument(INSIST, action="store_true", dest="meant", help="also where it looks like a mistake")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument(INSIST, action="store_true", dest="meant", help="write even where it looks like a mistake")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run)
 
 
@@ -76,6 +76,6 @@ def _claim(address: "Address", identity: str, *, meant: bool) -> bool:
         with place.explained(address), opening.reading(address) as held:
             return claim(held, identity, meant=meant)
     except NotClaimed as doubt:
-        raise Misuse(f"{doubt} Nothing was written; name the right ones, or add {INSIST} if that is meant.") from None
+        raise Misuse(f"{doubt} Nothing was written; name the right ones, or add {INSIST} if you mean it.") from None
     except InTheWay as other:
         raise Refused(f"{other} Try again.") from None

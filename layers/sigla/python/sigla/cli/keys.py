@@ -46,25 +46,30 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     made = actions.add_parser(
         "create", help="make a key", epilog=ROLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("name", metavar="NAME", help="what the key is called; clients send it as the user")
+    made.add_argument("name", metavar="NAME", help="the name of the key; clients send it as the user")
     made.add_argument("--role", default="reader", metavar="ROLE", help="reader, writer or admin (default %(default)s)")
-    made.add_argument("--subjects", nargs="+", default=[], metavar="PREFIX", help="only subjects that begin so")
+    made.add_argument(
+        "--subjects", nargs="+", default=[], metavar="PREFIX", help="allow only subjects that begin with PREFIX"
+    )
     made.set_defaults(run=create)
-    listed = actions.add_parser("list", help="which keys there are")
+    listed = actions.add_parser("list", help="list the keys")
     listed.set_defaults(run=show)
-    revoked = actions.add_parser("revoke", help="take a key away, within a minute")
+    revoked = actions.add_parser("revoke", help="revoke a key, within a minute")
     revoked.add_argument("name", metavar="NAME")
     revoked.set_defaults(run=revoke)
     for action in (made, listed, revoked):
         where = action.add_mutually_exclusive_group()
         where.add_argument(
-            "--data", type=place.path, default=Path("data"), metavar="DIR", help="where data lives (./data)"
+            "--data", type=place.path, default=Path("data"), metavar="DIR", help="the data directory (./data)"
         )
         where.add_argument("--bucket", type=place.bucket, metavar="NAME", help="the bucket of a registry in AWS")
         action.add_argument(
-            "--registry", type=place.given, metavar="NAME", help="which one (SIGLA_REGISTRY_NAME, or default)"
+            "--registry",
+            type=place.given,
+            metavar="NAME",
+            help="the name of the registry (SIGLA_REGISTRY_NAME, or default)",
         )
-        action.add_argument("--json", action="store_true", help="tell it as JSON")
+        action.add_argument("--json", action="store_true", help="print JSON")
 
 
 def create(args: argparse.Namespace) -> int:
@@ -76,7 +81,7 @@ def create(args: argparse.Namespace) -> int:
         except api_keys.NotAKey as problem:
             raise Misuse(str(problem)) from None
         except api_keys.KeyTaken:
-            raise Refused(f"There is a key {args.name} already; revoke it first, or take another name.") from None
+            raise Refused(f"The key {args.name} exists already: revoke it first, or choose another name.") from None
     told = (
         json.dumps({"key": key.name, "secret": secret, **_told(key)})
         if args.json
@@ -96,7 +101,7 @@ def show(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
 
     if not args.bucket and not args.data.exists():
-        print(f"sigla: There is no directory {args.data}, so it has no keys.", file=sys.stderr)
+        print(f"sigla: Directory not found: {args.data}, so it has no keys.", file=sys.stderr)
     with _kept_in(args) as (keys, _):
         records = list(keys.list())
     listed: list[ApiKey] = []
@@ -119,7 +124,7 @@ def show(args: argparse.Namespace) -> int:
 def revoke(args: argparse.Namespace) -> int:
     with _kept_in(args) as (keys, _):
         if not keys.remove(args.name):
-            raise Refused(f"There is no key {args.name} in {_place(args)}; `sigla keys list` tells which there are.")
+            raise Refused(f"Unknown key {args.name} in {_place(args)}: `sigla keys list` shows the keys.")
     if args.json:
         print(json.dumps({"key": args.name, "revoked": True}))
     print(A_MINUTE.format(name=args.name), file=sys.stderr)

@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--data", type=path, default=Path("data"), metavar="DIR", help="where data lives (./data)")
+    where.add_argument("--data", type=path, default=Path("data"), metavar="DIR", help="the data directory (./data)")
     where.add_argument("--bucket", type=bucket, metavar="NAME", help="the bucket of a registry in AWS, with --table")
-    parser.add_argument("--table", type=given, metavar="NAME", help="its table")
+    parser.add_argument("--table", type=given, metavar="NAME", help="the table of a registry in AWS")
     add_registry_to(parser)
 
 
 def add_registry_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--registry", type=given, default="default", metavar="NAME", help="which one, where several share a bucket"
+        "--registry",
+        type=given,
+        default="default",
+        metavar="NAME",
+        help="the name of the registry, where several share a bucket",
     )
 
 
@@ -53,7 +57,7 @@ def address(args: argparse.Namespace) -> "Address":
     from sigla.settings import Address
 
     if bool(args.bucket) != bool(args.table):
-        raise Misuse("A registry in AWS is a bucket and a table: give both, --bucket and --table.")
+        raise Misuse("A registry in AWS needs both --bucket and --table.")
     return Address("" if args.bucket else str(args.data), args.bucket or "", args.table or "", args.registry)
 
 
@@ -61,8 +65,9 @@ def tell_lost_catalog(held: "Holdings", where: "Address") -> None:
     """On standard error. It may be meant: a journal is imported into a new table beside its bucket."""
     if held.has_lost_its_catalog:
         print(
-            f"sigla: In {where} there are bodies, and the catalog knows nothing of this registry. Is it the right one? "
-            "If it was lost, restore it from its backup (docs/deploy.md#restoring), or import the journal or a dump.",
+            f"sigla: {where} has bodies, but the catalog knows nothing of this registry. Check that it is the right "
+            "one. If it was lost, restore it from its backup (docs/deploy.md#restoring), or import the journal or a "
+            "dump.",
             file=sys.stderr,
         )
 
@@ -94,7 +99,7 @@ def explained(where: "Address | str") -> Iterator[None]:
             f"--bucket needs the AWS client, and {missing.name} is not installed: pip install boto3."
         ) from None
     except BodyLost as lost:
-        raise Refused(f"In {where} {lost}: run sigla scrub, which tells whose it is and what to do.") from None
+        raise Refused(f"In {where} {lost}: run sigla scrub, which names its versions and the remedy.") from None
     except StoreError as failure:
         cause = _reason(failure)
         kind = Misuse if isinstance(failure, Unusable) else Refused

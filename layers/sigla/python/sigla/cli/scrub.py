@@ -28,13 +28,13 @@ READ = {
 """What is being read while a relation is filled."""
 
 DESCRIPTION = """\
-Reads all bodies, the whole catalog and the journal, and tells what is missing, different or left over. It only reads,
-also beside a running registry: what looks wrong because somebody is writing is looked at again before it is told.
+Reads all bodies, the whole catalog and the journal, and reports what is missing, different or left over. It only reads,
+also beside a running registry: what looks wrong during a write is checked again before it is reported.
 """
 
 EPILOG = """\
-Exit status: 0 nothing is wrong that needs anybody, 1 something is (or a store is silent, which a sentence on standard
-error says), 2 misused. docs/scrub.md explains each kind.
+Exit status: 0 nothing needs attention, 1 something does (or a store does not answer, as a sentence on standard error
+says), 2 misused. docs/scrub.md explains each kind.
 --fix puts one kind right, through the store's own conditions. Nothing is removed, but for SECOND_NAME, which takes away
 what no request reaches. In a directory that needs the registry to be stopped.
 """
@@ -53,9 +53,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=f"one of {', '.join(FIXABLE)}"
     )
     parser.add_argument(
-        "--grace", type=seconds, default=3600, metavar="SECONDS", help="bodies without a version may be so young (3600)"
+        "--grace",
+        type=seconds,
+        default=3600,
+        metavar="SECONDS",
+        help="ignore bodies without a version that are younger (3600)",
     )
-    parser.add_argument("--json", action="store_true", help="tell it as JSON, one object a line")
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
     parser.set_defaults(run=scrub)
 
 
@@ -130,7 +134,7 @@ def _tell(found: Sequence[Flaw], fixed: Sequence[Flaw]) -> None:
         if not all(flaw in fixed for flaw in flaws):
             print(f"  --fix {name} {kind.remedy}." if kind.fixable else f"  What to do: {kind.remedy}.")
     wrong = [flaw for flaw in found if KINDS[flaw.kind].severity is not Severity.INFO]
-    print(f"{len(wrong)} flaws, {len(fixed)} fixed." if wrong else "Bodies, catalog and journal say the same.")
+    print(f"{len(wrong)} flaws, {len(fixed)} fixed." if wrong else "Bodies, catalog and journal agree.")
 
 
 def _tell_json(found: Sequence[Flaw], fixed: Sequence[Flaw]) -> None:

@@ -52,7 +52,7 @@ MOST_ZONES = 9
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "serve",
-        help="a registry on this machine",
+        help="run a registry on this machine",
         description=DESCRIPTION,
         epilog=_settings_help(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -63,11 +63,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--port", type=_port, default=8081, help="port to listen on (default %(default)s; 0 for any)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "--data", type=place.path, default=Path("data"), metavar="DIR", help="where data lives (default ./data)"
+        "--data", type=place.path, default=Path("data"), metavar="DIR", help="the data directory (default ./data)"
     )
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
     parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
-    parser.add_argument("--zones", type=_zones, default=0, metavar="N", help="play N zones, each with a URL and a ring")
+    parser.add_argument(
+        "--zones", type=_zones, default=0, metavar="N", help="emulate N zones, each with a URL and a ring"
+    )
     parser.set_defaults(run=run)
 
 

@@ -30,15 +30,15 @@ PAUSES_S = (0.5, 1.5)
 LONGEST = 2**20
 """Bytes of a directory."""
 
-UNKNOWN = "Nobody here knows in which zone this machine is, so that no endpoint is its own; --zone says it."
-NO_ZONES = "The registry has no endpoints for zones: there is only its own URL."
+UNKNOWN = "The zone of this machine is unknown, so no endpoint is its own: set --zone."
+NO_ZONES = "The registry has no endpoints for zones, only its own URL."
 NO_CREDENTIALS = "The list is without the credentials of the URL: give them to clients as basic.auth.user.info."
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "zone-url",
-        help="URLs of a registry in AWS for the clients on this machine",
+        help="print the URLs of a registry in AWS for the clients on this machine",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -46,7 +46,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--zone", default="", metavar="ID", help="the zone of this machine, as in use1-az1 (SIGLA_ZONE)"
     )
-    parser.add_argument("--json", action="store_true", help="tell all of it as JSON")
+    parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.set_defaults(run=run)
 
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
     given = args.registry or wiring.registry_url()
     if not given:
-        raise Misuse("Say which registry: --registry URL, or SCHEMA_REGISTRY_URL in the environment.")
+        raise Misuse("The registry is missing: give --registry URL, or set SCHEMA_REGISTRY_URL.")
     registry = _bare(given)
     zones, where = directory(registry), wiring.own_zone(args.zone)
     own = _own(zones, where)
@@ -95,7 +95,7 @@ def directory(registry: str) -> tuple[Zone, ...]:
     try:
         return tuple(map(_zone, _list(json.loads(answer))))
     except (ValueError, LookupError, TypeError):
-        raise Misuse(f"{registry} answers, but not with a list of zones; is it the URL of a Sigla?") from None
+        raise Misuse(f"{registry} answers, but not with a list of zones: give the URL of a Sigla registry.") from None
 
 
 def _list(told: Any) -> list[Any]:

@@ -210,7 +210,7 @@ def _record(json: Json, record: Record) -> dict[str, Any]:
 
 def _symbol(symbol: str, enum: Enum) -> str:
     if symbol not in enum.symbols:
-        raise ValueError(f"is none of the symbols of {enum.full}")
+        raise ValueError(f"is not a symbol of {enum.full}")
     return symbol
 
 

@@ -67,7 +67,7 @@ def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
     parts, found = [own.package] if own.package else [], own.message_type
     for index in indexes or (0,):
         if not 0 <= index < len(found) or found[index].options.map_entry:
-            raise Unreadable(Reason.BAD_MSG_INDEX, f"there is no message at {list(indexes or (0,))}")
+            raise Unreadable(Reason.BAD_MSG_INDEX, f"the schema has no message at {list(indexes or (0,))}")
         parts.append(found[index].name)
         found = found[index].nested_type
     return ".".join(parts)

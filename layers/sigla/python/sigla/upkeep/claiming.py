@@ -43,7 +43,7 @@ def claim(held: Holdings, identity: str, *, meant: bool = False) -> bool:
     wrong = [(mark, seen) for mark, seen in found if seen != identity]
     for mark, seen in wrong:
         if not mark.write(identity, seen) and mark.read() != identity:
-            raise InTheWay(f"Somebody else gives the {mark.kind} {mark.name} another identity at this moment.")
+            raise InTheWay(f"Another caller is giving the {mark.kind} {mark.name} another identity at this moment.")
     return bool(wrong)
 
 

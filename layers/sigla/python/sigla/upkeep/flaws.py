@@ -176,7 +176,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "JOURNAL_AHEAD": Kind(
         Severity.CRITICAL,
-        "The journal tells of {subject} version {version} with id {id}, and the catalog does not have it.",
+        "The journal has {subject} version {version} with id {id}, but the catalog does not.",
         """
         SELECT t.context, t.id, t.subject, t.version
         FROM (SELECT max(number) AS number FROM told GROUP BY context, subject, version) l
@@ -217,12 +217,12 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "JOURNAL_GAP": Kind(
         Severity.WARNING,
-        "{subject} version {version} with id {id} is stored, and the journal does not tell of it.",
+        "{subject} version {version} with id {id} is stored, but missing in the journal.",
         """
         SELECT v.context, v.id, v.subject, v.version FROM version v
         LEFT JOIN told t ON t.context = v.context AND t.subject = v.subject AND t.version = v.version AND t.id = v.id
         WHERE v.expected AND t.id IS NULL""",
-        "whoever follows the journal does not have it: give him an export instead",
+        "readers of the journal lack it: give them an export instead",
     ),
     "DELETED_BUT_REFERENCED": Kind(
         Severity.WARNING,

@@ -42,7 +42,7 @@ QUOTED = 200
 
 NO_KEY = "its key is not one of this topic"
 UNKNOWN = "no record of that type is known"
-ASSOCIATION = "there are no associations here"
+ASSOCIATION = "this registry does not keep associations"
 MAGIC = "it was written in a form of another time"
 NUMBER = "a version is 1 to 2147483647, an id 0 to 2147483647"
 TIME = "no record can have that time"

@@ -27,7 +27,7 @@ from sigla.journal.replay.events import (
 from sigla.journal.replay.records import TopicRecord, read
 from sigla.model import BodyKey, Guid, SchemaId, Settings, Subject, Version
 
-REBOUND = "its id means something else in that context"
+REBOUND = "its id belongs to another schema in that context"
 
 Place = tuple[Subject, Version]
 

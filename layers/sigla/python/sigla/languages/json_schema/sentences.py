@@ -43,7 +43,9 @@ SENTENCES: Final[Mapping[str, str]] = {
         "The number at path '{path}' in the {writer} schema is a multiple of the one in the {reader} schema"
     ),
     "MULTIPLE_OF_CHANGED": (
-        "The numbers at path '{path}' in the {reader} schema and the {writer} schema are no multiples of each other"
+        "The number at path '{path}' in the {reader} schema and the one in the {writer} schema are not multiples of "
+        "each "
+        "other"
     ),
     "ENUM_ARRAY_EXTENDED": "The {reader} schema allows more values at path '{path}' than the {writer} schema does",
     "ENUM_ARRAY_NARROWED": "The {reader} schema allows fewer values at path '{path}' than the {writer} schema does",

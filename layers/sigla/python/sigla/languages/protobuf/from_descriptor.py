@@ -95,7 +95,7 @@ def _proto(data: bytes) -> "pb.FileDescriptorProto":
     try:
         return cast("pb.FileDescriptorProto", _message_class().FromString(data))
     except DecodeError:
-        raise Malformed("The bytes are no descriptor of a file") from None
+        raise Malformed("The bytes are not a file descriptor") from None
 
 
 @cache

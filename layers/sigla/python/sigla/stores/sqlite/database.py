@@ -130,7 +130,7 @@ class Database:
         if lost := with_bodies(self._path.parent):
             raise CatalogLost(self._path.parent, lost)
         if not self._written:
-            raise NoData(f"There is no registry in {self._path.parent}.")
+            raise NoData(f"Found no registry in {self._path.parent}.")
         try:
             self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE} {tables.ADDED.format(temporary='')}")
         except sqlite3.Error as failure:

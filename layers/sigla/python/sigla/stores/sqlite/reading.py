@@ -22,7 +22,7 @@ class ReadingStore:
         except (FileNotFoundError, NotADirectoryError):
             if lost := with_bodies(path):
                 raise CatalogLost(path, lost) from None
-            raise NoData(f"There is no registry in {path}.") from None
+            raise NoData(f"Found no registry in {path}.") from None
         directory = Directory(path, registry)
         directory.check()
         self._database = Database(path / CATALOG, registry=registry, durable=False, written=False)

@@ -23,7 +23,7 @@ TargetOf = Callable[[Subject, Version], SchemaId | None]
 
 OTHER_VERSION = "another version stands under its number"
 OTHER_LIFE = "the same version stands here, with another time or another state of deletion"
-OTHER_MEANING = "its id means something else here"
+OTHER_MEANING = "its id belongs to another schema here"
 USED_UP = (
     "its id belonged to another schema here, which was deleted for good, and keeps that meaning: import into a new "
     "context, or into a registry of a new name or directory"

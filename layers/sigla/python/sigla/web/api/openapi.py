@@ -17,7 +17,7 @@ from sigla.web.http.negotiate import PRODUCED
 
 ABOUT = """A schema registry for Kafka. Every path is also there below `/contexts/{context}`, for that context.
 
-Every refusal is a sentence with a number. What is no boolean is false; an unknown parameter is ignored."""
+Every refusal is a sentence with a number. An invalid boolean counts as false; an unknown parameter is ignored."""
 
 EVERYWHERE = (
     refusals.BadRequest,

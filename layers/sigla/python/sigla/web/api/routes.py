@@ -87,8 +87,8 @@ DRAFT = "RegisterSchemaRequest"
 
 # fmt: off
 ROUTES = (
-    Route("GET", "/", OPEN, server.root, "Is anybody there?", "Empty"),
-    Route("POST", "/", OPEN, server.post_root, "Is anybody there?", "Empty", body=Body("Words")),
+    Route("GET", "/", OPEN, server.root, "Whether the registry answers", "Empty"),
+    Route("POST", "/", OPEN, server.post_root, "Whether the registry answers", "Empty", body=Body("Words")),
     Route("GET", "/v1/metadata/id", OPEN, server.metadata_id, "Which cluster this is", "ServerClusterId"),
     Route("GET", "/v1/metadata/version", OPEN, server.metadata_version, "Which API this is", "ServerVersion"),
     Route("GET", "/v1/metadata/deployment", OPEN, server.metadata_deployment, "How this is deployed", "Deployment"),
@@ -101,7 +101,7 @@ ROUTES = (
           status=204, refuses=(errors.ContextNotEmpty,), operation="Delete context operation"),
 
     Route("GET", "/schemas", READ, schemas.schemas, "Schemas of many subjects", "Schemas",
-          query=(PREFIX, DELETED, Query("latestOnly", "boolean", "Of each subject the highest version"),
+          query=(PREFIX, DELETED, Query("latestOnly", "boolean", "Only the highest version of each subject"),
                  Query("aliases", "boolean", "Also what aliases lead to"),
                  Query("ruleType", about="Only those with a rule of this type"), Query("resourceType"),
                  Query("associationType", many=True), Query("lifecycle", "lifecycle", many=True), *PAGE), lists=True),

@@ -66,7 +66,7 @@ def host(authority: str) -> str:
     """The name or address in what may have a port, as all spellings of it are compared. Raises ValueError."""
     found = _AUTHORITY.fullmatch(authority.lower())
     if found is None:
-        raise ValueError(f"{authority!r} is no name of a host")
+        raise ValueError(f"invalid host name {authority!r}")
     return found["name"].strip("[]").removesuffix(".")
 
 

@@ -53,7 +53,7 @@ def unescape(encoded: str) -> str:
     try:
         return unquote_to_bytes(encoded).decode()
     except UnicodeDecodeError:
-        raise BadRequest(reason=f"Percent-encoded bytes that are no UTF-8 in '{encoded}'") from None
+        raise BadRequest(reason=f"Percent-encoded bytes that are not valid UTF-8 in '{encoded}'") from None
 
 
 def _pieces(raw: bytes) -> list[str]:
@@ -61,7 +61,7 @@ def _pieces(raw: bytes) -> list[str]:
     try:
         text = raw.decode()
     except UnicodeDecodeError:
-        raise BadRequest(reason="The path is no UTF-8") from None
+        raise BadRequest(reason="The path is not valid UTF-8") from None
     if not text.startswith("/"):
         raise BadRequest(reason="The path does not begin with a slash")
     text = text[1:].removesuffix("/")
