@@ -1,18 +1,13 @@
 """The stores of AWS as the suites want them: a fresh table for each test, in one of tests/contract/engines.py."""
 
-import copy
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from botocore.exceptions import HTTPClientError
-from moto.dynamodb import models
-from moto.dynamodb.models.table import Table
 
 from sigla import keys
 from sigla.aws.clients import Clients
@@ -83,28 +78,6 @@ def make_table(dynamodb: Any) -> str:
     return name
 
 
-@contextmanager
-def _copied_once() -> Iterator[None]:
-    """Moto copies the whole table for each action of a transaction, before any of them: the first copy does for all."""
-    carry_out = models.DynamoDBBackend.transact_write_items
-
-    def transact(backend: models.DynamoDBBackend, actions: list[dict[str, Any]]) -> None:
-        copies: dict[int, Table] = {}
-
-        def deepcopy(value: Any) -> Any:
-            if not isinstance(value, Table):
-                return copy.deepcopy(value)
-            if id(value) not in copies:
-                copies[id(value)] = copy.deepcopy(value)
-            return copies[id(value)]
-
-        with patch.object(models, "copy", SimpleNamespace(deepcopy=deepcopy)):
-            carry_out(backend, actions)
-
-    with patch.object(models.DynamoDBBackend, "transact_write_items", transact):
-        yield
-
-
 @dataclass(frozen=True)
 class Account:
     """Where registries live; making clients takes longer than most tests, so that many share one."""
@@ -130,7 +103,7 @@ class Account:
 @contextmanager
 def account(dynamodb_endpoint: str | None = None) -> Iterator[Account]:
     """With an endpoint, DynamoDB is the engine there; else moto's, in this process."""
-    with in_process(dynamodb_endpoint=dynamodb_endpoint) as clients, _copied_once():
+    with in_process(dynamodb_endpoint=dynamodb_endpoint) as clients:
         dynamodb = clients.dynamodb if dynamodb_endpoint else OneAtATime(clients.dynamodb)
         s3 = OneAtATime(clients.s3)
         objects = Objects(s3, BUCKET, clock=SystemClock())

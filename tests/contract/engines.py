@@ -4,14 +4,10 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
-from unittest.mock import patch
 
-from botocore import useragent
 from moto import mock_aws
 from moto.core.config import DefaultConfig
-from moto.s3.models import S3Backend
 
 from sigla.aws.clients import Clients
 
@@ -39,29 +35,13 @@ class OneAtATime:
 
 
 @contextmanager
-def _listed_once() -> Iterator[None]:
-    """Moto lists S3's addresses anew for each request: a fifth of what one takes."""
-    with patch.object(S3Backend, "urls", S3Backend(REGION, "").urls):
-        yield
-
-
-@contextmanager
-def _named_once() -> Iterator[None]:
-    """A client cleans each part of its own name for each request: a tenth of what one takes here."""
-    with patch.object(
-        useragent, "sanitize_user_agent_string_component", cache(useragent.sanitize_user_agent_string_component)
-    ):
-        yield
-
-
-@contextmanager
 def in_process(*, dynamodb_endpoint: str | None = None) -> Iterator[Clients]:
     """Clients of an account in this process, with an empty bucket; with an endpoint, DynamoDB is the one there."""
     # What is not for moto need not be compared with two hundred addresses of its own.
     elsewhere: DefaultConfig = {}
     if dynamodb_endpoint:
         elsewhere = {"core": {"passthrough": {"urls": [re.escape(dynamodb_endpoint)]}}}
-    with mock_aws(config=elsewhere), _listed_once(), _named_once():
+    with mock_aws(config=elsewhere):
         clients = Clients(region=REGION, dynamodb_endpoint=dynamodb_endpoint)
         try:
             clients.s3.create_bucket(Bucket=BUCKET)
