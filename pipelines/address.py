@@ -29,7 +29,7 @@ def parse_address(parser: argparse.ArgumentParser, asked: argparse.Namespace) ->
         parser.error("a registry in AWS needs both --bucket and --table")
     # Absolute: tasks run in folders of their own.
     data = str(Path(asked.data).resolve()) if asked.data else ""
-    return Address(data, asked.bucket or "", asked.table or "", asked.registry)
+    return Address.of(data, asked.bucket or "", asked.table or "", asked.registry)
 
 
 def name_argument(text: str) -> str:

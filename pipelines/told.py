@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sigla.errors import FormTooNew, StoreError, Unusable
-from sigla.opening import DataNotOpened
 from sigla.settings import InvalidSetting
+from sigla.stores.not_opened import DataNotOpened
 
 NOT_DONE: Final = 1
 """It was asked for properly: a store is silent, or a source has changed."""

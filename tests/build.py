@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any
@@ -31,6 +32,10 @@ from sigla.model import (
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
+from sigla.ports.inventory import Inventory
+from sigla.ports.journal import Journal
+from sigla.ports.marks import Marks
+from sigla.ports.zones import Zones
 from sigla.rules.guid import guid_of
 
 NOW = 1_700_000_000_000
@@ -87,6 +92,28 @@ class MemoryMark:
             return False
         self.identity = identity
         return True
+
+
+@dataclass(frozen=True)
+class StoreOf:
+    """A `ports.Store` put together of the parts of others."""
+
+    catalog: Catalog
+    bodies: Bodies
+    journal: Journal
+    inventory: Inventory
+    clock: Clock
+    marks: Marks | None = None
+    zones: Zones | None = None
+
+    def group(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def unsettled(self, _: BodyKey) -> bool:
+        return False
+
+    def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
+        """Nothing is replaced later than it was told."""
 
 
 def tiers_before(

@@ -87,7 +87,7 @@ class Estate:
     def register(self, schemas: tuple[tuple[Topic, Schema], ...]) -> dict[str, Known]:
         """As producers do before they write. The registry is there for as long as that takes, and not after it."""
         known = {}
-        with opening.writing(Address(data=str(self.registry))) as writing:
+        with opening.writing(Address.of(data=str(self.registry))) as writing:
             registry = writing.registry
             for topic, schema in schemas:
                 subject = Subject(DEFAULT_CONTEXT, topic.subject)

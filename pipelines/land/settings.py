@@ -58,7 +58,7 @@ class RegistryPart(Part):
 
     @property
     def address(self) -> Address:
-        return Address(self.data, self.bucket, self.table, self.name)
+        return Address.of(self.data, self.bucket, self.table, self.name)
 
 
 _SAID_ELSEWHERE: Final = {

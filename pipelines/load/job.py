@@ -96,11 +96,11 @@ def _worker(files: Files, address: Address, writers: int, *, dry_run: bool) -> I
     if dry_run:
         with opening.rehearsing(address) as (stores, group):
             yield Here(files, Open(stores, group))
-    elif address.bucket:
+    elif opening.is_shared(address):
         yield Everywhere(files, address, writers)
     else:
         with opening.writing(address) as writing:
-            yield Here(files, Open(writing.registry, writing.group))
+            yield Here(files, Open(writing.registry, writing.store.group))
 
 
 def lines(report: Report) -> Iterator[str]:

@@ -93,7 +93,7 @@ class Everywhere:
 
 def _task(step: Step, address: Address, given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     with opening.writing(address) as writing:
-        open = Open(writing.registry, writing.group, threads=SIDE_BY_SIDE)
+        open = Open(writing.registry, writing.store.group, threads=SIDE_BY_SIDE)
         yield from batches(step(open, rows(given)), STEP)
 
 

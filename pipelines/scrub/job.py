@@ -26,9 +26,9 @@ from pipelines.progress import UNSEEN, Progress, show_progress
 from pipelines.scrub import transform
 from pipelines.told import exit_status_of
 from sigla import opening
+from sigla.ports.store import Store
 from sigla.settings import Address
 from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
-from sigla.upkeep.holdings import Holdings
 from sigla.upkeep.mending import fix
 from sigla.upkeep.scrub import GRACE_MS, confirmed, mark_facts, second_name_facts, told_facts, version_facts
 
@@ -75,10 +75,10 @@ def put_right(asked: Asked, found: Sequence[Flaw]) -> Iterator[Flaw]:
     wanted = [flaw for flaw in found if flaw.kind in asked.fix]
     if wanted:
         with opening.writing(asked.address) as writing:
-            yield from (flaw for flaw in wanted if fix(writing.holdings, flaw))
+            yield from (flaw for flaw in wanted if fix(writing.store, flaw))
 
 
-def _relations(spark: SparkSession, asked: Asked, held: Holdings, progress: Progress) -> dict[str, DataFrame]:
+def _relations(spark: SparkSession, asked: Asked, held: Store, progress: Progress) -> dict[str, DataFrame]:
     """In the order of `sigla.upkeep.scrub.gather`, each read when it was written: bodies before the catalog."""
     written = _Streamed(spark, asked.out, progress)
     objects = written("objects", listing.objects(held.inventory), listing.OBJECTS)

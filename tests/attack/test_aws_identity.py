@@ -9,6 +9,7 @@ from sigla import keys
 from sigla.errors import StoreError
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
 from sigla.ports.marks import Marks
+from sigla.ports.store import Store
 from sigla.registry import Registry
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.inventory import AwsInventory
@@ -16,11 +17,10 @@ from sigla.stores.dynamodb.marks import BucketMark, TableMark
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
 from sigla.upkeep.claiming import InTheWay, NotClaimed, claim
-from sigla.upkeep.holdings import Holdings
 from tests.attack.aws import failing, faults_of
 from tests.attack.ports import At, Between, Call, Recorder, client
 from tests.attack.stories import ONE, register
-from tests.build import FixedClock, a_body
+from tests.build import FixedClock, StoreOf, a_body
 from tests.contract.aws import Account, AwsStores, of_two_parts
 from tests.contract.engines import BUCKET
 from tests.unit.aws.faults import Fault, Killed
@@ -29,7 +29,7 @@ OURS, THEIRS = "a" * 32, "b" * 32
 
 
 @contextmanager
-def person(stores: AwsStores, between: Between) -> Iterator[Holdings]:
+def person(stores: AwsStores, between: Between) -> Iterator[Store]:
     """What `sigla init` works on; whoever stands in between stands between it and AWS."""
     clock = FixedClock()
     dynamodb, s3 = client("dynamodb", stores.dynamodb, between), client("s3", stores.s3, between)
@@ -42,7 +42,7 @@ def person(stores: AwsStores, between: Between) -> Iterator[Holdings]:
             TableMark(dynamodb, stores.table, clock, registry=name), BucketMark(objects, BUCKET, registry=name)
         )
         inventory = AwsInventory(objects, catalog, clock, registry=name)
-        yield Holdings(catalog, AwsBodies(objects, registry=name), stores.journal, inventory, clock, marks)
+        yield StoreOf(catalog, AwsBodies(objects, registry=name), stores.journal, inventory, clock, marks)
 
 
 def borne(stores: AwsStores) -> tuple[str, str]:
@@ -134,7 +134,7 @@ def met(stores: AwsStores, number: int) -> list[str]:
     """Who succeeds where the second person goes first at this call of the first."""
     owners: list[str] = []
 
-    def act(identity: str, held: Holdings) -> None:
+    def act(identity: str, held: Store) -> None:
         with suppress(NotClaimed, InTheWay):
             claim(held, identity)
             owners.append(identity)

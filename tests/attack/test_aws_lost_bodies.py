@@ -8,17 +8,18 @@ import pytest
 from sigla import keys
 from sigla.errors import BodyDamaged, Refusal, StoreError
 from sigla.model import Body, BodyKey, SchemaId
+from sigla.ports.store import Store
 from sigla.registry import Registry
 from sigla.stores.dynamodb.inventory import AwsInventory
 from sigla.stores.s3.objects import Objects
+from sigla.upkeep.claiming import has_lost_its_catalog
 from sigla.upkeep.flaws import Flaw
-from sigla.upkeep.holdings import Holdings
 from sigla.upkeep.mending import fix
 from tests.attack import aws
 from tests.attack.aws import failing, faults_of
 from tests.attack.ports import At, Call
 from tests.attack.stories import BASE, ONE, TWO, USING, register
-from tests.build import NOW, FixedClock, a_body
+from tests.build import NOW, FixedClock, StoreOf, a_body
 from tests.contract.aws import Account, engine, moto
 from tests.contract.engines import BUCKET
 from tests.unit.aws.faults import Fault, Killed
@@ -47,10 +48,10 @@ class Lost(aws.Store):
     def damage(self, content: bytes = b"damaged") -> None:
         self.stores.s3.put_object(**self.place, Body=content)
 
-    def holdings(self, clock: FixedClock) -> Iterator[Holdings]:
+    def holdings(self, clock: FixedClock) -> Iterator[Store]:
         objects = Objects(self.stores.s3, BUCKET, clock=clock)
         inventory = AwsInventory(objects, self.stores.catalog, clock, registry=self.stores.registry)
-        yield Holdings(self.catalog, self.bodies, self.journal, inventory, clock)
+        yield StoreOf(self.catalog, self.bodies, self.journal, inventory, clock)
         objects.close()
 
 
@@ -168,7 +169,7 @@ def test_a_table_that_knows_nothing_beside_a_bucket_with_bodies_is_told(lost: Lo
     """Mostly it is the wrong table; a fresh place has neither, and one that is at work has both."""
     register("base", TWO, force=True)(Registry(lost.catalog, lost.bodies, FixedClock()))
     for holdings in lost.holdings(FixedClock()):
-        assert not holdings.has_lost_its_catalog
+        assert not has_lost_its_catalog(holdings)
         with moto.stores() as empty:
-            beside = Holdings(empty.catalog, lost.bodies, lost.journal, holdings.inventory, holdings.clock)
-            assert beside.has_lost_its_catalog
+            beside = StoreOf(empty.catalog, lost.bodies, lost.journal, holdings.inventory, holdings.clock)
+            assert has_lost_its_catalog(beside)

@@ -208,7 +208,7 @@ def test_the_path_to_a_message_begins_behind_the_guid_or_in_a_header(data: str, 
     failure = explained(capsys, (mark + b"\xff").hex(), "--data", data, status=1)["failure"]
     assert (failure["reason"], failure["at"]) == ("BAD_MSG_INDEX", 17)
     asked = Asked(Given(b"payload", ((VALUE_HEADER, mark + b"\xff"),)), "value", None, None, ".")
-    with reading(Address(data)) as stores:
+    with reading(Address.of(data)) as stores:
         found = explaining.explained(asked, _OfStores(stores.bodies, stores.catalog))
     assert found.failure == {"reason": "BAD_MSG_INDEX", "detail": "the path to a message cannot be read", "at": None}
 
@@ -264,7 +264,7 @@ def api(data: str) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             """Silence."""
 
-    with reading(Address(data)) as stores:
+    with reading(Address.of(data)) as stores:
         money, order, proto = (stores.bodies.get(BodyKey(".", SchemaId(id))) for id in (1, 2, 4))
     uses = [{"name": "Money", "subject": "money", "version": 1}]
     versions = {
@@ -331,7 +331,7 @@ def test_a_bucket_alone_says_what_an_id_means(data: str, capsys: Captured, monke
     """Also while the table is silent: the version is that of whoever registered the schema first."""
     with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=SystemClock())) as objects:
         monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-        with reading(Address(data)) as stores:
+        with reading(Address.of(data)) as stores:
             for key in (BodyKey(".", SchemaId(1)), BodyKey(".", SchemaId(2))):
                 AwsBodies(objects).put(key, stores.bodies.get(key))
         found = explained(capsys, framed(2), "--bucket", BUCKET)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ import pytest
 from sigla import opening
 from sigla.cli import main
 from sigla.errors import StoreError
+from sigla.ports.store import Store
 from sigla.settings import Address
-from sigla.upkeep.holdings import Holdings
 from tests.attack.ports import Call, client
+from tests.build import StoreOf
 from tests.cli.explaining import Captured, framed, stored
 
 REFUSED = 1
@@ -34,10 +34,11 @@ def silent_from(number: int) -> Iterator[list[str]]:
     read = opening.reading
 
     @contextmanager
-    def reading(address: Address) -> Iterator[Holdings]:
+    def reading(address: Address) -> Iterator[Store]:
         with read(address) as held:
             ports = {name: client(name, getattr(held, name), between) for name in ("catalog", "bodies", "journal")}
-            yield replace(held, **ports, inventory=client("inventory", held.inventory, between))
+            inventory = client("inventory", held.inventory, between)
+            yield StoreOf(**ports, inventory=inventory, clock=held.clock, marks=held.marks)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(opening, "reading", reading)

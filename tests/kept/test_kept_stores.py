@@ -12,6 +12,7 @@ from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import BasicKeys
 from sigla.cli import main
 from sigla.model import BodyKey, SchemaId, Search
+from sigla.ports.store import Store
 from sigla.registry import Registry
 from sigla.stores.dynamodb.inventory import AwsInventory
 from sigla.stores.dynamodb.marks import BucketMark, TableMark
@@ -21,10 +22,9 @@ from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep import scrub
 from sigla.upkeep.flaws import KINDS, Flaw, Severity
-from sigla.upkeep.holdings import Holdings
 from sigla.upkeep.mending import fix
 from sigla.web import app
-from tests.build import FixedClock
+from tests.build import FixedClock, StoreOf
 from tests.contract.aws import Account, AwsStores, moto
 from tests.kept.stores import (
     IDENTITY,
@@ -53,7 +53,7 @@ EVERYTHING = Search(context=None)
 class Kept:
     """A registry that an earlier release wrote, opened by this one. told: what that one answered."""
 
-    holdings: Holdings
+    holdings: Store
     keys: Keys
     told: list[Any]
 
@@ -91,13 +91,13 @@ def kept(request: pytest.FixtureRequest, release: Path) -> Iterator[Kept]:
     if request.param == "directory":
         data: Path = request.getfixturevalue("data")
         with EmbeddedStore(data) as store:
-            held = Holdings(store.catalog, store.bodies, store.journal, store.inventory, later())
+            held = StoreOf(store.catalog, store.bodies, store.journal, store.inventory, later())
             yield Kept(held, EmbeddedKeys(data), told)
         return
     stores: AwsStores = request.getfixturevalue("in_aws")
     objects = request.getfixturevalue("moto").objects
     inventory = AwsInventory(objects, stores.catalog, later(), registry=REGISTRY)
-    held = Holdings(stores.catalog, stores.bodies, stores.journal, inventory, later())
+    held = StoreOf(stores.catalog, stores.bodies, stores.journal, inventory, later())
     yield Kept(held, AwsKeys(objects, registry=REGISTRY), told)
     stores.catalog.close()
 

@@ -15,8 +15,8 @@ from pipelines.load import job as load
 from pipelines.scrub import job as scrub
 from pipelines.told import MISUSED, NOT_DONE, exit_status_of
 from sigla.errors import StoreError, Unusable
-from sigla.opening import DataNotOpened
 from sigla.settings import InvalidSetting
+from sigla.stores.not_opened import DataNotOpened
 
 AGAIN = "Start it again."
 

@@ -36,7 +36,7 @@ class Audited:
         raw(folder / "lake/_quarantine/data/c.parquet", [framed(ids["users 2"]), b"\x07", None, framed(4711)])
         quarantined(folder / "lake/_quarantine/data/e.parquet", [framed(815), framed(815), framed(ids["users 2"])])
         self.out = folder / "audit"
-        where = Address(data=str(self.estate.path))
+        where = Address.of(data=str(self.estate.path))
         self.asked = Asked(where, place(self.out), (place(folder / "lake"),), block=2)
         self.summary: Summary = audit(spark, self.asked, NOW)
 

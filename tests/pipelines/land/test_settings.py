@@ -36,7 +36,7 @@ def test_what_is_not_said_has_a_sensible_default(tmp_path: Path) -> None:
     )
     assert landing.checks.checks.membership is Policy.FAIL
     assert landing.stop_if.bad_ratio == 0.2
-    assert landing.registry.address == Address(data="registry")
+    assert landing.registry.address == Address.of(data="registry")
 
 
 def test_properties_beyond_a_schema_are_kept_unless_the_settings_say_drop(tmp_path: Path) -> None:

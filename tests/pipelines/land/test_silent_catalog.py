@@ -49,7 +49,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[Address]:
     """A registry in a table and a bucket; the id 1 is the topic's."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     with in_process() as clients:
-        where = Address(bucket=BUCKET, table=make_table(clients.dynamodb))
+        where = Address.of(bucket=BUCKET, table=make_table(clients.dynamodb))
         with opening.writing(where) as writing:
             assert writing.registry.register(ORDERS, Draft(ORDER)).id == 1
         yield where
@@ -68,7 +68,7 @@ def landing(address: Address, tmp_path: Path, clock: FixedClock) -> Driver:
 
 def a_driver(address: Address, folder: Path, reader: Any, clock: FixedClock, **binding: str) -> Driver:
     form = {
-        "registry": {"bucket": address.bucket, "table": address.table},
+        "registry": dict(zip(("table", "bucket"), address.names, strict=True)),
         "source": {"kind": "files", "path": str(folder)},
         "bind": [{"topic": "orders", "reader": reader} | binding],
         "sink": {"kind": "parquet", "lake": str(folder / "lake")},
@@ -154,8 +154,8 @@ def test_a_table_that_a_newer_release_wrote_is_not_waited_for(address: Address, 
     land(landing, 0, 1)
     head = {"pk": {"S": keys.subject_pk("default", ORDERS)}, "sk": {"S": keys.HEAD}}
     with closing(Clients()) as clients:
-        item = clients.dynamodb.get_item(TableName=address.table, Key=head)["Item"]
-        clients.dynamodb.put_item(TableName=address.table, Item=item | {"form": {"N": "2"}})
+        item = clients.dynamodb.get_item(TableName=address.names[0], Key=head)["Item"]
+        clients.dynamodb.put_item(TableName=address.names[0], Item=item | {"form": {"N": "2"}})
     with pytest.raises(FormTooNew, match=r"item HEAD of .* install that release or a later one"):
         land(landing, 1, 1)
 

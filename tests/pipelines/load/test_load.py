@@ -82,17 +82,17 @@ def cut_off(raw: DataFrame, files: Files, worker: Worker) -> None:
 def cut_off_here(files: Files, raw: DataFrame, address: Address) -> int:
     """How many versions it has written."""
     with opening.writing(address) as writing:
-        cut_off(raw, files, Here(files, Open(writing.registry, writing.group)))
-    return len(stored(Path(address.data))["versions"])
+        cut_off(raw, files, Here(files, Open(writing.registry, writing.store.group)))
+    return len(stored(Path(address.path))["versions"])
 
 
 def imported(records: Iterable[TopicRecord], folder: Path) -> Report:
-    with opening.writing(Address(str(folder))) as writing:
-        return importing.import_state(writing.registry, replayed(records), group=writing.group)
+    with opening.writing(Address.of(str(folder))) as writing:
+        return importing.import_state(writing.registry, replayed(records), group=writing.store.group)
 
 
 def stored(folder: Path) -> dict[str, Any]:
-    with opening.reading(Address(str(folder))) as held:
+    with opening.reading(Address.of(str(folder))) as held:
         return everything(held.catalog, held.bodies)
 
 
@@ -155,7 +155,7 @@ def on_aws(spark: SparkSession, dynamodb_local: str) -> Iterator[Address]:
         with closing(Clients()) as clients:
             bucket = f"loaded-{uuid4()}"  # moto's servers of one process have the same buckets
             clients.s3.create_bucket(Bucket=bucket)
-            yield Address(bucket=bucket, table=make_table(clients.dynamodb), registry="of-tasks")
+            yield Address.of(bucket=bucket, table=make_table(clients.dynamodb), registry="of-tasks")
     server.stop()
 
 
@@ -166,7 +166,7 @@ def test_a_load_that_is_cut_off_and_begun_again_from_the_topic_ends_as_an_import
     spark: SparkSession, kafka: Broker, tmp_path: Path
 ) -> None:
     """1,601 records of every kind, begun with a dump: every version, id, meaning and setting; every fact is told."""
-    files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
+    files, address = Files(spark, str(tmp_path / "work")), Address.of(str(tmp_path / "loaded"))
     begun = cut_off_here(files, source.read_records(spark, str(DUMP / "records.jsonl.gz")), address)
     assert 0 < begun < EVERYTHING["version"]
     raw = source.read_records(spark, topic_of(kafka, "_schemas", *records()))
@@ -241,7 +241,7 @@ def test_a_dump_that_is_cut_off_is_misuse_and_nothing_of_it_is_loaded(
     sentence = capsys.readouterr().err
     assert sentence.startswith(CUT_OFF[form].format(dump))
     assert sentence.lower().endswith("nothing was loaded.\n")
-    with opening.writing(Address(str(data))) as writing:
+    with opening.writing(Address.of(str(data))) as writing:
         assert everything(writing.registry.catalog, writing.registry.bodies)["versions"] == []
 
 
@@ -290,7 +290,7 @@ def test_what_we_export_is_loaded_cut_off_and_begun_again(spark: SparkSession, t
         "key binary, value binary, timestamp bigint, offset bigint",
     ).write.parquet(str(tmp_path / "dump.parquet"))
     raw = source.read_records(spark, str(tmp_path / "dump.parquet"))
-    files, address = Files(spark, str(tmp_path / "work")), Address(str(tmp_path / "loaded"))
+    files, address = Files(spark, str(tmp_path / "work")), Address.of(str(tmp_path / "loaded"))
     begun = cut_off_here(files, raw, address)
     report = job.load_records(files, raw, address)
     whole = imported(turned, tmp_path / "imported")

@@ -105,7 +105,7 @@ def test_an_id_that_means_something_else_here_is_never_written(opened: steps.Ope
 
 def test_a_dry_run_tells_what_would_be_and_makes_nothing(tmp_path: Path) -> None:
     """Neither the directory nor a body: references among what is new are followed all the same."""
-    nowhere = Address(str(tmp_path / "none"))
+    nowhere = Address.of(str(tmp_path / "none"))
     with job._worker(Files(None, ""), nowhere, 1, dry_run=True) as worker:
         assert isinstance(worker, Here)
         base = a_row("base", Had(1, 1, BASE))

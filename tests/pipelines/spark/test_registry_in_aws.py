@@ -48,7 +48,7 @@ def test_a_registry_in_a_table_and_a_bucket_is_scrubbed_put_right_and_audited(
     with in_aws(account) as broken:
         assert isinstance(broken, InAWS)
         break_all(broken)
-        address = Address(bucket=BUCKET, table=broken.table, registry=broken.registry)
+        address = Address.of(bucket=BUCKET, table=broken.table, registry=broken.registry)
         asked = scrubbing.Asked(address, lake.under("scrub"), fix=frozenset(["COUNTER_BEHIND"]))
         found = scrubbing.scrub(spark, asked)
         kinds = [flaw.kind for flaw in found]

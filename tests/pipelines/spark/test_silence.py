@@ -73,7 +73,7 @@ def test_where_its_tables_go_falls_silent(
 ) -> None:
     registry = Registry(tmp_path / "data")
     module, step = STEPS[job]
-    work = looks(spark, Address(data=str(registry.path)), f"s3://sigla/{job}", job)
+    work = looks(spark, Address.of(data=str(registry.path)), f"s3://sigla/{job}", job)
     with pytest.MonkeyPatch.context() as struck:
         struck.setattr(module, step, first(s3, getattr(module, step)))
         assert exit_status_of(work, tables.OWN, again=tables.NOT_WHOLE, spark=gave_up) == NOT_DONE
@@ -95,14 +95,14 @@ def test_the_registry_falls_silent(
             each.write_bytes(b"no database" * 1000)
 
     monkeypatch.setattr(module, step, first(damaged, getattr(module, step)))
-    work = looks(spark, Address(data=str(registry.path)), str(out), job)
+    work = looks(spark, Address.of(data=str(registry.path)), str(out), job)
     assert exit_status_of(work, tables.OWN, again=tables.NOT_WHOLE, spark=gave_up) != 0
     [line] = capsys.readouterr().err.splitlines()
     assert "not a database" in line
     assert not list(out.rglob("*.html"))
     assert not list(out.rglob("tables/flaws"))
     with pytest.raises(tables.NotEmpty):
-        looks(spark, Address(data=str(registry.path)), str(out), job)()
+        looks(spark, Address.of(data=str(registry.path)), str(out), job)()
 
 
 def test_where_records_lie_falls_silent_and_the_next_run_lands_them_all(

@@ -164,8 +164,8 @@ def test_a_table_is_exported_as_it_stands(data: str, monkeypatch: pytest.MonkeyP
     from sigla import opening
     from sigla.settings import Address
 
-    where = Address("", "b", "t")
-    with opening.reading(Address(data)) as reading:
+    where = Address.of("", "b", "t")
+    with opening.reading(Address.of(data)) as reading:
         monkeypatch.setattr(opening, "reading", {where: nullcontext(reading)}.__getitem__)
         assert main(["export", str(tmp_path / "a.jsonl"), "--bucket", "b", "--table", "t"]) == 0
     assert s("mine") not in replayed(dumps.read(tmp_path / "a.jsonl")).subjects

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from sigla import keys, records
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, OfferedReference, SchemaId, Subject, Version
 from sigla.ports.marks import Marks
+from sigla.ports.store import Store
 from sigla.registry import Registry
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb import values
@@ -17,8 +18,7 @@ from sigla.stores.dynamodb.marks import BucketMark, TableMark
 from sigla.stores.dynamodb.places import JOURNAL_SHARDS, Places
 from sigla.stores.s3.objects import Objects
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.upkeep.holdings import Holdings
-from tests.build import FixedClock, a_body, a_text, tiers_before
+from tests.build import FixedClock, StoreOf, a_body, a_text, tiers_before
 from tests.contract.aws import Account
 from tests.contract.engines import BUCKET
 
@@ -32,7 +32,7 @@ WITH_ADDRESS = (
 class Broken(Protocol):
     """A registry's parts behind its own back. None of these looks left or right."""
 
-    store: Holdings
+    store: StoreOf
 
     def remove_object(self, key: BodyKey) -> None: ...
     def write_object(self, key: BodyKey, content: bytes) -> None: ...
@@ -50,7 +50,7 @@ class Broken(Protocol):
 
 @dataclass
 class InADirectory:
-    store: Holdings
+    store: StoreOf
     embedded: EmbeddedStore
 
     def _execute(self, sql: str, *parameters: Any) -> None:
@@ -94,7 +94,7 @@ def _these(subject: Subject, version: int) -> tuple[str, str, int]:
 
 @dataclass
 class InAWS:
-    store: Holdings
+    store: StoreOf
     s3: Any
     dynamodb: Any
     table: str
@@ -147,7 +147,7 @@ class InAWS:
 @contextmanager
 def in_a_directory(path: Path) -> Iterator[Broken]:
     with EmbeddedStore(path) as opened:
-        store = Holdings(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock())
+        store = StoreOf(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock())
         fill(store)
         yield InADirectory(store, opened)
 
@@ -162,13 +162,13 @@ def in_aws(account: Account) -> Iterator[Broken]:
             TableMark(opened.dynamodb, opened.table, clock, registry=opened.registry),
             BucketMark(objects, BUCKET, registry=opened.registry),
         )
-        store = Holdings(opened.catalog, opened.bodies, opened.journal, inventory, clock, marks)
+        store = StoreOf(opened.catalog, opened.bodies, opened.journal, inventory, clock, marks)
         fill(store)
         yield InAWS(store, opened.s3, opened.dynamodb, opened.table, opened.registry)
         objects.close()
 
 
-def fill(store: Holdings) -> None:
+def fill(store: Store) -> None:
     """Ids of the default context: 1 address, 2 order, which references it, 3 was deleted for good, 4 address again."""
     registry = registry_of(store)
     registry.register(ADDRESS, Draft(a_text("Address")))
@@ -181,7 +181,7 @@ def fill(store: Holdings) -> None:
     registry.register(TEAM, Draft(a_text("Team")))
 
 
-def registry_of(store: Holdings) -> Registry:
+def registry_of(store: Store) -> Registry:
     return Registry(store.catalog, tiers_before(store.bodies), store.clock)
 
 

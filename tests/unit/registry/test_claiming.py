@@ -15,8 +15,7 @@ from sigla.ports.marks import Marks
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.claiming import InTheWay, NotClaimed, claim, differing
-from sigla.upkeep.holdings import Holdings
-from tests.build import FixedClock, MemoryMark
+from tests.build import FixedClock, MemoryMark, StoreOf
 from tests.unit.registry.tell import ONE, THREE, TWO, register, s
 
 Held = dict[str, list[str]]
@@ -29,7 +28,7 @@ OURS, THEIRS = "a" * 32, "b" * 32
 class Pair:
     """A table and a bucket, in use or new."""
 
-    held: Holdings
+    held: StoreOf
     table: MemoryMark
     bucket: MemoryMark
 
@@ -84,7 +83,7 @@ class Shelf:
         """The table of the first and the bucket of the second."""
         marks = MemoryMark("table", "t", table), MemoryMark("bucket", "b", bucket)
         inventory = cast("Inventory", Apart(first.inventory, second.inventory))
-        held = Holdings(first.catalog, second.bodies, first.journal, inventory, FixedClock(), Marks(*marks))
+        held = StoreOf(first.catalog, second.bodies, first.journal, inventory, FixedClock(), Marks(*marks))
         return Pair(held, *marks)
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from sigla import records
 from sigla.model import DEFAULT_CONTEXT, Draft, Subject, Version
+from sigla.ports.store import Store
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.scratch import ScratchDatabase
 from sigla.upkeep import scrub
 from sigla.upkeep.flaws import FIXABLE, KINDS, RELATIONS, Flaw, Severity
-from sigla.upkeep.holdings import Holdings
 from sigla.upkeep.mending import fix
 from sigla.upkeep.scrub import GRACE_MS
 from tests.build import NOW, FixedClock, a_text
@@ -57,7 +57,7 @@ def directory(tmp_path: Path) -> Iterator[Broken]:
         yield made
 
 
-def found_in(store: Holdings) -> list[Flaw]:
+def found_in(store: Store) -> list[Flaw]:
     with closing(ScratchDatabase(RELATIONS)) as scratch:
         scrub.gather(store, scratch)
         return list(scrub.confirmed(store, scrub.suspects(scratch)))

@@ -12,6 +12,7 @@ from sigla.cli import main
 from sigla.journal import records as journal_records
 from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, SchemaId, Search, Show, Subject
+from sigla.ports.store import Store
 from sigla.rules import names
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb.inventory import AwsInventory
@@ -20,9 +21,8 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep import scrub
 from sigla.upkeep.exporting import standing
 from sigla.upkeep.flaws import Flaw
-from sigla.upkeep.holdings import Holdings
 from sigla.upkeep.mending import fix
-from tests.build import FixedClock, a_body, a_registered, a_row, a_text
+from tests.build import FixedClock, StoreOf, a_body, a_registered, a_row, a_text
 from tests.contract.aws import engine, moto, of_two_parts
 from tests.contract.engines import BUCKET
 from tests.unit.registry.scrubbing import registry_of
@@ -45,22 +45,22 @@ ON_AWS = pytest.param("aws-dynamodb", marks=pytest.mark.process) if installed() 
 
 
 @pytest.fixture(params=["directory", ON_AWS])
-def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdings]:
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     clock = FixedClock()
     if request.param == "directory":
         with EmbeddedStore(tmp_path / "data") as opened:
-            yield Holdings(opened.catalog, opened.bodies, opened.journal, opened.inventory, clock)
+            yield StoreOf(opened.catalog, opened.bodies, opened.journal, opened.inventory, clock)
         return
     of_two_parts(monkeypatch)
     account = request.getfixturevalue("moto" if request.param == "aws-moto" else "engine")
     with account.stores() as opened:
         objects = Objects(opened.s3, BUCKET, clock=clock)
         inventory = AwsInventory(objects, opened.catalog, clock, registry=opened.registry)
-        yield Holdings(opened.catalog, opened.bodies, opened.journal, inventory, clock)
+        yield StoreOf(opened.catalog, opened.bodies, opened.journal, inventory, clock)
         objects.close()
 
 
-def register(store: Holdings, subject: Subject, name: str) -> None:
+def register(store: Store, subject: Subject, name: str) -> None:
     """Through the ports, as an earlier release did: no verb would write under a second name."""
     body = a_body(a_text(name), subject=subject)
     body = replace(body, guid=guid_of(body.schema))
@@ -73,29 +73,29 @@ def register(store: Holdings, subject: Subject, name: str) -> None:
     store.catalog.commit(a_registered(head, row=row))
 
 
-def haunted(store: Holdings, *order: Subject) -> None:
+def haunted(store: Store, *order: Subject) -> None:
     """Id 1 of each context: `Real` in the bank's, `Ghost` in the default one, then orders with id 2."""
     for subject in order:
         register(store, subject, "Real" if subject == PAY else "Ghost")
     register(store, Subject(DEFAULT_CONTEXT, "orders"), "Orders")
 
 
-def second_names(store: Holdings) -> list[Flaw]:
+def second_names(store: Store) -> list[Flaw]:
     return [flaw for flaw in found_in(store) if flaw.kind == "SECOND_NAME"]
 
 
-def put_right(store: Holdings) -> None:
+def put_right(store: Store) -> None:
     for flaw in second_names(store) * 2:
         fix(store, flaw)
 
 
-def shown(store: Holdings, subject: Subject) -> list[tuple[int, str]]:
+def shown(store: Store, subject: Subject) -> list[tuple[int, str]]:
     """Versions and texts of a subject."""
     rows = store.catalog.history(subject)
     return [(row.version, store.bodies.get(BodyKey(subject.context, row.id)).schema.text) for row in rows]
 
 
-def state_of(store: Holdings, *, compacted: bool) -> State:
+def state_of(store: Store, *, compacted: bool) -> State:
     """What an import of an export would make of it."""
     if compacted:
         lines = standing(store.catalog, store.bodies, store.inventory.bodies())
@@ -109,7 +109,7 @@ ORDERS = [(PAY, GHOST), (GHOST, PAY)]
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_second_name_is_told_and_taken_away_and_the_subject_stays(
-    store: Holdings, order: tuple[Subject, Subject]
+    store: Store, order: tuple[Subject, Subject]
 ) -> None:
     """An operator needs one command, whoever of the two came first."""
     haunted(store, *order)
@@ -125,7 +125,7 @@ def test_a_second_name_is_told_and_taken_away_and_the_subject_stays(
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_until_then_ids_and_lists_are_kept_apart(store: Holdings, order: tuple[Subject, Subject]) -> None:
+def test_until_then_ids_and_lists_are_kept_apart(store: Store, order: tuple[Subject, Subject]) -> None:
     """A key for the default context does not see the bank's schemas because a second name came before them."""
     haunted(store, *order)
     bank = BodyKey(".bank", SchemaId(1))
@@ -136,7 +136,7 @@ def test_until_then_ids_and_lists_are_kept_apart(store: Holdings, order: tuple[S
     assert PAY not in [subject for subject, _ in found]
 
 
-def test_ids_keep_their_meaning(store: Holdings) -> None:
+def test_ids_keep_their_meaning(store: Store) -> None:
     """Records that were written with an id of the second name can be read for ever; nobody else gets the id."""
     haunted(store, PAY, GHOST)
     put_right(store)
@@ -147,7 +147,7 @@ def test_ids_keep_their_meaning(store: Holdings) -> None:
     assert store.catalog.next_id(DEFAULT_CONTEXT) == 3
 
 
-def test_an_id_that_others_hold_is_not_buried(store: Holdings) -> None:
+def test_an_id_that_others_hold_is_not_buried(store: Store) -> None:
     """The same content registered under a real name of the context."""
     register(store, PAY, "Real")
     register(store, GHOST, "Shared")
@@ -159,7 +159,7 @@ def test_an_id_that_others_hold_is_not_buried(store: Holdings) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_settings_that_are_in_force_stay_and_are_listed_as_the_subjects(
-    store: Holdings, order: tuple[Subject, Subject]
+    store: Store, order: tuple[Subject, Subject]
 ) -> None:
     haunted(store, *order)
     registry_of(store).change_config(PAY, {"level": "FULL"})
@@ -174,7 +174,7 @@ def test_settings_that_are_in_force_stay_and_are_listed_as_the_subjects(
     assert [scope for scope, _ in store.catalog.settings(EVERYTHING)] == [PAY]
 
 
-def test_one_that_means_nobody_goes_with_all_it_has(store: Holdings) -> None:
+def test_one_that_means_nobody_goes_with_all_it_has(store: Store) -> None:
     """`:.:orders` was another subject than `orders`, and now no request reaches it."""
     haunted(store, OWN)
     registry_of(store).change_config(OWN, {"level": "FULL"})
@@ -187,7 +187,7 @@ def test_one_that_means_nobody_goes_with_all_it_has(store: Holdings) -> None:
     assert store.bodies.get(HERE).gone
 
 
-def test_a_subject_that_its_second_name_took_off_the_lists_is_listed_again(store: Holdings) -> None:
+def test_a_subject_that_its_second_name_took_off_the_lists_is_listed_again(store: Store) -> None:
     """Deleting `:.::.bank:pay` for good did that in AWS; the journal still knows of it. In a directory it took both."""
     haunted(store, PAY, GHOST)
     registry = registry_of(store)
@@ -203,7 +203,7 @@ def test_a_subject_that_its_second_name_took_off_the_lists_is_listed_again(store
 
 
 @pytest.mark.parametrize("compacted", [True, False])
-def test_an_export_tells_each_subject_its_own(store: Holdings, *, compacted: bool) -> None:
+def test_an_export_tells_each_subject_its_own(store: Store, *, compacted: bool) -> None:
     """A record names a subject by its text: a second name's would give ids of another context to the real one."""
     haunted(store, PAY, GHOST)
     put_right(store)
@@ -224,7 +224,7 @@ def test_no_command_but_this_one_is_needed(
     """What scrub prints is what is to be called; the import of the export afterwards has the same ids."""
     monkeypatch.setattr(scrub, "PAUSES_S", ())
     with EmbeddedStore(tmp_path / "data") as opened:
-        haunted(Holdings(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock()), PAY, GHOST)
+        haunted(StoreOf(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock()), PAY, GHOST)
     here = ["--data", str(tmp_path / "data")]
     assert main(["export", str(tmp_path / "dump.jsonl"), *here]) == 2
     assert "sigla scrub --fix SECOND_NAME" in capsys.readouterr().err
@@ -240,7 +240,7 @@ def test_no_command_but_this_one_is_needed(
     assert main(["export", str(tmp_path / "dump.jsonl"), *here]) == 0
     assert main(["import", str(tmp_path / "dump.jsonl"), "--data", str(tmp_path / "copy")]) == 0
     with EmbeddedStore(tmp_path / "copy") as copy:
-        held = Holdings(copy.catalog, copy.bodies, copy.journal, copy.inventory, FixedClock())
+        held = StoreOf(copy.catalog, copy.bodies, copy.journal, copy.inventory, FixedClock())
         assert shown(held, PAY) == [(1, a_text("Real"))]
         assert copy.bodies.get(HERE).schema.text == a_text("Ghost")
         assert copy.bodies.get(HERE).gone
@@ -248,7 +248,7 @@ def test_no_command_but_this_one_is_needed(
         assert found_in(held) == []
 
 
-def test_deleting_by_any_spelling_deletes_the_one_subject(store: Holdings) -> None:
+def test_deleting_by_any_spelling_deletes_the_one_subject(store: Store) -> None:
     """There is no second one any more that could take the real one off the lists."""
     registry = registry_of(store)
     spelled = names.subject(":.::.bank:pay")
@@ -262,7 +262,7 @@ def test_deleting_by_any_spelling_deletes_the_one_subject(store: Holdings) -> No
     assert found_in(store) == []
 
 
-def test_a_busy_registry_without_second_names_has_none(store: Holdings) -> None:
+def test_a_busy_registry_without_second_names_has_none(store: Store) -> None:
     """Names that look like them, contexts as subjects, settings of everything, deleted and purged subjects."""
     registry = registry_of(store)
     for text in (":foo", "::.x", ".:x", ":.bank:", ":.bank::.x:y", ":.bank:pay", ":*", "*"):

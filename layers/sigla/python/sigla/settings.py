@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
+from urllib.parse import quote, unquote
 
 from sigla.rules.compatibility import LEVELS
 
@@ -132,18 +133,48 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a registry keeps what it knows: a directory, or a bucket and a table.
+    """Where a registry keeps what it knows, as a URL; `stores.kinds` has the schemes.
 
-    table: empty where nobody asks for more than the bodies tell.
+    url: file:///srv/sigla or file:data, memory:, dynamodb+s3://TABLE/BUCKET, or s3://BUCKET for bodies alone.
+    registry: which one, where several share a store.
     """
 
-    data: str = ""
-    bucket: str = ""
-    table: str = ""
+    url: str
     registry: str = "default"
 
+    @classmethod
+    def of(cls, data: str = "", bucket: str = "", table: str = "", registry: str = "default") -> "Address":
+        """As settings and options say it: a bucket, with its table or alone; a directory; or nothing, for memory."""
+        if bucket:
+            return cls(f"dynamodb+s3://{table}/{bucket}" if table else f"s3://{bucket}", registry)
+        if data:
+            return cls(f"file:{'//' * data.startswith('/')}{quote(data, errors='surrogateescape')}", registry)
+        return cls("memory:", registry)
+
+    @property
+    def scheme(self) -> str:
+        return self.url.partition(":")[0]
+
+    @property
+    def path(self) -> str:
+        """Of the directory, for `file:`."""
+        return unquote(self.url.partition(":")[2].removeprefix("//"), errors="surrogateescape")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What holds the catalog, and what holds the bodies, of `a+b://CATALOG/BODIES`; of `b://BODIES` no catalog."""
+        rest = self.url.partition("://")[2]
+        if "+" not in self.scheme:
+            return "", rest
+        catalog, _, bodies = rest.partition("/")
+        return catalog, bodies
+
     def __str__(self) -> str:
-        return self.data or f"s3://{self.bucket}" + (f" and the table {self.table}" if self.table else "")
+        """As people call it."""
+        if self.scheme in ("file", "memory"):
+            return self.path or self.scheme
+        catalog, bodies = self.names
+        return f"{self.scheme.rpartition('+')[2]}://{bodies}" + (f" and the table {catalog}" if catalog else "")
 
 
 def is_identity(text: str) -> bool:

@@ -20,11 +20,13 @@ from sigla.cache.counts import Counts, Farthest
 from sigla.cache.ring import Ring
 from sigla.effort import Limits
 from sigla.errors import StoreError
-from sigla.opening import DataNotOpened, Opened, aws, beside, directory, embedded, owning
+from sigla.opening import Opened, aws, beside, directory, embedded, owning, table_and_bucket
 from sigla.ports.clock import Clock
 from sigla.ports.zones import Zones
-from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings, listed
+from sigla.settings import AUTO, KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
+from sigla.stores.kinds import bodies_kind
+from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.ownership import OwnZones
 from sigla.web import app
 from sigla.web.http.guard import Guard, is_loopback
@@ -95,7 +97,7 @@ def serve(
         outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
         ExitStack() as opened,
     ):
-        kept = _keys(settings, store.path)
+        kept = store.keys
         guesses = Guesses(SystemClock())
         authenticate = _authenticator(auth, kept, out.tell, fresh_ms=0)
         guard = _guard(settings, host) if auth == NONE and is_loopback(host) else None
@@ -205,20 +207,18 @@ def journal_handler() -> "Renewed":
     from sigla.aws.clients import Clients
     from sigla.functions.journal import following
     from sigla.functions.lifecycle import Renewed
-    from sigla.stores.s3.objects import Objects
 
-    settings, clock = Settings.read(os.environ), SystemClock()
+    settings = Settings.read(os.environ)
     if not settings.table:
         raise InvalidSetting(f"The journal function needs a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET.")
 
     def build(opened: ExitStack) -> "Handler":
         clients = opened.enter_context(closing(Clients()))
-        objects = opened.enter_context(closing(Objects(clients.s3, settings.bucket, clock=clock)))
-        name = settings.registry_name
-        follow = opened.enter_context(following(clients.dynamodb, settings.table, objects, clock, registry=name))
-        if not settings.identity:
-            return follow
-        return opened.enter_context(closing(owning(settings, clients, objects, clock))).doing(follow)
+        store, name = opened.enter_context(closing(table_and_bucket(settings, clients))), settings.registry_name
+        follow = opened.enter_context(
+            following(clients.dynamodb, settings.table, store.objects, store.clock, registry=name)
+        )
+        return opened.enter_context(closing(owning(settings, store))).doing(follow) if settings.identity else follow
 
     return Renewed(build)
 
@@ -228,10 +228,8 @@ def heartbeat_handler() -> "Renewed":
     from sigla.aws.clients import Clients
     from sigla.functions.heartbeat import Heartbeat
     from sigla.functions.lifecycle import Renewed
-    from sigla.stores.dynamodb.zones import AwsZones
-    from sigla.stores.s3.objects import Objects
 
-    settings, clock = Settings.read(os.environ), SystemClock()
+    settings = Settings.read(os.environ)
     if not settings.table:
         raise InvalidSetting(
             f"The directory of zones needs a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET."
@@ -239,12 +237,12 @@ def heartbeat_handler() -> "Renewed":
 
     def build(opened: ExitStack) -> "Handler":
         clients = opened.enter_context(closing(Clients()))
-        zones: Zones = AwsZones(clients.dynamodb, settings.table, clock, registry=settings.registry_name)
+        store = opened.enter_context(closing(table_and_bucket(settings, clients)))
+        zones: Zones = store.zones
         if settings.identity:
-            objects = opened.enter_context(closing(Objects(clients.s3, settings.bucket, clock=clock)))
-            zones = OwnZones(zones, opened.enter_context(closing(owning(settings, clients, objects, clock))))
+            zones = OwnZones(zones, opened.enter_context(closing(owning(settings, store))))
         service = f"sigla-{settings.registry_name}"
-        return Heartbeat(clients.functions, zones, clock, service=service, stack=settings.stack)
+        return Heartbeat(clients.functions, zones, store.clock, service=service, stack=settings.stack)
 
     return Renewed(build)
 
@@ -267,7 +265,7 @@ def _in_a_directory(settings: Settings) -> Iterator[Opened]:
     from sigla.aws.clients import Calls
 
     with embedded(settings, Path(settings.data) if settings.data else None) as (registry, store):
-        yield Opened(registry, _keys(settings, store.path), Calls(), Ring({}, SystemClock()), Counts())
+        yield Opened(registry, store.keys, Calls(), Ring({}, SystemClock()), Counts())
 
 
 @contextmanager
@@ -277,21 +275,9 @@ def keys(data: Path, bucket: str = "", registry: str = "") -> Iterator[tuple[Key
     registry: whose; empty for that of the settings. Raises InvalidSetting, ImportError.
     """
     settings = Settings.read({**os.environ, **({"SIGLA_REGISTRY_NAME": registry} if registry else {})})
-    if not bucket:
-        yield _keys(settings, data), SystemClock()
-        return
-    from sigla.aws.clients import Clients
-    from sigla.stores.s3.api_keys import AwsKeys
-    from sigla.stores.s3.objects import Objects
-
-    with closing(Clients()) as clients, closing(Objects(clients.s3, bucket, clock=SystemClock())) as objects:
-        yield AwsKeys(objects, registry=settings.registry_name), SystemClock()
-
-
-def _keys(settings: Settings, data: Path) -> Keys:
-    from sigla.stores.sqlite.keys import EmbeddedKeys
-
-    return EmbeddedKeys(data, registry=settings.registry_name)
+    address = Address.of(data=str(data), bucket=bucket, registry=settings.registry_name)
+    with bodies_kind(address).keys(address) as kept:
+        yield kept, SystemClock()
 
 
 def _authenticator(auth: str, keys: Keys, tell: observe.Teller, *, fresh_ms: int = FRESH_MS) -> Authenticator | None:

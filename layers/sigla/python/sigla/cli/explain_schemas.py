@@ -16,7 +16,7 @@ from sigla.decoding.sources import source
 from sigla.errors import BodyMissing, Malformed
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject, Target
 from sigla.ports.bodies import Bodies
-from sigla.ports.catalog import Catalog
+from sigla.ports.ids import Ids
 
 if TYPE_CHECKING:
     from sigla.cli.remote import Remote
@@ -60,13 +60,13 @@ def opened(args: argparse.Namespace) -> Iterator[Schemas]:
     if args.table and not args.bucket:
         raise Misuse("--table needs --bucket: give both.")
     data = "" if args.bucket else str(args.data)
-    address = Address(data, args.bucket or "", args.table or "", args.registry)
+    address = Address.of(data, args.bucket or "", args.table or "", args.registry)
     with place.explained(address), opening.lookup(address) as (bodies, catalog):
         yield _OfStores(bodies, catalog)
 
 
 class _OfStores:
-    def __init__(self, bodies: Bodies, catalog: Catalog | None) -> None:
+    def __init__(self, bodies: Bodies, catalog: Ids | None) -> None:
         self.bodies = bodies
         self.catalog = catalog
 

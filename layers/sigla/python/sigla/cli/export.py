@@ -12,7 +12,7 @@ from sigla.cli.misuse import Misuse
 
 if TYPE_CHECKING:
     from sigla.journal.replay import TopicRecord
-    from sigla.upkeep.holdings import Holdings
+    from sigla.ports.store import Store
 
 DESCRIPTION = """\
 Writes a registry as a dump of the topic _schemas, which `sigla import` reads, and whoever writes it to the topic of a
@@ -56,13 +56,15 @@ def run(args: argparse.Namespace) -> int:
     address = place.address(args)
     with place.explained(address), opening.reading(address) as held, progress.shown() as told:
         _check_names(held)
-        written = dumps.write(_records(held, told, compacted=args.compacted or bool(address.bucket)), args.file)
+        written = dumps.write(
+            _records(held, told, compacted=args.compacted or held.inventory.journal_kept_since() > 0), args.file
+        )
     if args.file:
         print(f"{written} record{'s' * (written != 1)} in {args.file}", file=sys.stderr)
     return 0
 
 
-def _check_names(held: "Holdings") -> None:
+def _check_names(held: "Store") -> None:
     """A record names a subject by its text, and two of one text would become one. Raises Misuse."""
     for named in held.inventory.second_names():
         raise Misuse(
@@ -71,7 +73,7 @@ def _check_names(held: "Holdings") -> None:
         )
 
 
-def _records(held: "Holdings", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":
+def _records(held: "Store", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":
     from sigla import journal
     from sigla.journal.replay import TopicRecord
     from sigla.upkeep.exporting import gone, standing

@@ -9,7 +9,7 @@ from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
-    from sigla.upkeep.holdings import Holdings
+    from sigla.ports.store import Store
 
 DESCRIPTION = """\
 Every context counts its ids from 1 to 2147483647, and none is ever given out twice. This tells of each context the
@@ -112,13 +112,13 @@ def _continue(args: argparse.Namespace) -> int:
     return 0
 
 
-def _contexts(held: "Holdings", only: str | None) -> Sequence[str]:
+def _contexts(held: "Store", only: str | None) -> Sequence[str]:
     from sigla.model import DEFAULT_CONTEXT
 
     return (only,) if only else (DEFAULT_CONTEXT, *held.catalog.contexts())
 
 
-def _row(held: "Holdings", context: str) -> dict[str, str | int | None]:
+def _row(held: "Store", context: str) -> dict[str, str | int | None]:
     from sigla.registry.steps.numbering import LAST
 
     highest = held.catalog.max_id(context)

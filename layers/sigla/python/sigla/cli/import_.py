@@ -78,15 +78,16 @@ def _source(text: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if something is in conflict. Raises Misuse, Refused."""
+    from sigla.opening import is_shared
     from sigla.upkeep.importing import SIDE_BY_SIDE, import_state
 
     address = place.address(args)
-    threads = SIDE_BY_SIDE if address.bucket else 1
     with progress.shown() as told:
         state = _state(args, told)
         with place.explained(address), _opened(address, dry_run=args.dry_run) as (stores, group):
             if not args.raise_ids:
                 _check_reach(stores, state)
+            threads = SIDE_BY_SIDE if is_shared(address) else 1
             report = import_state(stores, state, group=group, threads=threads, bodies=args.bodies, progress=told)
     if not report.counts:
         report.remark("there was nothing to import", _number_read(state.records))
@@ -144,8 +145,8 @@ def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Gro
             yield rehearsed
     else:
         with opening.writing(address) as writing:
-            place.tell_lost_catalog(writing.holdings, address)
-            yield writing.registry, writing.group
+            place.tell_lost_catalog(writing.store, address)
+            yield writing.registry, writing.store.group
 
 
 def _told(report: "Report") -> Iterator[str]:

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
     from sigla.settings import Address
 
-    address = Address(bucket=args.bucket, table=args.table, registry=args.registry)
+    address = Address.of(bucket=args.bucket, table=args.table, registry=args.registry)
     written = _claim(address, args.identity, meant=args.meant)
     if args.json:
         told = {"bucket": args.bucket, "table": args.table, "registry": args.registry, "identity": args.identity}

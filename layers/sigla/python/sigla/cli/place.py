@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
+    from sigla.ports.store import Store
     from sigla.settings import Address
-    from sigla.upkeep.holdings import Holdings
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -58,12 +58,14 @@ def address(args: argparse.Namespace) -> "Address":
 
     if bool(args.bucket) != bool(args.table):
         raise Misuse("A registry in AWS needs both --bucket and --table.")
-    return Address("" if args.bucket else str(args.data), args.bucket or "", args.table or "", args.registry)
+    return Address.of("" if args.bucket else str(args.data), args.bucket or "", args.table or "", args.registry)
 
 
-def tell_lost_catalog(held: "Holdings", where: "Address") -> None:
+def tell_lost_catalog(held: "Store", where: "Address") -> None:
     """On standard error. It may be meant: a journal is imported into a new table beside its bucket."""
-    if held.has_lost_its_catalog:
+    from sigla.upkeep.claiming import has_lost_its_catalog
+
+    if has_lost_its_catalog(held):
         print(
             f"sigla: {where} has bodies, but the catalog knows nothing of this registry. Check that it is the right "
             "one. If it was lost, restore it from its backup (docs/deploy.md#restoring), or import the journal or a "
@@ -87,8 +89,8 @@ def _reason(failure: Exception) -> str:
 def explained(where: "Address | str") -> Iterator[None]:
     """where: as people call it. What hinders the work there becomes one sentence. Raises Misuse, Refused."""
     from sigla.errors import BodyLost, StoreError, Unusable
-    from sigla.opening import DataNotOpened
     from sigla.settings import InvalidSetting
+    from sigla.stores.not_opened import DataNotOpened
 
     try:
         yield

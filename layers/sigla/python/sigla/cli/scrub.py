@@ -96,7 +96,7 @@ def scrub(args: argparse.Namespace) -> int:
         if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
             with place.explained(address), opening.writing(address) as writing:
                 for flaw in wanted:
-                    if fix(writing.holdings, flaw):
+                    if fix(writing.store, flaw):
                         fixed.append(flaw)  # noqa: PERF401 - one by one: those before a failure were put right
     finally:
         # Where nothing can be written, what was found is all the more worth telling.

@@ -15,7 +15,7 @@ from typing import Final
 from sigla.errors import GARBLED, BodyLost, borne
 from sigla.model import BodyKey, Row, Search, Subject
 from sigla.ports.marks import Mark, Marks
-from sigla.upkeep.holdings import Holdings
+from sigla.ports.store import Store
 
 LOOKED_AT: Final = 16
 """Subjects of which the newest version is compared with its body."""
@@ -32,7 +32,7 @@ class InTheWay(Exception):
     """Somebody else wrote another identity at this moment."""
 
 
-def claim(held: Holdings, identity: str, *, meant: bool = False) -> bool:
+def claim(held: Store, identity: str, *, meant: bool = False) -> bool:
     """Writes the identity to both stores of a registry in AWS; whether it was missing in one of them.
 
     Raises NotClaimed, InTheWay. meant: also where they bear another one, or do not seem to belong together.
@@ -47,6 +47,14 @@ def claim(held: Holdings, identity: str, *, meant: bool = False) -> bool:
     return bool(wrong)
 
 
+def has_lost_its_catalog(store: Store) -> bool:
+    """Whether there are bodies beside a catalog that knows nothing: each was given its id by one that did."""
+    body = next(store.inventory.bodies(), None)
+    if body is None or store.catalog.max_id(body.context):
+        return False
+    return next(store.catalog.versions(Search(context=None), deleted=True, latest_only=True), None) is None
+
+
 def differing(marks: Marks) -> str:
     """Why they cannot be of one deployment, in a sentence; empty if they may be."""
     catalog, bodies = ((mark, mark.read()) for mark in marks)
@@ -55,7 +63,7 @@ def differing(marks: Marks) -> str:
     return f"{_borne([catalog, bodies])}: they are of different deployments."
 
 
-def _doubt(held: Holdings, found: Sequence[Found], identity: str) -> str:
+def _doubt(held: Store, found: Sequence[Found], identity: str) -> str:
     """What speaks against it, in a sentence; empty if nothing does."""
     others = [each for each in found if each[1] not in ("", identity)]
     bare = [mark for mark, seen in found if not seen]
@@ -70,7 +78,7 @@ def _doubt(held: Holdings, found: Sequence[Found], identity: str) -> str:
     return apart
 
 
-def _apart(held: Holdings) -> str:
+def _apart(held: Store) -> str:
     """Why catalog and bodies do not seem to be of one registry, in a sentence; empty if they do."""
     bodies = list(islice(held.inventory.bodies(), LOOKED_AT))
     newest = held.catalog.versions(Search(context=None), deleted=True, latest_only=True)
@@ -81,14 +89,14 @@ def _apart(held: Holdings) -> str:
         return "There are versions, and not one body of theirs: the bodies may be elsewhere."
     if versions:
         return _contradicting(held, versions)
-    if held.has_lost_its_catalog:
+    if has_lost_its_catalog(held):
         return "There are bodies, and the catalog knows nothing of this registry: it may be a new one, or another's."
     if not held.inventory.buried(bodies):
         return "There are bodies, and the catalog never had a version of theirs: it may be another registry's."
     return ""
 
 
-def _contradicting(held: Holdings, versions: Sequence[tuple[Subject, Row]]) -> str:
+def _contradicting(held: Store, versions: Sequence[tuple[Subject, Row]]) -> str:
     """Why the bodies of these versions are not theirs. One that was lost says nothing, if another one is there."""
     alike = 0
     for subject, row in versions:

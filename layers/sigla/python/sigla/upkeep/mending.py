@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from sigla.errors import BodyLost
 from sigla.model import Body, BodyKey, Row
+from sigla.ports.store import Store
 from sigla.registry.steps.numbering import FURTHEST
 from sigla.upkeep.flaws import Flaw
-from sigla.upkeep.holdings import Holdings
 from sigla.upkeep.scrub import HIGHEST, is_sound, readable, row_of
 
 
-def fix(store: Holdings, flaw: Flaw) -> bool:
+def fix(store: Store, flaw: Flaw) -> bool:
     """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing.
 
     Nothing is ever removed but what stands under a second name, which no request reaches. False where it cannot be put
@@ -21,7 +21,7 @@ def fix(store: Holdings, flaw: Flaw) -> bool:
     return _FIXES[flaw.kind](store, flaw) is not False
 
 
-def _restore(store: Holdings, flaw: Flaw) -> bool:
+def _restore(store: Store, flaw: Flaw) -> bool:
     """Puts back what the store keeps of the body, if it is what its versions say; then it says whether it is gone."""
     told = {(row.guid, row.type) for row in _rows_of(store, flaw.key)}
 
@@ -37,14 +37,14 @@ def _restore(store: Holdings, flaw: Flaw) -> bool:
     return False
 
 
-def _rows_of(store: Holdings, key: BodyKey) -> Iterator[Row]:
+def _rows_of(store: Store, key: BodyKey) -> Iterator[Row]:
     for holder in store.catalog.holders(key):
         row = row_of(store, holder.subject, holder.version)
         if row is not None and row.id == key.id:
             yield row
 
 
-def _raise_counter(store: Holdings, flaw: Flaw) -> None:
+def _raise_counter(store: Store, flaw: Flaw) -> None:
     """To the last body there is by now; where that stands far off on purpose, past the next one."""
     counter = store.catalog.max_id(flaw.context)
     ids = (flaw.key.id, store.bodies.last(flaw.context))
@@ -53,7 +53,7 @@ def _raise_counter(store: Holdings, flaw: Flaw) -> None:
     store.catalog.raise_counter(flaw.context, max(near, default=above or counter))
 
 
-def _agree(store: Holdings, flaw: Flaw) -> None:
+def _agree(store: Store, flaw: Flaw) -> None:
     """The body says what the catalog says. Asked once more afterwards: an import may bring the id back meanwhile."""
     for _ in range(2):
         if store.catalog.holders(flaw.key):
@@ -64,21 +64,21 @@ def _agree(store: Holdings, flaw: Flaw) -> None:
             store.bodies.bury(flaw.key)
 
 
-def _point(store: Holdings, flaw: Flaw) -> None:
+def _point(store: Store, flaw: Flaw) -> None:
     """A body that was damaged meanwhile is left alone: its guid would lead to it for good."""
     body = readable(store.bodies, flaw.key)
     if body is not None and is_sound(body):
         store.inventory.point(flaw.key, body.guid)
 
 
-def _take_away(store: Holdings, flaw: Flaw) -> None:
+def _take_away(store: Store, flaw: Flaw) -> None:
     """The ids keep their meaning: their bodies stay, and say that they are gone where nobody else holds them."""
     for key in store.inventory.take_away(flaw.owner, store.clock.now()):
         with suppress(BodyLost):
             store.bodies.bury(key)
 
 
-_FIXES: Mapping[str, Callable[[Holdings, Flaw], bool | None]] = {
+_FIXES: Mapping[str, Callable[[Store, Flaw], bool | None]] = {
     "SECOND_NAME": _take_away,
     "META_NO_OBJECT": _restore,
     "UNREADABLE_OBJECT": _restore,

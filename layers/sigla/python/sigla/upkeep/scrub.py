@@ -16,12 +16,12 @@ from sigla.errors import BodyDamaged, BodyLost, BodyMissing
 from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.journal import Journal
+from sigla.ports.store import Store
 from sigla.ports.subjects import VersionKey
 from sigla.registry.steps.numbering import CLEAR
 from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of
 from sigla.upkeep.flaws import KINDS, Flaw
-from sigla.upkeep.holdings import Holdings
 
 GRACE_MS: Final = 3_600_000
 """A body without a version that is younger may belong to a registration that is under way."""
@@ -51,7 +51,7 @@ class Scratch(Protocol):
 # --- gathering -------------------------------------------------------------------------------------------------------
 
 
-def gather(store: Holdings, scratch: Scratch) -> None:
+def gather(store: Store, scratch: Scratch) -> None:
     """Fills all relations. Bodies come first: one that is written later has its version in the catalog's."""
     keys = store.inventory.bodies()
     while some := list(islice(keys, AT_ONCE)):
@@ -88,7 +88,7 @@ def reference_facts(key: BodyKey, body: Body | None) -> Iterator[Facts]:
         yield *key, target.context, target.subject, target.version, target.id
 
 
-def version_facts(store: Holdings) -> Iterator[Facts]:
+def version_facts(store: Store) -> Iterator[Facts]:
     since = store.inventory.journal_kept_since()
     for subject, row in store.catalog.versions(Search(context=None), deleted=True, latest_only=False):
         yield subject.context, subject.name, row.version, row.id, row.guid, row.deleted, row.ts >= since
@@ -103,7 +103,7 @@ def told_facts(journal: Journal, after: int = 0) -> Iterator[Facts]:
                 yield number, entry["context"], entry["name"], entry["version"], entry["id"]
 
 
-def second_name_facts(store: Holdings) -> Iterator[Facts]:
+def second_name_facts(store: Store) -> Iterator[Facts]:
     """A journal may know of one that is only missed where it was taken away."""
     entries = (
         Subject(each["context"], each["name"])
@@ -115,7 +115,7 @@ def second_name_facts(store: Holdings) -> Iterator[Facts]:
     yield from ((named.context, named.name) for named in store.inventory.second_names(known))
 
 
-def mark_facts(store: Holdings) -> Iterator[Facts]:
+def mark_facts(store: Store) -> Iterator[Facts]:
     if store.marks:
         yield store.marks.catalog.read(), store.marks.bodies.read()
 
@@ -159,7 +159,7 @@ def suspect(kind: str, found: Mapping[str, Any]) -> Flaw:
 # --- looking again ---------------------------------------------------------------------------------------------------
 
 
-def confirmed(store: Holdings, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) -> Iterator[Flaw]:
+def confirmed(store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) -> Iterator[Flaw]:
     """Those that are still so, in the order found; those that settle are looked at again and again first."""
     look = _Look(store, store.clock.now() - grace_ms)
     waiting: list[Flaw] = []
@@ -185,7 +185,7 @@ def confirmed(store: Holdings, found: Iterable[Flaw], *, grace_ms: int = GRACE_M
 class _Look:
     """before: when a body must have been written to be suspected of belonging to nobody."""
 
-    store: Holdings
+    store: Store
     before: int
 
     def at(self, flaw: Flaw) -> bool:
@@ -214,7 +214,7 @@ class _Look:
         return key in self.store.inventory.buried((key,))
 
 
-def row_of(store: Holdings, subject: Subject, version: Version) -> Row | None:
+def row_of(store: Store, subject: Subject, version: Version) -> Row | None:
     key = VersionKey(subject, version)
     return store.catalog.snapshot(subject, wanted=(key,)).rows.get(key)
 

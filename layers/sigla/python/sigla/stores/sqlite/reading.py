@@ -1,7 +1,11 @@
 """What stands in a directory, for who only reads it: also while another process writes there."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from sigla.model import BodyKey
+from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import CatalogLost, Database, NoData
@@ -14,9 +18,13 @@ CATALOG = "catalog.sqlite"
 
 
 class ReadingStore:
-    """Catalog, bodies and journal as others have committed them. Raises NoData, CatalogLost, TooNew, OtherRegistry."""
+    """A `ports.Store` as others have committed it. Raises NoData, CatalogLost, TooNew, OtherRegistry."""
+
+    marks = None
+    zones = None
 
     def __init__(self, path: Path, *, registry: str = "default") -> None:
+        self.clock = SystemClock()
         try:
             (path / CATALOG).stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -26,11 +34,22 @@ class ReadingStore:
         directory = Directory(path, registry)
         directory.check()
         self._database = Database(path / CATALOG, registry=registry, durable=False, written=False)
-        unit = Reader(self._database)
+        self._unit = unit = Reader(self._database)
         self.catalog = EmbeddedCatalog(unit)
         self.bodies = EmbeddedBodies(unit, directory)
         self.journal = EmbeddedJournal(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)
+
+    def group(self) -> AbstractContextManager[None]:
+        """Raises StoreError: nothing can be written."""
+        return self._unit.group()
+
+    def unsettled(self, key: BodyKey) -> bool:  # noqa: ARG002 - as `ports.Store` has it
+        """Never: what is committed stays."""
+        return False
+
+    def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
+        """Commits of others are told to nobody."""
 
     def close(self) -> None:
         self._database.close()

@@ -10,12 +10,14 @@ from types import TracebackType
 from typing import Self
 
 from sigla.model import BodyKey
+from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import Database
 from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.inventory import EmbeddedInventory
 from sigla.stores.sqlite.journal import EmbeddedJournal
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.recalled import RecalledCatalog
 from sigla.stores.sqlite.room import Room
@@ -27,7 +29,7 @@ class DataInUse(Exception):
 
 
 class EmbeddedStore:
-    """Catalog, bodies and journal of one registry; one process at a time.
+    """A `ports.Store` of one process at a time.
 
     path: a directory, made if need be; None for memory: the same, not durable, on a temporary directory that goes with
     `close`. Raises DataInUse, CatalogLost, TooNew, OtherRegistry; StoreError and OSError where the data are damaged, or
@@ -36,7 +38,11 @@ class EmbeddedStore:
     Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
     """
 
+    marks = None
+    zones = None
+
     def __init__(self, path: Path | None = None, *, registry: str = "default") -> None:
+        self.clock = SystemClock()
         with ExitStack() as opened:
             self.path = path or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="sigla-")))
             durable = path is not None
@@ -54,6 +60,7 @@ class EmbeddedStore:
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
             self.inventory = EmbeddedInventory(self._unit, self.path, registry)
+            self.keys = EmbeddedKeys(self.path, registry=registry)
             self._opened = opened.pop_all()
 
     def group(self) -> AbstractContextManager[None]:
@@ -67,8 +74,11 @@ class EmbeddedStore:
         """A part of a group, undone alone when it raises, with its bodies and drawn ids; else a group of its own."""
         return self._unit.step()
 
+    def unsettled(self, key: BodyKey) -> bool:
+        return self.bodies.unsettled(key)
+
     def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
-        """Has a cache told, after each flush, which bodies were buried or revived by it."""
+        """After each flush, the bodies that it buried or revived."""
         self._unit.flushed.append(lambda _, replaced: tell(replaced) if replaced else None)
 
     def count(self) -> int:

@@ -1,0 +1,56 @@
+"""All ports of one place."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from sigla.model import BodyKey
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
+from sigla.ports.inventory import Inventory
+from sigla.ports.journal import Journal
+from sigla.ports.marks import Marks
+from sigla.ports.zones import Zones
+
+
+class Store(Protocol):
+    """Everything that one registry keeps in one place, opened; `sigla.stores.kinds` knows the kinds of them.
+
+    Any thread may use it. Nothing of it stands behind a cache of bodies, so that what is told is what is there.
+    """
+
+    @property
+    def catalog(self) -> Catalog: ...
+    @property
+    def bodies(self) -> Bodies: ...
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def inventory(self) -> Inventory: ...
+    @property
+    def clock(self) -> Clock:
+        """Dates what is written there."""
+        ...
+
+    @property
+    def marks(self) -> Marks | None:
+        """None where catalog and bodies are one whole, and cannot be put together wrongly."""
+        ...
+
+    @property
+    def zones(self) -> Zones | None:
+        """None where no directory of zones is kept."""
+        ...
+
+    def group(self) -> AbstractContextManager[None]:
+        """What this thread writes inside becomes durable together at the end, where the store can do that."""
+        ...
+
+    def unsettled(self, key: BodyKey) -> bool:
+        """Whether this thread sees a body that may yet be undone, so that no cache should remember it."""
+        ...
+
+    def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
+        """Has a cache told which bodies were replaced, where they are so later than the call that said so returned."""
+        ...

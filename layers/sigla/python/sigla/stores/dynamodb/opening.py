@@ -1,0 +1,28 @@
+"""A table and a bucket, opened: a `kinds.Kind`. Any number of processes may share them."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Final
+
+from sigla.aws.clients import Clients
+from sigla.settings import Address
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.store import AwsStore
+from sigla.stores.s3.opening import bodies, keys
+
+__all__ = ["bodies", "keys", "reading", "shared", "writing"]
+
+shared: Final = True
+
+
+@contextmanager
+def reading(address: Address) -> Iterator[AwsStore]:
+    table, bucket = address.names
+    with (
+        closing(Clients()) as clients,
+        closing(AwsStore(clients, table, bucket, SystemClock(), registry=address.registry)) as store,
+    ):
+        yield store
+
+
+writing = reading

@@ -1,0 +1,105 @@
+"""The store of one registry in AWS: catalog, journal and zones in a DynamoDB table, bodies and API keys in a bucket."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sigla.model import BodyKey
+from sigla.ports.clock import Clock
+from sigla.ports.marks import Marks
+
+if TYPE_CHECKING:  # a function imports the parts that it uses
+    from sigla.aws.clients import Clients
+    from sigla.stores.dynamodb.catalog import AwsCatalog
+    from sigla.stores.dynamodb.inventory import AwsInventory
+    from sigla.stores.dynamodb.journal import AwsJournal
+    from sigla.stores.dynamodb.zones import AwsZones
+    from sigla.stores.s3.api_keys import AwsKeys
+    from sigla.stores.s3.bodies import AwsBodies
+    from sigla.stores.s3.objects import Objects
+
+
+class AwsStore:
+    """A `ports.Store`, of which each part is made when it is first wanted. Any number of instances may share it.
+
+    clients: closed by whoever made them.
+    """
+
+    def __init__(self, clients: "Clients", table: str, bucket: str, clock: Clock, *, registry: str = "default") -> None:
+        self.clock = clock
+        self._clients = clients
+        self._table = table
+        self._bucket = bucket
+        self._registry = registry
+
+    @cached_property
+    def catalog(self) -> "AwsCatalog":
+        from sigla.stores.dynamodb.catalog import AwsCatalog
+
+        return AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
+
+    @cached_property
+    def bodies(self) -> "AwsBodies":
+        from sigla.stores.s3.bodies import AwsBodies
+
+        return AwsBodies(self.objects, registry=self._registry)
+
+    @cached_property
+    def journal(self) -> "AwsJournal":
+        from sigla.stores.dynamodb.journal import AwsJournal
+
+        return AwsJournal(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
+
+    @cached_property
+    def inventory(self) -> "AwsInventory":
+        from sigla.stores.dynamodb.inventory import AwsInventory
+
+        return AwsInventory(self.objects, self.catalog, self.clock, registry=self._registry)
+
+    @cached_property
+    def marks(self) -> Marks:
+        from sigla.stores.dynamodb.marks import BucketMark, TableMark
+
+        return Marks(
+            TableMark(self._clients.dynamodb, self._table, self.clock, registry=self._registry),
+            BucketMark(self.objects, self._bucket, registry=self._registry),
+        )
+
+    @cached_property
+    def zones(self) -> "AwsZones":
+        from sigla.stores.dynamodb.zones import AwsZones
+
+        return AwsZones(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
+
+    @cached_property
+    def keys(self) -> "AwsKeys":
+        """API keys."""
+        from sigla.stores.s3.api_keys import AwsKeys
+
+        return AwsKeys(self.objects, registry=self._registry)
+
+    @cached_property
+    def objects(self) -> "Objects":
+        """The bucket's, of all registries that share it."""
+        from sigla.stores.s3.objects import Objects
+
+        return Objects(self._clients.s3, self._bucket, clock=self.clock)
+
+    def group(self) -> AbstractContextManager[None]:
+        """Each write is durable when it returns."""
+        return nullcontext()
+
+    def unsettled(self, key: BodyKey) -> bool:  # noqa: ARG002 - as `ports.Store` has it
+        """Never: what was put is there for everybody."""
+        return False
+
+    def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
+        """Every change is visible when its call returns, so that nothing is left to tell."""
+
+    def close(self) -> None:
+        """Waits for what is under way; nothing may be listed afterwards."""
+        made = self.__dict__
+        for name in ("catalog", "objects"):
+            if name in made:
+                made[name].close()

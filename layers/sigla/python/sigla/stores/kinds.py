@@ -1,0 +1,89 @@
+"""The kinds of store, by the scheme of an address: a row each. Nothing of a kind is imported before it is chosen."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Final, Protocol, TypeVar
+
+from sigla.auth.api_keys import Keys
+from sigla.ports.bodies import Bodies
+from sigla.ports.store import Store
+from sigla.settings import Address, InvalidSetting
+from sigla.stores.not_opened import DataNotOpened
+
+
+class BodiesKind(Protocol):
+    """How what needs no catalog is opened; a module is one. What was opened is closed at the end.
+
+    Raises DataNotOpened, InvalidSetting; ImportError where a library is missing.
+    """
+
+    def bodies(self, address: Address) -> AbstractContextManager[Bodies]:
+        """All that decoding needs."""
+        ...
+
+    def keys(self, address: Address) -> AbstractContextManager[Keys]:
+        """The API keys of the registry."""
+        ...
+
+
+class Kind(BodiesKind, Protocol):
+    """How a whole store is opened; a module is one. Raises as above."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether any number of processes may write at once."""
+        ...
+
+    def reading(self, address: Address) -> AbstractContextManager[Store]:
+        """For who only reads, also while others write."""
+        ...
+
+    def writing(self, address: Address) -> AbstractContextManager[Store]:
+        """Made if need be."""
+        ...
+
+
+def _sqlite() -> Kind:
+    from sigla.stores.sqlite import opening
+
+    return opening
+
+
+def _dynamodb() -> Kind:
+    from sigla.stores.dynamodb import opening
+
+    return opening
+
+
+def _s3() -> BodiesKind:
+    from sigla.stores.s3 import opening
+
+    return opening
+
+
+STORES: Final[Mapping[str, Callable[[], Kind]]] = {"file": _sqlite, "memory": _sqlite, "dynamodb+s3": _dynamodb}
+BODIES: Final[Mapping[str, Callable[[], BodiesKind]]] = {"s3": _s3}
+"""Bodies alone, where nothing is asked that only a catalog can tell."""
+
+Found = TypeVar("Found")
+
+
+def store_kind(address: Address) -> Kind:
+    """Raises DataNotOpened where the address names no catalog, InvalidSetting for an unknown scheme."""
+    if address.scheme in BODIES:
+        raise DataNotOpened(f"The table of the registry in {address} is not named.")
+    return _row(STORES, address)
+
+
+def bodies_kind(address: Address) -> BodiesKind:
+    """Raises InvalidSetting for an unknown scheme."""
+    return _row({**STORES, **BODIES}, address)
+
+
+def _row(kinds: Mapping[str, Callable[[], Found]], address: Address) -> Found:
+    try:
+        kind = kinds[address.scheme]
+    except KeyError:
+        schemes = ", ".join(kinds)
+        raise InvalidSetting(f"Unknown kind of store {address.scheme!r}. Valid kinds: {schemes}.") from None
+    return kind()

@@ -1,0 +1,83 @@
+"""Data in a directory, or in memory, opened: a `kinds.Kind`. What hinders becomes a sentence that says what to do."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from errno import errorcode
+from pathlib import Path
+from typing import Final
+
+from sigla.auth.api_keys import Keys
+from sigla.errors import StoreError
+from sigla.ports.bodies import Bodies
+from sigla.settings import Address
+from sigla.stores.not_opened import DataNotOpened, NoRegistry
+from sigla.stores.sqlite.database import CatalogLost, NoData, OtherRegistry, TooNew
+from sigla.stores.sqlite.keys import EmbeddedKeys
+from sigla.stores.sqlite.reading import ReadingStore
+from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
+
+shared: Final = False
+
+
+@contextmanager
+def bodies(address: Address) -> Iterator[Bodies]:
+    with reading(address) as store:
+        yield store.bodies
+
+
+@contextmanager
+def keys(address: Address) -> Iterator[Keys]:
+    """Beside the data, and without their lock: a key is made or revoked while the registry runs."""
+    yield EmbeddedKeys(Path(address.path), registry=address.registry)
+
+
+@contextmanager
+def reading(address: Address) -> Iterator[ReadingStore]:
+    try:
+        store = ReadingStore(Path(address.path), registry=address.registry)
+    except NoData as nothing:
+        # Where a file is in the way, no registry can ever come to be.
+        refused = DataNotOpened if Path(address.path).is_file() else NoRegistry
+        raise refused(str(nothing)) from nothing
+    except (CatalogLost, TooNew, OtherRegistry) as problem:
+        raise DataNotOpened(str(problem)) from problem
+    except (StoreError, OSError) as problem:
+        raise _unusable(address, problem) from problem
+    with closing(store):
+        yield store
+
+
+@contextmanager
+def writing(address: Address) -> Iterator[EmbeddedStore]:
+    """Without a directory everything is forgotten at the end."""
+    path = None if address.scheme == "memory" else Path(address.path)
+    try:
+        opened = EmbeddedStore(path, registry=address.registry)
+    except (DataInUse, CatalogLost, TooNew, OtherRegistry) as problem:
+        raise DataNotOpened(str(problem)) from problem
+    except (StoreError, OSError) as problem:
+        raise _unusable(address, problem) from problem
+    with opened as store:
+        yield store
+
+
+def _unusable(address: Address, problem: Exception) -> DataNotOpened:
+    """What hinders, and what to do about it."""
+    cause = problem.__cause__ or problem
+    reason = f"{cause.filename}: {cause.strerror}" if isinstance(cause, OSError) and cause.strerror else str(problem)
+    kind = errorcode.get(getattr(cause, "errno", None) or 0, "") or getattr(cause, "sqlite_errorname", "")
+    advice = next((advice for kinds, advice in _ADVICE if kind.startswith(kinds)), _RESTORE)
+    return DataNotOpened(f"The data in {address} cannot be opened ({reason}); {advice}.")
+
+
+_RESTORE = "restore the directory from a backup, or choose another one with --data"
+_ADVICE = (
+    (("EMFILE", "ENFILE"), "let the process open more files (ulimit -n), or stop what holds so many"),
+    (("ENAMETOOLONG", "EEXIST", "ENOTDIR"), "choose another directory with --data"),
+    (("ENOSPC", "EDQUOT", "EFBIG", "SQLITE_FULL"), "make room on the disk, or choose another directory with --data"),
+    (
+        ("EACCES", "EPERM", "EROFS", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"),
+        "see that all in it is yours to read and to write, or choose another directory with --data",
+    ),
+)
+"""By how the system or SQLite call what went wrong."""
