@@ -32,19 +32,11 @@ from infra.choices.rules import (
     zones_prefix,
 )
 from infra.choices.watch import Watch
+from sigla.contract import LEVELS
 
 AWS, LOCAL = "aws", "local"
 LOCAL_STACK = "sigla-local-"
 """What the name of every local stack begins with: it keeps nothing, and must never be the update of one that does."""
-LEVELS = (
-    "NONE",
-    "BACKWARD",
-    "BACKWARD_TRANSITIVE",
-    "FORWARD",
-    "FORWARD_TRANSITIVE",
-    "FULL",
-    "FULL_TRANSITIVE",
-)
 
 # The retention periods that CloudWatch Logs knows, in days.
 RETENTIONS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)

@@ -31,7 +31,7 @@ WIRE_WORDS = re.compile(
     r"defaultMetadata|overrideMetadata|migrationRules|domainRules|encodingRules|maxId|schemaTags|"
     r"tagsToAdd|tagsToRemove|rulesToMerge|rulesToRemove|is_compatible|keytype"
 )
-SPEAKS_WIRE = ("web/api/wire/*.py", "web/api/openapi*.py", "records.py")
+SPEAKS_WIRE = ("web/api/wire/*.py", "web/api/openapi*.py", "records.py", "contract.py")
 
 # Written in pieces, so that this file passes its own test.
 REGISTRY_HOSTS = [

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 from infra.first_day.asking import Answer, Door, Failed, NotAsked
 from infra.first_day.day import PREFIX, WITHIN, Day
+from sigla.contract import REQUEST_BYTES
 
 NAMES: Final = (
     "a%2Fb",
@@ -30,7 +31,7 @@ NAMES: Final = (
 DOTS: Final = ("%2e%2e", "%2E")
 """Segments that are nothing but dots."""
 
-LIMIT: Final = 4_000_000
+LIMIT: Final = REQUEST_BYTES
 """Bytes of a request's body (LIM-1)."""
 TOO_LARGE_FOR_LAMBDA: Final = 7_000_000
 """It hands on six megabytes: the door itself has to refuse more."""

@@ -7,9 +7,7 @@ from typing import Any, Final
 
 from pipelines.land.decoders.decoder import Additional, Decoder, Writer
 from sigla.decoding.decoder import Limits, Source
-
-MODULES: Final = {"AVRO": "avro", "JSON": "json_schema", "PROTOBUF": "protobuf"}
-"""Of `pipelines.land.decoders` and of `sigla.decoding`."""
+from sigla.languages import MODULES
 
 MakeDecoder = Callable[..., Decoder]
 """(reader: Writer, *, limits: Limits, additional: Additional) → Decoder. Raises Unreadable."""

@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from sigla.contract import HIGHEST, MODES
 from sigla.errors import (
     NotInImportMode,
     NotInReadWriteMode,
@@ -14,8 +15,7 @@ from sigla.errors import (
     VersionSoftDeleted,
 )
 from sigla.model import Subject
-from sigla.rules.settings import MODES
-from sigla.rules.subject import HIGHEST, LIFE, Act, State, check_registrable, check_writable, next_version
+from sigla.rules.subject import LIFE, Act, State, check_registrable, check_writable, next_version
 
 ORDERS = Subject(".", "orders")
 ELSEWHERE = Subject(".ctx", "orders")

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from sigla import forms
+from sigla.contract import CONFIG
 from sigla.errors import FormTooNew
 from sigla.keys import utf16
 from sigla.model import (
@@ -48,19 +49,9 @@ _RULE_FIELDS = (
     ("disabled", "disabled"),
 )
 _RULE_LISTS = (("migration", "migrationRules"), ("domain", "domainRules"), ("encoding", "encodingRules"))
-_PLAIN_SETTINGS = (
-    ("alias", "alias"),
-    ("alias_for_deks", "aliasForDeks"),
-    ("normalize", "normalize"),
-    ("validate_fields", "validateFields"),
-    ("validate_new_schemas", "validateNewSchemas"),
-    ("validate_rules", "validateRules"),
-    ("level", "compatibilityLevel"),
-    ("policy", "compatibilityPolicy"),
-    ("group", "compatibilityGroup"),
-)
-_METADATA_SETTINGS = (("default_metadata", "defaultMetadata"), ("override_metadata", "overrideMetadata"))
-_RULE_SETTINGS = (("default_rule_set", "defaultRuleSet"), ("override_rule_set", "overrideRuleSet"))
+_PLAIN_SETTINGS = tuple((each.name, each.wire) for each in CONFIG if each.kind in ("text", "flag"))
+_METADATA_SETTINGS = tuple((each.name, each.wire) for each in CONFIG if each.kind == "metadata")
+_RULE_SETTINGS = tuple((each.name, each.wire) for each in CONFIG if each.kind == "rule set")
 
 
 def _sorted_map(values: Mapping[str, Any]) -> Json:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import quote, unquote
 
+from sigla.contract import DEFAULT_LEVEL, REQUEST_BYTES, SCHEMA_BYTES
 from sigla.rules.compatibility import LEVELS
 
 PREFIX = "SIGLA_"
@@ -62,11 +63,11 @@ class Settings:
     bucket: str = ""
     identity: str = ""
     data: str = ""
-    default_level: str = "BACKWARD"
+    default_level: str = DEFAULT_LEVEL
     mode_mutability: bool = True
     strict_reference_versions: bool = False
-    schema_bytes: int = 2**20
-    request_bytes: int = 4_000_000
+    schema_bytes: int = SCHEMA_BYTES
+    request_bytes: int = REQUEST_BYTES
     arriving_bytes: int = 64 * 2**20
     computing_seconds: float = 10.0
     waiting_seconds: float = 20.0

@@ -12,9 +12,9 @@ from sigla.cli.misuse import Misuse
 from sigla.decoding.decoder import DecodeFailed, Source, Unreadable
 from sigla.decoding.frames import BY_ID, GUID_END, ID_END, KEY_HEADER, VALUE_HEADER, Frame, Tombstone, Unframed, frame
 from sigla.decoding.reasons import Reason
+from sigla.languages import MODULES
 from sigla.model import BodyKey, SchemaId
 
-DECODINGS = {"AVRO": "avro", "JSON": "json_schema", "PROTOBUF": "protobuf"}
 """By `Source.type`: modules of `sigla.decoding`."""
 
 HEADERS = {"value": VALUE_HEADER, "key": KEY_HEADER}
@@ -122,10 +122,10 @@ def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
 
 def _language(writer: Source) -> Any:
     """The module that reads it. Raises Unreadable, Misuse."""
-    if writer.type not in DECODINGS:
+    if writer.type not in MODULES:
         raise Unreadable(Reason.BAD_SCHEMA, f"unknown schema language {writer.type}")
     try:
-        return import_module(f"sigla.decoding.{DECODINGS[writer.type]}")
+        return import_module(f"sigla.decoding.{MODULES[writer.type]}")
     except ImportError as missing:
         raise Misuse(f"{writer.type} is read by {missing.name}, which is not installed: {INSTALL}.") from None
 

@@ -20,13 +20,13 @@ from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 from sigla import records
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.progress import Told
+from sigla.contract import READWRITE
 from sigla.journal import replay
 from sigla.journal.replay import State, TopicRecord
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Config, SchemaId, Subject
 from sigla.ports.clock import Clock
 from sigla.registry.stores import Options
 from sigla.rules import names
-from sigla.rules.settings import READWRITE
 
 AT_ONCE = 8
 """Requests side by side."""

@@ -11,10 +11,11 @@ from typing import Final
 from sigla.languages.language import Language
 
 MODULES: Final = {
-    "JSON": "sigla.languages.json_schema",
-    "PROTOBUF": "sigla.languages.protobuf",
-    "AVRO": "sigla.languages.avro",
+    "JSON": "json_schema",
+    "PROTOBUF": "protobuf",
+    "AVRO": "avro",
 }
+"""What each is called in `sigla.languages`, in `sigla.decoding` and among the decoders of the jobs."""
 
 
 class _OnDemand(Mapping[str, Language]):
@@ -25,7 +26,7 @@ class _OnDemand(Mapping[str, Language]):
 
     def __getitem__(self, name: str) -> Language:
         if name not in self._met:
-            language: Language = import_module(MODULES[name]).LANGUAGE
+            language: Language = import_module(f"sigla.languages.{MODULES[name]}").LANGUAGE
             self._met[name] = language
         return self._met[name]
 

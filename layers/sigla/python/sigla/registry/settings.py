@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sigla.changes import ConfigChanged, ImportBegun, ModeChanged
+from sigla.contract import FORWARD, IMPORT, MODES, POLICIES, READWRITE
 from sigla.errors import (
     ForwardOnlyGlobal,
     ImportIntoExisting,
@@ -24,7 +25,7 @@ from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
 from sigla.rules.compatibility import LEVELS
-from sigla.rules.settings import FORWARD, IMPORT, MODES, POLICIES, READWRITE, with_level
+from sigla.rules.settings import with_level
 from sigla.rules.subject import check_writable
 
 ALWAYS_ANSWERED = (GLOBAL, REGISTRY_WIDE)

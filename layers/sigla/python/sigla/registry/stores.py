@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sigla.changes import Head
+from sigla.contract import DEFAULT_LEVEL, SCHEMA_BYTES
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Parsed, Row, SchemaId, Subject, Version
 from sigla.ports.bodies import Bodies
@@ -21,10 +22,10 @@ from sigla.rules.settings import IMPORTING_MODES, effective_config, effective_mo
 class Options:
     """What an operator may decide; the defaults are the reference's, but for the size of a schema."""
 
-    default_level: str = "BACKWARD"
+    default_level: str = DEFAULT_LEVEL
     mode_mutability: bool = True
     strict_reference_versions: bool = False
-    schema_bytes: int = 2**20
+    schema_bytes: int = SCHEMA_BYTES
     """A longer text is refused (42209)."""
     deadline_ms: int = 20_000
     """How long a write may go on losing races before it is given up (50002)."""

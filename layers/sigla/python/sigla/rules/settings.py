@@ -4,16 +4,9 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache
 
+from sigla.contract import FORWARD, IMPORT, READONLY, READONLY_OVERRIDE, READWRITE
 from sigla.model import Chain, Config
 
-READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD = (
-    "READWRITE",
-    "READONLY",
-    "READONLY_OVERRIDE",
-    "IMPORT",
-    "FORWARD",
-)
-MODES = (READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD)
 READ_ONLY_MODES = frozenset({READONLY, READONLY_OVERRIDE})
 IMPORTING_MODES = frozenset({IMPORT, FORWARD})
 
@@ -29,8 +22,6 @@ FILLED_FROM_DEFAULT = (
 
 Nothing else is filled in.
 """
-
-POLICIES = frozenset({"STRICT", "LENIENT", "LOGICAL"})
 
 
 def effective_config(chain: Chain, default_level: str) -> Config:

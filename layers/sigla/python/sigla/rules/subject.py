@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import Enum
 
+from sigla.contract import HIGHEST, READWRITE
 from sigla.errors import (
     NotInImportMode,
     NotInReadWriteMode,
@@ -14,9 +15,7 @@ from sigla.errors import (
 )
 from sigla.model import Subject, Version
 from sigla.rules import names
-from sigla.rules.settings import IMPORTING_MODES, READ_ONLY_MODES, READWRITE
-
-HIGHEST = 2**31 - 1
+from sigla.rules.settings import IMPORTING_MODES, READ_ONLY_MODES
 
 
 class State(Enum):

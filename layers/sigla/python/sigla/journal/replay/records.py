@@ -9,6 +9,7 @@ from uuid import UUID
 import orjson
 
 from sigla import records
+from sigla.contract import ENVIRONMENTS, HIGHEST, LEVELS, MODES, POLICIES, RULE_KINDS, RULE_MODES
 from sigla.errors import InvalidSubject
 from sigla.journal.replay.events import (
     Cleared,
@@ -26,15 +27,11 @@ from sigla.journal.replay.events import (
 from sigla.keys import utf16
 from sigla.model import Config, Guid, Metadata, Rule, RuleSet, Schema, SchemaId, Search, Subject, Version
 from sigla.rules import names
-from sigla.rules.compatibility import LEVELS
 from sigla.rules.guid import guid_of, is_encrypted
-from sigla.rules.settings import MODES, POLICIES
 from sigla.shapes import fits
 
 Json = dict[str, Any]
 
-HIGHEST = 2**31 - 1
-"""Of versions and ids, which are 32-bit integers in the reference."""
 LATEST_TIME = 2**53
 """Milliseconds; beyond that JSON readers lose digits. -1 is Kafka's word for no time."""
 QUOTED = 200
@@ -52,9 +49,7 @@ VALUE = "its value cannot be read"
 FOREIGN = frozenset({UNKNOWN, ASSOCIATION})
 """Why records are skipped that nobody misses here: they are of kinds that this registry does not have."""
 
-KINDS = frozenset({"TRANSFORM", "CONDITION"})
-RULE_MODES = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD"})
-ENABLED_AT = frozenset({"ALL", "CLIENT", "GATEWAY", "SERVER", "NONE", None})
+ENABLED_AT = (*ENVIRONMENTS, None)
 
 _BROKEN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What reading a form raises that nobody should have written."""
@@ -297,6 +292,6 @@ def _is_known(rule_set: RuleSet | None) -> bool:
     """Whether its words are those of the contract; others would have stopped the reference's own reader."""
 
     def is_known(rule: Rule) -> bool:
-        return rule.kind in KINDS and rule.mode in RULE_MODES
+        return rule.kind in RULE_KINDS and rule.mode in RULE_MODES
 
     return rule_set is None or (rule_set.enable_at in ENABLED_AT and all(map(is_known, rule_set.rules)))

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from sigla.changes import Change, ImportBegun
+from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
 from sigla.keys import LIST_SHARDS, check_length
 from sigla.model import (
@@ -38,8 +39,6 @@ from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.second_names import SecondNames
 from sigla.stores.dynamodb.snapshot import Snapshots
 from sigla.stores.dynamodb.table import Cancelled, Table
-
-HIGHEST_ID = 2**31 - 1
 
 
 class AwsCatalog:
@@ -108,7 +107,7 @@ class AwsCatalog:
     def next_id(self, context: str) -> SchemaId:
         """An answer that got lost leaves a gap."""
         check_length(Subject(context, ""))
-        free = Condition("attribute_not_exists(#next) OR #next < :highest", {"highest": HIGHEST_ID})
+        free = Condition("attribute_not_exists(#next) OR #next < :highest", {"highest": HIGHEST})
         try:
             written = self._tools.table.update(
                 update(self._tools.places.counter(context), {}, add={"next": 1}, when=free)

@@ -10,12 +10,11 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from sigla import keys, records
+from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.rules.bodies import believed
 from sigla.stores.s3.objects import PAGE, Objects, Stored
-
-_HIGHEST_ID = 2**31 - 1
 
 
 class AwsBodies:
@@ -49,7 +48,7 @@ class AwsBodies:
 
         One listing for up to 1,000 bodies, some 20 for a million, 45 at most.
         """
-        last, end, leap = 0, _HIGHEST_ID, 0
+        last, end, leap = 0, HIGHEST, 0
         # There are bodies up to `last` at least and up to `end` at most.
         while last < end:
             probe = last + (min(leap, (end - last) // 2) if end - last > PAGE else 0)

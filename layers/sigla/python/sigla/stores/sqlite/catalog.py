@@ -9,6 +9,7 @@ import orjson
 
 from sigla import journal
 from sigla.changes import Change, Head
+from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
 from sigla.keys import utf16
 from sigla.model import (
@@ -29,8 +30,6 @@ from sigla.model import LATEST as NEWEST
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.stores.sqlite import changes, lists, rows, speakers
 from sigla.stores.sqlite.unit import Reader
-
-HIGHEST_ID = 2**31 - 1
 
 
 class EmbeddedCatalog:
@@ -103,7 +102,7 @@ class EmbeddedCatalog:
     def next_id(self, context: str) -> SchemaId:
         with self._unit.group():
             given = self.max_id(context)
-            if given >= HIGHEST_ID:
+            if given >= HIGHEST:
                 raise IdsExhausted(context=context)
             self.raise_counter(context, SchemaId(given + 1))
             return SchemaId(given + 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys
+from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, StoreError
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.rules.bodies import believed
@@ -15,7 +16,6 @@ from sigla.rules.bodies import believed
 BODY = re.compile(r"[0-9]{10}\.json")
 """What the name of every body is like; whatever else lies beside them is not ours."""
 
-_HIGHEST = 2**31 - 1
 """Of all ids."""
 
 _NO_FILE = {errno.ENOENT, errno.ENAMETOOLONG}
@@ -74,7 +74,7 @@ class Directory:
             if failure.errno in _NO_FILE:
                 return []
             raise StoreError(f"the bodies of context {context} cannot be listed") from failure
-        return [SchemaId(id) for id in ids if id <= _HIGHEST]
+        return [SchemaId(id) for id in ids if id <= HIGHEST]
 
     def body_path(self, key: BodyKey) -> Path:
         return self._root / keys.body_file(self._registry, key)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, RULE_KINDS, RULE_MODES
+
 Shape = dict[str, Any]
 
 TEXT: Shape = {"type": "string"}
@@ -47,20 +49,13 @@ _SCHEMA: dict[str, Shape] = {
 }
 _HISTORY: dict[str, Shape] = {"ts": NUMBER, "deleted": FLAG}
 _SUBJECT_VERSION: dict[str, Shape] = {"subject": TEXT, "version": NUMBER}
-_SETTINGS: dict[str, Shape] = {
-    "alias": TEXT_OR_NULL,
-    "aliasForDeks": TEXT_OR_NULL,
-    "normalize": FLAG_OR_NULL,
-    "validateFields": FLAG_OR_NULL,
-    "validateNewSchemas": FLAG_OR_NULL,
-    "validateRules": FLAG_OR_NULL,
-    "compatibilityPolicy": TEXT_OR_NULL,
-    "compatibilityGroup": TEXT_OR_NULL,
-    "defaultMetadata": _or_null("Metadata"),
-    "overrideMetadata": _or_null("Metadata"),
-    "defaultRuleSet": _or_null("RuleSet"),
-    "overrideRuleSet": _or_null("RuleSet"),
+_OF_KIND: dict[str, Shape] = {
+    "text": TEXT_OR_NULL,
+    "flag": FLAG_OR_NULL,
+    "metadata": _or_null("Metadata"),
+    "rule set": _or_null("RuleSet"),
 }
+_SETTINGS: dict[str, Shape] = {field.wire: _OF_KIND[field.kind] for field in CONFIG if field.name != "level"}
 _LEVEL: Shape = {"type": ["string", "null"], "examples": ["BACKWARD", "FULL_TRANSITIVE", "NONE"]}
 
 SHAPES: dict[str, Shape] = {
@@ -78,8 +73,8 @@ SHAPES: dict[str, Shape] = {
     "Rule": _object(
         name=TEXT_OR_NULL,
         doc=TEXT_OR_NULL,
-        kind={"enum": ["TRANSFORM", "CONDITION", None]},
-        mode={"enum": ["UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD", None]},
+        kind={"enum": [*RULE_KINDS, None]},
+        mode={"enum": [*RULE_MODES, None]},
         type=TEXT_OR_NULL,
         tags=_list_or_null(TEXT),
         params=_map(TEXT),
@@ -92,13 +87,11 @@ SHAPES: dict[str, Shape] = {
         migrationRules=_list_or_null(_ref("Rule")),
         domainRules=_list_or_null(_ref("Rule")),
         encodingRules=_list_or_null(_ref("Rule")),
-        enableAt={"enum": ["ALL", "CLIENT", "GATEWAY", "SERVER", "NONE", None]},
+        enableAt={"enum": [*ENVIRONMENTS, None]},
     ),
     "SchemaTags": _object(
         "schemaEntity",
-        schemaEntity=_object(
-            "entityPath", "entityType", entityPath=TEXT, entityType={"enum": ["sr_record", "sr_field"]}
-        ),
+        schemaEntity=_object("entityPath", "entityType", entityPath=TEXT, entityType={"enum": [*ENTITY_KINDS]}),
         tags=_list_or_null(TEXT),
     ),
     "RegisterSchemaRequest": _object(

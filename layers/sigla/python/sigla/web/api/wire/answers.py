@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from sigla.contract import CONFIG, CONFIG_UPDATE, Field
 from sigla.keys import utf16
 from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
 from sigla.ports.zones import Zone
-from sigla.web.api.wire.fields import CONFIG, CONFIG_UPDATE, Field
 
 Json = dict[str, Any]
 

@@ -3,15 +3,19 @@
 from contextlib import suppress
 from typing import Any
 
+from sigla.contract import (
+    CONFIG_UPDATE,
+    DEFAULT_TYPE,
+    ENTITY_KINDS,
+    ENVIRONMENTS,
+    RULE_KINDS,
+    RULE_MODES,
+    TRANSFORM,
+    WRITEREAD,
+)
 from sigla.model import Draft, Entity, Metadata, OfferedReference, Rule, RuleSet, Tagged, TagRequest
 from sigla.web.api.wire import bind, text
-from sigla.web.api.wire.fields import CONFIG_UPDATE
 from sigla.web.http.refusals import BadRequest, MissingBody
-
-RULE_KINDS = frozenset({"CONDITION", "TRANSFORM"})
-RULE_MODES = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD"})
-ENVIRONMENTS = frozenset({"ALL", "CLIENT", "GATEWAY", "SERVER", "NONE"})
-ENTITY_KINDS = frozenset({"sr_record", "sr_field"})
 
 
 def read_draft(body: bytes, operation: str) -> Draft:
@@ -62,7 +66,7 @@ def _draft(tree: Any) -> Draft:
 
 
 def _type(said: str | None) -> str:
-    return "AVRO" if said is None else said
+    return DEFAULT_TYPE if said is None else said
 
 
 def _reference(tree: Any) -> OfferedReference | None:
@@ -104,8 +108,8 @@ def _rule(tree: Any) -> Rule | None:
     return Rule(
         name=bind.text(sent.get("name")),
         doc=bind.text(sent.get("doc")),
-        kind=bind.choice(sent.get("kind"), "RuleKind", RULE_KINDS) or "TRANSFORM",
-        mode=bind.choice(sent.get("mode"), "RuleMode", RULE_MODES) or "WRITEREAD",
+        kind=bind.choice(sent.get("kind"), "RuleKind", RULE_KINDS) or TRANSFORM,
+        mode=bind.choice(sent.get("mode"), "RuleMode", RULE_MODES) or WRITEREAD,
         type=bind.text(sent.get("type")),
         tags=bind.words(sent.get("tags")),
         params=bind.mapping(sent.get("params"), bind.text),
