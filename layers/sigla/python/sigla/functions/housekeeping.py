@@ -1,19 +1,16 @@
 """What commits leave to whoever follows the journal: rows to sweep, tombstones to put or to take away."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
-from contextlib import suppress
-from dataclasses import replace
 
-from sigla.errors import BodyLost, FormTooNew, StoreError
+from sigla.errors import BodyLost, FormTooNew
 from sigla.functions.segments import BROKEN
 from sigla.journal import known
 from sigla.model import BodyKey, Subject
+from sigla.registry import tombstones
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.values import Item, unpacked
 from sigla.stores.s3.bodies import AwsBodies
-
-TRIES = 8
 
 SWEPT = frozenset({"SubjectPurged", "ImportBegun"})
 """Changes that begin a new generation of subjects and may leave rows of the old one."""
@@ -32,10 +29,9 @@ def left_behind(row: Item) -> tuple[Subject, ...]:
 
 
 class Tombstones:
-    """Bodies that say what the catalog says of their ids: the catalog decides, a body only tells.
+    """Bodies that say what the catalog says of their ids (`registry/tombstones`), many at once.
 
-    An import may bring an id back while its tombstone is on the way. So the catalog is asked before and after; whoever
-    changes it later is heard of by the stream, and then this is done once more.
+    Whoever changes the catalog later is heard of by the stream, and then this is done once more.
     """
 
     def __init__(self, catalog: AwsCatalog, bodies: AwsBodies, executor: Executor) -> None:
@@ -46,32 +42,14 @@ class Tombstones:
     def settle(self, ids: Iterable[BodyKey]) -> int:
         """Bodies of buried ids are gone and those of others are not, when it returns; how many ids there were.
 
+        A body that is lost says nothing; a scrub tells of it, and whoever restores it makes it agree.
         Raises StoreError.
         """
-        given = left = frozenset(ids)
-        for _ in range(TRIES):
-            left = self._settle(left)
-            if not left:
-                return len(given)
-        raise StoreError(f"ids come and go: {sorted(left)[:3]}")
+        given = frozenset(ids)
+        if given:
+            tombstones.settle(self._bodies, given, self._says, run=self._executor.map, passed_over=(BodyLost,))
+        return len(given)
 
-    def _settle(self, ids: frozenset[BodyKey]) -> frozenset[BodyKey]:
-        """Those that were buried or revived meanwhile."""
-        if not ids:
-            return ids
-        buried = self._catalog.buried(ids)
-        list(self._executor.map(lambda key: self._agree(key, gone=key in buried), ids))
-        return buried ^ self._catalog.buried(ids)
-
-    def _agree(self, key: BodyKey, *, gone: bool) -> None:
-        """A body that is lost says nothing; a scrub tells of it, and whoever restores it makes it agree.
-
-        Nor does one that a newer release wrote: its own scrub finds it.
-        """
-        with suppress(BodyLost, FormTooNew):
-            if gone:
-                self._bodies.bury(key)
-                return
-            standing = self._bodies.get(key)
-            if standing.gone:
-                self._bodies.revive(key, replace(standing, gone=False))
+    def _says(self, ids: frozenset[BodyKey]) -> Mapping[BodyKey, bool]:
+        buried = self._catalog.buried(ids) if ids else frozenset()
+        return {key: key in buried for key in ids}

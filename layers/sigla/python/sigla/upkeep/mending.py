@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 
 from sigla.errors import BodyLost
 from sigla.model import Body, BodyKey, Row
 from sigla.ports.store import Store
+from sigla.registry import tombstones
 from sigla.registry.steps.numbering import FURTHEST
 from sigla.upkeep.flaws import Flaw
 from sigla.upkeep.scrub import HIGHEST, is_sound, readable, row_of
@@ -54,14 +54,14 @@ def _raise_counter(store: Store, flaw: Flaw) -> None:
 
 
 def _agree(store: Store, flaw: Flaw) -> None:
-    """The body says what the catalog says. Asked once more afterwards: an import may bring the id back meanwhile."""
-    for _ in range(2):
-        if store.catalog.holders(flaw.key):
-            standing = store.bodies.get(flaw.key)
-            if standing.gone:
-                store.bodies.revive(flaw.key, replace(standing, gone=False))
-        elif store.inventory.buried((flaw.key,)):
-            store.bodies.bury(flaw.key)
+    """The body says what the catalog says. An id that is neither held nor buried is left as it is."""
+
+    def says(ids: frozenset[BodyKey]) -> Mapping[BodyKey, bool]:
+        held = {key: False for key in ids if store.catalog.holders(key)}
+        buried = store.inventory.buried(tuple(ids - held.keys()))
+        return held | dict.fromkeys(buried, True)
+
+    tombstones.settle(store.bodies, [flaw.key], says)
 
 
 def _point(store: Store, flaw: Flaw) -> None:

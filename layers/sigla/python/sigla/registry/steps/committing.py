@@ -15,16 +15,14 @@ A verb that writes is an attempt: ask, decide, commit. A commit compares what wa
 import random
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
 from sigla import effort
 from sigla.changes import Change
-from sigla.errors import Conflict, OutcomeUnknown, StoreError, TimedOut
-from sigla.model import BodyKey
+from sigla.errors import Conflict, OutcomeUnknown, TimedOut
 from sigla.registry.stores import Stores
+from sigla.registry.tombstones import bury_after_commit
 
 FIRST_PAUSE_S = 0.02
 LONGEST_PAUSE_S = 1.0
@@ -71,16 +69,4 @@ def commit(stores: Stores, change: Change) -> None:
         effort.committed()
         return
     effort.committed()
-    _bury(stores, buried)
-
-
-def _bury(stores: Stores, keys: tuple[BodyKey, ...]) -> None:
-    """An import may bring an id back while its tombstone is on the way: then it found none to take away.
-
-    The commit is done. Where a store does not answer now, whoever follows the journal puts the tombstone.
-    """
-    for key in keys:
-        with suppress(StoreError):
-            stores.bodies.bury(key)
-            if stores.catalog.holders(key):
-                stores.bodies.revive(key, replace(stores.bodies.get(key), gone=False))
+    bury_after_commit(stores, buried)
