@@ -12,13 +12,13 @@ A verb that writes is an attempt: ask, decide, commit. A commit compares what wa
                      a Conflict: even if another write has covered our mark, the next attempt finds what we wrote.
 """
 
-import random
 import secrets
 from collections.abc import Callable
 from itertools import count
 from typing import TypeVar
 
 from sigla import effort
+from sigla.backoff import Backoff
 from sigla.changes import Change
 from sigla.errors import Conflict, OutcomeUnknown, TimedOut
 from sigla.registry.stores import Stores
@@ -41,15 +41,15 @@ def until_committed(stores: Stores, operation: str, attempt: Callable[[], Result
     Raises TimedOut, and whatever the attempt refuses.
     """
     deadline = stores.clock.now() + stores.options.deadline_ms
+    backoff = Backoff(stores.clock, FIRST_PAUSE_S, LONGEST_PAUSE_S)
     for lost in count():
         try:
             return attempt()
         except Conflict:
             if stores.clock.now() >= deadline:
                 raise TimedOut(operation=operation) from None
-            longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(lost, 10))
             with effort.resting():
-                stores.clock.sleep(random.uniform(0, longest))  # noqa: S311 - jitter needs no secrecy
+                backoff.pause(lost)
     raise AssertionError  # count() does not end
 
 

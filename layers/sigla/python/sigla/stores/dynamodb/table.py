@@ -14,7 +14,6 @@ What DynamoDB says and what it becomes:
 All tries are made here: the client makes none by itself (`clients.TABLE`), or each of ours would be three.
 """
 
-import random
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,6 +22,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NotConnected
 
 from sigla.aws.refusals import SILENT, Failure, failed
+from sigla.backoff import Backoff
 from sigla.errors import Conflict, OutcomeUnknown, SchemaTooLarge, StoreError
 from sigla.ports.clock import Clock
 from sigla.stores.dynamodb.actions import Action, Condition, Key
@@ -43,9 +43,6 @@ MOST_WRITTEN = 25
 
 LONGEST_PK, LONGEST_SK = 2_048, 1_024
 """Bytes of a key. Nothing that is longer can be there, and DynamoDB refuses the question."""
-
-# No snapshot of a process repeats what the operating system draws.
-_jitter = random.SystemRandom()
 
 _UNDER_WAY = "TransactionInProgressException"
 _LATER = frozenset(
@@ -224,8 +221,7 @@ class Table:
         raise failed(f"DynamoDB {outcome} {operation}", failure) from failure
 
     def _pause(self, lost: int) -> None:
-        longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**lost)
-        self._clock.sleep(_jitter.uniform(0, longest))
+        Backoff(self._clock, FIRST_PAUSE_S, LONGEST_PAUSE_S).pause(lost)
 
 
 def _unconditioned(action: Action) -> Mapping[str, Any]:

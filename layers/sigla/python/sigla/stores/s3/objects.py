@@ -3,7 +3,6 @@
 The bucket's own policy demands the same of everybody (infra/storage.py).
 """
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 from botocore.exceptions import ClientError
 
 from sigla.aws.refusals import SILENT, failed
+from sigla.backoff import Backoff
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock
 
@@ -27,14 +27,11 @@ LONGEST_NAME = 1024
 
 TRIES = 8
 """Of a write that others get in the way of; with the pauses between them they take at most 6 s."""
-FIRST_PAUSE_S = 0.025
+FIRST_PAUSE_S = 0.05
 
 # "PreconditionFailed": the condition does not hold. "ConditionalRequestConflict": somebody writes at this moment, and
 # it may or may not hold when he is done. Source: Amazon S3 User Guide, "How to prevent object overwrites".
 _LOST, _UNDECIDED, _MISSING = "PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"
-
-# No snapshot of a process repeats what the operating system draws.
-_jitter = random.SystemRandom()
 
 T = TypeVar("T")
 
@@ -145,9 +142,7 @@ class Objects:
 
         Raises StoreError after the last.
         """
-        for number in range(TRIES):
-            if number:
-                self._clock.sleep(_jitter.uniform(0, FIRST_PAUSE_S * 2**number))
+        for _ in Backoff(self._clock, FIRST_PAUSE_S, tries=TRIES):
             outcome = attempt()
             if outcome is not None:
                 return outcome
