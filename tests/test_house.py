@@ -398,16 +398,3 @@ def test_every_dependency_is_explained() -> None:
     assert names
     missing = sorted(name for name in names if not re.search(rf"^\| 20\d\d-\d\d-\d\d \| {name} \|", page, re.MULTILINE))
     assert not missing, missing
-
-
-@pytest.mark.parametrize("room, most", [("pipelines", 0.65), ("layers", 0.65)])
-def test_names_of_functions_carry_a_noun(room: str, most: float) -> None:
-    """One word is enough where its module makes it one thing: not for most functions. Methods do not count."""
-    names = [
-        node.name
-        for path in python_files(room)
-        for node in tree_of(path).body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    words = sum("_" not in name.strip("_") for name in names)
-    assert words <= most * len(names), f"{words} of {len(names)} names in {room} are one word"
