@@ -234,7 +234,9 @@ def _readings(plan: Plan, readers: Readers) -> Iterator[_Reading]:
         keys = _key_types(plan, binding.topic, readers)
         for head, record, columns in _compiled_readers(plan, binding, readers):
             table = plan.table(binding, record) or ""
-            landed = plan.protection.type(beside_key(columns) if table in plan.keyed else columns, table)
+            named = beside_key(columns) if table in plan.keyed else columns
+            _check_times(table, [*named, *(pa.field(KEY, key) for key in keys)], plan.protection)
+            landed = plan.protection.type(named, table)
             yield _Reading(binding, head.subject, head.version, table, landed, columns, keys)
         yield _Reading(binding, "", 0, plan.deletes(binding), _NO_COLUMNS, _NO_COLUMNS, keys)
 
@@ -255,6 +257,16 @@ def _compiled_readers(plan: Plan, binding: Binding, readers: Readers) -> Iterato
                     f"Unknown id {head.reader.id} in context {head.reader.context}, which is to read records of "
                     f"{head.subject}: choose another `reader`."
                 ) from None
+
+
+def _check_times(table: str, columns: list[pa.Field], protection: Protection) -> None:
+    """Raises Misbound where a rule would make timestamps of something that is not a number."""
+    if found := next(protection.untimed(pa.struct(columns), table), None):
+        column, kind = found
+        raise Misbound(
+            f"A rule in `columns` makes timestamps of {column} in the table {table}, whose type is {kind}: only whole "
+            "numbers, and lists of them, can become timestamps."
+        )
 
 
 def _check_state_keys(

@@ -1,8 +1,11 @@
 """Columns that are not landed as they are: by a tag of the schema, or by name, they are hashed, masked or dropped.
 
+Or they are numbers that become timestamps, which hides nothing and is the mildest of these.
+
 It happens between decoding and writing, so that no file of a typed table ever has the value. The quarantine is another
 matter: it keeps whole records, as they came.
 
+    timestamp  the column is a timestamp of the number that it was, in a unit
     drop    there is no such column; a struct of which nothing is left goes, too
     mask    the column is text: `***` where there is a value, whatever it is and however many items it has
     hash    every value in the column is text: its HMAC-SHA-256, in hexadecimal digits; members, items, keys and
@@ -18,11 +21,15 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.land import moments
 from pipelines.land.decoders.notes import note_of
 from pipelines.land.landed import KEY
+from pipelines.land.moments import Unit
 
 MASK: Final = "***"
 KEY_BYTES: Final = "_sr_key"
@@ -32,6 +39,7 @@ HEADERS: Final = "_sr_headers"
 class Do(Enum):
     """From the mildest to the strictest."""
 
+    TIMESTAMP = "timestamp"
     HASH = "hash"
     MASK = "mask"
     DROP = "drop"
@@ -42,12 +50,16 @@ _STRICTNESS: Final = {do: number for number, do in enumerate(Do)}
 
 @dataclass(frozen=True, slots=True)
 class ColumnRule:
-    """What is done with columns that have a tag, or that are called so. table: the only one it is about; else all."""
+    """What is done with columns that have a tag, or that are called so. table: the only one it is about; else all.
+
+    unit: of numbers that become timestamps.
+    """
 
     do: Do
     tag: str = ""
     column: str = ""
     table: str = ""
+    unit: Unit | None = None
 
     def holds(self, table: str, path: str, tags: Iterable[str]) -> bool:
         if self.table not in ("", table):
@@ -61,6 +73,10 @@ class Protection:
 
     rules: tuple[ColumnRule, ...] = ()
     key: bytes = field(default=b"", repr=False)
+
+    @property
+    def makes_timestamps(self) -> bool:
+        return any(rule.do is Do.TIMESTAMP for rule in self.rules)
 
     def called(self, names: Mapping[str, str]) -> "Protection":
         """The same of tables as they are called. names: by what `bind` calls them; a rule may say either."""
@@ -105,6 +121,19 @@ class Protection:
         tags = note_of(column).tags
         return _strictest(rule.do for rule in self.rules if rule.holds(table, path, tags))
 
+    def untimed(self, kind: pa.DataType, table: str, path: str = "") -> Iterator[tuple[str, pa.DataType]]:
+        """The columns that are to be timestamps and hold no whole numbers, with their types."""
+        for column, name in _members_of(kind, path):
+            do = self.of(column, table, name)
+            if do is Do.TIMESTAMP and moments.timed(column.type) is None:
+                yield name, column.type
+            elif do is None:
+                yield from self.untimed(column.type, table, name)
+
+    def unfit(self, rows: pa.StructArray, noted: pa.StructType, table: str, above: str = "") -> Iterator["Unfit"]:
+        """Where a number is none that a timestamp is made of: which rows, by their places, and why."""
+        yield from self._unfit_members(rows, noted, table, above, np.arange(len(rows)))
+
     def of_key(self, kinds: Iterable[pa.DataType], table: str) -> Do | None:
         """What is done with the raw bytes of keys. kinds: what they are decoded as."""
         found = [self._named(KEY_BYTES, table)]
@@ -122,7 +151,7 @@ class Protection:
     def key_bytes(self, do: Do | None, values: pa.Array) -> pa.Array:
         """The raw bytes of keys."""
         match do:
-            case None:
+            case None | Do.TIMESTAMP:
                 return values
             case Do.DROP:
                 return pa.nulls(len(values), values.type)
@@ -164,7 +193,8 @@ class Protection:
         for column, values in zip(noted, rows.flatten(), strict=True):
             path = f"{above}{column.name}"
             do = self.of(column, table, path)
-            made = self._done(values, do) if do else self._inner(values, column.type, table, path)
+            unit = self._unit(column, table, path)
+            made = self._done(values, do, unit) if do else self._inner(values, column.type, table, path)
             if made is not None:
                 arrays.append(made)
                 kinds.append(column.with_type(made.type))
@@ -185,9 +215,16 @@ class Protection:
             return _map(values, _items(values, values.keys), items)
         return values
 
-    def _done(self, values: Any, do: Do) -> pa.Array | None:
+    def _unit(self, column: pa.Field, table: str, path: str) -> Unit:
+        tags = note_of(column).tags
+        found = (rule.unit for rule in self.rules if rule.unit and rule.holds(table, path, tags))
+        return next(found, Unit.MILLIS)
+
+    def _done(self, values: Any, do: Do, unit: Unit) -> pa.Array | None:
         if do is Do.DROP:
             return None
+        if do is Do.TIMESTAMP:
+            return _timed(values, unit)
         if do is Do.MASK:
             return pc.if_else(values.is_valid(), MASK, pa.scalar(None, pa.string()))
         return self._hashed(values)
@@ -205,8 +242,41 @@ class Protection:
         texts = _hashable_values(values).to_pylist()
         return pa.array([None if each is None else self._digest(_encoded(each)).hex() for each in texts], pa.string())
 
+    # --- numbers that are no moments ---------------------------------------------------------------------------------
+
+    def _unfit_members(
+        self, rows: Any, noted: pa.StructType, table: str, above: str, places: npt.NDArray[np.int64]
+    ) -> Iterator["Unfit"]:
+        """places: of the rows that these members are in."""
+        for column, values in zip(noted, rows.flatten(), strict=True):
+            path = f"{above}{column.name}"
+            do = self.of(column, table, path)
+            if do is Do.TIMESTAMP:
+                unit = self._unit(column, table, path)
+                flags, where = _flags(values, unit, places)
+                if flags.any():
+                    yield np.unique(where[flags]), f"{path}, in {unit.value}, is outside the years 1 to 9999"
+            elif do is None:
+                yield from self._unfit_within(values, column.type, table, path, places)
+
+    def _unfit_within(
+        self, values: Any, noted: pa.DataType, table: str, path: str, places: npt.NDArray[np.int64]
+    ) -> Iterator["Unfit"]:
+        if pa.types.is_struct(noted):
+            yield from self._unfit_members(values, noted, table, f"{path}.", places)
+        elif pa.types.is_list(noted):
+            inner = _items(values, values.values)
+            yield from self._unfit_within(inner, noted.value_type, table, f"{path}.element", _each(values, places))
+        elif pa.types.is_map(noted):
+            inner = _items(values, values.items)
+            yield from self._unfit_within(inner, noted.item_type, table, f"{path}.value", _each(values, places))
+
     def _digest(self, value: bytes) -> bytes:
         return hmac.digest(self.key, value, "sha256")
+
+
+Unfit = tuple[npt.NDArray[np.int64], str]
+"""Places of rows, and a sentence."""
 
 
 def _strictest(several: Iterable[Do | None]) -> Do | None:
@@ -217,9 +287,15 @@ NO_PROTECTION: Final = Protection()
 
 
 def _done_type(kind: pa.DataType, do: Do) -> pa.DataType | None:
-    if do is Do.DROP:
-        return None
-    return pa.string() if do is Do.MASK else _hashed_type(kind)
+    match do:
+        case Do.DROP:
+            return None
+        case Do.TIMESTAMP:
+            return moments.timed(kind) or kind
+        case Do.MASK:
+            return pa.string()
+        case Do.HASH:
+            return _hashed_type(kind)
 
 
 def _hashed_type(kind: pa.DataType) -> pa.DataType:
@@ -262,6 +338,24 @@ def _list(values: Any, items: pa.Array) -> pa.Array:
 def _map(values: Any, keys: pa.Array, items: pa.Array) -> pa.Array:
     kind = pa.map_(keys.type, items.type)
     return pa.MapArray.from_arrays(_offsets(values), keys, items, type=kind, mask=values.is_null())
+
+
+def _timed(values: Any, unit: Unit) -> pa.Array:
+    if pa.types.is_list(values.type):
+        return _list(values, _timed(_items(values, values.values), unit))
+    return values if moments.timed(values.type) is None else moments.moments(values, unit)
+
+
+def _flags(values: Any, unit: Unit, places: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.bool_], Any]:
+    """Which numbers are no moments, and in which rows they are."""
+    while pa.types.is_list(values.type):
+        values, places = _items(values, values.values), _each(values, places)
+    return moments.unfit(values, unit), places
+
+
+def _each(values: Any, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The places of the lists or maps that items are in."""
+    return np.repeat(places, np.diff(values.offsets.to_numpy()))
 
 
 def _hashable_values(values: pa.Array) -> pa.Array:

@@ -15,12 +15,13 @@ from pydantic import (
 
 from pipelines.land import bindings, form, starts, upsert, wording
 from pipelines.land.bound import ANY, Bound, Rule, is_pattern, parts_of, with_defaults
+from pipelines.land.column_settings import ColumnPart
 from pipelines.land.dead_letter_settings import DeadLetterPart
 from pipelines.land.decoders.decoder import Additional
 from pipelines.land.hash_key import REFERENCE
 from pipelines.land.maintain_settings import MaintainPart
 from pipelines.land.outputs import ROW_GROUP, Format
-from pipelines.land.protection import HEADERS, KEY_BYTES, ColumnRule, Do
+from pipelines.land.protection import Do
 from pipelines.land.setting_values import Columns, Duration, Part, Partition, Reader, Size, Text, Topic, Topics
 from pipelines.land.sinks.sink import OURS
 from pipelines.land.starts import Start
@@ -236,29 +237,6 @@ class SinkPart(Part):
     @property
     def format(self) -> Format:
         return Format(self.zstd, self.row_group)
-
-
-class ColumnPart(Part):
-    """tag, column: which columns, by one of the two. table: of which table; of each if it is missing."""
-
-    do: Do
-    tag: str = ""
-    column: str = ""
-    table: str = ""
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if bool(self.tag) == bool(self.column):
-            raise ValueError("set either `tag` or `column`")
-        if self.column == HEADERS and self.do is not Do.DROP:
-            raise ValueError(f"{HEADERS} can only be dropped")
-        if self.column.startswith("_sr_") and self.column not in (HEADERS, KEY_BYTES):
-            raise ValueError(f"the job uses the column {self.column} itself; {KEY_BYTES} and {HEADERS} can be named")
-        return self
-
-    @property
-    def rule(self) -> ColumnRule:
-        return ColumnRule(self.do, self.tag, self.column, self.table)
 
 
 class StopPart(Part):

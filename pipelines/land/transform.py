@@ -23,6 +23,7 @@ from pipelines.land import parts, quarantine, targets
 from pipelines.land.bindings import Binding
 from pipelines.land.decoders.decoder import TooMuch
 from pipelines.land.framing import NONE, TOMBSTONE, Ids
+from pipelines.land.keyed import with_keys
 from pipelines.land.landed import KEY, QUARANTINE, Landed, Met
 from pipelines.land.outputs import Outputs
 from pipelines.land.parts import Group, Part, Rows
@@ -32,7 +33,7 @@ from pipelines.land.readers import Readers
 from pipelines.land.sinks.sink import table_schema
 from pipelines.land.tally import Tally
 from pipelines.land.targets import SYSTEM
-from sigla.decoding.reasons import FINE, REASONS
+from sigla.decoding.reasons import FINE, REASONS, Reason
 
 Figures = npt.NDArray[np.int64]
 
@@ -140,10 +141,26 @@ class _Share:
             raise Unbound(f"The topic {topic} has records, but no binding for its values: add one to `bind`.")
         value = parts.decode_part(records, value_binding, self.plan, self.readers)
         key = parts.decode_part(records, key_binding, self.plan, self.readers) if key_binding else None
+        if self.plan.protection.makes_timestamps:
+            for part in (value, key) if key else (value,):
+                self._check_times(part, value_binding, value)
         good = value.status <= FINE
         if key:
             good &= key.status <= FINE
         return _Decoded(topic, records, value_binding, key_binding, value, key, good)
+
+    def _check_times(self, part: Part, binding: Binding, value: Part) -> None:
+        """Fails the rows with numbers of which no timestamps can be made. binding, value: of the tables that land."""
+        for group in part.groups:
+            of = {self.plan.table(binding, each.record) for each in ([group] if part is value else value.groups)}
+            for table in filter(None, of):
+                if part is value:
+                    columns, noted = self._called(table, group), self._noted(table, group)
+                else:
+                    columns, noted = self._key_column(group), self._noted_key(group)
+                for rows, why in self.plan.protection.unfit(columns, noted, table):
+                    failed = group.rows[rows]
+                    part.fail(failed[part.status[failed] == FINE], Reason.INCOMPATIBLE_READER, why)
 
     def _write_all(self, decoded: "_Decoded") -> None:
         """Each record in one table: its own, that of nulls, or the quarantine."""
@@ -173,7 +190,7 @@ class _Share:
         if not fine.all():
             rows, columns = rows[fine], columns.filter(pa.array(fine))
         ids = decoded.value.ids[rows]
-        for at, keyed in _with_keys(rows, columns, self._landed_key(decoded, table)):
+        for at, keyed in with_keys(rows, columns, self._landed_key(decoded, table)):
             self._write_rows(decoded, table, at, keyed, ids=decoded.value.ids[at], version=group.head.version, op="U")
         versions = [group.head.ids.get(id, 0) for id in ids.tolist()]
         subjects = [group.head.subject] * len(rows)
@@ -182,10 +199,14 @@ class _Share:
 
     def _columns(self, table: str, group: Group) -> pa.StructArray:
         """What of a group's columns is landed, and under which names."""
+        return self.plan.protection.rows(self._called(table, group), self._noted(table, group), table)
+
+    def _called(self, table: str, group: Group) -> pa.StructArray:
+        """A value's columns under the names that the table has for them."""
         columns = group.columns
         if table in self.plan.keyed and (kind := targets.beside_key(columns.type)) != columns.type:
-            columns = pa.StructArray.from_arrays(columns.flatten(), fields=[*kind])
-        return self.plan.protection.rows(columns, self._noted(table, group), table)
+            return pa.StructArray.from_arrays(columns.flatten(), fields=[*kind])
+        return columns
 
     def _noted(self, table: str, group: Group) -> pa.StructType:
         """The type of a value's columns, with what its schema says of them."""
@@ -194,6 +215,9 @@ class _Share:
 
     def _noted_key(self, group: Group) -> pa.StructType:
         return pa.struct([pa.field(KEY, self.readers.decoder(group.head, group.record).type)])
+
+    def _key_column(self, group: Group) -> pa.StructArray:
+        return pa.StructArray.from_arrays([group.columns], fields=[pa.field(KEY, group.columns.type)])
 
     def _unnamed(
         self, decoded: "_Decoded", table: str, rows: Rows, group: Group | None = None
@@ -235,9 +259,7 @@ class _Share:
 
     def _key_columns(self, table: str, group: Group) -> pa.Array | None:
         """None where the column of keys is dropped."""
-        noted = self._noted_key(group)
-        rows = pa.StructArray.from_arrays([group.columns], fields=[*noted])
-        found = self.plan.protection.rows(rows, noted, table)
+        found = self.plan.protection.rows(self._key_column(group), self._noted_key(group), table)
         return found.field(0) if found.type.num_fields else None
 
     def _key_bytes(self, decoded: "_Decoded", table: str, keys: pa.Array) -> pa.Array:
@@ -252,7 +274,7 @@ class _Share:
     def _write_tombstones(self, decoded: "_Decoded", table: str) -> None:
         rows = np.flatnonzero(decoded.good & (decoded.value.status == TOMBSTONE))
         ids = decoded.value.ids[rows]
-        for at, keyed in _with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), self._landed_key(decoded, table)):
+        for at, keyed in with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), self._landed_key(decoded, table)):
             self._write_rows(decoded, table, at, keyed, ids=decoded.value.ids[at], version=0, op="D")
         counted = _Counted.plain(ids, [""] * len(rows))
         kept, others = self._unnamed(decoded, table, rows)
@@ -354,29 +376,6 @@ class _Counted:
         """Of rows of no version."""
         nothing = np.zeros(len(ids), np.int64)
         return cls(ids, subjects, [0] * len(ids), np.zeros(len(ids), bool), nothing, nothing)
-
-
-def _with_keys(rows: Rows, columns: pa.Array, key: Part | None) -> Iterator[tuple[Rows, pa.Array]]:
-    """The same rows with what their keys say as one column more; apart where keys have several readers, or are null."""
-    if key is None:
-        yield rows, columns
-        return
-    for group in key.groups:
-        here = np.isin(rows, group.rows, assume_unique=True)
-        if here.any():
-            at = rows[here]
-            values = columns.filter(pa.array(here))
-            if group.columns is None:  # it is dropped
-                yield at, values
-                continue
-            said = group.columns.take(pa.array(np.searchsorted(group.rows, at)))
-            yield (
-                at,
-                pa.StructArray.from_arrays([*values.flatten(), said], fields=[*values.type, pa.field(KEY, said.type)]),
-            )
-    null = key.status[rows] == TOMBSTONE
-    if null.any():
-        yield rows[null], columns.filter(pa.array(null))
 
 
 def _reason_entry(part: Part, row: int) -> Mapping[str, Any]:

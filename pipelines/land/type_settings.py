@@ -17,6 +17,7 @@ class TypesPart(BaseModel):
     time: As = As.PLAIN
     duration: As = As.PLAIN
     nanos: As = As.PLAIN
+    debezium: As = As.PLAIN
 
     @model_validator(mode="before")
     @classmethod
@@ -31,4 +32,4 @@ class TypesPart(BaseModel):
 
     @property
     def times(self) -> Times:
-        return Times(self.date_time, self.date, self.time, self.duration, self.nanos)
+        return Times(self.date_time, self.date, self.time, self.duration, self.nanos, self.debezium)

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from pipelines.load.frames import Row, batches, rows, spark_ddl
 from sigla.errors import FormTooNew
-from sigla.journal.replay import FORM, read_line
+from sigla.journal.replay import FORM, WITH_KEYS, NoKey, read_line
 
 RECORDS: Final = pa.schema(
     [
@@ -138,7 +138,11 @@ def _records_of_lines(source: str, given: Iterable[pa.RecordBatch]) -> Iterator[
                 try:
                     (offset,), record = read_line(line.encode())
                 except FormTooNew as newer:
-                    raise NoSource(f"A line of {source} {newer.why}. Nothing is loaded.") from None
+                    raise NoSource(f"A line of {source} {newer.why}. Nothing was loaded.") from None
+                except NoKey:
+                    raise NoSource(
+                        f"A line of {source} has no key: {WITH_KEYS}. It begins {line[:SHOWN]}… Nothing was loaded."
+                    ) from None
                 except ValueError:  # NotARecord; or it is of a segment of the journal, and has no offset
                     raise NoSource(
                         f"Invalid line in {source}: expected {FORM}, found {line[:SHOWN]}… Nothing was loaded."

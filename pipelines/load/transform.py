@@ -34,7 +34,7 @@ SUBJECT: Final = ("context", "name")
 VERSION: Final = (*SUBJECT, "version")
 ID: Final = ("context", "id")
 
-NOT_A_RECORD: Final = "this line is not a record of a dump"
+NOT_A_RECORD: Final = "a record of a registry has a key and an offset"
 
 Work = Callable[[Iterable[Row]], Iterator[Row]]
 

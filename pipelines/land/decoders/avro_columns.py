@@ -337,9 +337,9 @@ class _Making:
 
 
 def _plain_column(type_: Type, times: Times) -> Column:
-    name = logical(type_)
-    if found := chosen_type(name, times):
+    if found := chosen_type(type_, times):
         return Converted(*found)
+    name = logical(type_)
     if name == "decimal" and isinstance(type_, Primitive | Fixed):
         precision, scale = decimal_digits(type_)
         return Plain(pa.string()) if precision > LONGEST_DECIMAL else Plain(pa.decimal128(precision, scale), _decimals)

@@ -10,6 +10,9 @@
 | | JSON Schema's `format` | text | micros: microseconds; iso: as it is |
 | nanos | Avro's timestamp-nanos, local-timestamp-nanos | number of nanoseconds | timestamp: in microseconds |
 | | google.protobuf.Timestamp | timestamp in microseconds | number: of nanoseconds since 1970 |
+| debezium | io.debezium.time.Timestamp, MicroTimestamp, NanoTimestamp | number | timestamp: in microseconds, no zone |
+| | io.debezium.time.ZonedTimestamp | text | timestamp: in microseconds, UTC |
+| | io.debezium.time.Date | number of days | timestamp: a date |
 
 What is finer than its column is cut off towards the past; of durations, towards zero. A text that is no time of its
 format is no value of the column: the record goes into the quarantine as INCOMPATIBLE_READER, whole. So does a duration
@@ -31,6 +34,10 @@ from sigla.decoding.reasons import Reason
 
 MOMENTS: Final = pa.timestamp("us", tz="UTC")
 
+FIRST: Final = -62_135_596_800_000_000
+END: Final = 253_402_300_800_000_000
+"""Microseconds since 1970: where the year 1 begins, and the year 10000."""
+
 
 class As(Enum):
     """How columns say a kind of time."""
@@ -50,6 +57,7 @@ class Times:
     time: As = As.PLAIN
     duration: As = As.PLAIN
     nanos: As = As.PLAIN
+    debezium: As = As.PLAIN
 
 
 PLAIN: Final = Times()
@@ -59,6 +67,7 @@ CHOICES: Final[Mapping[str, tuple[As, ...]]] = {
     "time": (As.PLAIN, As.MICROS),
     "duration": (As.PLAIN, As.ISO, As.MICROS),
     "nanos": (As.PLAIN, As.TIMESTAMP, As.NUMBER),
+    "debezium": (As.PLAIN, As.TIMESTAMP),
 }
 """By setting."""
 
@@ -177,6 +186,50 @@ def of_avro_nanos(times: Times, *, local: bool) -> tuple[pa.DataType, Convert] |
     if times.nanos is not As.TIMESTAMP:
         return None
     return pa.timestamp("us") if local else MOMENTS, lambda nanos: nanos // 1000
+
+
+DEBEZIUM: Final = "io.debezium.time."
+"""What the names of its own types begin with, which Kafka Connect writes as `connect.name`."""
+
+
+def of_debezium(name: str, kind: str, times: Times) -> tuple[pa.DataType, Convert] | None:
+    """By the name of its type and Avro's kind of it; None of a type that is no moment and no day."""
+    if times.debezium is As.PLAIN:
+        return None
+    return _OF_DEBEZIUM.get((name.removeprefix(DEBEZIUM), kind)) if name.startswith(DEBEZIUM) else None
+
+
+def _since_1970(name: str, up: int, down: int = 1) -> Convert:
+    """name: of the type, for the sentence. up, down: to microseconds."""
+
+    def convert(number: int) -> int:
+        micros = number * up // down
+        if not FIRST <= micros < END:
+            raise DecodeFailed(Reason.INCOMPATIBLE_READER, f"{number} as {name} is outside the years 1 to 9999")
+        return micros
+
+    return convert
+
+
+def _debezium_day(number: int) -> int:
+    _since_1970("Date", 86_400 * 10**6)(number)
+    return number
+
+
+def _debezium_moment(text: str) -> datetime:
+    try:
+        return parse_moment(text)
+    except ValueError as why:
+        raise DecodeFailed(Reason.INCOMPATIBLE_READER, str(why)) from None
+
+
+_OF_DEBEZIUM: Final[Mapping[tuple[str, str], tuple[pa.DataType, Convert]]] = {
+    ("Timestamp", "long"): (pa.timestamp("us"), _since_1970("Timestamp", 1000)),
+    ("MicroTimestamp", "long"): (pa.timestamp("us"), _since_1970("MicroTimestamp", 1)),
+    ("NanoTimestamp", "long"): (pa.timestamp("us"), _since_1970("NanoTimestamp", 1, 1000)),
+    ("ZonedTimestamp", "string"): (MOMENTS, _debezium_moment),
+    ("Date", "int"): (pa.date32(), _debezium_day),
+}
 
 
 def of_protobuf(name: str, times: Times) -> tuple[pa.DataType, Convert] | None:

@@ -128,7 +128,7 @@ def test_keys_keep_what_their_schemas_do_not_name(world: World) -> None:
     assert figures(outcome) == (1, 0)
 
 
-@pytest.mark.parametrize("do", Do)
+@pytest.mark.parametrize("do", [Do.HASH, Do.MASK, Do.DROP])
 def test_what_a_rule_hides_is_counted_as_dropped(do: Do, world: World) -> None:
     """Nobody can read these properties in the table, so a report must not call them kept: column by column."""
     schema = {"type": "object", "properties": {"in": ORDER, "items": {"type": "array", "items": ORDER}}}

@@ -138,6 +138,61 @@ def test_durations_and_nanoseconds_of_avro() -> None:
     assert note_of(micros.rows.type.field("n")).doc == "nanoseconds since 1970-01-01 UTC"
 
 
+DEBEZIUM = Times(debezium=As.TIMESTAMP)
+
+
+def of_debezium(name: str, base: Any = "long") -> Any:
+    """As Kafka Connect writes a type of Debezium's: a name that Avro itself does not know."""
+    return {"type": base, "connect.version": 1, "connect.name": f"io.debezium.time.{name}"}
+
+
+def test_times_of_debezium_are_times_where_settings_say_so() -> None:
+    """Debezium names its types beside plain numbers, which no engine takes for times."""
+    schema = a_record(
+        milli=of_debezium("Timestamp"),
+        micro=["null", of_debezium("MicroTimestamp")],
+        nano=of_debezium("NanoTimestamp"),
+        zoned=of_debezium("ZonedTimestamp", "string"),
+        day=["null", of_debezium("Date", "int")],
+        time=of_debezium("MicroTime"),
+        other={"type": "long", "connect.name": "Timestamp"},
+        many={"type": "array", "items": of_debezium("Timestamp")},
+    )
+    value = {"milli": -1, "micro": 1, "nano": -1, "zoned": "2026-01-02T03:04:05.000006+01:00", "day": 20_000}
+    value |= {"time": 5, "other": 6, "many": [1000]}
+    source = Source("AVRO", json.dumps(schema))
+    plain = decode(source, PLAIN, avro(schema, value))
+    assert plain.rows[0].as_py() == value
+    found = decode(source, DEBEZIUM, avro(schema, value), avro(schema, value | {"micro": None, "day": None}))
+    local = datetime(1970, 1, 1)  # noqa: DTZ001 - Debezium says that it has no zone
+    assert found.rows[0].as_py() == {
+        "milli": local - timedelta(milliseconds=1),
+        "micro": local + timedelta(microseconds=1),
+        "nano": local - timedelta(microseconds=1),
+        "zoned": datetime(2026, 1, 2, 2, 4, 5, 6, tzinfo=UTC),
+        "day": date(2024, 10, 4),
+        "time": 5,
+        "other": 6,
+        "many": [local + timedelta(seconds=1)],
+    }
+    assert [found.rows[1][name].as_py() for name in ("micro", "day")] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "name, base, value, why",
+    [
+        ("Timestamp", "long", 2**63 - 1, f"{2**63 - 1} as Timestamp is outside the years 1 to 9999"),
+        ("Date", "int", -(2**31), f"{-(2**31)} as Date is outside the years 1 to 9999"),
+        ("ZonedTimestamp", "string", "soon", "invalid date-time 'soon'"),
+    ],
+)
+def test_a_time_of_debezium_that_is_none_is_quarantined(name: str, base: str, value: Any, why: str) -> None:
+    """PostgreSQL has infinity, which Debezium writes as the largest number."""
+    schema = a_record(at=of_debezium(name, base))
+    found = decode(Source("AVRO", json.dumps(schema)), DEBEZIUM, avro(schema, {"at": value}))
+    assert (found.status.to_pylist(), found.detail[0].as_py()) == ([UNFIT], why)
+
+
 def test_durations_and_nanoseconds_of_protobuf() -> None:
     """A Timestamp has nanoseconds, and its column may have them, too, as far as 64 bits reach."""
     text = """syntax = "proto3"; import "google/protobuf/duration.proto"; import "google/protobuf/timestamp.proto";

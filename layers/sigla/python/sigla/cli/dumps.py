@@ -16,16 +16,12 @@ import orjson
 
 from sigla.cli.misuse import Misuse
 from sigla.errors import FormTooNew
-from sigla.journal.replay import FORM, Line, NoKey, NotARecord, Place, TopicRecord, read_line
+from sigla.journal.replay import FORM, WITH_KEYS, Line, NoKey, NotARecord, Place, TopicRecord, read_line
 
 STANDARD_INPUT = "standard input"
 
 ONE_TOPIC = "Import dumps of several topics one after the other. Nothing was imported."
 NEEDED = f"{FORM}; where there are several files, every line needs its offset, which tells their order"
-
-WITH_KEYS = (
-    "the key says what a record is about. kcat prints it with -J, kafka-console-consumer with --property print.key=true"
-)
 
 _GZIP = b"\x1f\x8b"
 

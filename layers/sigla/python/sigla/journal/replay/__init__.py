@@ -17,7 +17,7 @@ from sigla.journal.replay.events import (
     Put,
     Skipped,
 )
-from sigla.journal.replay.lines import FORM, Line, NoKey, NotARecord, Place, read_line
+from sigla.journal.replay.lines import FORM, WITH_KEYS, Line, NoKey, NotARecord, Place, read_line
 from sigla.journal.replay.records import ASK_HIGHEST, FOREIGN, TopicRecord, from_answer, highest_of, read
 from sigla.journal.replay.states import (
     Claim,
@@ -35,6 +35,7 @@ __all__ = [
     "ASK_HIGHEST",
     "FOREIGN",
     "FORM",
+    "WITH_KEYS",
     "Claim",
     "Cleared",
     "ConfigSet",

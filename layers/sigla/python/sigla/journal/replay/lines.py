@@ -18,6 +18,11 @@ FORM: Final = (
     "kafka-console-consumer with print.key, print.timestamp and print.offset"
 )
 
+WITH_KEYS: Final = (
+    "the key says what a record is about. kcat prints it with -J, kafka-console-consumer with --property print.key=true"
+)
+"""What to do about a dump that was printed without keys."""
+
 NO_TIME: Final = -1
 """As Kafka tells the time of a record that has none."""
 
