@@ -13,6 +13,7 @@ from tests.infra.conftest import KEY
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, kinds, mentioned, of, written
 
 SIGLA = Path(__file__).parents[2] / "layers" / "sigla" / "python" / "sigla"
+ROOMS_OF_AWS = ("aws", "functions", "stores/dynamodb", "stores/s3")
 
 # What a client's method needs. A transaction's actions are allowed one by one.
 NEEDS = {
@@ -257,7 +258,8 @@ def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template])
 @pytest.mark.parametrize("part", KEEPERS)
 def test_what_the_adapters_call_is_allowed(zones: Template, part: str) -> None:
     """A call that nobody granted would be found by the first customer."""
-    nodes = [node for path in (SIGLA / "aws").glob("*.py") for node in ast.walk(ast.parse(path.read_text()))]
+    files = [path for room in ROOMS_OF_AWS for path in (SIGLA / room).rglob("*.py")]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
     words = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     words |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     needed = set().union(*(NEEDS[word] for word in words & NEEDS.keys()))
