@@ -18,7 +18,7 @@ from py4j.protocol import Py4JJavaError
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Operation, ancestors_of
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from pipelines.land import upsert, upsert_sql
@@ -117,11 +117,17 @@ class States:
                 ops = {row[upsert.OP]: row["count"] for row in last.groupBy(upsert.OP).count().collect()}
                 with self._view(last) as newest:
                     self._merge_newest(state, made, newest, ops)
+                # Where no change is left to merge, Spark leaves out what would observe them, and has nothing to tell.
+                found = counted.get if ops else self._counted(all_, made)
             finally:
                 last.unpersist()
-        found = counted.get
         merged, deleted = ops.get(upsert.UPSERT, 0), ops.get(upsert.DELETE, 0)
         return Followed(state.table, found["changes"], merged, deleted, found["left_out"])
+
+    def _counted(self, changes: str, made: Layout) -> dict[str, int]:
+        """changes: a view."""
+        [row] = self._spark.table(changes).agg(*_figures(made)).collect()
+        return dict(row.asDict())
 
     def _merge_newest(self, state: State, made: Layout, newest: str, ops: dict[str, int]) -> None:
         table, deleted = self._name(state.table), self._name(state.deleted)
@@ -135,8 +141,7 @@ class States:
             self._spark.sql(upsert_sql.merge(made, table, newest, remembered, self._recreated))
 
     def _observed(self, changes: str, made: Layout, counted: Observation) -> DataFrame:
-        left_out = F.coalesce(F.sum(F.expr(f"IF({made.left_out}, 1, 0)")), F.lit(0)).alias("left_out")
-        return self._spark.sql(changes).observe(counted, F.count(F.lit(1)).alias("changes"), left_out)
+        return self._spark.sql(changes).observe(counted, *_figures(made))
 
     def _rows(self, history: Table, since: str | None) -> DataFrame:
         """What it has more than in a snapshot; all of it where that cannot be told."""
@@ -164,6 +169,12 @@ class States:
             yield name
         finally:
             self._spark.catalog.dropTempView(name)
+
+
+def _figures(made: Layout) -> tuple[Column, Column]:
+    """Of changes: how many there are, and how many say no key, or nothing to do."""
+    left_out = F.coalesce(F.sum(F.expr(f"IF({made.left_out}, 1, 0)")), F.lit(0))
+    return F.count(F.lit(1)).alias("changes"), left_out.alias("left_out")
 
 
 def _recreated(manifests: Manifests) -> frozenset[str]:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from pipelines.land.upsert import State
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
-from tests.pipelines.land.changes import ROUNDS, Delivery, deliveries, folded
+from tests.pipelines.land.changes import ROUNDS, Change, Delivery, deliveries, folded
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.state_rig import Histories
 
@@ -130,3 +131,16 @@ def test_envelopes_of_debezium_become_rows_as_the_page_says(tmp_path: Path, iceb
     assert sorted(found) == table_of("| id | status |")
     facts = {each.table: each.facts() for each in total.states.values()}
     assert f'"states": {json.dumps(facts)}' in PAGE
+
+
+def test_changes_that_all_say_no_key_are_left_out_and_land_all_the_same(
+    tmp_path: Path, iceberg_spark: SparkSession
+) -> None:
+    """A topic whose producer sends no keys, or a minute of nothing but messages of Debezium: the job goes on."""
+    changes = [("", Change(at, 0, at, key, key)) for at, key in enumerate("ab")]
+    with closing(Histories(tmp_path, iceberg_spark, State("t", keys=("note",)))) as rig:
+        rig.append([(before, replace(change, value=None)) for before, change in changes])
+        [done] = rig.follow()
+        assert (done.changes, done.merged, done.deleted, done.left_out) == (2, 0, 0, 2)
+        assert rig.rows() == {}
+        assert rig.follow() == ()
