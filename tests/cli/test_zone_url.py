@@ -186,7 +186,7 @@ def test_a_url_is_told_once() -> None:
 
 @pytest.mark.parametrize(
     "zone, word",
-    [("use1-az9", "no endpoint in use1-az9"), ("", "--zone says it"), ("use1-az4", "its function fails")],
+    [("use1-az9", "no endpoint in use1-az9"), ("", "set --zone"), ("use1-az4", "its function fails")],
 )
 def test_a_list_without_the_own_zone_is_explained(
     serving: Callable[..., Registry], capsys: Captured, zone: str, word: str

@@ -281,7 +281,7 @@ def test_a_name_without_a_stack_is_a_first_deployment(stage: Stage) -> None:
 
 def test_what_cdk_refuses_is_not_claimed(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "bin" / "npx").write_text("#!/bin/sh\nexit 1\n")
-    with pytest.raises(NotDeployed, match="CDK did not deploy registry; see its output above"):
+    with pytest.raises(NotDeployed, match="CDK did not deploy registry: see its output above"):
         stage.run()
     with pytest.raises(NotDeployed, match="`make setup` brings it"):
         stage.run(environ={"PATH": str(tmp_path)})

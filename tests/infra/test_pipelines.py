@@ -313,7 +313,7 @@ def test_too_many_bad_records_ring(jobs: Template) -> None:
         ({"pipelines.enabled": "true"}, "pipelines.enabled needs pipelines.lake_bucket."),
         (
             {"pipelines.enabled": "true", "stage": "local"},
-            "pipelines.enabled needs EMR Serverless, which LocalStack has not: leave it off where stage is local.",
+            "pipelines.enabled needs EMR Serverless, which LocalStack lacks: leave it off where stage is local.",
         ),
         (
             {"pipelines.subnets": "subnet-1"},

@@ -69,6 +69,6 @@ def test_a_runtime_client_that_is_cut_off_is_not_there(
     monkeypatch.setattr(sys, "executable", a_program(tmp_path, "python", "exit 0"))
     half = 'for last; do :; done; while [ "$1" != --target ]; do shift; done; mkdir "$2"; exit 1'
     a_program(tmp_path, "uv", half)
-    with pytest.raises(Unavailable, match="Nothing half done"):
+    with pytest.raises(Unavailable, match="No incomplete folder was kept"):
         runtime_client(os.environ)
     assert list(home.iterdir()) == []

@@ -16,5 +16,5 @@ def test_characters_that_the_output_lacks_are_escaped(monkeypatch: pytest.Monkey
         monkeypatch.setattr(sys, "argv", ["pipelines"])
         assert jobs.main() == 0
         print("1 × ü")
-        assert "records of Kafka" in printed.getvalue().decode()
+        assert "typed tables of records" in printed.getvalue().decode()
         assert printed.getvalue().endswith(b"1 \\xd7 \\xfc\n")

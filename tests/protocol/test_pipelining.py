@@ -4,9 +4,7 @@ Memory is counted in bytes of the server process at its peak; nothing here looks
 """
 
 import json
-import resource
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -154,16 +152,10 @@ def test_a_client_that_reads_at_last_has_all_its_answers(server: Server) -> None
             assert_refused(wire.receive(), 40401)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limits of another process are set on Linux only")
 def test_idle_connections_make_room_for_new_ones() -> None:
     """Descriptors are few in many places, 1,024 by default, and the database needs some, too."""
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
     with ExitStack() as stack:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64 + 20, allowed[1]))
-        try:
-            server = stack.enter_context(serving(None))
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, allowed)
+        server = stack.enter_context(serving(None, descriptors=64 + 20))
         first = stack.enter_context(server.connected())
         first.send(request(b"GET", b"/schemas/types"))
         assert first.receive().status == 200

@@ -78,5 +78,5 @@ def test_tables_that_hold_nothing_are_not_looked_through(tmp_path: Path) -> None
     landings = Landings(tmp_path)
     landings.register(MONEY)
     landings.land()
-    with pytest.raises(NoRecords, match="hold nothing yet"):
+    with pytest.raises(NoRecords, match="are empty"):
         committed_files(landings.job)

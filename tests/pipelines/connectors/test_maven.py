@@ -51,7 +51,7 @@ def a_java(path: Path, says: str = GOOD_JAVA) -> None:
 
 def test_without_java_it_says_what_to_do(path: Path) -> None:
     """As long as there is none."""
-    with pytest.raises(Unavailable, match="no java here"):
+    with pytest.raises(Unavailable, match="Java 17 or newer is needed, but java is not on the PATH"):
         maven.java()
 
 
@@ -62,14 +62,14 @@ def test_a_java_that_is_too_old_is_refused_before_anything_is_fetched(
     """So is what only calls itself Java."""
     a_program(path, "mvn", "exit 1")
     a_java(path, says)
-    with pytest.raises(Unavailable, match="needs Java 17 or newer"):
+    with pytest.raises(Unavailable, match="Java 17 or newer is needed"):
         maven.fetch_jars(pom, folder)
     assert not folder.exists()
 
 
 def test_without_maven_it_says_what_to_do(path: Path, pom: Path, folder: Path) -> None:
     """The reason is a sentence; a test that is left out for it repeats it."""
-    with pytest.raises(Unavailable, match="no mvn here"):
+    with pytest.raises(Unavailable, match="mvn is not on the PATH"):
         maven.fetch_jars(pom, folder)
 
 
@@ -143,4 +143,4 @@ def test_the_command_that_cannot_fetch_says_why(
     """A sentence and 1."""
     monkeypatch.setattr(installation, "HOME", tmp_path / "spark")
     assert installation.main(["4.0.2"]) == 1
-    assert "no mvn here" in capsys.readouterr().err
+    assert "mvn is not on the PATH" in capsys.readouterr().err

@@ -45,7 +45,7 @@ def test_a_checkpoint_that_nobody_can_read_stops_the_job(tmp_path: Path) -> None
     log(tmp_path, "offsets/1", {}, {"orders": {"0": 9}}, head="v9")
     with pytest.raises(SourceFailed, match="v9"):
         Checkpoint(place(tmp_path)).offsets(1)
-    with pytest.raises(SourceFailed, match=r"has no .*metadata"):
+    with pytest.raises(SourceFailed, match=r"lacks .*metadata"):
         Checkpoint(place(tmp_path)).query()
 
 

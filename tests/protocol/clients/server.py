@@ -248,11 +248,20 @@ def environment(**settings: str) -> dict[str, str]:
     return {**inherited, "PYTHONUNBUFFERED": "1", **settings}
 
 
-def start(*arguments: str, settings: Mapping[str, str] | None = None, cwd: Path | None = None) -> Server:
-    """Not ready yet; in a session of its own, so that its children can be counted."""
+def start(
+    *arguments: str,
+    settings: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    descriptors: int | None = None,
+) -> Server:
+    """Not ready yet; in a session of its own, so that its children can be counted.
+
+    descriptors: how many it may have open. A shell sets the limit: this process may have more of them open already.
+    """
+    limited = ["sh", "-c", 'ulimit -S -n "$0" && exec "$@"', str(descriptors)] if descriptors else []
     return Server(
         subprocess.Popen(
-            command("serve", *arguments),
+            [*limited, *command("serve", *arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -265,11 +274,15 @@ def start(*arguments: str, settings: Mapping[str, str] | None = None, cwd: Path 
 
 @contextmanager
 def serving(
-    data: Path | None = None, *arguments: str, settings: Mapping[str, str] | None = None, cwd: Path | None = None
+    data: Path | None = None,
+    *arguments: str,
+    settings: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    descriptors: int | None = None,
 ) -> Iterator[Server]:
     """A registry that is ready, on a port of its own; without data in memory. It is stopped and has to end well."""
     where: Sequence[str] = ["--memory"] if data is None else ["--data", str(data)]
-    server = start("--port", "0", *where, *arguments, settings=settings, cwd=cwd)
+    server = start("--port", "0", *where, *arguments, settings=settings, cwd=cwd, descriptors=descriptors)
     try:
         server.wait_until_ready()
         yield server
