@@ -280,7 +280,7 @@ def test_what_is_not_played_of_elasticache_is_refused(server: Server, asked: dic
         cloudformation.create_stack(StackName=name, TemplateBody=groups(**asked))
         assert settled(cloudformation, name)["StackStatus"] != "CREATE_COMPLETE"
         events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
-        assert any(f"not played here: {name} as" in event.get("ResourceStatusReason", "") for event in events)
+        assert any(f"not emulated here: {name} as" in event.get("ResourceStatusReason", "") for event in events)
 
 
 def test_it_does_not_outlive_whoever_it_is_tied_to(server: Server, tmp_path: Path) -> None:

@@ -166,5 +166,5 @@ def test_what_cannot_be_read_is_amiss(audited: Audited) -> None:
 
 
 def test_an_audit_is_never_written_over(spark: SparkSession, audited: Audited) -> None:
-    with pytest.raises(NotEmpty, match="choose an empty place"):
+    with pytest.raises(NotEmpty, match="choose an empty folder or prefix"):
         audit(spark, audited.asked, NOW)

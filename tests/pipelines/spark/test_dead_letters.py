@@ -104,7 +104,7 @@ def test_a_silent_broker_stops_no_landing_and_gets_its_letters_later(
         source = {"kind": "files", "path": str(tmp_path / "raw"), "batch_files": 1}
         letter = {"topic": "letters", "brokers": nobody, "options": HURRIED}
         config = estate.config("sent", source=source, dead_letter=letter)
-        with pytest.raises(Undelivered, match=r"does not take the dead letters of batch 0 .*its letters wait"):
+        with pytest.raises(Undelivered, match=r"does not take the dead letters of batch 0 .*its dead letters wait"):
             estate.land(spark, config)
     opened = driver(settings.read(config))
     assert sum(manifest.counts.quarantined for manifest in opened.manifests.all()) == 4, "all of it is landed"

@@ -160,5 +160,5 @@ def test_a_truncation_deletes_what_is_older_and_envelopes_evolve(estate: Estate,
     assert [(row["id"], row["status"], row["amount"]) for row in state] == [(4, "x", 2.5)]
 
     other = config(estate, {"topic": "orders", "mode": "upsert", "unwrap": "debezium", "keys": ["status"]})
-    with pytest.raises(StateMismatch, match="was made by other settings"):
+    with pytest.raises(StateMismatch, match="was made with other settings"):
         landed(estate, iceberg_spark, other)
