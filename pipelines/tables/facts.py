@@ -148,7 +148,7 @@ class _Known:
 
 
 def _facts(known: _Known, name_: str, found: "Table") -> TableFacts:
-    from pipelines.land.sinks.iceberg import arrow_schema  # noqa: PLC0415 - pyiceberg costs seconds
+    from pipelines.land.sinks.iceberg import arrow_schema  # noqa: PLC0415 - to import pyiceberg takes 0.6 s
 
     table = known.tables.get(name_, name_)
     current = found.current_snapshot()
