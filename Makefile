@@ -9,7 +9,7 @@ export VENV
 bin := $(VENV)/bin
 # What `make setup` brought stands before what the machine has.
 export PATH := $(abspath $(bin)):$(PATH)
-python_code := layers/sigla/python functions infra pipelines localstack benchmarks tests
+python_code := layers/sigla/python functions infra pipelines/sigla_pipelines localstack benchmarks tests
 # A room that has nothing yet is not made; tools are shown those that exist.
 rooms = $(wildcard $(python_code))
 UNITS := tests/unit tests/corpus tests/contract
@@ -75,7 +75,7 @@ spark: setup ## the pipelines on every PySpark we promise, with a Kafka broker (
 	$(call stage,spark,$(bin)/python -m tests.pipelines.versions $(ARGS))
 
 pipeline-demo: setup ## a million records landed on this machine, without AWS and Kafka (Java); ARGS="--records 100000"
-	@$(bin)/python -m pipelines.demo $(ARGS)
+	@$(bin)/python -m sigla_pipelines.demo $(ARGS)
 
 localstack: setup ## the deployed stack on this machine, without AWS and Docker; again: new code; ARGS="--zones 3": with zones
 	@$(bin)/python -m localstack.up $(ARGS)

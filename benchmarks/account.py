@@ -14,13 +14,13 @@ from unittest.mock import patch
 
 from benchmarks.harness import NotHere, serving
 from localstack import dynamodb
-from pipelines.connectors.maven import Unavailable
 from sigla.aws.clients import Clients
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
+from sigla_pipelines.connectors.maven import Unavailable
 
 REGION = "us-east-1"
 BUCKET = "sigla-bodies"

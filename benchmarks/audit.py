@@ -41,7 +41,7 @@ def lines(*, quick: bool = False, schemas: int = jobs.SCHEMAS) -> Lines:
 def _audited(schemas: int) -> Ran:
     with filled.workspace() as space:
         fill(space / "data", schemas)
-        command = ["-m", "pipelines", "audit", "--data", str(space / "data"), "--out", str(space / "audit")]
+        command = ["-m", "sigla_pipelines", "audit", "--data", str(space / "data"), "--out", str(space / "audit")]
         return jobs.run(command, space)
 
 

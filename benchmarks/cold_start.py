@@ -30,9 +30,9 @@ from benchmarks.warm_get import EVENTS, REST
 from infra import packages
 from localstack import installation
 from localstack.plugin.runtime_api import Invocation, RuntimeApi
-from pipelines.connectors.maven import Unavailable
 from sigla import keys
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, SchemaId
+from sigla_pipelines.connectors.maven import Unavailable
 
 STARTS_WITHIN_S = 60.0
 ARN = "arn:aws:lambda:us-east-1:000000000000:function:benchmark"

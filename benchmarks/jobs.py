@@ -18,7 +18,7 @@ from typing import IO, Self
 import psutil
 
 from benchmarks.harness import ROOT, Goal, Line, Lines, NotHere, arguments, report, stop
-from pipelines.connectors.maven import Unavailable, java
+from sigla_pipelines.connectors.maven import Unavailable, java
 
 SCHEMAS = 100_000
 """So many take minutes; a million, for who asks for them, the better part of an hour."""

@@ -32,22 +32,22 @@ from pyspark.sql import functions as F
 
 from benchmarks import orders
 from benchmarks.harness import Goal, Line, Lines, NotHere, best_of, main
-from pipelines.connectors.installation import kafka_jars
-from pipelines.connectors.maven import Unavailable, java
-from pipelines.land import kafka, settings
-from pipelines.land.batch import Batch
-from pipelines.land.driver import Driver, driver
-from pipelines.land.job import run
-from pipelines.land.landed import Landed
-from pipelines.land.manifest import Entry
-from pipelines.land.raw import RAW
-from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping, land_frame, without_nulls
-from pipelines.land.task import Task
-from pipelines.spark import session
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.connectors.installation import kafka_jars
+from sigla_pipelines.connectors.maven import Unavailable, java
+from sigla_pipelines.land import kafka, settings
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import Driver, driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.landed import Landed
+from sigla_pipelines.land.manifest import Entry
+from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.sources import Stopping, land_frame, without_nulls
+from sigla_pipelines.land.task import Task
+from sigla_pipelines.spark import session
 from tests.pipelines import broker
 from tests.pipelines.broker import Broker
 

@@ -94,7 +94,7 @@ def _record(number: int) -> Mapping[str, object]:
 
 def _load(space: Path, schemas: int, *place: str, environment: Mapping[str, str] | None = None) -> Ran:
     """Raises RuntimeError if not all of it was imported."""
-    command = ["-m", "pipelines", "load", str(space / "dump"), "--work", str(space / "work"), "--json", *place]
+    command = ["-m", "sigla_pipelines", "load", str(space / "dump"), "--work", str(space / "work"), "--json", *place]
     ran = jobs.run(command, space, environment)
     imported = json.loads(ran.printed)["imported"].get("version")
     if imported != schemas:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.land.raw import RAW
+from sigla_pipelines.land.raw import RAW
 
 Schema = dict[str, Any]
 

@@ -30,21 +30,21 @@ from pyspark.sql import SparkSession
 
 from benchmarks.harness import Line, Lines, NotHere, main
 from benchmarks.land import cpu
-from pipelines.connectors.installation import iceberg
-from pipelines.connectors.maven import Unavailable, java
-from pipelines.land import settings
-from pipelines.land.driver import driver
-from pipelines.land.job import run
-from pipelines.land.raw import RAW
-from pipelines.land.report import Sum
-from pipelines.land.sinks.iceberg import catalog
-from pipelines.land.sources import Stopping
-from pipelines.land.spark_catalog import with_catalog
-from pipelines.places import place
-from pipelines.spark import session
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.connectors.installation import iceberg
+from sigla_pipelines.connectors.maven import Unavailable, java
+from sigla_pipelines.land import settings
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.sinks.iceberg import catalog
+from sigla_pipelines.land.sources import Stopping
+from sigla_pipelines.land.spark_catalog import with_catalog
+from sigla_pipelines.places import place
+from sigla_pipelines.spark import session
 
 CHANGES: Final = 1_000_000
 KEYS: Final = 100_000

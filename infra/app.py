@@ -34,7 +34,7 @@ from infra.settings import InvalidSetting, Settings
 from infra.stage_files import pairs, settings_of
 from infra.storage import Storage
 from infra.targets import Target, titled
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 
 @dataclass(frozen=True, slots=True)

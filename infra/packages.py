@@ -23,7 +23,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from infra.uv import python_of, uv
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build"

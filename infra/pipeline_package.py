@@ -30,7 +30,7 @@ LEFT_OUT: Final = ("__main__.py", "demo/")
 
 
 def code() -> Package:
-    """`pipelines` and `sigla`, for `--py-files`."""
+    """`sigla_pipelines` and `sigla`, for `--py-files`."""
     sources = sorted(_sources())
     return Package("pipelines", digest([*_recipe(), *contents(sources)]), partial(copy, sources))
 
@@ -47,9 +47,9 @@ def _recipe() -> list[bytes]:
 
 
 def _sources() -> Iterator[tuple[str, Path]]:
-    for name, path in files(ROOT / "pipelines"):
+    for name, path in files(ROOT / "pipelines" / "sigla_pipelines"):
         if not name.startswith(LEFT_OUT):
-            yield f"pipelines/{name}", path
+            yield f"sigla_pipelines/{name}", path
     yield from product()
 
 

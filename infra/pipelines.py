@@ -71,7 +71,7 @@ class Pipelines(Construct):
         self.chosen = settings.pipelines
         self.lake = s3.Bucket.from_bucket_name(self, "Lake", self.chosen.lake_bucket)
         self.log = log_group(self, "Log", settings)
-        self.entry = assets.Asset(self, "Entry", path=str(ROOT / "pipelines" / "__main__.py"))
+        self.entry = assets.Asset(self, "Entry", path=str(ROOT / "pipelines" / "sigla_pipelines" / "__main__.py"))
         self.code = self._package("Code", placed(pipeline_package.code()))
         self.packages = self._package("Packages", placed(pipeline_package.packages()))
         self.land = assets.Asset(self, "Landing", path=self.chosen.land) if self.chosen.land else None

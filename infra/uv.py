@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 
 def uv(*arguments: str, environ: Mapping[str, str] = os.environ) -> None:

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from localstack import foreground
 from localstack.installation import HOME as LOCALSTACK
-from pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
 from sigla.cache.servers import free_port
+from sigla_pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
 
 POM = Path(__file__).parent / "dynamodb-local" / "pom.xml"
 HOME = LOCALSTACK / "dynamodb-local"

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 
 def run(fetch: Callable[[], None], running: Callable[[], AbstractContextManager[str]] | None = None) -> int:

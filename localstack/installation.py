@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from infra.uv import uv
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 HERE = Path(__file__).parent
 HOME = HERE.parent / ".localstack"

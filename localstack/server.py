@@ -23,7 +23,7 @@ import psutil
 from localstack_client.session import Session
 
 from localstack.installation import HERE, HOME, PYTHON, install, runtime_client
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 PORT = 4566
 """Where LocalStack is by custom."""

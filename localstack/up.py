@@ -33,8 +33,8 @@ from infra.settings import InvalidSetting, Settings
 from infra.stage_files import pairs, settings_of
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
 from localstack.server import CREDENTIALS, PORT, ZONES, Server
-from pipelines.connectors.maven import Unavailable
 from sigla.cache import servers as cache_servers
+from sigla_pipelines.connectors.maven import Unavailable
 
 ROOT = Path(__file__).parents[1]
 IDENTITY = sha256(b"LocalStack").hexdigest()[:32]

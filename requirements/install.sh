@@ -74,7 +74,7 @@ if [ "$group" = dev ] && [ "${node_major:-0}" -lt 22 ]; then
 fi
 say "Installing $(cat "$@" | grep -c '^[a-z].*==') packages into $venv; the first time takes a minute or two …"
 "$venv/bin/uv" pip sync --quiet --require-hashes "$@"
-# The build backend is inside uv, so this needs no network; what it needs at run time is in the lock already.
-"$venv/bin/uv" pip install --quiet --no-deps --offline --editable .
+# The build backend is installed, so this needs no network; what it needs at run time is in the lock already.
+"$venv/bin/uv" pip install --quiet --no-deps --offline --no-build-isolation --editable .
 echo "$wanted" >"$venv/.$group"
 say "$venv is ready ($(($(date +%s) - begun)) s)."

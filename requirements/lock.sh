@@ -11,9 +11,9 @@ compile() {
     "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes \
         --custom-compile-command 'make lock' --output-file "$target" "$@"
 }
-compile bootstrap requirements/bootstrap.in "$@"
 compile dev pyproject.toml --group dev "$@"
 # The smaller sets are parts of the whole, so that what was tested is what runs.
+compile bootstrap requirements/bootstrap.in --constraint requirements/dev.txt "$@"
 compile runtime pyproject.toml --constraint requirements/dev.txt "$@"
 compile aws --group aws --constraint requirements/dev.txt "$@"
 compile infra --group infra --constraint requirements/dev.txt "$@"

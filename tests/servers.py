@@ -15,7 +15,7 @@ import pytest
 from localstack import dynamodb
 from localstack.installation import installed
 from localstack.server import CREDENTIALS, Server, running
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 
 @pytest.fixture(scope="session")

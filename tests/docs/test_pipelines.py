@@ -12,10 +12,10 @@ from pydantic import BaseModel
 from infra import usage
 from infra.choices.pipelines import LEAST_VCPUS
 from infra.jobs import RAW, REPORTS, TABLES, WORK
-from pipelines.__main__ import JOBS
-from pipelines.land.settings import Landing, read
-from pipelines.land.targets import SYSTEM
 from sigla.decoding.reasons import Reason
+from sigla_pipelines.__main__ import JOBS
+from sigla_pipelines.land.settings import Landing, read
+from sigla_pipelines.land.targets import SYSTEM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pipelines.md").read_text()
 
@@ -46,7 +46,7 @@ def fields(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
         name = field.alias or attribute
         yield prefix + name
         for part in re.findall(r"\b(\w+Part)\b", str(field.annotation)):
-            module = __import__("pipelines.land.settings", fromlist=[part])
+            module = __import__("sigla_pipelines.land.settings", fromlist=[part])
             yield from fields(getattr(module, part), f"{prefix}{name}.")
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import yaml
 
-from pipelines.land.manifest import Manifests
-from pipelines.land.names import Names
-from pipelines.land.settings import KafkaPart, parse_landing
-from pipelines.places import place
+from sigla_pipelines.land.manifest import Manifests
+from sigla_pipelines.land.names import Names
+from sigla_pipelines.land.settings import KafkaPart, parse_landing
+from sigla_pipelines.places import place
 
 PAGE = (Path(__file__).parents[2] / "docs" / "topics.md").read_text()
 LEAST = {"registry": {"data": "d"}, "sink": {"lake": "l"}, "work": "w"}

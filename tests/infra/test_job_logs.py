@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.land.manifest import Counts, Manifest
-from pipelines.land.report import Done, as_json, as_text
+from sigla_pipelines.land.manifest import Counts, Manifest
+from sigla_pipelines.land.report import Done, as_json, as_text
 from tests.infra.reading import Template, all_in, as_list, ids_in, only, written
 from tests.infra.test_pipelines import granted, request
 

@@ -10,7 +10,7 @@ import pytest
 
 from infra import packages
 from infra.packages import Package
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 from tests.infra.conftest import IDENTITY, Synthesise
 from tests.infra.reading import Template, all_of, only
 

@@ -14,7 +14,7 @@ from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from infra.jobs import JOBS
 from infra.packages import ROOT
 from infra.settings import InvalidSetting, Settings
-from pipelines.__main__ import JOBS as COMMANDS
+from sigla_pipelines.__main__ import JOBS as COMMANDS
 from tests.infra.conftest import HASH_SECRET
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, kinds, of, only, written
 from tests.pipelines.versions import VERSIONS
@@ -360,8 +360,10 @@ def test_the_code_that_is_uploaded_is_what_the_jobs_import(tmp_path: Path) -> No
     names = {
         path.relative_to(tmp_path / "code").as_posix() for path in (tmp_path / "code").rglob("*") if path.is_file()
     }
-    assert {"pipelines/land/job.py", "sigla/model.py", "sigla/decoding/reasons.py"} <= names
-    assert not {name for name in names if name.startswith(("pipelines/demo", "pipelines/__main__", "functions"))}
+    assert {"sigla_pipelines/land/job.py", "sigla/model.py", "sigla/decoding/reasons.py"} <= names
+    assert not {
+        name for name in names if name.startswith(("sigla_pipelines/demo", "sigla_pipelines/__main__", "functions"))
+    }
     with zipfile.ZipFile(tmp_path / "code.zip", "w") as archive:
         for name in names:
             archive.write(tmp_path / "code" / name, name)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from infra.uv import python_of, uv
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from localstack import dynamodb
-from pipelines.connectors.maven import Unavailable
 from sigla.aws.clients import Clients
 from sigla.cache.servers import free_port
+from sigla_pipelines.connectors.maven import Unavailable
 from tests.conftest import ALLOWED_SKIPS
 
 

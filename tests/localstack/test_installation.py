@@ -8,7 +8,7 @@ import pytest
 
 from localstack import installation
 from localstack.installation import candidates, find_python, install, installed, runtime_client
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError
 
 from localstack import server as module
 from localstack.server import Server, running, session, taken
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.maven import Unavailable
 from tests.caches import needs_memcached, needs_valkey
 from tests.localstack.conftest import gone, running_as
 from tests.servers import two_free_ports

@@ -22,8 +22,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from localstack import foreground
-from pipelines.connectors.installation import HOME
-from pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
+from sigla_pipelines.connectors.installation import HOME
+from sigla_pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
 
 POM = Path(__file__).parent / "broker.pom.xml"
 PLACE = HOME / "broker"

@@ -21,8 +21,8 @@ from pathlib import Path
 import pyspark
 
 from localstack import foreground
-from pipelines.connectors.installation import HOME
-from pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
+from sigla_pipelines.connectors.installation import HOME
+from sigla_pipelines.connectors.maven import Unavailable, class_path, fetch_jars, is_fetched, java
 
 POM = Path(__file__).parent / "rest_catalog.pom.xml"
 PLACE = HOME / "rest-catalog"

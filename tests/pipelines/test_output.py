@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pipelines import __main__ as jobs
+from sigla_pipelines import __main__ as jobs
 
 
 def test_characters_that_the_output_lacks_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -13,7 +13,7 @@ def test_characters_that_the_output_lacks_are_escaped(monkeypatch: pytest.Monkey
     printed = io.BytesIO()
     with io.TextIOWrapper(printed, encoding="ascii", write_through=True) as out:
         monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "argv", ["pipelines"])
+        monkeypatch.setattr(sys, "argv", ["sigla_pipelines"])
         assert jobs.main() == 0
         print("1 × ü")
         assert "typed tables of records" in printed.getvalue().decode()

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.progress import Progress, progress_line, running_tasks, show_progress
+from sigla_pipelines.progress import Progress, progress_line, running_tasks, show_progress
 from tests.build import Terminal
 from tests.waiting import eventually
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pipelines import retries
+from sigla_pipelines import retries
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ from typing import NoReturn
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from pipelines.audit import job as audit
-from pipelines.land import gc_job, replay_job
-from pipelines.land import job as land
-from pipelines.load import job as load
-from pipelines.scrub import job as scrub
-from pipelines.told import MISUSED, NOT_DONE, exit_status_of
 from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
 from sigla.stores.not_opened import DataNotOpened
+from sigla_pipelines.audit import job as audit
+from sigla_pipelines.land import gc_job, replay_job
+from sigla_pipelines.land import job as land
+from sigla_pipelines.load import job as load
+from sigla_pipelines.scrub import job as scrub
+from sigla_pipelines.told import MISUSED, NOT_DONE, exit_status_of
 
 AGAIN = "Start it again."
 

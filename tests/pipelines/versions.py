@@ -16,8 +16,8 @@ from importlib import metadata
 from pathlib import Path
 
 from infra.uv import uv
-from pipelines.connectors.installation import HOME, install
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors.installation import HOME, install
+from sigla_pipelines.connectors.maven import Unavailable
 from tests.pipelines import broker
 
 ROOT = Path(__file__).parent.parent.parent

@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 import pytest
 
-from pipelines.told import MISUSED, Ending, ending_of
 from sigla import forms, journal, records
 from sigla.cli import dumps, main
 from sigla.errors import FormTooNew
@@ -21,6 +20,7 @@ from sigla.upkeep import scrub
 from sigla.upkeep.flaws import FIXABLE
 from sigla.upkeep.mending import fix
 from sigla.web import app
+from sigla_pipelines.told import MISUSED, Ending, ending_of
 from tests.attack.aws import Store
 from tests.attack.stories import (
     HISTORY,

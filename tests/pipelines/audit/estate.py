@@ -9,12 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.land import quarantine
-from pipelines.land.raw import RAW
 from sigla import keys
 from sigla.model import BodyKey, Draft, Metadata, OfferedReference, SchemaId, Subject
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
+from sigla_pipelines.land import quarantine
+from sigla_pipelines.land.raw import RAW
 from tests.build import NOW, FixedClock, a_body, a_subject, a_text, tiers_before
 
 USER = {"type": "record", "name": "User", "namespace": "shop", "fields": [{"name": "id", "type": "string"}]}

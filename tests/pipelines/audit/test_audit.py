@@ -8,14 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.audit import listing, tables, transform
-from pipelines.audit.facts import FACTS
-from pipelines.audit.job import Asked, audit, text_for_people
-from pipelines.audit.pairs import scope_of
-from pipelines.audit.summary import Summary
-from pipelines.audit.tables import NotEmpty
-from pipelines.places import place
 from sigla.settings import Address
+from sigla_pipelines.audit import listing, tables, transform
+from sigla_pipelines.audit.facts import FACTS
+from sigla_pipelines.audit.job import Asked, audit, text_for_people
+from sigla_pipelines.audit.pairs import scope_of
+from sigla_pipelines.audit.summary import Summary
+from sigla_pipelines.audit.tables import NotEmpty
+from sigla_pipelines.places import place
 from tests.build import NOW
 from tests.pipelines.audit.estate import Estate, framed, landed, quarantined, raw
 

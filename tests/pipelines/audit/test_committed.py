@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.audit.committed import committed, committed_files
-from pipelines.audit.usage import NoRecords, usage_of_files
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.sinks.sink import folder_of, staged_name
+from sigla_pipelines.audit.committed import committed, committed_files
+from sigla_pipelines.audit.usage import NoRecords, usage_of_files
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.sinks.sink import folder_of, staged_name
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
 

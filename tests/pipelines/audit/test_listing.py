@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pipelines.audit import listing, tables
-from pipelines.places import place
 from sigla.model import GLOBAL, Draft, Subject
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
+from sigla_pipelines.audit import listing, tables
+from sigla_pipelines.places import place
 from tests.build import FixedClock, a_text, tiers_before
 
 NAMES = ("a", "b", "\ue000", "\U00010000", ":.team:a", ":.team:b", ":.other:a")

@@ -2,9 +2,9 @@
 
 from html.parser import HTMLParser
 
-from pipelines.audit.page import page, plainly
-from pipelines.audit.plots import Bar, bars
-from pipelines.audit.summary import MOST, Summary
+from sigla_pipelines.audit.page import page, plainly
+from sigla_pipelines.audit.plots import Bar, bars
+from sigla_pipelines.audit.summary import MOST, Summary
 from tests.build import NOW
 
 COUNTED = {

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pipelines.audit.pairs import DIRECTIONS, Scope, messages_of_pair, pairs_of, scope_of
 from sigla.languages import LANGUAGES
 from sigla.languages.language import STRICT
 from sigla.model import Parsed
 from sigla.rules.compatibility import LEVELS
+from sigla_pipelines.audit.pairs import DIRECTIONS, Scope, messages_of_pair, pairs_of, scope_of
 
 NARROW, WIDE = '"int"', '"long"'
 

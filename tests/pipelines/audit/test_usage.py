@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.audit.usage import NoRecords, check_records, parquet_files, usage_of_files
-from pipelines.land.raw import RAW
-from pipelines.places import place
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
+from sigla_pipelines.audit.usage import NoRecords, check_records, parquet_files, usage_of_files
+from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.places import place
 from tests.build import NOW
 from tests.pipelines.audit.estate import framed, landed, raw
 

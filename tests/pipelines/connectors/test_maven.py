@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from localstack import dynamodb
-from pipelines.connectors import installation, maven
-from pipelines.connectors.maven import Unavailable
+from sigla_pipelines.connectors import installation, maven
+from sigla_pipelines.connectors.maven import Unavailable
 from tests.pipelines import broker
 
 OLD_JAVA = 'openjdk version "11.0.20" 2023-07-18'
@@ -118,11 +118,11 @@ def test_each_that_needs_jars_fetches_them_in_one_way(
     monkeypatch.setattr(installation, "HOME", tmp_path / "spark")
     monkeypatch.setattr(broker, "PLACE", tmp_path / "broker")
     monkeypatch.setattr(dynamodb, "HOME", tmp_path / "dynamodb")
-    with pytest.raises(Unavailable, match=r"python -m pipelines\.connectors\.installation 4\.0\.2"):
+    with pytest.raises(Unavailable, match=r"python -m sigla_pipelines\.connectors\.installation 4\.0\.2"):
         installation.kafka_jars("4.0.2")
     with pytest.raises(Unavailable, match=r"python -m tests\.pipelines\.broker --install"), broker.running():
         pass
-    with pytest.raises(Unavailable, match=r"python -m pipelines\.connectors\.installation 4\.0\.2"):
+    with pytest.raises(Unavailable, match=r"python -m sigla_pipelines\.connectors\.installation 4\.0\.2"):
         installation.iceberg("4.0.2")
     assert installation.main(["4.0.2"]) == 0
     broker.install()

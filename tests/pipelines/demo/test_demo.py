@@ -8,20 +8,20 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.audit.tables import NotEmpty
-from pipelines.demo import __main__ as demo
-from pipelines.demo import picture
-from pipelines.demo.estate import Estate
-from pipelines.demo.generator import LEAST, SLICES, Job, Known, earned_reasons, jobs, needed_schemas, write_file
-from pipelines.demo.topics import BADS, TOPICS
-from pipelines.land import files
-from pipelines.land.batch import Batch
-from pipelines.land.driver import Driver, driver
-from pipelines.land.landed import Landed
-from pipelines.land.report import Sum
-from pipelines.land.task import Task
-from pipelines.places import place
 from sigla.decoding.reasons import Reason
+from sigla_pipelines.audit.tables import NotEmpty
+from sigla_pipelines.demo import __main__ as demo
+from sigla_pipelines.demo import picture
+from sigla_pipelines.demo.estate import Estate
+from sigla_pipelines.demo.generator import LEAST, SLICES, Job, Known, earned_reasons, jobs, needed_schemas, write_file
+from sigla_pipelines.demo.topics import BADS, TOPICS
+from sigla_pipelines.land import files
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import Driver, driver
+from sigla_pipelines.land.landed import Landed
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.task import Task
+from sigla_pipelines.places import place
 
 RECORDS = 3_000
 

@@ -16,18 +16,18 @@ import pyarrow as pa
 from pyarrow.dataset import dataset
 from pyarrow.fs import FileType
 
-from pipelines.land import quarantine
-from pipelines.land.batch import Attempt, Batch, StopIf, land_once
-from pipelines.land.bindings import Layout
-from pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
-from pipelines.land.manifest import Manifest, Manifests, Range
-from pipelines.land.outputs import Outputs
-from pipelines.land.partitions import DAILY
-from pipelines.land.raw import RAW
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import STAGING, Sink, folder_of
-from pipelines.land.targets import SYSTEM, Target, evolve, project
-from pipelines.places import Folder, Place
+from sigla_pipelines.land import quarantine
+from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once
+from sigla_pipelines.land.bindings import Layout
+from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
+from sigla_pipelines.land.manifest import Manifest, Manifests, Range
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.partitions import DAILY
+from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.sinks.sink import STAGING, Sink, folder_of
+from sigla_pipelines.land.targets import SYSTEM, Target, evolve, project
+from sigla_pipelines.places import Folder, Place
 
 UUIDS = {"orders": "uuid-of-orders", "payments": "uuid-of-payments"}
 EVENING = datetime(2026, 11, 21, 23, 59, 58, tzinfo=UTC)
@@ -126,13 +126,13 @@ class World:
         if not self.iceberg:
             # Fate is asked for at each move: a world that is looked at has that of nobody.
             return Parquet(cast("Place", Fated(self.lake, self.fates[-1])), manifests)
-        from pipelines.land.sinks.iceberg import Iceberg
+        from sigla_pipelines.land.sinks.iceberg import Iceberg
 
         return Iceberg(self.catalog, "sigla", self.lake)
 
     @cached_property
     def catalog(self) -> Any:
-        from pipelines.land.sinks.iceberg import catalog
+        from sigla_pipelines.land.sinks.iceberg import catalog
 
         found = catalog({"type": "sql", "uri": f"sqlite:///{self.root / 'catalog.db'}"}, self.lake)
         commit = found.commit_table

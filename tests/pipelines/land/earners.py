@@ -1,10 +1,10 @@
 """Records that cannot be read, one for each reason."""
 
-from pipelines.land.bindings import Binding, Checks, Policy, Reader
 from sigla.decoding.decoder import Limits
 from sigla.decoding.frames import VALUE_HEADER
 from sigla.decoding.reasons import Reason
 from sigla.model import Subject, Version
+from sigla_pipelines.land.bindings import Binding, Checks, Policy, Reader
 from tests.pipelines.land.world import World, avro, framed
 
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}

@@ -8,16 +8,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from pipelines.land.batch import Batch
-from pipelines.land.driver import Driver, driver
-from pipelines.land.landed import QUARANTINE, Landed
-from pipelines.land.manifest import Entry, Manifest
-from pipelines.land.settings import parse_landing
-from pipelines.land.sinks.sink import folder_of
-from pipelines.land.task import Task
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import Driver, driver
+from sigla_pipelines.land.landed import QUARANTINE, Landed
+from sigla_pipelines.land.manifest import Entry, Manifest
+from sigla_pipelines.land.settings import parse_landing
+from sigla_pipelines.land.sinks.sink import folder_of
+from sigla_pipelines.land.task import Task
 from tests.pipelines.land.world import raw
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.land.bindings import Binding
-from pipelines.land.column_types import JSON
-from pipelines.land.decoders.decoder import Additional
-from pipelines.land.protection import ColumnRule, Do, Protection
-from pipelines.land.readers import Readers
-from pipelines.land.targets import Evolve
 from sigla.decoding.decoder import Limits
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.bindings import Binding
+from sigla_pipelines.land.column_types import JSON
+from sigla_pipelines.land.decoders.decoder import Additional
+from sigla_pipelines.land.protection import ColumnRule, Do, Protection
+from sigla_pipelines.land.readers import Readers
+from sigla_pipelines.land.targets import Evolve
 from tests.pipelines.land.world import Outcome, World, framed, raw
 
 EVENTS = Binding("events", table="events")

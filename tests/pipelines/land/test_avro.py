@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from pipelines.land.column_types import JSON
-from pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
-from pipelines.land.decoders.columns import UNROLLED
-from pipelines.land.decoders.decoder import Decoded, Decoder, TooMuch, Writer
 from sigla.decoding.decoder import Limits, Source, Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 from sigla.model import Resolved
+from sigla_pipelines.land.column_types import JSON
+from sigla_pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
+from sigla_pipelines.land.decoders.columns import UNROLLED
+from sigla_pipelines.land.decoders.decoder import Decoded, Decoder, TooMuch, Writer
 
 
 def a_writer(schema: Any) -> Writer:

@@ -18,14 +18,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.land.decoders.avro import decoder
-from pipelines.land.decoders.columns import UNROLLED
-from pipelines.land.decoders.decoder import Writer
 from sigla.decoding.avro import understood
 from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical
 from sigla.decoding.decoder import Source
 from sigla.decoding.reasons import FINE
 from sigla.languages.avro import tree
+from sigla_pipelines.land.decoders.avro import decoder
+from sigla_pipelines.land.decoders.columns import UNROLLED
+from sigla_pipelines.land.decoders.decoder import Writer
 from tests.unit.decoding.avro_schemas import bare
 
 SEEDS = st.integers(0, 2**63)

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.land.decoders.avro import decoder
-from pipelines.land.decoders.decoder import Writer
 from sigla.decoding import avro
 from sigla.decoding.decoder import DecodeFailed, Source, Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS
+from sigla_pipelines.land.decoders.avro import decoder
+from sigla_pipelines.land.decoders.decoder import Writer
 from tests.unit.decoding.avro_schemas import Drawing, Schema, bare, outcome, plainer
 
 SEEDS = st.integers(0, 2**63)

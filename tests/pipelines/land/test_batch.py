@@ -6,11 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.land.batch import Attempt, Batch, StopIf, check_new, check_same, land_once, manifest_of
-from pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
-from pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Stopped
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.places import place
+from sigla_pipelines.land.batch import Attempt, Batch, StopIf, check_new, check_same, land_once, manifest_of
+from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
+from sigla_pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Stopped
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.places import place
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 

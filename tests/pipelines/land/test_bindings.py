@@ -9,13 +9,13 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from pipelines.land.bindings import LATEST, Binding, Checks, Policy, Reader, Strategy
-from pipelines.land.heads import Misbound
-from pipelines.land.landed import QUARANTINE
 from sigla.decoding.frames import VALUE_HEADER
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.bindings import LATEST, Binding, Checks, Policy, Reader, Strategy
+from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.landed import QUARANTINE
 from tests.pipelines.land.world import World, avro, framed, raw
 
 N = {"name": "n", "type": "int"}

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from pipelines.land.bindings import Binding
-from pipelines.land.bound import expression
-from pipelines.land.settings import Landing, parse_landing
+from sigla_pipelines.land.bindings import Binding
+from sigla_pipelines.land.bound import expression
+from sigla_pipelines.land.settings import Landing, parse_landing
 
 FORM = """
 registry: {data: registry}

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.land import column_types, comments
-from pipelines.land.column_types import JSON
-from pipelines.land.comments import LONGEST, comment_line, comment_of, commented
-from pipelines.land.decoders.by_language import DECODERS
-from pipelines.land.decoders.decoder import Writer
-from pipelines.land.decoders.notes import Note, note_of, tags_at
-from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.land.targets import evolve
 from sigla.decoding.decoder import Limits
 from sigla.decoding.sources import source
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land import column_types, comments
+from sigla_pipelines.land.column_types import JSON
+from sigla_pipelines.land.comments import LONGEST, comment_line, comment_of, commented
+from sigla_pipelines.land.decoders.by_language import DECODERS
+from sigla_pipelines.land.decoders.decoder import Writer
+from sigla_pipelines.land.decoders.notes import Note, note_of, tags_at
+from sigla_pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.land.targets import evolve
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_sinks import land
 

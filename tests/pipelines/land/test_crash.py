@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.landed import QUARANTINE
 from tests.pipelines.land.crash_rig import (
     NEW_ID,
     Fate,

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land import files
-from pipelines.land.batch import Attempt, Batch, StopIf, land_once, next_number
-from pipelines.land.manifest import Manifests, Stopped
-from pipelines.land.outputs import Outputs
-from pipelines.land.targets import evolve
-from pipelines.places import Folder
+from sigla_pipelines.land import files
+from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once, next_number
+from sigla_pipelines.land.manifest import Manifests, Stopped
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.targets import evolve
+from sigla_pipelines.places import Folder
 from tests.pipelines.land.crash_rig import (
     NEW_ID,
     READER,

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from pipelines.land import quarantine, settings
-from pipelines.land.dead_letters import BEGUN, FOLDER, letters_of
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.maintain_job import without_letters
-from pipelines.land.settings import InvalidLanding, Landing
-from pipelines.land.sinks.sink import folder_of
+from sigla_pipelines.land import quarantine, settings
+from sigla_pipelines.land.dead_letters import BEGUN, FOLDER, letters_of
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.maintain_job import without_letters
+from sigla_pipelines.land.settings import InvalidLanding, Landing
+from sigla_pipelines.land.sinks.sink import folder_of
 from tests.pipelines.land.landings import Landings
 
 REASON = {

@@ -7,10 +7,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
-from pipelines.land.decoders.by_language import DECODERS
-from pipelines.land.decoders.decoder import Writer
 from sigla.decoding.decoder import DEEPEST, Limits, Source
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
+from sigla_pipelines.land.decoders.by_language import DECODERS
+from sigla_pipelines.land.decoders.decoder import Writer
 from tests.unit.decoding.protobuf_types import source as protobuf
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.land import quarantine
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.manifest import Counts, Manifest, Manifests
-from pipelines.land.outputs import Outputs
-from pipelines.land.sinks.sink import table_schema
-from pipelines.land.targets import SYSTEM
+from sigla_pipelines.land import quarantine
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.manifest import Counts, Manifest, Manifests
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.sinks.sink import table_schema
+from sigla_pipelines.land.targets import SYSTEM
 from tests.pipelines.land.crash_rig import World
 
 pytestmark = pytest.mark.usefixtures("unsynced")

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land import files
-from pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
-from pipelines.land.raw import RAW
-from pipelines.places import place
+from sigla_pipelines.land import files
+from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.places import place
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 

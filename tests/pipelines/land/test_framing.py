@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.land.framing import NONE, TOMBSTONE, Framed, read_frames, with_indexes
-from pipelines.land.raw import RAW
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER, Frame, Tombstone, frame
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
+from sigla_pipelines.land.framing import NONE, TOMBSTONE, Framed, read_frames, with_indexes
+from sigla_pipelines.land.raw import RAW
 
 GUIDS = [UUID(int=number) for number in (0, 7, 2**128 - 1)]
 MARKS = [b"\x00\x00\x00\x00\x2a", b"\x00\xff\xff\xff\xff", *(b"\x01" + guid.bytes for guid in GUIDS)]

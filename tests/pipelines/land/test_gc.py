@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.land.gc import KEPT, remove_orphans
-from pipelines.land.manifest import Manifests
-from pipelines.land.sinks.sink import STAGING, folder_of, staged_name
-from pipelines.places import Folder
+from sigla_pipelines.land.gc import KEPT, remove_orphans
+from sigla_pipelines.land.manifest import Manifests
+from sigla_pipelines.land.sinks.sink import STAGING, folder_of, staged_name
+from sigla_pipelines.places import Folder
 from tests.pipelines.land.crash_rig import Fate, Killed, World, drive, files_of, is_landed_once, raising
 
 pytestmark = pytest.mark.usefixtures("unsynced")

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from pipelines.land.bindings import Answer, Binding, Head, Reader, Strategy
-from pipelines.land.heads import Heads, Misbound, NoHead
-from pipelines.places import place
 from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.opening import embedded
 from sigla.registry import Registry
 from sigla.settings import Settings
 from sigla.stores.sqlite.store import EmbeddedStore
+from sigla_pipelines.land.bindings import Answer, Binding, Head, Reader, Strategy
+from sigla_pipelines.land.heads import Heads, Misbound, NoHead
+from sigla_pipelines.places import place
 from tests.build import FixedClock, a_draft, a_text
 
 HOUR_MS = 3_600_000

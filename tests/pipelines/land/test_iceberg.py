@@ -13,18 +13,18 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import NoSuchTableError
 from sqlalchemy.exc import OperationalError
 
-from pipelines.land.batch import Batch
-from pipelines.land.driver import driver
-from pipelines.land.manifest import Entry, Stopped
-from pipelines.land.quarantine import RESOLVED_TABLE
-from pipelines.land.settings import InvalidLanding, parse_landing
-from pipelines.land.sinks import iceberg
-from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.places import Bucket, place
 from sigla.errors import StoreError
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.manifest import Entry, Stopped
+from sigla_pipelines.land.quarantine import RESOLVED_TABLE
+from sigla_pipelines.land.settings import InvalidLanding, parse_landing
+from sigla_pipelines.land.sinks import iceberg
+from sigla_pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.places import Bucket, place
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed

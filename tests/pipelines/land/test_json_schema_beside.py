@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.land.decoders.by_language import DECODERS
-from pipelines.land.decoders.decoder import Writer
+from sigla_pipelines.land.decoders.by_language import DECODERS
+from sigla_pipelines.land.decoders.decoder import Writer
 from tests.pipelines.land.test_json_schema import LOOSE, decode
 from tests.unit.decoding.json_types import source
 

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from pipelines.land.column_types import JSON
-from pipelines.land.decoders.by_language import DECODERS
-from pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from sigla.decoding.decoder import Source
 from sigla.decoding.json_schema import decoder as value_decoder
 from sigla.decoding.reasons import FINE, Reason
+from sigla_pipelines.land.column_types import JSON
+from sigla_pipelines.land.decoders.by_language import DECODERS
+from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from tests.pipelines.land.test_json_schema import LOOSE, SEEDS, decode, reasons
 from tests.unit.decoding.json_types import random_schema, random_value, source
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipelines.land import gc_job, maintain_job, replay_job
-from pipelines.land.batch import Batch
-from pipelines.land.driver import driver
-from pipelines.land.landed import Landed
-from pipelines.land.settings import InvalidLanding, SinkPart, read
-from pipelines.land.sinks import kept
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.task import Task
-from pipelines.places import Folder
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land import gc_job, maintain_job, replay_job
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.landed import Landed
+from sigla_pipelines.land.settings import InvalidLanding, SinkPart, read
+from sigla_pipelines.land.sinks import kept
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.task import Task
+from sigla_pipelines.places import Folder
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 

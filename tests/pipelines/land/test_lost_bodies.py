@@ -4,13 +4,13 @@ from uuid import UUID
 
 import pytest
 
-from pipelines.land.schemas import Schemas
 from sigla import keys
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
 from sigla.errors import FormTooNew
 from sigla.model import BodyKey, SchemaId
 from sigla.stores.sqlite.store import EmbeddedStore
+from sigla_pipelines.land.schemas import Schemas
 from tests.build import a_body, a_text
 
 ONE = BodyKey(".", SchemaId(1))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.land import column_types, quarantine
-from pipelines.land.landed import DataFile, Metric, Span
-from pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Read
-from pipelines.land.targets import SYSTEM
-from pipelines.places import place
+from sigla_pipelines.land import column_types, quarantine
+from sigla_pipelines.land.landed import DataFile, Metric, Span
+from sigla_pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Read
+from sigla_pipelines.land.targets import SYSTEM
+from sigla_pipelines.places import place
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 

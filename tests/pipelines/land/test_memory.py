@@ -24,8 +24,8 @@ GROWN_MB = 400
 DECODED = """
 import json, resource, sys
 import pyarrow as pa
-from pipelines.land.decoders import avro, json_schema, protobuf
-from pipelines.land.decoders.decoder import Writer
+from sigla_pipelines.land.decoders import avro, json_schema, protobuf
+from sigla_pipelines.land.decoders.decoder import Writer
 from sigla.decoding.decoder import Source
 from sigla.languages import LANGUAGES
 

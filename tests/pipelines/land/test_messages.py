@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.land.bindings import Binding
-from pipelines.land.heads import Misbound
-from pipelines.land.landed import Met
-from pipelines.land.manifest import Manifests
-from pipelines.land.messages import Messages
-from pipelines.places import place
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.bindings import Binding
+from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.landed import Met
+from sigla_pipelines.land.manifest import Manifests
+from sigla_pipelines.land.messages import Messages
+from sigla_pipelines.places import place
 from tests.pipelines.land.landings import Died, Landings
 from tests.pipelines.land.world import framed
 

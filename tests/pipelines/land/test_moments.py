@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.land import moments
-from pipelines.land.bindings import Binding
-from pipelines.land.heads import Misbound
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.moments import Unit
-from pipelines.land.protection import ColumnRule, Do, Protection
-from pipelines.land.settings import InvalidLanding, parse_landing
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land import moments
+from sigla_pipelines.land.bindings import Binding
+from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.moments import Unit
+from sigla_pipelines.land.protection import ColumnRule, Do, Protection
+from sigla_pipelines.land.settings import InvalidLanding, parse_landing
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_protection import with_columns
 from tests.pipelines.land.world import World, avro, framed, raw

@@ -7,17 +7,17 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.land.destinations import Destinations
-from pipelines.land.driver import driver
-from pipelines.land.manifest import Counts, Manifest, Manifests
-from pipelines.land.names import Names, taken_names
-from pipelines.land.protection import ColumnRule, Do, Protection
-from pipelines.land.settings import parse_landing
-from pipelines.land.sinks.iceberg import Iceberg, catalog
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import OURS, Sink, digested_name, folder_of
-from pipelines.land.targets import evolve
-from pipelines.places import Place, place
+from sigla_pipelines.land.destinations import Destinations
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.manifest import Counts, Manifest, Manifests
+from sigla_pipelines.land.names import Names, taken_names
+from sigla_pipelines.land.protection import ColumnRule, Do, Protection
+from sigla_pipelines.land.settings import parse_landing
+from sigla_pipelines.land.sinks.iceberg import Iceberg, catalog
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.sinks.sink import OURS, Sink, digested_name, folder_of
+from sigla_pipelines.land.targets import evolve
+from sigla_pipelines.places import Place, place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.land.offsets import Offsets
+from sigla_pipelines.land.offsets import Offsets
 
 PLACES = st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.integers(-(2**63), 2**63 - 1) | st.integers(0, 9))
 NAMES = ("topic", "partition", "offset")

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land.bindings import Layout
-from pipelines.land.landed import DataFile
-from pipelines.land.outputs import Format, OutputLimits, Outputs
-from pipelines.land.partitions import DAILY
-from pipelines.places import Folder
+from sigla_pipelines.land.bindings import Layout
+from sigla_pipelines.land.landed import DataFile
+from sigla_pipelines.land.outputs import Format, OutputLimits, Outputs
+from sigla_pipelines.land.partitions import DAILY
+from sigla_pipelines.places import Folder
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 

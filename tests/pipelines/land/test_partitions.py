@@ -15,13 +15,13 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import parse_transform
 from pyiceberg.types import DateType, DecimalType, IntegerType, LongType, StringType, TimestamptzType
 
-from pipelines.land import partitions
-from pipelines.land.bindings import Layout
-from pipelines.land.heads import Misbound
-from pipelines.land.manifest import Counts, Manifest, Manifests
-from pipelines.land.outputs import Outputs
-from pipelines.land.partitions import DAILY, Field, InvalidPartition, parse_fields, text_of_fields
-from pipelines.land.settings import InvalidLanding
+from sigla_pipelines.land import partitions
+from sigla_pipelines.land.bindings import Layout
+from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.manifest import Counts, Manifest, Manifests
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.partitions import DAILY, Field, InvalidPartition, parse_fields, text_of_fields
+from sigla_pipelines.land.settings import InvalidLanding
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_far_moments import typed

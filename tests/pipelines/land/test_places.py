@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from pipelines import places, retries
-from pipelines.places import Bucket, Place, place
 from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
+from sigla_pipelines import places, retries
+from sigla_pipelines.places import Bucket, Place, place
 
 
 @pytest.fixture(params=["folder", "bucket"])

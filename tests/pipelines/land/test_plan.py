@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.land.bindings import Binding, Reader, Strategy
-from pipelines.land.heads import Misbound
-from pipelines.land.sinks.sink import folder_of
-from pipelines.land.targets import Evolve
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.bindings import Binding, Reader, Strategy
+from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.sinks.sink import folder_of
+from sigla_pipelines.land.targets import Evolve
 from tests.pipelines.land.world import World, avro, framed, raw
 
 ID = {"name": "id", "type": "long"}

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from pipelines.land.landed import QUARANTINE, DataFile, Metric, Span
-from pipelines.land.manifest import Counts, Manifest, Range
-from pipelines.land.prometheus import Ends, Figures, to_file, to_gateway
-from pipelines.land.report import Done
-from pipelines.land.settings import InvalidLanding
-from pipelines.land.told import SourceFailed
-from pipelines.places import place
+from sigla_pipelines.land.landed import QUARANTINE, DataFile, Metric, Span
+from sigla_pipelines.land.manifest import Counts, Manifest, Range
+from sigla_pipelines.land.prometheus import Ends, Figures, to_file, to_gateway
+from sigla_pipelines.land.report import Done
+from sigla_pipelines.land.settings import InvalidLanding
+from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.places import place
 
 ODD = 'or"ders\\ü\n'
 """A name with all that a label has to escape. Kafka has no such topic; a table may be called so."""

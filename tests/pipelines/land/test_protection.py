@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.land.bindings import Binding
-from pipelines.land.hash_key import NoHashKey, hash_key
-from pipelines.land.heads import Misbound
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.protection import ColumnRule, Do, Protection
-from pipelines.land.settings import InvalidLanding, parse_landing
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.bindings import Binding
+from sigla_pipelines.land.hash_key import NoHashKey, hash_key
+from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.protection import ColumnRule, Do, Protection
+from sigla_pipelines.land.settings import InvalidLanding, parse_landing
 from tests.pipelines.land.world import Outcome, World, avro, framed, raw
 
 SECRET = "5ecret-of-ann"

@@ -21,12 +21,12 @@ from google.protobuf.message_factory import GetMessageClass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.land.decoders.by_language import DECODERS
-from pipelines.land.decoders.columns import UNROLLED
-from pipelines.land.decoders.decoder import Writer
 from sigla.decoding.decoder import Source
 from sigla.decoding.protobuf import message_class
 from sigla.decoding.reasons import FINE
+from sigla_pipelines.land.decoders.by_language import DECODERS
+from sigla_pipelines.land.decoders.columns import UNROLLED
+from sigla_pipelines.land.decoders.decoder import Writer
 from tests.unit.decoding.protobuf_types import FIELD, SYMBOLS, TYPES
 
 SEEDS = st.integers(0, 2**32)

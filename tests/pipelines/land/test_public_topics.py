@@ -19,8 +19,8 @@ from hypothesis.errors import Unsatisfiable
 from jsonschema.exceptions import SchemaError
 from schemathesis.core.errors import InvalidSchema
 
-from pipelines.land.sinks.sink import folder_of
 from sigla.decoding.reasons import Reason
+from sigla_pipelines.land.sinks.sink import folder_of
 from tests.corpus import test_public_avro, test_public_json_schema
 from tests.corpus.test_public_protobuf import in_folder
 from tests.pipelines.land.landings import Landings

@@ -5,9 +5,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.land.quarantine import REASON, RESOLVED, SCHEMA
-from pipelines.land.raw import RAW
 from sigla.decoding.reasons import Reason
+from sigla_pipelines.land.quarantine import REASON, RESOLVED, SCHEMA
+from sigla_pipelines.land.raw import RAW
 from tests.pipelines.land.crash_rig import World, drive, identities, identity, raw, tables
 
 pytestmark = pytest.mark.usefixtures("unsynced")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.land import replay
-from pipelines.land.batch import Attempt
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
-from pipelines.land.outputs import Outputs
-from pipelines.land.quarantine import RESOLVED_TABLE
-from pipelines.land.targets import evolve
+from sigla_pipelines.land import replay
+from sigla_pipelines.land.batch import Attempt
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.quarantine import RESOLVED_TABLE
+from sigla_pipelines.land.targets import evolve
 from tests.pipelines.land.crash_rig import (
     NEW_ID,
     READER,

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land import resolved as marks
-from pipelines.land.batch import Attempt, Batch, StopIf, land_once, next_number
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.manifest import Entry, Manifests
-from pipelines.land.outputs import Outputs
-from pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
-from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.targets import evolve
+from sigla_pipelines.land import resolved as marks
+from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once, next_number
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.manifest import Entry, Manifests
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
+from sigla_pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.targets import evolve
 from tests.pipelines.land.crash_rig import NEW_ID, READER, World, raw, tables, task
 from tests.pipelines.land.test_replay import replayed
 

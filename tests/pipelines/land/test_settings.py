@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.land.bindings import Policy, Reader, Strategy
-from pipelines.land.decoders.decoder import Additional
-from pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse_landing, read
 from sigla.settings import Address
+from sigla_pipelines.land.bindings import Policy, Reader, Strategy
+from sigla_pipelines.land.decoders.decoder import Additional
+from sigla_pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse_landing, read
 
 SMALL = """
 registry: {data: registry}

@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 import yaml
 
-from pipelines.land.batch import Batch
-from pipelines.land.driver import Driver, driver
-from pipelines.land.heads import NoHead
-from pipelines.land.landed import Landed
-from pipelines.land.manifest import Entry, Manifest
-from pipelines.land.outputs import Outputs
-from pipelines.land.readers import Readers
-from pipelines.land.schemas import Schemas
-from pipelines.land.settings import parse_landing
-from pipelines.land.task import Task
-from pipelines.land.transform import land_share
 from sigla import keys, opening
 from sigla.aws.clients import Clients
 from sigla.errors import FormTooNew
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.settings import Address
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import Driver, driver
+from sigla_pipelines.land.heads import NoHead
+from sigla_pipelines.land.landed import Landed
+from sigla_pipelines.land.manifest import Entry, Manifest
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.readers import Readers
+from sigla_pipelines.land.schemas import Schemas
+from sigla_pipelines.land.settings import parse_landing
+from sigla_pipelines.land.task import Task
+from sigla_pipelines.land.transform import land_share
 from tests.build import FixedClock, a_body
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process

@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines import retries
-from pipelines.land.batch import settle_queries
-from pipelines.land.bindings import Layout
-from pipelines.land.column_types import JSON
-from pipelines.land.gc import KEPT, remove_orphans
-from pipelines.land.landed import QUARANTINE, DataFile
-from pipelines.land.manifest import Counts, Manifest, Manifests, Range
-from pipelines.land.outputs import Outputs
-from pipelines.land.partitions import DAILY
-from pipelines.land.sinks import iceberg
-from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import STAGED, Sink, folder_of, staged_name, table_schema
-from pipelines.land.targets import SYSTEM, Target, evolve, project
-from pipelines.places import place
+from sigla_pipelines import retries
+from sigla_pipelines.land.batch import settle_queries
+from sigla_pipelines.land.bindings import Layout
+from sigla_pipelines.land.column_types import JSON
+from sigla_pipelines.land.gc import KEPT, remove_orphans
+from sigla_pipelines.land.landed import QUARANTINE, DataFile
+from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Range
+from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.partitions import DAILY
+from sigla_pipelines.land.sinks import iceberg
+from sigla_pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.sinks.sink import STAGED, Sink, folder_of, staged_name, table_schema
+from sigla_pipelines.land.targets import SYSTEM, Target, evolve, project
+from sigla_pipelines.places import place
 from tests.pipelines.land.crash_rig import World, drive, is_landed_once, tables
 
 pytestmark = pytest.mark.usefixtures("unsynced")

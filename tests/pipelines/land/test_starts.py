@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from pipelines.land.starts import NoSuchStart, Start, parse_start, start_offsets
+from sigla_pipelines.land.starts import NoSuchStart, Start, parse_start, start_offsets
 
 FIRST, LAST = {"0": 10, "1": 0}, {"0": 50, "1": 7}
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.land.column_types import JSON
-from pipelines.land.targets import SYSTEM, Evolve, Target, dropped_members, evolve, project
+from sigla_pipelines.land.column_types import JSON
+from sigla_pipelines.land.targets import SYSTEM, Evolve, Target, dropped_members, evolve, project
 
 INT, LONG, TEXT = pa.int32(), pa.int64(), pa.string()
 

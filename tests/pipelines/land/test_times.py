@@ -14,14 +14,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.land import settings
-from pipelines.land.decoders.by_language import DECODERS
-from pipelines.land.decoders.decoder import Decoded, Writer
-from pipelines.land.decoders.notes import note_of
-from pipelines.land.decoders.times import MOMENTS, PLAIN, As, Times, parse_moment
-from pipelines.land.settings import InvalidLanding
 from sigla.decoding.decoder import Source
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
+from sigla_pipelines.land import settings
+from sigla_pipelines.land.decoders.by_language import DECODERS
+from sigla_pipelines.land.decoders.decoder import Decoded, Writer
+from sigla_pipelines.land.decoders.notes import note_of
+from sigla_pipelines.land.decoders.times import MOMENTS, PLAIN, As, Times, parse_moment
+from sigla_pipelines.land.settings import InvalidLanding
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_avro import a_record, logical
 from tests.pipelines.land.world import avro, framed

@@ -9,17 +9,17 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from pipelines.land.bindings import Binding, Checks, Policy, Strategy
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.partitions import DAILY
-from pipelines.land.readers import Readers
-from pipelines.land.transform import SliceSize, Unbound
 from sigla.decoding.decoder import Limits
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
 from sigla.decoding.reasons import Reason
 from sigla.model import BodyKey, SchemaId
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.bindings import Binding, Checks, Policy, Strategy
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.partitions import DAILY
+from sigla_pipelines.land.readers import Readers
+from sigla_pipelines.land.transform import SliceSize, Unbound
 from tests.pipelines.land.earners import BOUND, CLICK, ORDER, ORDER_2, PAYMENT, STATUS, STRICT, earners
 from tests.pipelines.land.world import TS, World, avro, framed, raw
 

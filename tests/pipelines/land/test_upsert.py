@@ -12,12 +12,12 @@ import yaml
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.memory import InMemoryCatalog
 
-from pipelines.land.settings import InvalidLanding, Landing, parse_landing
-from pipelines.land.sinks.iceberg import catalog
-from pipelines.land.sinks.sink import table_schema
-from pipelines.land.spark_catalog import spark_properties
-from pipelines.land.upsert import State, StateMismatch, Unwrap, state_layout
-from pipelines.places import Bucket, place
+from sigla_pipelines.land.settings import InvalidLanding, Landing, parse_landing
+from sigla_pipelines.land.sinks.iceberg import catalog
+from sigla_pipelines.land.sinks.sink import table_schema
+from sigla_pipelines.land.spark_catalog import spark_properties
+from sigla_pipelines.land.upsert import State, StateMismatch, Unwrap, state_layout
+from sigla_pipelines.places import Bucket, place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
 

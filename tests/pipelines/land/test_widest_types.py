@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from pipelines.land.manifest import Manifests
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.targets import evolve
-from pipelines.land.widest_types import widest
-from pipelines.places import place
+from sigla_pipelines.land.manifest import Manifests
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.targets import evolve
+from sigla_pipelines.land.widest_types import widest
+from sigla_pipelines.places import place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_manifest import KINDS
 from tests.pipelines.land.world import framed

@@ -13,21 +13,21 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.land.bindings import Binding, Checks
-from pipelines.land.heads import Heads
-from pipelines.land.landed import QUARANTINE, Landed
-from pipelines.land.outputs import Format, Outputs
-from pipelines.land.partitions import Fields
-from pipelines.land.plan import Plan, plan_batch
-from pipelines.land.raw import RAW
-from pipelines.land.readers import Readers
-from pipelines.land.schemas import Schemas
-from pipelines.land.sinks.sink import folder_of
-from pipelines.land.transform import STANDARD, SliceSize, land_share
-from pipelines.places import place
 from sigla.decoding.decoder import Limits
 from sigla.model import Draft, Subject
 from sigla.registry import Registry
+from sigla_pipelines.land.bindings import Binding, Checks
+from sigla_pipelines.land.heads import Heads
+from sigla_pipelines.land.landed import QUARANTINE, Landed
+from sigla_pipelines.land.outputs import Format, Outputs
+from sigla_pipelines.land.partitions import Fields
+from sigla_pipelines.land.plan import Plan, plan_batch
+from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.land.readers import Readers
+from sigla_pipelines.land.schemas import Schemas
+from sigla_pipelines.land.sinks.sink import folder_of
+from sigla_pipelines.land.transform import STANDARD, SliceSize, land_share
+from sigla_pipelines.places import place
 from tests.build import FixedClock
 
 SEEN = datetime(2026, 1, 2, tzinfo=UTC)

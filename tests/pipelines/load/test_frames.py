@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.load.frames import frozen, thawed
 from sigla.journal.replay import Cleared, ConfigSet, ContextSet, Hidden, Put, TopicRecord, read
 from sigla.model import Config, Metadata, Reference, Rule, RuleSet, SchemaId, Search, Subject, Target, Version
 from sigla.upkeep.importing import Placed
+from sigla_pipelines.load.frames import frozen, thawed
 
 RULES = RuleSet(domain=(Rule("only", kind="CONDITION", tags=("PII",), params={"a": "b"}),))
 WHOLE = TopicRecord(

@@ -17,10 +17,6 @@ from confluent_kafka import Consumer
 from moto.server import ThreadedMotoServer
 from pyspark.sql import DataFrame, SparkSession
 
-from pipelines.load import job, source
-from pipelines.load.load import load
-from pipelines.load.steps import Open, Step
-from pipelines.load.work import Everywhere, Files, Here, Worker
 from sigla import opening
 from sigla.aws.clients import Clients
 from sigla.journal.replay import TopicRecord, replayed
@@ -28,6 +24,10 @@ from sigla.settings import Address
 from sigla.upkeep import importing
 from sigla.upkeep.exporting import standing
 from sigla.upkeep.importing import IDENTICAL, IMPORTED, Report
+from sigla_pipelines.load import job, source
+from sigla_pipelines.load.load import load
+from sigla_pipelines.load.steps import Open, Step
+from sigla_pipelines.load.work import Everywhere, Files, Here, Worker
 from tests.attack.stories import BASE, DELETED, ONE, THREE, TWO, USING, config, delete, mode, purge, register
 from tests.attack.world import World
 from tests.contract.aws import make_table

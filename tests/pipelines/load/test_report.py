@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.audit.tables import NotEmpty
-from pipelines.load import job
-from pipelines.load import report as reports
-from pipelines.places import place
-from pipelines.told import MISUSED, exit_status_of
+from sigla_pipelines.audit.tables import NotEmpty
+from sigla_pipelines.load import job
+from sigla_pipelines.load import report as reports
+from sigla_pipelines.places import place
+from sigla_pipelines.told import MISUSED, exit_status_of
 from tests.pipelines.load.dumps import dumped
 
 

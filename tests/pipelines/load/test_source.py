@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.load import job, source
+from sigla_pipelines.load import job, source
 from tests.pipelines.load.dumps import dumped
 
 

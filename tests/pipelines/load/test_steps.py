@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.load import job, source, steps, transform
-from pipelines.load.frames import Row, frozen, thawed
-from pipelines.load.work import Files, Here
 from sigla.journal.replay import Skipped
 from sigla.model import Subject
 from sigla.settings import Address
 from sigla.upkeep.importing import CONFLICTING, IMPORTED, SKIPPED
+from sigla_pipelines.load import job, source, steps, transform
+from sigla_pipelines.load.frames import Row, frozen, thawed
+from sigla_pipelines.load.work import Files, Here
 from tests.attack.importer import Had
 from tests.attack.stories import BASE, ONE, TWO, USING, register
 from tests.attack.world import World

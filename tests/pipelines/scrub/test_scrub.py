@@ -11,16 +11,16 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from pipelines import spark as sessions
-from pipelines.audit.tables import NotEmpty
-from pipelines.places import place
-from pipelines.scrub import job, transform
-from pipelines.scrub.job import Asked, put_right, scrub, text_for_people
 from sigla.model import DEFAULT_CONTEXT, Draft
 from sigla.settings import Address
 from sigla.upkeep import scrub as core
 from sigla.upkeep.flaws import KINDS
 from sigla.upkeep.scrub import version_facts
+from sigla_pipelines import spark as sessions
+from sigla_pipelines.audit.tables import NotEmpty
+from sigla_pipelines.places import place
+from sigla_pipelines.scrub import job, transform
+from sigla_pipelines.scrub.job import Asked, put_right, scrub, text_for_people
 from tests.build import NOW, a_text
 from tests.contract.aws import Account, moto
 from tests.unit.registry.scrubbing import (

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from pyspark import SparkContext
 
-from pipelines.land import files, settings, sources
-from pipelines.land.driver import driver
-from pipelines.land.job import run
-from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping
-from pipelines.land.task import Sent
-from pipelines.places import Place
-from pipelines.spark import HERE, running_session
+from sigla_pipelines.land import files, settings, sources
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.sources import Stopping
+from sigla_pipelines.land.task import Sent
+from sigla_pipelines.places import Place
+from sigla_pipelines.spark import HERE, running_session
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 STANDS_STILL_S = 600.0

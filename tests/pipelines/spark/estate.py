@@ -18,15 +18,15 @@ import yaml
 from moto.server import ThreadedMotoServer
 from pyspark.sql import SparkSession
 
-from pipelines.land import settings
-from pipelines.land.driver import Driver, driver
-from pipelines.land.job import run
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.manifest import Manifest
-from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land import settings
+from sigla_pipelines.land.driver import Driver, driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.manifest import Manifest
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.sources import Stopping
 from tests.pipelines.broker import Broker
 from tests.pipelines.land.world import World
 

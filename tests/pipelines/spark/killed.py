@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 
-from pipelines.land import job
-from pipelines.land.manifest import Manifest, Manifests
+from sigla_pipelines.land import job
+from sigla_pipelines.land.manifest import Manifest, Manifests
 
 put = Manifests.put
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.connectors.installation import iceberg, kafka_jars
-from pipelines.connectors.maven import Unavailable, java
-from pipelines.spark import session
+from sigla_pipelines.connectors.installation import iceberg, kafka_jars
+from sigla_pipelines.connectors.maven import Unavailable, java
+from sigla_pipelines.spark import session
 from tests.pipelines import broker
 from tests.pipelines.broker import Broker
 

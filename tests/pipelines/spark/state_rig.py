@@ -7,12 +7,12 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from pipelines.land.manifest import Manifests
-from pipelines.land.sinks.iceberg import PROPERTIES, Iceberg, catalog
-from pipelines.land.sinks.sink import table_schema
-from pipelines.land.states import States
-from pipelines.land.upsert import Followed, State
-from pipelines.places import place
+from sigla_pipelines.land.manifest import Manifests
+from sigla_pipelines.land.sinks.iceberg import PROPERTIES, Iceberg, catalog
+from sigla_pipelines.land.sinks.sink import table_schema
+from sigla_pipelines.land.states import States
+from sigla_pipelines.land.upsert import Followed, State
+from sigla_pipelines.places import place
 from tests.pipelines.land.changes import Change
 
 COLUMNS = table_schema(pa.schema([("id", pa.string()), ("note", pa.string())]))

@@ -12,14 +12,14 @@ from confluent_kafka import Consumer, Message, TopicPartition
 from prometheus_client.parser import text_string_to_metric_families
 from pyspark.sql import SparkSession
 
-from pipelines.land import settings
-from pipelines.land.dead_letters import DeadLetters
-from pipelines.land.driver import driver
-from pipelines.land.job import run
-from pipelines.land.manifest import Manifest
-from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping
-from pipelines.land.told import Undelivered
+from sigla_pipelines.land import settings
+from sigla_pipelines.land.dead_letters import DeadLetters
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.manifest import Manifest
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.sources import Stopping
+from sigla_pipelines.land.told import Undelivered
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.estate import Estate, from_kafka

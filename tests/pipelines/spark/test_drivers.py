@@ -16,21 +16,21 @@ import pytest
 from pyspark.sql import SparkSession
 
 from infra.pipeline_package import code
-from pipelines.land import settings, sources
-from pipelines.land.batch import Batch
-from pipelines.land.driver import Tasks, driver
-from pipelines.land.landed import Landed
-from pipelines.land.report import Sum
-from pipelines.land.settings import KafkaPart
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.task import Task
-from pipelines.land.told import SourceFailed
-from pipelines.places import place
 from sigla.aws.clients import Clients
 from sigla.model import BodyKey, SchemaId
 from sigla.stores.clock import SystemClock
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
+from sigla_pipelines.land import settings, sources
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import Tasks, driver
+from sigla_pipelines.land.landed import Landed
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.settings import KafkaPart
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.task import Task
+from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.places import place
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed, raw
@@ -49,7 +49,7 @@ def estate(tmp_path: Path) -> Estate:
     return Estate(tmp_path)
 
 
-def started(*command: str, module: str = "pipelines") -> "subprocess.Popen[str]":
+def started(*command: str, module: str = "sigla_pipelines") -> "subprocess.Popen[str]":
     """A job as a terminal starts it: a group of processes, that Ctrl-C reaches as a whole."""
     return subprocess.Popen(
         [sys.executable, "-m", module, *command],
@@ -138,7 +138,7 @@ def test_a_stream_that_is_told_to_end_lands_its_batch_and_ends_well(
 
 def test_a_job_submitted_from_anywhere_needs_its_zip_and_a_bucket_alone(tmp_path: Path) -> None:
     """Settings, bodies, records, tables and memory are in S3; there is no table, and DynamoDB answers nothing."""
-    shutil.copy(ROOT / "pipelines" / "__main__.py", tmp_path / "job.py")
+    shutil.copy(ROOT / "pipelines" / "sigla_pipelines" / "__main__.py", tmp_path / "job.py")
     (tmp_path / "code").mkdir()
     code().fill(tmp_path / "code")
     zipped = shutil.make_archive(str(tmp_path / "pipelines"), "zip", tmp_path / "code")

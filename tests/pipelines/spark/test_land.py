@@ -19,20 +19,20 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.land import files, settings, sources
-from pipelines.land.batch import Batch
-from pipelines.land.driver import Tasks, driver
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.report import Sum
-from pipelines.land.settings import KafkaPart
-from pipelines.land.sinks.sink import STAGING
-from pipelines.land.task import Sent
-from pipelines.places import Place, place
 from sigla.aws.clients import Clients
 from sigla.model import BodyKey, SchemaId
 from sigla.stores.clock import SystemClock
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
+from sigla_pipelines.land import files, settings, sources
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import Tasks, driver
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.settings import KafkaPart
+from sigla_pipelines.land.sinks.sink import STAGING
+from sigla_pipelines.land.task import Sent
+from sigla_pipelines.places import Place, place
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.earners import BOUND, STRICT, earners

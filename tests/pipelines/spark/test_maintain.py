@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.land import maintain_job
-from pipelines.land.maintain import Done
-from pipelines.land.settings import InvalidLanding
-from pipelines.land.sinks import iceberg
-from pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.land import maintain_job
+from sigla_pipelines.land.maintain import Done
+from sigla_pipelines.land.settings import InvalidLanding
+from sigla_pipelines.land.sinks import iceberg
+from sigla_pipelines.land.sinks.iceberg import Iceberg
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_partitions import ORDER, order
 

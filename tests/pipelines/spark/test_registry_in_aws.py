@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.audit import job as auditing
-from pipelines.places import place
-from pipelines.scrub import job as scrubbing
 from sigla.settings import Address
 from sigla.upkeep import scrub as core
+from sigla_pipelines.audit import job as auditing
+from sigla_pipelines.places import place
+from sigla_pipelines.scrub import job as scrubbing
 from tests.build import NOW
 from tests.contract.aws import Account, account_of
 from tests.contract.engines import BUCKET

@@ -10,15 +10,15 @@ import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from pipelines import __main__ as entry
-from pipelines.land import job
-from pipelines.land.heads import Misbound
-from pipelines.land.landed import QUARANTINE, DataFile, Metric
-from pipelines.land.manifest import Counts, Manifest, Read, Stopped
-from pipelines.land.report import LONGEST, Done, Sum, as_emf, as_json, as_text
-from pipelines.land.told import AGAIN, OWN
-from pipelines.spark import gave_up
-from pipelines.told import ending_of
+from sigla_pipelines import __main__ as entry
+from sigla_pipelines.land import job
+from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.landed import QUARANTINE, DataFile, Metric
+from sigla_pipelines.land.manifest import Counts, Manifest, Read, Stopped
+from sigla_pipelines.land.report import LONGEST, Done, Sum, as_emf, as_json, as_text
+from sigla_pipelines.land.told import AGAIN, OWN
+from sigla_pipelines.spark import gave_up
+from sigla_pipelines.told import ending_of
 from tests.pipelines.spark.estate import Estate
 
 
@@ -176,9 +176,9 @@ def test_a_job_ends_when_all_is_landed_unless_it_is_to_stay(
 
 
 def test_a_job_that_nobody_knows_is_misuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["pipelines", "dance"])
+    monkeypatch.setattr(sys, "argv", ["sigla_pipelines", "dance"])
     assert entry.main() == 2
     assert "Unknown job dance." in capsys.readouterr().err
-    monkeypatch.setattr(sys, "argv", ["pipelines", "--help"])
+    monkeypatch.setattr(sys, "argv", ["sigla_pipelines", "--help"])
     assert entry.main() == 0
     assert "replay" in capsys.readouterr().out

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.audit import job as audit_job
-from pipelines.audit import tables
-from pipelines.audit import transform as audit_transform
-from pipelines.audit.job import audit
-from pipelines.land import driver as driving
-from pipelines.land.plan import plan_batch
-from pipelines.land.told import AGAIN, OWN
-from pipelines.places import place
-from pipelines.scrub import job as scrub_job
-from pipelines.scrub import transform as scrub_transform
-from pipelines.scrub.job import scrub
-from pipelines.spark import gave_up
-from pipelines.told import NOT_DONE, exit_status_of
 from sigla.settings import Address
+from sigla_pipelines.audit import job as audit_job
+from sigla_pipelines.audit import tables
+from sigla_pipelines.audit import transform as audit_transform
+from sigla_pipelines.audit.job import audit
+from sigla_pipelines.land import driver as driving
+from sigla_pipelines.land.plan import plan_batch
+from sigla_pipelines.land.told import AGAIN, OWN
+from sigla_pipelines.places import place
+from sigla_pipelines.scrub import job as scrub_job
+from sigla_pipelines.scrub import transform as scrub_transform
+from sigla_pipelines.scrub.job import scrub
+from sigla_pipelines.spark import gave_up
+from sigla_pipelines.told import NOT_DONE, exit_status_of
 from tests.build import NOW
 from tests.pipelines.audit.estate import Estate as Registry
 from tests.pipelines.land.world import avro, framed, raw

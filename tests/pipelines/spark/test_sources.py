@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.land import files, kafka
-from pipelines.land.files import Piece
-from pipelines.land.kafka import Checkpoint
-from pipelines.land.manifest import Counts, Entry, Range, Stopped
-from pipelines.land.raw import RAW
-from pipelines.land.settings import InvalidLanding
-from pipelines.land.starts import Start
-from pipelines.land.told import SourceFailed
-from pipelines.places import Place, place
+from sigla_pipelines.land import files, kafka
+from sigla_pipelines.land.files import Piece
+from sigla_pipelines.land.kafka import Checkpoint
+from sigla_pipelines.land.manifest import Counts, Entry, Range, Stopped
+from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.land.settings import InvalidLanding
+from sigla_pipelines.land.starts import Start
+from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.places import Place, place
 from tests.pipelines.land.world import raw
 from tests.pipelines.spark.estate import Estate
 

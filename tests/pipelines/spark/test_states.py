@@ -15,15 +15,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from pyspark.sql import SparkSession
 
-from pipelines.land.driver import driver
-from pipelines.land.job import run
-from pipelines.land.report import Sum
-from pipelines.land.settings import read
-from pipelines.land.sources import Stopping
-from pipelines.land.upsert import State
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.settings import read
+from sigla_pipelines.land.sources import Stopping
+from sigla_pipelines.land.upsert import State
 from tests.pipelines.land.changes import ROUNDS, Change, Delivery, deliveries, folded
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.state_rig import Histories

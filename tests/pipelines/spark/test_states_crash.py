@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.land.states import States
-from pipelines.land.upsert import State
+from sigla_pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.land.states import States
+from sigla_pipelines.land.upsert import State
 from tests.pipelines.land.changes import Change, folded
 from tests.pipelines.land.crash_rig import Fate, Killed, raising
 from tests.pipelines.spark.state_rig import Histories

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.land.driver import driver
-from pipelines.land.job import run
-from pipelines.land.report import Sum
-from pipelines.land.settings import read
-from pipelines.land.sources import Stopping
-from pipelines.land.upsert import StateMismatch
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.settings import read
+from sigla_pipelines.land.sources import Stopping
+from sigla_pipelines.land.upsert import StateMismatch
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.estate import Estate
 from tests.pipelines.spark.test_states import ENVELOPE, ROW

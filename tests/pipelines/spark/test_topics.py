@@ -10,16 +10,16 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from pipelines.land import settings
-from pipelines.land.bindings import Answer, Binding
-from pipelines.land.driver import Driver, driver
-from pipelines.land.job import run
-from pipelines.land.kafka import reader_options
-from pipelines.land.plan import Plan
-from pipelines.land.report import Sum
-from pipelines.land.settings import InvalidLanding, KafkaPart
-from pipelines.land.sources import Stopping
-from pipelines.land.task import Task, in_arrow, send_task
+from sigla_pipelines.land import settings
+from sigla_pipelines.land.bindings import Answer, Binding
+from sigla_pipelines.land.driver import Driver, driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.kafka import reader_options
+from sigla_pipelines.land.plan import Plan
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.settings import InvalidLanding, KafkaPart
+from sigla_pipelines.land.sources import Stopping
+from sigla_pipelines.land.task import Task, in_arrow, send_task
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed
 from tests.pipelines.spark.estate import Estate, from_kafka

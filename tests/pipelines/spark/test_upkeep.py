@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.land import gc_job, replay_job, task
-from pipelines.land.batch import Batch
-from pipelines.land.driver import driver, read_settings
-from pipelines.land.manifest import Entry
-from pipelines.land.report import Sum
+from sigla_pipelines.land import gc_job, replay_job, task
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import driver, read_settings
+from sigla_pipelines.land.manifest import Entry
+from sigla_pipelines.land.report import Sum
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.estate import Estate, Outcome
 

@@ -12,7 +12,7 @@ import pytest
 from pyiceberg.catalog import load_catalog
 from pyspark.sql import SparkSession
 
-from pipelines.land.sinks.sink import folder_of
+from sigla_pipelines.land.sinks.sink import folder_of
 from tests.pipelines.tables.duck import connected
 
 Read = Callable[[Path, str, SparkSession], pa.Table]

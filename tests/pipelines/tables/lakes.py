@@ -9,16 +9,16 @@ from typing import Any
 
 import yaml
 
-from pipelines.__main__ import main as started
-from pipelines.land.batch import Batch
-from pipelines.land.driver import driver
-from pipelines.land.landed import Landed
-from pipelines.land.manifest import Entry
-from pipelines.land.settings import parse_landing
-from pipelines.land.task import Task
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.__main__ import main as started
+from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.landed import Landed
+from sigla_pipelines.land.manifest import Entry
+from sigla_pipelines.land.settings import parse_landing
+from sigla_pipelines.land.task import Task
 from tests.pipelines.land.world import avro, framed, raw
 
 ADDRESS = {"type": "record", "name": "Address", "fields": [{"name": "zip", "type": "string"}]}
@@ -87,6 +87,6 @@ class Lake:
 
 
 def command(monkeypatch: Any, *words: str) -> int:
-    """`python -m pipelines tables …`."""
-    monkeypatch.setattr("sys.argv", ["pipelines", "tables", *words])
+    """`python -m sigla_pipelines tables …`."""
+    monkeypatch.setattr("sys.argv", ["sigla_pipelines", "tables", *words])
     return started()

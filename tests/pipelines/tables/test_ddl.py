@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.connectors import installation
-from pipelines.places import Bucket, Folder
-from pipelines.tables import catalogs
-from pipelines.tables.catalogs import CannotAttach, IcebergCatalog
-from pipelines.tables.ddl import ENGINES, statements
-from pipelines.tables.facts import TableFacts
+from sigla_pipelines.connectors import installation
+from sigla_pipelines.places import Bucket, Folder
+from sigla_pipelines.tables import catalogs
+from sigla_pipelines.tables.catalogs import CannotAttach, IcebergCatalog
+from sigla_pipelines.tables.ddl import ENGINES, statements
+from sigla_pipelines.tables.facts import TableFacts
 from tests.pipelines.tables.duck import connected
 from tests.pipelines.tables.lakes import Lake, command
 

@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.demo.estate import Estate
-from pipelines.demo.generator import SLICES, Known, jobs
-from pipelines.demo.topics import TOPICS
-from pipelines.land.driver import driver
-from pipelines.land.landed import QUARANTINE
-from pipelines.land.manifest import Manifest
-from pipelines.land.settings import parse_landing
-from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.land.sinks.parquet import Parquet
-from pipelines.land.sinks.sink import Sink
+from sigla_pipelines.demo.estate import Estate
+from sigla_pipelines.demo.generator import SLICES, Known, jobs
+from sigla_pipelines.demo.topics import TOPICS
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.manifest import Manifest
+from sigla_pipelines.land.settings import parse_landing
+from sigla_pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.land.sinks.parquet import Parquet
+from sigla_pipelines.land.sinks.sink import Sink
 from tests.pipelines.demo.test_demo import RECORDS, generated, land
 from tests.pipelines.land.world import avro, framed
 from tests.pipelines.tables.engines import CASES, ENGINES, read, rows

@@ -8,9 +8,9 @@ from typing import Any
 import boto3
 import pytest
 
-from pipelines import retries
-from pipelines.land.sinks.iceberg import Iceberg, catalog
-from pipelines.places import place
+from sigla_pipelines import retries
+from sigla_pipelines.land.sinks.iceberg import Iceberg, catalog
+from sigla_pipelines.places import place
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_comments import struct
 from tests.pipelines.land.test_sinks import NEW, OLD, interfering, land, values

@@ -10,15 +10,15 @@ import pytest
 from pyiceberg.catalog import load_catalog
 from pyspark.sql import SparkSession
 
-from pipelines import retries
-from pipelines.connectors.maven import Unavailable
-from pipelines.land import maintain_job
-from pipelines.land.driver import driver
-from pipelines.land.settings import read
-from pipelines.land.sinks import iceberg
-from pipelines.land.sinks.iceberg import Iceberg
-from pipelines.land.upsert import State
-from pipelines.places import place
+from sigla_pipelines import retries
+from sigla_pipelines.connectors.maven import Unavailable
+from sigla_pipelines.land import maintain_job
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.settings import read
+from sigla_pipelines.land.sinks import iceberg
+from sigla_pipelines.land.sinks.iceberg import Iceberg
+from sigla_pipelines.land.upsert import State
+from sigla_pipelines.places import place
 from tests.pipelines import rest_catalog
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_sinks import NEW, OLD, interfering, land, values

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.land.upsert import State
+from sigla_pipelines.land.upsert import State
 from tests.pipelines.land.changes import Change
 from tests.pipelines.spark.state_rig import Histories
 from tests.pipelines.tables.engines import ICEBERG, read

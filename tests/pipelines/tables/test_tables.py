@@ -97,14 +97,14 @@ def test_a_lake_without_tables_says_so(
 
 def test_tables_are_listed_without_spark() -> None:
     """Its JVM takes seconds to start, and a list is looked at often."""
-    loaded = "import sys, pipelines.tables.job; print('pyspark' in sys.modules, 'pyiceberg' in sys.modules)"
+    loaded = "import sys, sigla_pipelines.tables.job; print('pyspark' in sys.modules, 'pyiceberg' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure(lake: Lake) -> None:
     """As in `tables land.yaml | head -1`."""
-    words = [sys.executable, "-m", "pipelines", "tables", str(lake.config)]
+    words = [sys.executable, "-m", "sigla_pipelines", "tables", str(lake.config)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asked:
         assert asked.stdout
         assert asked.stderr

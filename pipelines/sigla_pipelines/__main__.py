@@ -1,0 +1,50 @@
+"""The jobs of Sigla, on one machine or on a cluster of Spark.
+
+python -m sigla_pipelines JOB …
+spark-submit pipelines/sigla_pipelines/__main__.py JOB …
+"""
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Final
+
+from sigla_pipelines import output
+
+JOBS: Final[Mapping[str, tuple[str, str]]] = {
+    "land": ("sigla_pipelines.land.job", "makes typed tables of records in Kafka or in files"),
+    "replay": ("sigla_pipelines.land.replay_job", "lands records of the quarantine whose reason is gone"),
+    "gc": ("sigla_pipelines.land.gc_job", "removes files that failed attempts have left"),
+    "tables": ("sigla_pipelines.tables.job", "lists the tables, and prints how an engine reads them"),
+    "maintain": (
+        "sigla_pipelines.land.maintain_job",
+        "compacts Iceberg tables, expires snapshots, removes orphans",
+    ),
+    "audit": ("sigla_pipelines.audit.job", "reports what a registry holds, what would break, what occurs in the data"),
+    "scrub": ("sigla_pipelines.scrub.job", "compares bodies, catalog and journal, for registries of millions"),
+    "load": ("sigla_pipelines.load.job", "makes a registry of the topic of another registry"),
+}
+"""By name: a module with `main(argv) -> int`, and what it does."""
+
+INTERRUPTED: Final = 130
+"""As a shell has it of who ended by Ctrl-C: 128 and the signal."""
+
+
+def main() -> int:
+    output.escape_unprintable()
+    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    if name in JOBS:
+        try:
+            return int(import_module(JOBS[name][0]).main(sys.argv[2:]))
+        except KeyboardInterrupt:
+            print("Interrupted.", file=sys.stderr)
+            return INTERRUPTED
+    out, code = (sys.stdout, 0) if name in {"-h", "--help"} else (sys.stderr, 2)
+    if code:
+        print(f"Unknown job {name}.", file=out)
+    print(__doc__, *(f"  {job:<8} {does}" for job, (_, does) in JOBS.items()), sep="\n", file=out)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

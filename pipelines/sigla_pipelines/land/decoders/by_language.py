@@ -1,0 +1,32 @@
+"""Which decoder reads which language. What a language needs is imported when a record of it is met."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+from sigla.decoding.decoder import Limits, Source
+from sigla.languages import MODULES
+from sigla_pipelines.land.decoders.decoder import Additional, Decoder, Writer
+
+MakeDecoder = Callable[..., Decoder]
+"""(reader: Writer, *, limits: Limits, additional: Additional) → Decoder. Raises Unreadable."""
+
+
+def _decoder(module: str, reader: Writer, **options: Limits | Additional) -> Decoder:
+    made: Decoder = import_module(f"sigla_pipelines.land.decoders.{module}").decoder(reader, **options)
+    return made
+
+
+DECODERS: Final[Mapping[str, MakeDecoder]] = {type_: partial(_decoder, module) for type_, module in MODULES.items()}
+"""By `Source.type`."""
+
+
+def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
+    """What the record strategies name a subject by: the full name of a record or a message, the title of JSON Schema.
+
+    Raises Unreadable.
+    """
+    language: Any = import_module(f"sigla.decoding.{MODULES[source.type]}")
+    name: str = language.record_name(source, indexes)
+    return name
