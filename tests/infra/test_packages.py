@@ -87,7 +87,12 @@ def test_packages_have_the_same_names_whatever_python_the_deployer_has() -> None
     # Isolated from what is installed beside them, and without leaving bytecode behind.
     named = {
         version: subprocess.run(
-            [python, "-S", "-B", "-c", NAMES], cwd=packages.ROOT, capture_output=True, text=True, check=True
+            [python, "-S", "-B", "-c", NAMES],
+            cwd=packages.ROOT,
+            env={**os.environ, "PYTHONPATH": str(packages.ROOT / "pipelines")},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for version, python in here.items()
     }
