@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 HERE: Final = Path(__file__).parent.parent
-"""What Python workers must be able to import `pipelines` from, where it is no package of their environment."""
+"""What Python workers must be able to import `sigla_pipelines` from, where it is no package of their environment."""
 
 LOGS: Final = Path(__file__).parent / "log4j2.properties"
 

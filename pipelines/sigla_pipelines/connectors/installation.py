@@ -1,8 +1,9 @@
-"""Spark's connectors, below build/: what it needs to read Kafka and to change tables of Iceberg, beside PySpark itself.
+"""Spark's connectors: the jars it needs to read Kafka and to change tables of Iceberg, beside PySpark itself.
 
     python -m sigla_pipelines.connectors.installation [VERSION …]     for the PySpark that is installed, or for these
 
-On a cluster the same poms say what `spark.jars` has to name; not every version of every connector is to be had.
+They lie in build/spark of a clone, else in the user's cache, ~/.cache/sigla/spark. On a cluster the same poms say what
+`spark.jars` has to name; not every version of every connector is to be had.
 """
 
 import argparse
@@ -17,7 +18,8 @@ from sigla_pipelines.connectors.maven import Unavailable, fetch_jars, is_fetched
 
 POM = Path(__file__).parent / "pom.xml"
 ICEBERG_POM = Path(__file__).parent / "iceberg.pom.xml"
-HOME = Path(__file__).parent.parent.parent / "build" / "spark"
+_CLONE: Final = Path(__file__).parents[3]
+HOME = _CLONE / "build" / "spark" if (_CLONE / "Makefile").exists() else Path.home() / ".cache" / "sigla" / "spark"
 
 # Scala, Hadoop and a logger are among PySpark's own jars.
 SPARKS_OWN = "org.scala-lang,org.apache.hadoop,org.slf4j"
