@@ -5,7 +5,7 @@ spark-submit pipelines/sigla_pipelines/__main__.py JOB …
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
@@ -30,12 +30,24 @@ INTERRUPTED: Final = 130
 """As a shell has it of who ended by Ctrl-C: 128 and the signal."""
 
 
-def main() -> int:
+LIBRARIES: Final = "pip install 'sigla-registry[pipelines,spark]'"
+"""What brings those of the jobs, and Spark itself."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status of a job. argv: its name and its words; those of this process if not given."""
     output.escape_unprintable()
-    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    words = sys.argv[1:] if argv is None else argv
+    name = words[0] if words else "--help"
     if name in JOBS:
         try:
-            return int(import_module(JOBS[name][0]).main(sys.argv[2:]))
+            return int(import_module(JOBS[name][0]).main(words[1:]))
+        except ModuleNotFoundError as missing:
+            package = (missing.name or "").partition(".")[0]
+            if package in {"sigla", "sigla_pipelines"}:
+                raise
+            print(f"The job {name} needs the package {package}, which is not installed: {LIBRARIES}.", file=sys.stderr)
+            return 2
         except KeyboardInterrupt:
             print("Interrupted.", file=sys.stderr)
             return INTERRUPTED

@@ -365,7 +365,7 @@ def test_a_library_that_is_not_installed_is_named_with_what_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     monkeypatch.delitem(sys.modules, "sigla.decoding.json_schema", raising=False)
-    assert "pip install '.[pipelines]'" in misused(capsys, record, "--data", data)
+    assert "pip install 'sigla-registry[pipelines]'" in misused(capsys, record, "--data", data)
 
 
 def test_topics_are_read_by_a_library_that_is_named_where_it_lacks(
@@ -374,7 +374,7 @@ def test_topics_are_read_by_a_library_that_is_named_where_it_lacks(
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     told = misused(capsys, "--topic", "t", "--offset", "1", "--brokers", "b", "--data", data)
     assert "confluent-kafka" in told
-    assert "pip install -e '.[kafka]'" in told
+    assert "pip install 'sigla-registry[kafka]'" in told
 
 
 def test_a_context_has_its_dot(capsys: Captured) -> None:

@@ -1,7 +1,7 @@
 """The audit of a registry: tables and a page below a place that was empty.
 
-    python -m sigla_pipelines audit --data ./data --out ./audit --records ./lake
-    python -m sigla_pipelines audit --bucket NAME --table NAME --out s3://…/audit --level FULL_TRANSITIVE
+    sigla audit --data ./data --out ./audit --records ./lake
+    sigla audit --bucket NAME --table NAME --out s3://…/audit --level FULL_TRANSITIVE
 
 The driver streams two lists, of versions and of objects, and holds none of them; all that grows with the registry
 happens in tasks. 0: nothing is amiss. 1: something cannot be read, or is refused by the level that was asked for; or a
@@ -192,9 +192,7 @@ def _landed(config: str) -> tuple[Committed, str]:
 
 
 def _parse_arguments(argv: Sequence[str]) -> Asked:
-    parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines audit", description=(__doc__ or "").partition("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="sigla audit", description=(__doc__ or "").partition("\n")[0])
     address.add_address_options(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument("--land", metavar="CONFIG", help="a land.yaml: look through its tables and its quarantine")

@@ -1,6 +1,6 @@
 """Removes files that attempts have left: of no manifest, and older than a week.
 
-    python -m sigla_pipelines gc CONFIG [--delete]
+    sigla gc CONFIG [--delete]
 
 Without --delete it only says which.
 """
@@ -18,7 +18,7 @@ from sigla_pipelines.told import exit_status_of
 def main(argv: Sequence[str]) -> int:
     """0: they are gone, or were told. 1: a store does not answer. 2: it was asked for something senseless."""
     parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines gc", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sigla gc", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
     parser.add_argument("--delete", action="store_true", help="remove the files; without it they are only listed")

@@ -1,6 +1,6 @@
 """Lands a source: all that is there, or what comes, for as long as it runs.
 
-    python -m sigla_pipelines land CONFIG [--once | --stream] [--report text|json|emf] [--metrics-file PATH]
+    sigla land CONFIG [--once | --stream] [--report text|json|emf] [--metrics-file PATH]
     spark-submit pipelines/sigla_pipelines/__main__.py land CONFIG …
 
 What is in no manifest is landed by the next run, whatever happened to this one. SIGTERM and Ctrl-C let it finish the
@@ -129,7 +129,7 @@ def stopping_on_signals() -> Stopping:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines land", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sigla land", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("config", metavar="CONFIG", help="land.yaml, or an s3:// URL of one")
     how = parser.add_mutually_exclusive_group()

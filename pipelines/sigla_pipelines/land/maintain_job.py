@@ -1,6 +1,6 @@
 """Keeps Iceberg tables in shape: compacts files, expires snapshots, removes orphans. Safe beside a running `land`.
 
-    python -m sigla_pipelines maintain CONFIG [--table NAME …] [--json]
+    sigla maintain CONFIG [--table NAME …] [--json]
     spark-submit pipelines/sigla_pipelines/__main__.py maintain CONFIG …
 
 A line for each table tells what became of it.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str]) -> int:
     """0: done. 1: a store does not answer, or others were always faster. 2: it was asked for something senseless."""
     parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines maintain",
+        prog="sigla maintain",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,6 +1,6 @@
 """Lands what is in the quarantine and can be read now.
 
-    python -m sigla_pipelines replay CONFIG [--reason REASON …]
+    sigla replay CONFIG [--reason REASON …]
 
 A schema was registered, a reader mended, a limit raised: what can be read by it is appended to the typed tables and
 named in `_resolved`, the rest stays where it is. One process does it, and needs no Spark; it ignores records that
@@ -21,7 +21,7 @@ from sigla_pipelines.told import exit_status_of
 def main(argv: Sequence[str]) -> int:
     """0: what could be landed is. 1: it could not go on. 2: it was asked for something senseless."""
     parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines replay",
+        prog="sigla replay",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

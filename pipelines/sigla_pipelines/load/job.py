@@ -1,6 +1,6 @@
 """Everything that the registry behind a `_schemas` topic holds, with its ids, versions, times, deletes and settings.
 
-    python -m sigla_pipelines load SOURCE (--data DIR | --bucket NAME --table NAME) [--dry-run] [--json]
+    sigla load SOURCE (--data DIR | --bucket NAME --table NAME) [--dry-run] [--json]
         [--report PLACE]
     spark-submit pipelines/sigla_pipelines/__main__.py load SOURCE …
 
@@ -118,7 +118,7 @@ def lines(report: Report) -> Iterator[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sigla load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("source", type=address.name_argument, metavar="SOURCE")
     address.add_address_options(parser)

@@ -1,6 +1,6 @@
 """Lists the tables of a lake, shows the columns of one, or prints how an engine reads them.
 
-    python -m sigla_pipelines tables CONFIG [TABLE] [--json | --ddl spark|trino|athena|duckdb]
+    sigla tables CONFIG [TABLE] [--json | --ddl spark|trino|athena|duckdb]
 
 No Spark is started, and no data is read.
 """
@@ -107,7 +107,7 @@ def _attached(opened: Driver, iceberg: "Iceberg") -> IcebergCatalog:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines tables",
+        prog="sigla tables",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

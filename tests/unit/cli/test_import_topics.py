@@ -39,8 +39,7 @@ def test_without_the_client_of_kafka_one_sentence_says_what_to_install(
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     told = refused(capsys, 2, "kafka://broker:9092/_schemas")
     assert told == (
-        "sigla: Topics are read by confluent-kafka, which is not installed: .venv/bin/pip install -e '.[kafka]' in the "
-        "clone of Sigla.\n"
+        "sigla: Topics are read by confluent-kafka, which is not installed: pip install 'sigla-registry[kafka]'.\n"
     )
 
 

@@ -29,6 +29,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment
   sigla ids                    how many ids are left, and where numbering goes on
+  sigla land FILE              makes typed tables of topics; tables, maintain, replay, gc, audit and load go with it
 """
 
 EPILOG = """\
@@ -56,7 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    args = _parser().parse_args(argv)
+    from sigla.cli import jobs
+
+    words = sys.argv[1:] if argv is None else argv
+    if words and words[0] in jobs.JOBS:
+        return jobs.run(words)
+    args = _parser().parse_args(words)
     if args.command is None:
         _parser().print_help()
         return 0
@@ -93,7 +99,7 @@ def _hush() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import explain, export, ids, import_, init, keys, scrub, serve, zone_url
+    from sigla.cli import explain, export, ids, import_, init, jobs, keys, scrub, serve, zone_url
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -109,4 +115,5 @@ def _parser() -> argparse.ArgumentParser:
     ids.add_to(commands)
     init.add_to(commands)
     explain.add_to(commands)
+    jobs.add_to(commands)
     return parser

@@ -23,7 +23,7 @@ value, or the byte at which it fails and why.
 
 EPILOG = """\
 Exit status: 0 decoded, 1 not decodable, or a store is silent, 2 misused. Topics need what \
-`pip install -e '.[kafka]'` in the clone of Sigla brings, JSON Schema what `pip install '.[pipelines]'` does.
+`pip install 'sigla-registry[kafka]'` brings, JSON Schema what `pip install 'sigla-registry[pipelines]'` does.
 """
 
 FORMS = ("file", "hex", "base64")

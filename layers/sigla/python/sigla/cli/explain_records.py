@@ -10,7 +10,7 @@ from pathlib import Path
 from sigla.cli import topics
 from sigla.cli.misuse import Misuse, Refused
 
-INSTALL = "pip install '.[pipelines]' in the clone of Sigla"
+INSTALL = "pip install 'sigla-registry[pipelines]'"
 
 HEX = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})+)")
 

@@ -27,7 +27,7 @@ and begun again. The registry that is written to must not be served from a direc
   sigla import journal/                every *.jsonl(.gz) below a directory: segments of a journal, from its bucket
   sigla import https://registry:8081   another registry, through its API
   sigla import kafka://HOST:9092/_schemas
-                                       its topic, from a broker; needs what `pip install -e '.[kafka]'` brings
+                                       its topic, from a broker; needs `pip install 'sigla-registry[kafka]'`
 """
 
 EPILOG = """\

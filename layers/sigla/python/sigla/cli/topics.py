@@ -18,7 +18,7 @@ SCHEME = "kafka://"
 FORM = "such a topic is kafka://HOST:PORT/TOPIC, with commas between several brokers"
 SCHEMAS = "_schemas"
 """The topic of a registry, unless it is told another one."""
-INSTALL = ".venv/bin/pip install -e '.[kafka]' in the clone of Sigla"
+INSTALL = "pip install 'sigla-registry[kafka]'"
 
 Settings = dict[str, str]
 """Of a client, as Kafka's tools name them."""

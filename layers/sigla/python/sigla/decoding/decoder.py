@@ -1,7 +1,7 @@
 """What decoding records has in common, whatever the language: sources, limits, failures.
 
 A record is read by the schema it was written with, and resolved to the one it is wanted in. Libraries that do it well
-are not part of the registry: `pip install '.[pipelines]'` in the clone brings them.
+are not part of the registry: `pip install 'sigla-registry[pipelines]'` brings them.
 """
 
 from collections.abc import Callable
