@@ -20,7 +20,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth lock format clean
+.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth wheel lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -108,6 +108,9 @@ deploy: setup ## a stage to AWS, unless data would move unseen; STAGE=prod ARGS=
 synth: setup ## the CloudFormation templates, in cdk.out; of STAGE=prod, else an example; ARGS="-c stage=local" changes settings
 	@$(bin)/python -m infra.app --output cdk.out --otherwise $(if $(STAGE),stages/$(STAGE),infra/examples/default).toml $(ARGS)
 	@ls cdk.out/*.template.json
+
+wheel: setup ## the Python package sigla-registry, in dist/
+	@$(bin)/python -m hatchling build --target wheel --directory dist
 
 format: setup ## rewrite the code as `make lint` wants it
 	@$(bin)/ruff format --quiet . && $(bin)/ruff check --quiet --fix .

@@ -236,7 +236,7 @@ INSTALLED_BY_NAME = re.compile(
 
 
 def test_nothing_installs_sigla_by_a_name_that_is_not_ours() -> None:
-    """On the public index `sigla` is another project's code; until there is a release, the clone is installed."""
+    """On the public index `sigla` is another project's code: ours is sigla-registry."""
     found = [
         f"{path.relative_to(ROOT)}: {named[0]}"
         for path in our_files()
