@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-import sigla
 from sigla import errors
 
 ROOT = Path(__file__).parent.parent
@@ -381,12 +380,6 @@ def test_a_file_over_400_lines_is_a_table_that_says_so() -> None:
     assert not unlisted, f"split, or list in LONG_TABLES with the reason: {unlisted}"
     stale = [name for name in LONG_TABLES if name not in long]
     assert not stale, f"no longer over 400 lines, take them from the list: {stale}"
-
-
-def test_the_version_is_said_once_in_two_places() -> None:
-    """The package says what the project file says."""
-    project = text_of(ROOT / "pyproject.toml")
-    assert f'version = "{sigla.__version__}"' in project
 
 
 def test_every_dependency_is_explained() -> None:
