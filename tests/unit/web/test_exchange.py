@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 
 from sigla.errors import InvalidVersion
-from sigla.model import Page, Subject
+from sigla.model import Subject
 from sigla.web.api.exchange import Exchange, Service, read_query
+from sigla.web.api.routes import ID_SCOPE
 from sigla.web.http.refusals import BadRequest, NoSuchArgument
 
 
@@ -42,65 +43,11 @@ def test_a_query_that_cannot_be_decoded_is_refused(query: bytes) -> None:
         read_query(query)
 
 
-@pytest.mark.parametrize("said, expected", [("true", True), ("TRUE", True), ("1", False), ("yes", False), ("", False)])
-def test_only_true_is_true(said: str, expected: bool) -> None:
-    """§1.2: never an error."""
-    assert exchange(f"deleted={said}").flag("deleted") is expected
-    assert exchange().flag("deleted") is False
-
-
-def test_of_a_repeated_parameter_the_first_counts() -> None:
-    """§1.2: unless it is a list."""
-    asked = exchange("a=1&a=2&deleted=true&deleted=false")
-    assert (asked.text("a"), asked.texts("a"), asked.flag("deleted")) == ("1", ["1", "2"], True)
-
-
-@pytest.mark.parametrize("said, expected", [("7", 7), ("%2B7", 7), ("-1", -1), ("007", 7), ("１", 1), ("", 5)])
-def test_numbers_are_read_in_any_script(said: str, expected: int) -> None:
-    """§1.2."""
-    assert exchange(f"limit={said}").number("limit", 5) == expected
-
-
-@pytest.mark.parametrize("said", ["x", "1.5", "+7", "%207", "7%20", "2147483648", "-2147483649", "1_0", "9" * 5000])
-def test_what_is_no_number_is_not_found(said: str) -> None:
-    """§1.2: as if the path were unknown. An unencoded plus is a space."""
-    with pytest.raises(NoSuchArgument):
-        exchange(f"limit={said}").number("limit", 5)
-
-
 @pytest.mark.parametrize("said", ["abc", "1.5", "", "99999999999", "+ 1"])
 def test_an_id_that_is_no_number_is_not_found(said: str) -> None:
     """§1.2."""
     with pytest.raises(NoSuchArgument):
         exchange(id=said).id  # noqa: B018 - reading it is the test
-
-
-@pytest.mark.parametrize(
-    "query, page",
-    [
-        ("", Page(0, 9)),
-        ("offset=2&limit=3", Page(2, 3)),
-        ("limit=0", Page(0, 9)),
-        ("limit=-5", Page(0, 9)),
-        ("limit=10", Page(0, 9)),
-    ],
-)
-def test_a_limit_out_of_range_is_the_default(query: str, page: Page) -> None:
-    """§2.2: also one above the maximum."""
-    assert exchange(query).page(9) == page
-
-
-def test_a_negative_offset_is_not_found() -> None:
-    """The reference fails here."""
-    with pytest.raises(NoSuchArgument):
-        exchange("offset=-1").page(9)
-
-
-@pytest.mark.parametrize("query", ["lifecycle=", "lifecycle=strong", "lifecycle=STRONG&lifecycle=x"])
-def test_words_that_are_not_on_the_list_are_not_found(query: str) -> None:
-    """§1.2."""
-    with pytest.raises(NoSuchArgument):
-        exchange(query).choices("lifecycle", frozenset({"STRONG"}))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +64,8 @@ def test_a_context_in_the_path_qualifies_the_parameter(
     query: str, prefix: tuple[str, str] | None, expected: Subject | None
 ) -> None:
     """CPATH-4."""
-    assert exchange(query, prefix).id_scope == expected
+    asked = exchange(query, prefix)
+    assert asked.scope(ID_SCOPE.read(asked.query)) == expected
 
 
 def test_names_of_the_path_are_parsed() -> None:

@@ -243,7 +243,7 @@ class Table:
         if route.body is not None:
             exchange.operation = route.body.operation
             exchange.body = await self._read(call, receive)
-        if self._is_answered_here(route, call.query):
+        if self._is_answered_here(route, exchange):
             return self._ask(route, exchange, registry)
         try:
             return await self._work(partial(self._ask, route, exchange, registry), route, call, exchange, receive)
@@ -252,9 +252,9 @@ class Table:
         except OutOfTime:
             raise TimedOut(operation=route.operation) from None
 
-    def _is_answered_here(self, route: Route, query: bytes) -> bool:
+    def _is_answered_here(self, route: Route, exchange: Exchange) -> bool:
         """Whether nothing would be won by giving the work to others, and no clock is needed for it."""
-        return is_quick(route, query) and (self._workers is None or not self._workers.every_read)
+        return is_quick(route, exchange) and (self._workers is None or not self._workers.every_read)
 
     async def _work(self, job: Job, route: Route, call: Call, exchange: Exchange, receive: Receive) -> Answer:
         """What the job answers, wherever that is found out."""
@@ -281,7 +281,7 @@ class Table:
             guesses.waiting -= 1
 
     def _ask(self, route: Route, exchange: Exchange, registry: Registry) -> Answer:
-        answer = route.endpoint(exchange, registry)
+        answer = route.ask(exchange, registry)
         if route.validated and not answer.etag:
             answer.etag = etag(answer.body)
         limit = self._options.answer_bytes

@@ -36,7 +36,7 @@ def asked(route: Route, exchange: Exchange) -> Access:
     """The access of the route, or of a flag that asks for more."""
     if exchange.raw_query:
         for query in route.query:
-            if query.access is not None and exchange.flag(query.name):
+            if query.access is not None and query.read(exchange.query):
                 return query.access
     return route.access
 

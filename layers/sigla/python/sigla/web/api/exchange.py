@@ -1,23 +1,17 @@
-"""One request on its way through: its parameters are texts, and each method reads one kind of them (§1.2)."""
+"""One request on its way through: what its path and its query say."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from sigla.model import DEFAULT_CONTEXT, Page, SchemaId, Subject, Version
+from sigla.model import DEFAULT_CONTEXT, SchemaId, Subject, Version
 from sigla.rules import names
+from sigla.web.api import queries
 from sigla.web.api.rendered import Rendered
 from sigla.web.http import paths
-from sigla.web.http.refusals import NoSuchArgument
 
 NO_QUERY: Mapping[str, list[str]] = {}
-LONGEST_LIST = 2**31 - 1
-SCHEMAS_PER_PAGE = 1000
 LONGEST_REMEMBERED = 256
-
-# Digits of any script are digits, to the reference as to us.
-_NUMBER = re.compile(r"[+-]?\d{1,12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +81,7 @@ class Exchange:
 
     @property
     def subject(self) -> Subject:
-        return self._subject(self.params["subject"])
+        return self._within(names.subject(self.params["subject"]))
 
     @property
     def version(self) -> Version:
@@ -97,56 +91,14 @@ class Exchange:
     @property
     def id(self) -> SchemaId:
         """Raises NoSuchArgument for what is no 32-bit number."""
-        return SchemaId(_number(self.params["id"]))
+        return SchemaId(queries.number(self.params["id"]))
 
-    @property
-    def id_scope(self) -> Subject | None:
-        """The subject that says where an id is to be understood (ID-RES)."""
-        asked = self.text("subject")
-        return self._subject(asked) if asked else None
+    def scope(self, subject: str) -> Subject | None:
+        """The subject that says where an id is to be understood (ID-RES); None for an empty one."""
+        return self._within(names.subject(subject)) if subject else None
 
-    def _subject(self, text: str) -> Subject:
-        named = names.subject(text)
-        return named if self.context == DEFAULT_CONTEXT else replace(named, under=self.context)
-
-    def text(self, name: str, default: str = "") -> str:
-        """The first value given."""
-        values = self.query.get(name)
-        return values[0] if values else default
-
-    def texts(self, name: str) -> list[str]:
-        return self.query.get(name, [])
-
-    def flag(self, name: str) -> bool:
-        """Only `true` is true, in any case."""
-        values = self.query.get(name)
-        return bool(values) and values[0].lower() == "true"  # type: ignore[index] # bool() has seen it
-
-    def number(self, name: str, default: int) -> int:
-        """Raises NoSuchArgument; missing and empty are the default."""
-        said = self.text(name)
-        return _number(said) if said else default
-
-    def page(self, longest: int) -> Page:
-        """A limit that is not between 1 and the longest counts as the longest (§2.2). Raises NoSuchArgument."""
-        offset, limit = self.number("offset", 0), self.number("limit", -1)
-        if offset < 0:
-            raise NoSuchArgument
-        return Page(offset, limit if 0 < limit <= longest else longest)
-
-    def choices(self, name: str, allowed: frozenset[str]) -> list[str]:
-        """Raises NoSuchArgument if a value is not on the list."""
-        said = self.texts(name)
-        if not allowed.issuperset(said):
-            raise NoSuchArgument
-        return said
-
-
-def _number(said: str) -> int:
-    number = int(said) if _NUMBER.fullmatch(said) else 2**31
-    if not -(2**31) <= number < 2**31:
-        raise NoSuchArgument
-    return number
+    def _within(self, subject: Subject) -> Subject:
+        return subject if self.context == DEFAULT_CONTEXT else replace(subject, under=self.context)
 
 
 def _prefixed(query: Mapping[str, list[str]], name: str, prefix: str) -> Mapping[str, list[str]]:

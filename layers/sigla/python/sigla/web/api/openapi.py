@@ -8,10 +8,9 @@ from typing import Any
 from sigla import errors
 from sigla.auth.permissions import OPEN
 from sigla.errors import Refusal
-from sigla.web.api.endpoints import associations
-from sigla.web.api.endpoints.schemas import LIFECYCLES
 from sigla.web.api.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
-from sigla.web.api.routes import ROUTES, Query, Route
+from sigla.web.api.queries import Query
+from sigla.web.api.routes import ROUTES, Route
 from sigla.web.http import refusals
 from sigla.web.http.negotiate import PRODUCED
 
@@ -45,13 +44,6 @@ _PATH_PARAMETERS: Mapping[str, Shape] = {
     "namespace": {**TEXT, "examples": ["-"], "minLength": 1},
     "resource": {**TEXT, "examples": ["orders"], "minLength": 1},
 }
-_QUERY_TYPES: Mapping[str, Shape] = {
-    "string": TEXT,
-    "integer": {**NUMBER, "minimum": -(2**31), "maximum": 2**31 - 1},
-    "boolean": {"anyOf": [{"type": "boolean"}, TEXT]},
-    "lifecycle": {"enum": sorted(LIFECYCLES)},
-    "association": {"enum": sorted(associations.LIFECYCLES)},
-}
 
 
 @cache
@@ -59,15 +51,16 @@ def document(*, closed: bool = False) -> dict[str, Any]:
     """closed: a key is asked for. The server is where the document is: a door may put the registry below a path."""
     paths: dict[str, Any] = {}
     for route in ROUTES:
-        operation = _operation(route, closed=closed and route.access is not OPEN)
-        paths.setdefault(route.path, {})[route.method.lower()] = operation
+        described = operation(route, closed=closed and route.access is not OPEN)
+        paths.setdefault(route.path, {})[route.method.lower()] = described
     info = {"title": "Sigla", "version": "v1", "description": ABOUT}
     components = {"schemas": SHAPES, **({"securitySchemes": SCHEMES} if closed else {})}
     return {"openapi": "3.1.0", "info": info, "servers": [{"url": "."}], "paths": paths, "components": components}
 
 
-def _operation(route: Route, *, closed: bool) -> dict[str, Any]:
-    operation: dict[str, Any] = {
+def operation(route: Route, *, closed: bool = False) -> dict[str, Any]:
+    """What one row of the table publishes."""
+    described: dict[str, Any] = {
         "summary": route.about,
         "operationId": f"{route.method.lower()}{route.path}",
         "tags": [route.path.split("/")[1] or "server"],
@@ -76,11 +69,11 @@ def _operation(route: Route, *, closed: bool) -> dict[str, Any]:
         "responses": {str(route.status): _success(route), **_refusals(route, CLOSED if closed else ())},
     }
     if closed:
-        operation["security"] = [dict.fromkeys(SCHEMES, ())]
+        described["security"] = [dict.fromkeys(SCHEMES, ())]
     if route.body is not None:
         content = _content(route.body.shape)
-        operation["requestBody"] = {"required": bool(route.body.operation), "content": content}
-    return operation
+        described["requestBody"] = {"required": bool(route.body.operation), "content": content}
+    return described
 
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
@@ -89,13 +82,7 @@ def _path_parameters(route: Route) -> list[dict[str, Any]]:
 
 
 def _query_parameter(query: Query) -> dict[str, Any]:
-    schema = _QUERY_TYPES[query.type]
-    return {
-        "name": query.name,
-        "in": "query",
-        "description": query.about,
-        "schema": {"type": "array", "items": schema} if query.many else schema,
-    }
+    return {"name": query.name, "in": "query", "description": query.about, "schema": query.kind.shape}
 
 
 def _success(route: Route) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """Every route of the API, one row each: what is asked, by whom it may be asked, how it can be answered.
 
-The app dispatches by this table, and `openapi` publishes it. To add a route, add a row and an endpoint.
+The app dispatches by this table, reads queries by it, and `openapi` publishes it. To add a route, add a row and an
+endpoint. A `Query` in a row is an argument of the endpoint.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from sigla import errors
 from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
@@ -12,18 +15,8 @@ from sigla.errors import Refusal
 from sigla.registry import Registry
 from sigla.web.api.endpoints import associations, schemas, server, settings, subjects
 from sigla.web.api.exchange import Exchange
+from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query, Text, Word, Words
 from sigla.web.http.answer import Answer
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """access: what a request asks for in which this flag is true, where that is more than the route asks for."""
-
-    name: str
-    type: str = "string"
-    about: str = ""
-    many: bool = False
-    access: Access | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +27,11 @@ class Body:
     operation: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Route:
-    """answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
+    """endpoint: is called with the exchange, the registry and the values of the query, each as a keyword argument.
+
+    answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
 
     lists: may tell as much as there is. operation: what a request is told that took too long.
     """
@@ -44,7 +39,7 @@ class Route:
     method: str
     path: str
     access: Access
-    endpoint: Callable[[Exchange, Registry], Answer]
+    endpoint: Callable[..., Answer]
     about: str
     answers: str
     query: tuple[Query, ...] = ()
@@ -60,22 +55,58 @@ class Route:
         """As logs and metrics call it."""
         return f"{self.method} {self.path}"
 
+    @cached_property
+    def parsed_for(self) -> frozenset[str]:
+        """The parameters that a language reads the schema for."""
+        return frozenset(query.name for query in self.query if query.parses)
 
-PAGE = (Query("offset", "integer", "How many to skip"), Query("limit", "integer", "How many to tell at most"))
-DELETED = Query("deleted", "boolean", "Soft-deleted ones too")
-DELETED_ONLY = Query("deletedOnly", "boolean", "Soft-deleted ones alone")
-PERMANENT = Query("permanent", "boolean", "Remove for good what is soft-deleted", access=ADMIN)
-NORMALIZE = Query("normalize", "boolean", "Compare and store in normal form")
+    @cached_property
+    def _queries(self) -> Mapping[str, Query]:
+        return {query.name: query for query in self.query}
+
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        return {query.argument: query.kind.default for query in self.query}
+
+    def ask(self, exchange: Exchange, registry: Registry) -> Answer:
+        """What the endpoint answers. Raises NoSuchArgument, and what the endpoint raises."""
+        values = self._defaults
+        if values and (given := exchange.query):
+            values = values.copy()
+            for name, said in given.items():
+                if query := self._queries.get(name):  # what else a client writes there is passed by
+                    values[query.argument] = query.kind.read(said)
+        return self.endpoint(exchange, registry, **values)
+
+
+OFFSET = Query("offset", Offset(), "How many to skip")
+PAGED = (OFFSET, Query("limit", Limit(2**31 - 1), "How many to tell at most"))
+PAGED_SCHEMAS = (OFFSET, Query("limit", Limit(1000), "How many to tell at most"))
+DELETED = Query("deleted", FLAG, "Soft-deleted ones too")
+DELETED_ONLY = Query("deletedOnly", FLAG, "Soft-deleted ones alone")
+PERMANENT = Query("permanent", FLAG, "Remove for good what is soft-deleted", access=ADMIN)
+NORMALIZE = Query("normalize", FLAG, "Compare and store in normal form")
 FORMAT = Query(
-    "format", about="How to show the schema: `resolved` (Avro), `serialized`, `ignore_extensions` (Protobuf)"
+    "format",
+    TEXT,
+    "How to show the schema: `resolved` (Avro), `serialized`, `ignore_extensions` (Protobuf)",
+    parses=True,
 )
-REFERENCE_FORMAT = Query("referenceFormat", about="`qualified`: references with their context")
-FIND_TAGS = Query("findTags", about="Also tell what carries one of these inline tags; `*` is any", many=True)
-ID_SCOPE = Query("subject", about="Where the id is to be understood: a subject, or a context as `:.name:`")
-FORCE = Query("force", "boolean", "Also over existing schemas")
-PREFIX = Query("subjectPrefix", about="Only subjects that begin so; `:*:` before it means every context")
-DEFAULT_TO_GLOBAL = Query("defaultToGlobal", "boolean", "Tell what is in force where nothing is set")
-ASSOCIATIONS = (Query("resourceType"), Query("associationType", many=True), Query("lifecycle", "association"), *PAGE)
+REFERENCE_FORMAT = Query("referenceFormat", TEXT, "`qualified`: references with their context")
+FIND_TAGS = Query("findTags", TEXTS, "Also tell what carries one of these inline tags; `*` is any", parses=True)
+ID_SCOPE = Query("subject", TEXT, "Where the id is to be understood: a subject, or a context as `:.name:`")
+FORCE = Query("force", FLAG, "Also over existing schemas")
+VERBOSE = Query("verbose", FLAG, "Say why not")
+BEGINS = "Only subjects that begin so; `:*:` before it means every context"
+DEFAULT_TO_GLOBAL = Query("defaultToGlobal", FLAG, "Tell what is in force where nothing is set")
+STRONG, WEAK = "STRONG", "WEAK"
+RESOURCE_TYPE, ASSOCIATION_TYPE = Query("resourceType"), Query("associationType", TEXTS)
+ASSOCIATIONS = (
+    RESOURCE_TYPE,
+    ASSOCIATION_TYPE,
+    Query("lifecycle", Word(frozenset({STRONG, WEAK}))),
+    *PAGED_SCHEMAS,
+)
 
 NO_SUBJECT = (errors.SubjectNotFound,)
 NO_VERSION = (*NO_SUBJECT, errors.VersionNotFound, errors.InvalidVersion)
@@ -96,32 +127,33 @@ ROUTES = (
     Route("GET", "/zones", OPEN, server.zones, "The zones that have endpoints of their own", "Zones"),
 
     Route("GET", "/contexts", READ, server.contexts, "The contexts", "Names",
-          query=(*PAGE, Query("contextPrefix", about="Only those that begin so")), lists=True),
+          query=(*PAGED, Query("contextPrefix", TEXT, "Only those that begin so")), lists=True),
     Route("DELETE", "/contexts/{context}", ADMIN, server.drop_context, "Take an empty context off the list", "Nothing",
           status=204, refuses=(errors.ContextNotEmpty,), operation="Delete context operation"),
 
     Route("GET", "/schemas", READ, schemas.schemas, "Schemas of many subjects", "Schemas",
-          query=(PREFIX, DELETED, Query("latestOnly", "boolean", "Only the highest version of each subject"),
-                 Query("aliases", "boolean", "Also what aliases lead to"),
-                 Query("ruleType", about="Only those with a rule of this type"), Query("resourceType"),
-                 Query("associationType", many=True), Query("lifecycle", "lifecycle", many=True), *PAGE), lists=True),
+          query=(Query("subjectPrefix", TEXT, BEGINS), DELETED,
+                 Query("latestOnly", FLAG, "Only the highest version of each subject"),
+                 Query("aliases", FLAG, "Also what aliases lead to"),
+                 Query("ruleType", TEXT, "Only those with a rule of this type"), RESOURCE_TYPE, ASSOCIATION_TYPE,
+                 Query("lifecycle", Words(frozenset({"NONE", STRONG, WEAK}))), *PAGED_SCHEMAS), lists=True),
     Route("GET", "/schemas/types", OPEN, schemas.schema_types, "The schema languages", "Names"),
     Route("GET", "/schemas/ids/{id}", READ, schemas.schema_by_id, "What an id means", "SchemaById", validated=True,
           query=(ID_SCOPE, FORMAT, REFERENCE_FORMAT, FIND_TAGS,
-                 Query("fetchMaxId", "boolean", "Also tell the highest id")), refuses=(*NO_ID, *SHOWN)),
+                 Query("fetchMaxId", FLAG, "Also tell the highest id")), refuses=(*NO_ID, *SHOWN)),
     Route("GET", "/schemas/ids/{id}/schema", READ, schemas.text_by_id, "The text an id means", "Text", validated=True,
           query=(ID_SCOPE, FORMAT), refuses=(*NO_ID, *SHOWN)),
     Route("GET", "/schemas/ids/{id}/subjects", READ, schemas.subjects_by_id, "Who uses an id", "Names", validated=True,
-          query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID, lists=True),
+          query=(ID_SCOPE, DELETED, *PAGED), refuses=NO_ID, lists=True),
     Route("GET", "/schemas/ids/{id}/versions", READ, schemas.versions_by_id, "Which versions have an id",
-          "SubjectVersions", validated=True, query=(ID_SCOPE, DELETED, *PAGE), refuses=NO_ID, lists=True),
+          "SubjectVersions", validated=True, query=(ID_SCOPE, DELETED, *PAGED), refuses=NO_ID, lists=True),
     Route("GET", "/schemas/guids/{guid}", READ, schemas.schema_by_guid, "What a GUID means", "SchemaById",
           validated=True, query=(FORMAT,), refuses=(*NO_ID, *SHOWN)),
     Route("GET", "/schemas/guids/{guid}/ids", READ, schemas.ids_by_guid, "Under which ids a GUID is known",
           "ContextIds", validated=True),
 
     Route("GET", "/subjects", READ, subjects.subjects, "The subjects", "Names",
-          query=(PREFIX, DELETED, DELETED_ONLY, *PAGE), lists=True),
+          query=(Query("subjectPrefix", Text(":*:"), BEGINS), DELETED, DELETED_ONLY, *PAGED), lists=True),
     Route("POST", "/subjects/{subject}", READ, subjects.lookup, "Which version is this schema?", "Schema",
           body=Body(DRAFT, "lookUpSchemaUnderSubject"), query=(NORMALIZE, DELETED, FORMAT),
           refuses=(*NO_SUBJECT, *NO_ID, *OFFER), operation="Lookup schema operation"),
@@ -130,14 +162,14 @@ ROUTES = (
                                        errors.OperationNotPermitted, errors.Referenced),
           operation="Delete subject operation"),
     Route("GET", "/subjects/{subject}/metadata", READ, subjects.metadata, "The latest version with these properties",
-          "Schema", query=(Query("key", many=True), Query("value", many=True), FORMAT, DELETED),
+          "Schema", query=(Query("key", TEXTS), Query("value", TEXTS), FORMAT, DELETED),
           refuses=(*NO_SUBJECT, *NO_ID, *SHOWN), lists=True),
     Route("GET", "/subjects/{subject}/versions", READ, subjects.versions, "The versions of a subject", "Numbers",
-          query=(DELETED, DELETED_ONLY, Query("deletedAsNegative", "boolean", "All, soft-deleted ones negated"), *PAGE),
+          query=(DELETED, DELETED_ONLY, Query("deletedAsNegative", FLAG, "All, soft-deleted ones negated"), *PAGED),
           refuses=NO_SUBJECT, lists=True),
     Route("POST", "/subjects/{subject}/versions", WRITE, subjects.register, "Register a schema", "Registration",
           body=Body(DRAFT, "register"),
-          query=(NORMALIZE, FORMAT, Query("force", "boolean", "Without the compatibility check", access=ADMIN)),
+          query=(NORMALIZE, FORMAT, Query("force", FLAG, "Without the compatibility check", access=ADMIN)),
           refuses=REGISTRATION, operation="Register operation"),
     Route("GET", "/subjects/{subject}/versions/{version}", READ, subjects.version, "A version of a subject", "Schema",
           query=(FORMAT, REFERENCE_FORMAT, DELETED, FIND_TAGS), refuses=(*NO_VERSION, *SHOWN)),
@@ -148,7 +180,7 @@ ROUTES = (
     Route("GET", "/subjects/{subject}/versions/{version}/schema", READ, subjects.version_text, "The text of a version",
           "Text", query=(FORMAT, DELETED), refuses=(*NO_VERSION, *SHOWN)),
     Route("GET", "/subjects/{subject}/versions/{version}/referencedby", READ, subjects.referenced_by,
-          "Which ids reference a version", "Numbers", query=(DELETED, *PAGE), refuses=NO_VERSION, lists=True),
+          "Which ids reference a version", "Numbers", query=(DELETED, *PAGED_SCHEMAS), refuses=NO_VERSION, lists=True),
     Route("POST", "/subjects/{subject}/versions/{version}/tags", WRITE, subjects.tag,
           "Register a version like this one with other tags, metadata or rules", "Registration",
           body=Body("TagSchemaRequest", "modifyTags"), refuses=(*NO_VERSION, *REGISTRATION),
@@ -156,11 +188,11 @@ ROUTES = (
 
     Route("POST", "/compatibility/subjects/{subject}/versions", READ, subjects.check, "Would this be accepted?",
           "Verdict", body=Body(DRAFT, "testCompatibilityForSubject"),
-          query=(NORMALIZE, Query("verbose", "boolean", "Say why not")), refuses=OFFER,
+          query=(NORMALIZE, VERBOSE), refuses=OFFER,
           operation="Compatibility check"),
     Route("POST", "/compatibility/subjects/{subject}/versions/{version}", READ, subjects.check,
           "Is this compatible with that version?", "Verdict", body=Body(DRAFT, "testCompatibilityBySubjectName"),
-          query=(NORMALIZE, Query("verbose", "boolean", "Say why not")),
+          query=(NORMALIZE, VERBOSE),
           refuses=(errors.VersionNotFound, errors.InvalidVersion, *OFFER), operation="Compatibility check"),
 
     Route("GET", "/config", READ, settings.config, "Config of the default context", "Config",
@@ -186,7 +218,7 @@ ROUTES = (
           refuses=(errors.InvalidMode, errors.OperationNotPermitted, errors.Referenced),
           operation="Update mode operation"),
     Route("DELETE", "/mode", ADMIN, settings.drop_mode, "Forget the mode of the default context", "Mode",
-          query=(Query("recursive", "boolean", "And those of its subjects"),), refuses=(errors.OperationNotPermitted,),
+          query=(Query("recursive", FLAG, "And those of its subjects"),), refuses=(errors.OperationNotPermitted,),
           operation="Delete mode operation"),
     Route("GET", "/mode/{subject}", READ, settings.mode, "Mode of a subject or a context", "Mode",
           query=(DEFAULT_TO_GLOBAL,), refuses=(errors.ModeNotConfigured,)),
@@ -195,7 +227,7 @@ ROUTES = (
           refuses=(errors.InvalidMode, errors.InvalidSubject, errors.OperationNotPermitted, errors.Referenced),
           operation="Update mode operation"),
     Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
-          query=(Query("recursive", "boolean", "And those of a context's subjects"),),
+          query=(Query("recursive", FLAG, "And those of a context's subjects"),),
           refuses=(*NO_SUBJECT, errors.OperationNotPermitted), operation="Delete mode operation"),
 
     # The clients of 2026 ask for every topic, and write a warning where there is no such path.

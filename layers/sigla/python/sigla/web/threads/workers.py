@@ -25,6 +25,7 @@ from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Effort, Limits, TurnOver
+from sigla.web.api.exchange import Exchange
 from sigla.web.api.routes import DRAFT, Route
 from sigla.web.http.answer import Answer
 from sigla.web.threads.thinkers import Thinkers
@@ -89,8 +90,8 @@ class Workers:
         self.think.drop(effort)
 
 
-def is_quick(route: Route, query: bytes) -> bool:
+def is_quick(route: Route, exchange: Exchange) -> bool:
     """Whether a request is answered quickly whatever was registered: no list, and no language reads a schema."""
     if route.method != "GET" or route.lists:
         return False
-    return not query or (b"format=" not in query and b"findTags=" not in query)
+    return not route.parsed_for or route.parsed_for.isdisjoint(exchange.query)

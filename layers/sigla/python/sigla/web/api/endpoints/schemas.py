@@ -1,93 +1,98 @@
 """Schemas by id, by GUID, and as a list."""
 
+from collections.abc import Sequence
+
 from sigla.languages import LANGUAGES
-from sigla.model import DEFAULT_CONTEXT
+from sigla.model import DEFAULT_CONTEXT, Page
 from sigla.registry import Registry
 from sigla.rules import names
-from sigla.web.api.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
+from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import bare, told
 from sigla.web.api.wire import answers
 from sigla.web.http.answer import Answer
 
-SHAPING = frozenset({"format", "referenceFormat", "findTags"})
-LIFECYCLES = frozenset({"NONE", "STRONG", "WEAK"})
 
-
-def schema_by_id(exchange: Exchange, registry: Registry) -> Answer:
-    if not exchange.query:
-        return exchange.rendered.by_id(registry, DEFAULT_CONTEXT, exchange.id)
-    scope = exchange.id_scope
-    if not _shapes(exchange):
+def schema_by_id(
+    exchange: Exchange,
+    registry: Registry,
+    *,
+    subject: str,
+    format: str,
+    reference_format: str,
+    find_tags: Sequence[str],
+    fetch_max_id: bool,
+) -> Answer:
+    scope = exchange.scope(subject)
+    if not (fetch_max_id or reference_format or find_tags or format.strip()):
         if scope is not None and scope.name:
             return exchange.rendered.by_id_in(registry, scope, exchange.id)
         return exchange.rendered.by_id(registry, DEFAULT_CONTEXT if scope is None else scope.context, exchange.id)
     record = registry.schema_by_id(
         exchange.id,
         subject=scope,
-        form=exchange.text("format"),
-        qualified_references=exchange.text("referenceFormat") == "qualified",
-        find_tags=exchange.texts("findTags"),
-        with_max_id=exchange.flag("fetchMaxId"),
+        form=format,
+        qualified_references=reference_format == "qualified",
+        find_tags=find_tags,
+        with_max_id=fetch_max_id,
     )
     return told(answers.by_id(record))
 
 
-def _shapes(exchange: Exchange) -> bool:
-    """Whether the query asks for more than what an id means."""
-    if exchange.flag("fetchMaxId"):
-        return True
-    if SHAPING.isdisjoint(exchange.query):
-        return False
-    return bool(exchange.text("format").strip() or exchange.text("referenceFormat") or exchange.texts("findTags"))
+def text_by_id(exchange: Exchange, registry: Registry, *, subject: str, format: str) -> Answer:
+    return bare(registry.schema_by_id(exchange.id, subject=exchange.scope(subject), form=format).schema.text)
 
 
-def text_by_id(exchange: Exchange, registry: Registry) -> Answer:
-    return bare(registry.schema_by_id(exchange.id, subject=exchange.id_scope, form=exchange.text("format")).schema.text)
+def subjects_by_id(
+    exchange: Exchange, registry: Registry, *, subject: str, deleted: bool, offset: int, limit: int
+) -> Answer:
+    scope, page = exchange.scope(subject), Page(offset, limit)
+    found = registry.subjects_of(exchange.id, subject=scope, deleted=deleted, page=page)
+    return told([each.qualified for each in found])
 
 
-def subjects_by_id(exchange: Exchange, registry: Registry) -> Answer:
-    found = registry.subjects_of(
-        exchange.id, subject=exchange.id_scope, deleted=exchange.flag("deleted"), page=exchange.page(LONGEST_LIST)
-    )
-    return told([subject.qualified for subject in found])
-
-
-def versions_by_id(exchange: Exchange, registry: Registry) -> Answer:
-    found = registry.holders_of(
-        exchange.id, subject=exchange.id_scope, deleted=exchange.flag("deleted"), page=exchange.page(LONGEST_LIST)
-    )
+def versions_by_id(
+    exchange: Exchange, registry: Registry, *, subject: str, deleted: bool, offset: int, limit: int
+) -> Answer:
+    scope, page = exchange.scope(subject), Page(offset, limit)
+    found = registry.holders_of(exchange.id, subject=scope, deleted=deleted, page=page)
     return told([answers.subject_version(held) for held in found])
 
 
-def schema_by_guid(exchange: Exchange, registry: Registry) -> Answer:
-    return told(answers.by_id(registry.schema_by_guid(exchange.params["guid"], form=exchange.text("format"))))
+def schema_by_guid(exchange: Exchange, registry: Registry, *, format: str) -> Answer:
+    return told(answers.by_id(registry.schema_by_guid(exchange.params["guid"], form=format)))
 
 
 def ids_by_guid(exchange: Exchange, registry: Registry) -> Answer:
     return told([answers.context_id(key) for key in registry.ids_of(exchange.params["guid"])])
 
 
-def schemas(exchange: Exchange, registry: Registry) -> Answer:
-    page = exchange.page(SCHEMAS_PER_PAGE)
-    if _wants_associations(exchange):
+def schemas(
+    exchange: Exchange,  # noqa: ARG001 - every endpoint is called alike
+    registry: Registry,
+    *,
+    subject_prefix: str,
+    deleted: bool,
+    latest_only: bool,
+    aliases: bool,
+    rule_type: str,
+    resource_type: str,
+    association_type: Sequence[str],
+    lifecycle: Sequence[str],
+    offset: int,
+    limit: int,
+) -> Answer:
+    """No subject has an association yet. `NONE` wants those without one: all."""
+    if "NONE" not in lifecycle and (lifecycle or resource_type or association_type):
         return told([])
     found = registry.schemas(
-        names.search(exchange.text("subjectPrefix")),
-        deleted=exchange.flag("deleted"),
-        latest_only=exchange.flag("latestOnly"),
-        aliases=exchange.flag("aliases"),
-        rule_type=exchange.text("ruleType"),
-        page=page,
+        names.search(subject_prefix),
+        deleted=deleted,
+        latest_only=latest_only,
+        aliases=aliases,
+        rule_type=rule_type,
+        page=Page(offset, limit),
     )
     return told([answers.entity(record) for record in found])
-
-
-def _wants_associations(exchange: Exchange) -> bool:
-    """Whether only subjects with an association are wanted: there are none. `NONE` wants those without: all."""
-    lifecycles = exchange.choices("lifecycle", LIFECYCLES)
-    if "NONE" in lifecycles:
-        return False
-    return bool(lifecycles or exchange.text("resourceType") or exchange.texts("associationType"))
 
 
 def schema_types(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike

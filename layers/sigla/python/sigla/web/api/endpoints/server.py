@@ -1,8 +1,8 @@
 """Contexts, zones, and what the server says about itself."""
 
-from sigla.model import DEFAULT_CONTEXT
+from sigla.model import DEFAULT_CONTEXT, Page
 from sigla.registry import Registry
-from sigla.web.api.exchange import LONGEST_LIST, Exchange
+from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import nothing, told
 from sigla.web.api.wire import answers, requests
 from sigla.web.http import paths
@@ -21,8 +21,8 @@ def post_root(exchange: Exchange, registry: Registry) -> Answer:
     return told({})
 
 
-def contexts(exchange: Exchange, registry: Registry) -> Answer:
-    return told(registry.contexts(exchange.text("contextPrefix"), page=exchange.page(LONGEST_LIST)))
+def contexts(exchange: Exchange, registry: Registry, *, context_prefix: str, offset: int, limit: int) -> Answer:
+    return told(registry.contexts(context_prefix, page=Page(offset, limit)))
 
 
 def drop_context(exchange: Exchange, registry: Registry) -> Answer:

@@ -13,8 +13,8 @@ def _scope(exchange: Exchange) -> Subject:
     return names.subject(exchange.params.get("subject", ""))
 
 
-def config(exchange: Exchange, registry: Registry) -> Answer:
-    found = registry.config(_scope(exchange), default_to_global=exchange.flag("defaultToGlobal"))
+def config(exchange: Exchange, registry: Registry, *, default_to_global: bool) -> Answer:
+    found = registry.config(_scope(exchange), default_to_global=default_to_global)
     return told(answers.config(found))
 
 
@@ -27,17 +27,17 @@ def drop_config(exchange: Exchange, registry: Registry) -> Answer:
     return told(answers.config(registry.drop_config(_scope(exchange))))
 
 
-def mode(exchange: Exchange, registry: Registry) -> Answer:
-    return told(answers.mode(registry.mode(_scope(exchange), default_to_global=exchange.flag("defaultToGlobal"))))
+def mode(exchange: Exchange, registry: Registry, *, default_to_global: bool) -> Answer:
+    return told(answers.mode(registry.mode(_scope(exchange), default_to_global=default_to_global)))
 
 
-def change_mode(exchange: Exchange, registry: Registry) -> Answer:
+def change_mode(exchange: Exchange, registry: Registry, *, force: bool) -> Answer:
     """Echoes what was sent, in the spelling in which it was sent (MODE-1)."""
     wanted = requests.read_mode(exchange.body, exchange.operation)
-    registry.change_mode(_scope(exchange), wanted, force=exchange.flag("force"))
+    registry.change_mode(_scope(exchange), wanted, force=force)
     return told(answers.mode(wanted))
 
 
-def drop_mode(exchange: Exchange, registry: Registry) -> Answer:
-    dropped = registry.drop_mode(_scope(exchange), recursive=exchange.flag("recursive"))
+def drop_mode(exchange: Exchange, registry: Registry, *, recursive: bool) -> Answer:
+    dropped = registry.drop_mode(_scope(exchange), recursive=recursive)
     return told({} if dropped is None else answers.mode(dropped))

@@ -1,36 +1,26 @@
 """Subjects and their versions: register, look up, list, delete, check."""
 
+from collections.abc import Sequence
+
 from sigla.errors import InvalidSchema
-from sigla.model import Show
+from sigla.model import Page, Show
 from sigla.registry import Registry
 from sigla.rules import names
-from sigla.web.api.exchange import LONGEST_LIST, SCHEMAS_PER_PAGE, Exchange
+from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import bare, told
 from sigla.web.api.wire import answers, requests
 from sigla.web.http.answer import Answer
 
 
-def register(exchange: Exchange, registry: Registry) -> Answer:
+def register(exchange: Exchange, registry: Registry, *, normalize: bool, format: str, force: bool) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
-    record = registry.register(
-        exchange.subject,
-        draft,
-        normalize=exchange.flag("normalize"),
-        force=exchange.flag("force"),
-        form=exchange.text("format"),
-    )
+    record = registry.register(exchange.subject, draft, normalize=normalize, force=force, form=format)
     return told(answers.registration(record))
 
 
-def lookup(exchange: Exchange, registry: Registry) -> Answer:
+def lookup(exchange: Exchange, registry: Registry, *, normalize: bool, deleted: bool, format: str) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
-    record = registry.lookup(
-        exchange.subject,
-        draft,
-        normalize=exchange.flag("normalize"),
-        deleted=exchange.flag("deleted"),
-        form=exchange.text("format"),
-    )
+    record = registry.lookup(exchange.subject, draft, normalize=normalize, deleted=deleted, form=format)
     return told(answers.entity(record))
 
 
@@ -39,12 +29,11 @@ def tag(exchange: Exchange, registry: Registry) -> Answer:
     return told(answers.registration(registry.tag(exchange.subject, exchange.params["version"], request)))
 
 
-def check(exchange: Exchange, registry: Registry) -> Answer:
+def check(exchange: Exchange, registry: Registry, *, normalize: bool, verbose: bool) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
     version = exchange.version if "version" in exchange.params else None
-    verbose = exchange.flag("verbose")
     try:
-        messages = registry.check(exchange.subject, draft, version=version, normalize=exchange.flag("normalize"))
+        messages = registry.check(exchange.subject, draft, version=version, normalize=normalize)
     except InvalidSchema as refusal:
         if not verbose:
             raise
@@ -52,59 +41,85 @@ def check(exchange: Exchange, registry: Registry) -> Answer:
     return told(answers.verdict(messages, verbose=verbose))
 
 
-def subjects(exchange: Exchange, registry: Registry) -> Answer:
-    show = Show.DELETED if exchange.flag("deletedOnly") else Show.ALL if exchange.flag("deleted") else Show.ACTIVE
-    search = names.search(exchange.text("subjectPrefix", ":*:"))
-    return told([found.qualified for found in registry.subjects(search, show=show, page=exchange.page(LONGEST_LIST))])
+def subjects(
+    exchange: Exchange,  # noqa: ARG001 - every endpoint is called alike
+    registry: Registry,
+    *,
+    subject_prefix: str,
+    deleted: bool,
+    deleted_only: bool,
+    offset: int,
+    limit: int,
+) -> Answer:
+    show = Show.DELETED if deleted_only else Show.ALL if deleted else Show.ACTIVE
+    found = registry.subjects(names.search(subject_prefix), show=show, page=Page(offset, limit))
+    return told([subject.qualified for subject in found])
 
 
-def versions(exchange: Exchange, registry: Registry) -> Answer:
+def versions(
+    exchange: Exchange,
+    registry: Registry,
+    *,
+    deleted: bool,
+    deleted_only: bool,
+    deleted_as_negative: bool,
+    offset: int,
+    limit: int,
+) -> Answer:
     found = registry.versions(
         exchange.subject,
-        deleted=exchange.flag("deleted"),
-        deleted_only=exchange.flag("deletedOnly"),
-        deleted_as_negative=exchange.flag("deletedAsNegative"),
-        page=exchange.page(LONGEST_LIST),
+        deleted=deleted,
+        deleted_only=deleted_only,
+        deleted_as_negative=deleted_as_negative,
+        page=Page(offset, limit),
     )
     return told(found)
 
 
-def version(exchange: Exchange, registry: Registry) -> Answer:
+def version(
+    exchange: Exchange,
+    registry: Registry,
+    *,
+    format: str,
+    reference_format: str,
+    deleted: bool,
+    find_tags: Sequence[str],
+) -> Answer:
     record = registry.version(
         exchange.subject,
         exchange.version,
-        deleted=exchange.flag("deleted"),
-        form=exchange.text("format"),
-        qualified_references=exchange.text("referenceFormat") == "qualified",
-        find_tags=exchange.texts("findTags"),
+        deleted=deleted,
+        form=format,
+        qualified_references=reference_format == "qualified",
+        find_tags=find_tags,
     )
     return told(answers.entity(record))
 
 
-def version_text(exchange: Exchange, registry: Registry) -> Answer:
-    deleted, form = exchange.flag("deleted"), exchange.text("format")
-    return bare(registry.version(exchange.subject, exchange.version, deleted=deleted, form=form).schema.text)
+def version_text(exchange: Exchange, registry: Registry, *, format: str, deleted: bool) -> Answer:
+    return bare(registry.version(exchange.subject, exchange.version, deleted=deleted, form=format).schema.text)
 
 
-def referenced_by(exchange: Exchange, registry: Registry) -> Answer:
-    page, deleted = exchange.page(SCHEMAS_PER_PAGE), exchange.flag("deleted")
+def referenced_by(exchange: Exchange, registry: Registry, *, deleted: bool, offset: int, limit: int) -> Answer:
+    page = Page(offset, limit)
     return told(registry.referenced_by(exchange.subject, exchange.version, deleted=deleted, page=page))
 
 
-def metadata(exchange: Exchange, registry: Registry) -> Answer:
-    pairs = list(zip(exchange.texts("key"), exchange.texts("value"), strict=False))
-    deleted, form = exchange.flag("deleted"), exchange.text("format")
-    return told(answers.entity(registry.find_by_metadata(exchange.subject, pairs, deleted=deleted, form=form)))
+def metadata(
+    exchange: Exchange, registry: Registry, *, key: Sequence[str], value: Sequence[str], format: str, deleted: bool
+) -> Answer:
+    pairs = list(zip(key, value, strict=False))
+    return told(answers.entity(registry.find_by_metadata(exchange.subject, pairs, deleted=deleted, form=format)))
 
 
-def delete_version(exchange: Exchange, registry: Registry) -> Answer:
-    answer = told(registry.delete_version(exchange.subject, exchange.version, permanent=exchange.flag("permanent")))
+def delete_version(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:
+    answer = told(registry.delete_version(exchange.subject, exchange.version, permanent=permanent))
     answer.deleted = 1
     return answer
 
 
-def delete_subject(exchange: Exchange, registry: Registry) -> Answer:
-    versions = registry.delete_subject(exchange.subject, permanent=exchange.flag("permanent"))
+def delete_subject(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:
+    versions = registry.delete_subject(exchange.subject, permanent=permanent)
     answer = told(versions)
     answer.deleted = len(versions)
     return answer
