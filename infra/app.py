@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
-from aws_cdk import aws_lambda as lambda_
 
-from infra import packages
+from infra import doors, packages
 from infra.accounts import ACCOUNT, DESCRIPTION, REGION
 from infra.heartbeat import Heartbeat
 from infra.journal import Journal
@@ -131,8 +130,8 @@ def _public_door(stack: cdk.Stack, base: Base, outputs: Outputs) -> Door:
             "The URL for clients, as soon as the DNS record exists",
         )
     if settings.front_door.function_url:
-        url = service.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
-        outputs["FunctionUrl"] = (url.url, "The URL for clients that cannot have a path in their URL")
+        url = doors.function_url(service.alias)
+        outputs["FunctionUrl"] = (url, "The URL for clients that cannot have a path in their URL")
     return Door(service, rest.api)
 
 

@@ -15,6 +15,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
 from infra.choices.front_door import FrontDoor
+from infra.doors import answer_every_path
 from infra.parts.checklist import acknowledge
 from infra.parts.firewall import Firewall
 from infra.parts.gateway_responses import rewrite
@@ -75,9 +76,7 @@ def rest_api(
     if after:
         api.deployment_stage.node.add_dependency(after)
     api.node.try_remove_child("Endpoint")  # CDK's own output; ours says what it is
-    everything = apigateway.LambdaIntegration(target, allow_test_invoke=False)
-    api.root.add_method("ANY", everything)
-    api.root.add_resource("{proxy+}").add_method("ANY", everything)
+    answer_every_path(api, target)
     rewrite(api)
     for rule, reason in ACKNOWLEDGED.items():
         acknowledge(api, rule, reason)

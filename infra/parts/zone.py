@@ -15,6 +15,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IDependable
 
+from infra import doors
 from infra.heartbeat import BEAT, Heartbeat
 from infra.parts.alarms import Watched, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from infra.parts.functions import Functions
@@ -66,7 +67,7 @@ class Zone(Construct):
         )
         self.service.function.node.add_dependency(*ways_out)
         alias = self.service.alias
-        self.url = alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE).url if settings.zone_urls else ""
+        self.url = doors.function_url(alias) if settings.zone_urls else ""
         self.private = (
             PrivateDoor(
                 self,
