@@ -13,7 +13,7 @@ import pytest
 from sigla import forms, journal, records
 from sigla.cli import dumps, main
 from sigla.errors import FormTooNew
-from sigla.model import DEFAULT_CONTEXT, Draft, SchemaId, Version
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Draft, SchemaId, Version
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb.values import packed, unpacked, written
 from sigla.upkeep import scrub
@@ -141,6 +141,39 @@ def test_a_body_is_believed_by_the_releases_before_forms() -> None:
         replace(body, epoch=None)
     )
     assert records.sealed(stored[: stored.rindex(b',"digest"')] + b"}") == stored
+
+
+def shuffled(key: BodyKey, body: Body) -> bytes:
+    """A form to come, in which nothing of a body can be read: a number, and all the rest upside down."""
+    return orjson.dumps({"form": 2, "hidden": records.BODY_CODECS[1].write(key, body).hex()[::-1]})
+
+
+def unshuffled(key: BodyKey, form: dict[str, Any], stored: bytes) -> Body:
+    return records.body(key, bytes.fromhex(form["hidden"][::-1]))
+
+
+@pytest.mark.parametrize("place", ["directory", "aws-moto"])
+def test_another_form_of_bodies_is_a_row(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Whoever encrypts bodies, or packs them, adds a codec: no store makes or reads their bytes in another way."""
+    opened = in_a_directory(tmp_path / "data") if place == "directory" else in_aws(request.getfixturevalue("moto"))
+    with opened as made:
+        monkeypatch.setitem(records.BODY_CODECS, 2, records.BodyCodec(shuffled, unshuffled))
+        monkeypatch.setattr(forms, "BODY", 2)
+        text = a_text("New")
+        new = registry_of(made.store).register(ADDRESS, Draft(text), force=True).id or SchemaId(0)
+        made.store.bodies.bury(of_id(2))
+        assert registry_of(made.store).schema_by_id(new).schema.text == text
+        monkeypatch.undo()
+        for written in of_id(new), of_id(2):
+            with pytest.raises(FormTooNew, match="has form 2"):
+                made.store.bodies.get(written)
+        assert registry_of(made.store).schema_by_id(SchemaId(1)).version == Version(1)
+
+
+def test_the_form_that_is_written_has_a_codec() -> None:
+    assert max(records.BODY_CODECS) == forms.BODY
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ Every form here is written by `*_json` and read by the noun it makes; reading wh
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -178,15 +178,21 @@ def schema_json(schema: Schema) -> Json:
 
 _DIGEST = b',"digest":"'
 _DIGEST_BYTES = 16
+_SEALED = 1
 _SEAL_LENGTH = len(_DIGEST) + 2 * _DIGEST_BYTES + len(b'"}')
 
 
 def body_bytes(key: BodyKey, body: Body) -> bytes:
-    """A body as it is stored: whose it is, each reference with what it `resolved` to, its birth, its compiled form.
+    """A body as it is stored, in the newest form."""
+    return BODY_CODECS[forms.BODY].write(key, body)
+
+
+def _write_sealed(key: BodyKey, body: Body) -> bytes:
+    """Whose it is, each reference with what it `resolved` to, its birth, its compiled form.
 
     The last member is a digest of all the others.
     """
-    form: Json = {forms.FORM: forms.BODY, "context": key.context, "id": key.id} | schema_json(body.schema)
+    form: Json = {forms.FORM: _SEALED, "context": key.context, "id": key.id} | schema_json(body.schema)
     form["references"] = [_used_json(*each) for each in zip_longest(body.schema.references, body.targets)]
     subject = {"context": body.subject.context, "name": body.subject.name}
     form |= {"guid": body.guid, "subject": subject, "version": body.version}
@@ -204,20 +210,43 @@ def sealed(form: bytes) -> bytes:
 
 
 def body(key: BodyKey, stored: bytes) -> Body:
-    """Raises ValueError if these bytes are no body, also if they are JSON of another shape, or the body of another id.
+    """Raises ValueError if these bytes are not a body, or JSON of another shape, or the body of another id.
 
-    Raises FormTooNew before anything else is asked of it: another form may be sealed otherwise. Bodies of the releases
-    before 2026-11-22 neither name their id nor bear a digest, those before 2026-11-23 say no form.
+    Raises FormTooNew before anything else is asked of it: another form may be sealed otherwise.
     """
     form = orjson.loads(stored)
     try:
         if newer := forms.newer(form, forms.BODY):
             raise FormTooNew(f"the body of id {key.id} in context {key.context}", newer, forms.BODY)
-        if "id" in form:
-            _check_seal(key, form, stored)
+        codec = BODY_CODECS[form.get(forms.FORM, _SEALED)]
+        return codec.read(key, form, stored)
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is not a body") from wrong
+
+
+def _read_sealed(key: BodyKey, form: Json, stored: bytes) -> Body:
+    """Reads bodies of earlier releases, too.
+
+    Those before 2026-11-22 neither name their id nor bear a digest, those before 2026-11-23 say no form.
+    """
+    if "id" in form:
+        _check_seal(key, form, stored)
     return body_of(form)
+
+
+class BodyCodec(NamedTuple):
+    """How bodies are written and read in one form.
+
+    read: given the JSON object that the bytes are, and the bytes. Raises ValueError for what is not the key's body.
+    """
+
+    write: Callable[[BodyKey, Body], bytes]
+    read: Callable[[BodyKey, Json, bytes], Body]
+
+
+BODY_CODECS: dict[int, BodyCodec] = {_SEALED: BodyCodec(_write_sealed, _read_sealed)}
+"""By the number of the form. All bytes of bodies are made and read here, for files, objects and rings. A body that is
+encrypted or packed is one more row, an object that says its number; the form that is written is `forms.BODY`."""
 
 
 def body_of(form: Any) -> Body:
