@@ -3,11 +3,11 @@
 from typing import Final
 
 from sigla.decoding import protobuf
-from sigla.decoding.decoder import Limits, Unreadable
+from sigla.decoding.decoder import Limits, Unreadable, record_language
 from sigla.decoding.reasons import Reason
 from sigla.model import BodyKey
 from sigla_pipelines.land.bindings import Head
-from sigla_pipelines.land.decoders.by_language import DECODERS, record_name
+from sigla_pipelines.land.decoders.by_language import DECODERS
 from sigla_pipelines.land.decoders.decoder import Additional, Decoder, Writer
 from sigla_pipelines.land.decoders.times import PLAIN, Times
 from sigla_pipelines.land.schemas import Known, Schemas
@@ -81,5 +81,5 @@ class Readers:
         """Of the record or message that was written. Raises Unreadable."""
         key = known.key, path
         if key not in self._names:
-            self._names[key] = record_name(known.source, path)
+            self._names[key] = record_language(known.source.type).record_name(known.source, path)
         return self._names[key]

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla.decoding.decoder import Limits, Source, Unreadable
-from sigla.decoding.json_schema import STANDARD
+from sigla.decoding.json_schema import STANDARD, record_name
 from sigla.decoding.reasons import REASONS, Reason
 from sigla_pipelines.land.column_types import JSON
-from sigla_pipelines.land.decoders.by_language import DECODERS, record_name
+from sigla_pipelines.land.decoders.by_language import DECODERS
 from sigla_pipelines.land.decoders.columns import UNROLLED
 from sigla_pipelines.land.decoders.decoder import Decoded, Decoder, Writer
 from tests.unit.decoding.json_types import random_schema, random_value, source

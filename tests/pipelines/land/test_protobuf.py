@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla.decoding.decoder import DecodeFailed, Limits, Source, Unreadable
-from sigla.decoding.protobuf import message_class
+from sigla.decoding.protobuf import message_class, record_name
 from sigla.decoding.protobuf_plain import plain
 from sigla.decoding.reasons import REASONS, Reason
-from sigla_pipelines.land.decoders.by_language import DECODERS, record_name
+from sigla_pipelines.land.decoders.by_language import DECODERS
 from sigla_pipelines.land.decoders.columns import UNROLLED
 from sigla_pipelines.land.decoders.decoder import Decoded, Decoder, Writer
 from tests.unit.decoding.protobuf_types import FIELD, MESSAGES, SYMBOLS, damaged, evolved, fill, random_file, source_of

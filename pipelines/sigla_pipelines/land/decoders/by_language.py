@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
-from sigla.decoding.decoder import Limits, Source
+from sigla.decoding.decoder import Limits
 from sigla.languages import MODULES
 from sigla_pipelines.land.decoders.decoder import Additional, Decoder, Writer
 
@@ -20,13 +20,3 @@ def _decoder(module: str, reader: Writer, **options: Limits | Additional) -> Dec
 
 DECODERS: Final[Mapping[str, MakeDecoder]] = {type_: partial(_decoder, module) for type_, module in MODULES.items()}
 """By `Source.type`."""
-
-
-def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
-    """What the record strategies name a subject by: the full name of a record or a message, the title of JSON Schema.
-
-    Raises Unreadable.
-    """
-    language: Any = import_module(f"sigla.decoding.{MODULES[source.type]}")
-    name: str = language.record_name(source, indexes)
-    return name

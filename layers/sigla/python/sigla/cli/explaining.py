@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 from uuid import UUID
 
 from sigla.cli.explain_records import INSTALL, Given
 from sigla.cli.explain_schemas import Named, Schemas
 from sigla.cli.misuse import Misuse
-from sigla.decoding.decoder import DecodeFailed, Source, Unreadable
+from sigla.decoding.decoder import DecodeFailed, RecordLanguage, Source, Unreadable, record_language
 from sigla.decoding.frames import BY_ID, GUID_END, ID_END, KEY_HEADER, VALUE_HEADER, Frame, Tombstone, Unframed, frame
 from sigla.decoding.reasons import Reason
 from sigla.languages import MODULES
@@ -120,12 +119,12 @@ def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
     return found
 
 
-def _language(writer: Source) -> Any:
-    """The module that reads it. Raises Unreadable, Misuse."""
+def _language(writer: Source) -> RecordLanguage:
+    """What reads its records. Raises Unreadable, Misuse."""
     if writer.type not in MODULES:
         raise Unreadable(Reason.BAD_SCHEMA, f"unknown schema language {writer.type}")
     try:
-        return import_module(f"sigla.decoding.{MODULES[writer.type]}")
+        return record_language(writer.type)
     except ImportError as missing:
         raise Misuse(f"{writer.type} is read by {missing.name}, which is not installed: {INSTALL}.") from None
 

@@ -6,9 +6,11 @@ are not part of the registry: `pip install 'sigla-registry[pipelines]'` brings t
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, Protocol
 
 from sigla.decoding.reasons import Reason
+from sigla.languages import MODULES
 from sigla.model import Resolved
 
 
@@ -71,13 +73,25 @@ Decode = Callable[[bytes], Any]
 """A payload, without its frame → the value. Raises DecodeFailed, and nothing else whatever the bytes."""
 
 
-class Decoding(Protocol):
-    """A language's way to make one.
+class RecordLanguage(Protocol):
+    """How the records of one schema language are read: what its module in `sigla.decoding` has."""
 
-    reader: None for the writer's own. indexes: of a Protobuf file the path to the message; () for the first.
-    Raises Unreadable.
-    """
-
-    def __call__(
+    def decoder(
         self, writer: Source, reader: Source | None = None, *, indexes: tuple[int, ...] = (), limits: Limits = ...
-    ) -> Decode: ...
+    ) -> Decode:
+        """reader: None for the writer's own. indexes: of a Protobuf file the path to the message; () for the first.
+
+        Raises Unreadable.
+        """
+        ...
+
+    def record_name(self, source: Source, indexes: tuple[int, ...] = ()) -> str:
+        """What the record strategies name a subject by: a full name, the title of JSON Schema. Raises Unreadable."""
+        ...
+
+
+def record_language(name: str) -> RecordLanguage:
+    """The language of this name, imported when a record of it is met. Raises ImportError where a library is missing."""
+    module: Any = import_module(f"sigla.decoding.{MODULES[name]}")
+    found: RecordLanguage = module
+    return found

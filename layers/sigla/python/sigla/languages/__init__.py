@@ -15,7 +15,8 @@ MODULES: Final = {
     "PROTOBUF": "protobuf",
     "AVRO": "avro",
 }
-"""What each is called in `sigla.languages`, in `sigla.decoding` and among the decoders of the jobs."""
+"""What its module is called in `sigla.languages` (which has a `language.Language`), in `sigla.decoding` (a
+`decoder.RecordLanguage`), and among the decoders of the jobs (`pipelines/land/decoders/decoder.py`)."""
 
 
 class _OnDemand(Mapping[str, Language]):
