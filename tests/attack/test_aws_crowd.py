@@ -19,7 +19,7 @@ from tests.attack.world import Fresh, Verb, World
 INSTANCES, THREADS = 4, 32
 WRITERS = pytest.mark.parametrize("writers", [16, pytest.param(THREADS, marks=pytest.mark.soak)])
 """Where all of them want one row, each waits for all the others: twice as many take four times as long."""
-PATIENT = Options(deadline_ms=600_000)
+PATIENT = Options(retrying_seconds=600)
 
 
 def crowd(world: World) -> list[Registry]:

@@ -38,7 +38,7 @@ class OwnTime:
 def at_once(world: World, verbs: list[Verb], *, grouped: bool) -> list[Any]:
     """All verbs at the same time, a thread each, as close together as threads can start."""
     store: Any = world.store
-    registry = Registry(store.catalog, store.bodies, OwnTime(), Options(deadline_ms=600_000))
+    registry = Registry(store.catalog, store.bodies, OwnTime(), Options(retrying_seconds=600))
     start = threading.Barrier(len(verbs))
 
     def client(verb: Verb) -> Any:

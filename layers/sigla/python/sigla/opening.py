@@ -223,4 +223,5 @@ def _options(settings: Settings) -> Options:
         mode_mutability=settings.mode_mutability,
         strict_reference_versions=settings.strict_reference_versions,
         schema_bytes=settings.schema_bytes,
+        retrying_seconds=settings.retrying_seconds,
     )

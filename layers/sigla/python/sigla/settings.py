@@ -6,7 +6,7 @@ A name nobody knows is refused: a typo must not become a default.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from sigla.contract import DEFAULT_LEVEL, REQUEST_BYTES, SCHEMA_BYTES
@@ -21,6 +21,10 @@ IDENTITY_FORM = "32 of 0-9 and a-f"
 
 AUTO, KEYS, NONE = "auto", "keys", "none"
 """Who may ask: as it suits the place (everybody on loopback, elsewhere those with keys); those with keys; everybody."""
+
+
+RETRYING_SECONDS: Final = 20.0
+"""Of a write that loses races. Less than the 29 seconds after which API Gateway gives up."""
 
 
 class InvalidSetting(ValueError):
@@ -44,6 +48,7 @@ class Settings:
     arriving_bytes: what the requests that `sigla serve` has not answered yet may hold in sum; beyond it 503.
     computing_seconds, waiting_seconds: what a request may compute, and how long it may wait, before it is given up
         with 50002.
+    retrying_seconds: how long a write that loses races against others tries again, before it is given up with 50002.
     auth: who may ask, one of `AUTO`, `KEYS` and `NONE`. `sigla serve --auth` means KEYS.
     memory_bytes: what schemas kept at hand may take.
     memory_seconds: how long a process keeps a schema at hand before it looks again.
@@ -71,6 +76,7 @@ class Settings:
     arriving_bytes: int = 64 * 2**20
     computing_seconds: float = 10.0
     waiting_seconds: float = 20.0
+    retrying_seconds: float = RETRYING_SECONDS
     memory_bytes: int = 16 * 2**20
     memory_seconds: int = 300
     zone: str = ""

@@ -23,7 +23,7 @@ CONNECTIONS = 32
 """Kept open per service; more than any adapter has threads."""
 
 # A call that AWS never answers is given up after 3 x (1 + 3) s and at most 3 s of pauses, within the 20 s that a write
-# may take (registry.Options.deadline_ms) and the 29 s that API Gateway waits. Answers come within 5 to 50 ms.
+# may take (SIGLA_RETRYING_SECONDS) and the 29 s that API Gateway waits. Answers come within 5 to 50 ms.
 CONFIG = Config(
     connect_timeout=1,
     read_timeout=3,

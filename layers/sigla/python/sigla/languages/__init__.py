@@ -16,7 +16,7 @@ MODULES: Final = {
     "AVRO": "avro",
 }
 """What its module is called in `sigla.languages` (which has a `language.Language`), in `sigla.decoding` (a
-`decoder.RecordLanguage`), and among the decoders of the jobs (`pipelines/land/decoders/decoder.py`)."""
+`decoder.RecordLanguage`), and among the decoders of the jobs (`sigla_pipelines.land.decoders.decoder`)."""
 
 
 class _OnDemand(Mapping[str, Language]):

@@ -16,6 +16,7 @@ from sigla.registry.steps.known import Known
 from sigla.registry.steps.parsed import Offer, Offered, Understood
 from sigla.rules import names
 from sigla.rules.settings import IMPORTING_MODES, effective_config, effective_mode
+from sigla.settings import RETRYING_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Options:
     strict_reference_versions: bool = False
     schema_bytes: int = SCHEMA_BYTES
     """A longer text is refused (42209)."""
-    deadline_ms: int = 20_000
+    retrying_seconds: float = RETRYING_SECONDS
     """How long a write may go on losing races before it is given up (50002)."""
 
 

@@ -40,7 +40,7 @@ def until_committed(stores: Stores, operation: str, attempt: Callable[[], Result
 
     Raises TimedOut, and whatever the attempt refuses.
     """
-    deadline = stores.clock.now() + stores.options.deadline_ms
+    deadline = stores.clock.now() + 1000 * stores.options.retrying_seconds
     backoff = Backoff(stores.clock, FIRST_PAUSE_S, LONGEST_PAUSE_S)
     for lost in count():
         try:
