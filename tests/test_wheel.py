@@ -90,7 +90,7 @@ def test_a_wheel_says_its_name_version_licence_and_extras(wheel: Path) -> None:
     assert told["Name"] == "sigla-registry"
     assert told["Version"] == distribution("sigla-registry").version
     assert told["License-Expression"] == "Apache-2.0"
-    assert set(told.get_all("Provides-Extra", [])) >= {"aws", "cdk", "kafka", "pipelines", "spark"}
+    assert set(told.get_all("Provides-Extra", [])) >= {"aws", "cdk", "demo", "kafka", "pipelines", "spark"}
 
 
 def test_a_registry_runs_from_the_wheel_alone(server: Server) -> None:
@@ -132,8 +132,7 @@ def test_the_page_of_installation_is_typed_as_it_stands(wheel: Path, tmp_path: P
 @pytest.mark.spark
 def test_topics_become_tables_by_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
     """The demonstration is a whole estate: a registry, topics of all three kinds, bad records, tables."""
-    demo = [str(installed / "python"), "-m", "sigla_pipelines.demo", "--records", "1000", "--keep"]
-    done = subprocess.run(demo, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    done = ran(installed, "demo", "--records", "1000", "--keep", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (config,) = tmp_path.rglob("land.yaml")
     again = ran(installed, "land", str(config), cwd=tmp_path)

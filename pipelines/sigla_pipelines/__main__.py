@@ -23,6 +23,7 @@ JOBS: Final[Mapping[str, tuple[str, str]]] = {
     "audit": ("sigla_pipelines.audit.job", "reports what a registry holds, what would break, what occurs in the data"),
     "scrub": ("sigla_pipelines.scrub.job", "compares bodies, catalog and journal, for registries of millions"),
     "load": ("sigla_pipelines.load.job", "makes a registry of the topic of another registry"),
+    "demo": ("sigla_pipelines.demo.__main__", "lands a million records of a shop, and compares each with its row"),
 }
 """By name: a module with `main(argv) -> int`, and what it does."""
 
@@ -30,8 +31,10 @@ INTERRUPTED: Final = 130
 """As a shell has it of who ended by Ctrl-C: 128 and the signal."""
 
 
-LIBRARIES: Final = "pip install 'sigla-registry[pipelines,spark]'"
-"""What brings those of the jobs, and Spark itself."""
+INSTALL: Final = "pip install 'sigla-registry[pipelines,spark]'"
+"""Brings the libraries of the jobs, and Spark itself."""
+INSTALL_DEMO: Final = "pip install 'sigla-registry[pipelines,spark,demo]'"
+"""Brings what writes the records of the demonstration, too."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             package = (missing.name or "").partition(".")[0]
             if package in {"sigla", "sigla_pipelines"}:
                 raise
-            print(f"The job {name} needs the package {package}, which is not installed: {LIBRARIES}.", file=sys.stderr)
+            install = INSTALL_DEMO if name == "demo" else INSTALL
+            print(f"The job {name} needs the package {package}, which is not installed: {install}.", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("Interrupted.", file=sys.stderr)

@@ -134,7 +134,7 @@ def _say(what: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m sigla_pipelines.demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sigla demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--records",

@@ -29,7 +29,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment
   sigla ids                    how many ids are left, and where numbering goes on
-  sigla land FILE              makes typed tables of topics; tables, maintain, replay, gc, audit and load go with it
+  sigla land FILE              makes typed tables of topics; the jobs beside it are listed below
 """
 
 EPILOG = """\

@@ -20,6 +20,7 @@ JOBS: Final[Mapping[str, str]] = {
     "gc": "remove files that failed attempts have left",
     "audit": "report what a registry holds, what would break, what occurs in the data",
     "load": "make a registry of the topic of another registry, by Spark",
+    "demo": "land a million records of a shop on this machine, and compare each with its row",
 }
 """By name, what a job does. They parse their own words."""
 
