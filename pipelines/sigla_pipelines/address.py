@@ -33,7 +33,7 @@ def parse_address(parser: argparse.ArgumentParser, asked: argparse.Namespace) ->
 
 
 def name_argument(text: str) -> str:
-    """A name, as an argument: a variable of a shell that is not set is none. Raises ArgumentTypeError."""
+    """A name, as an argument; a variable that the shell does not know arrives empty. Raises ArgumentTypeError."""
     try:
         return places.check_name(text)
     except InvalidSetting as problem:

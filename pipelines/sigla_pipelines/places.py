@@ -36,7 +36,7 @@ _CONFIG: Final = Config(
     response_checksum_validation="when_required",
 )
 
-# Somebody writes at this moment, and it may or may not be there when he is done; all other refusals of a put are
+# Another writer is at work, and the object may or may not exist when it has ended; all other refusals of a put are
 # settled by reading. Source: Amazon S3 User Guide, "How to prevent object overwrites".
 _UNDECIDED: Final = "ConditionalRequestConflict"
 _MISSING: Final = "NoSuchKey"
@@ -49,14 +49,14 @@ _UNFINISHED: Final = ".unfinished-"
 """Begins the name of a file on its way to another name; no listing shows it."""
 
 _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
-"""No file can be called so. Half of a pair of surrogates: how Python has bytes of an argument that are no text."""
+"""No file can be called so. Half of a pair of surrogates: how Python keeps bytes of an argument that are not text."""
 
 
 class Place(Protocol):
     """A value: it can be sent to a task. Names are relative, with `/` between folders. url: as it was asked for.
 
-    All verbs raise StoreError or OSError where the store does not answer; Unusable where it is not there, or not for
-    who asks.
+    All verbs raise StoreError or OSError where the store does not answer; Unusable where it does not exist, or the
+    caller may not use it.
     """
 
     @property
@@ -86,7 +86,7 @@ class Place(Protocol):
         ...
 
     def put_if_absent(self, name: str, content: bytes) -> bytes:
-        """What stands under the name now: the content, or what somebody put there before.
+        """What stands under the name now: the content, or what another writer put there before.
 
         Atomic and durable. After an exception it is not known what stands there; to ask again is safe, and so is it
         if the first request is carried out later.
@@ -98,11 +98,11 @@ class Place(Protocol):
         ...
 
     def sync(self, name: str) -> None:
-        """Makes a file durable that `filesystem` has written: what nobody may lose once a manifest names it."""
+        """Makes a file durable that `filesystem` has written: it must not be lost once a manifest names it."""
         ...
 
     def names(self, prefix: str = "", *, after: str = "") -> Iterator[str]:
-        """Of all files below whose name begins with the prefix and comes after another: in the order of UTF-8."""
+        """The names of all files below that begin with the prefix and come after another: in the order of UTF-8."""
         ...
 
     def delete(self, name: str) -> None:
@@ -138,7 +138,7 @@ def place(url: str | Path) -> Place:
 
 
 def check_name(text: str) -> str:
-    """The same: how somebody calls a file or a folder. Raises InvalidSetting."""
+    """The same for the name of a file or a folder. Raises InvalidSetting."""
     if not text.strip() or _UNWRITABLE.search(text):
         raise InvalidSetting(f"Invalid name {text!r}: it is blank, or contains characters that no file name can have.")
     if text.startswith("~"):
@@ -227,7 +227,7 @@ class Folder:
                 _sync(folder)
 
     def _written(self, target: Path, content: bytes) -> Path:
-        """The content, durable, under a name beside the target that nobody reads."""
+        """The content, durable, under a name beside the target that no reader looks at."""
         _folder(target.parent)
         path = target.parent / f"{_UNFINISHED}{uuid.uuid4().hex}"
         with path.open("xb") as file:

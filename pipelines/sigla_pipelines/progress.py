@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 @dataclass(slots=True, eq=False)
 class Progress:
-    """The step that a job is in, and how much of it is done. total: 0 where nobody knows."""
+    """The step that a job is in, and how much of it is done. total: 0 if it is unknown."""
 
     what: str = ""
     done: int = 0
@@ -35,12 +35,12 @@ class Progress:
 
 
 UNSEEN: Final = Progress()
-"""Of a job at which nobody looks."""
+"""The progress of a job that runs without a terminal."""
 
 
 @contextmanager
 def show_progress(spark: SparkSession, stream: TextIO | None = None) -> Iterator[Progress]:
-    """What is told while it is open is shown, if somebody looks; of work that Spark does, its tasks."""
+    """What is told while it is open is shown on a terminal; of work that Spark does, its tasks."""
     out, progress = sys.stderr if stream is None else stream, Progress()
     if not out.isatty():
         yield progress
@@ -76,7 +76,7 @@ def progress_line(progress: Progress, done: int, tasks: int) -> str:
 
 
 def running_tasks(spark: SparkSession) -> tuple[int, int]:
-    """Of all stages that run now: how many are done, and how many there are."""
+    """All stages that run now: how many tasks are done, and how many there are."""
     tracker: Any = spark.sparkContext.statusTracker()
     stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
     return sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)

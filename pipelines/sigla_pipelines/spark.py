@@ -44,8 +44,8 @@ def session(
 ) -> SparkSession:
     """The session of a job: a new one, or the one that this process has.
 
-    environ: of this process; Python workers inherit it. master: None where spark-submit says it, or, where nobody does,
-    two threads of this machine. settings: beside ours, and before them; options of Java are added to ours.
+    environ: of this process; Python workers inherit it. master: None if spark-submit says it; without spark-submit, two
+    threads of this machine. settings: beside ours, and before them; options of Java are added to ours.
     """
     builder = SparkSession.builder.appName(name)
     chosen = dict(EVERYWHERE)

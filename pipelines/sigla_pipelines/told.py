@@ -30,7 +30,7 @@ ALWAYS: Final[Kinds] = {
     Unusable: MISUSED,
 }
 
-# Of a folder or a file that somebody named; an OSError of another kind may be over at the next attempt.
+# Errors about a folder or a file that the user named; an OSError of another kind may be over at the next attempt.
 _UNUSABLE: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 _UNUSABLE_TOO: Final = (errno.ELOOP, errno.ENAMETOOLONG, errno.EROFS)
 """Those for which Python has no kind of its own."""
@@ -38,7 +38,7 @@ _REFUSED: Final = re.compile("AWS Error (?:ACCESS_DENIED|NO_SUCH_BUCKET)")
 """How pyarrow tells what `sigla.errors.Unusable` is for."""
 _SILENT: Final = (StoreError, OSError, BotoCoreError, ClientError)
 
-# Spark tells what a task raised as a text, with the trace. Of exceptions that led to each other the last one counts.
+# Spark tells what a task raised as a text, with the trace. Among exceptions that led to each other the last one counts.
 _NUMBERED: Final = rf": \[Errno (?:{'|'.join(map(str, _UNUSABLE_TOO))})\]"
 _OF_SILENCE: Final = (
     r"sigla\.errors\.(?:StoreError|OutcomeUnknown)",

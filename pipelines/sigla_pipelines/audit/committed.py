@@ -37,7 +37,7 @@ def _resolved(opened: Driver) -> Resolved:
 
 
 def committed_files(opened: Driver) -> Files:
-    """Every file that a table of the job holds now. Raises NoRecords where there is none, StoreError."""
+    """Every file that a table of the job holds now. Raises NoRecords if no table holds a file, StoreError."""
     tables = {*OURS}
     for query in opened.manifests.queries():
         if last := opened.manifests.last(query):

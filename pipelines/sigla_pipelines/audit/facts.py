@@ -102,7 +102,10 @@ class Understanding:
         return found
 
     def _missing(self, key: BodyKey) -> dict[str, Any]:
-        """`read` does not tell an object that is no body from none at all. Raises StoreError of a silence."""
+        """`read` does not distinguish an object that holds something else from a missing one.
+
+        Raises StoreError of a silence.
+        """
         try:
             self._bodies.get(key)
         except BodyDamaged as problem:
@@ -142,7 +145,7 @@ def _target(target: Any) -> dict[str, Any]:
 
 
 def _meaning_digest(body: Body, parsed: Parsed) -> str:
-    """Of the normalised text, and of what its references mean."""
+    """The digest of the normalised text, and of what its references mean."""
     schema = body.schema
     try:
         text = LANGUAGES[schema.type].normalise(parsed).canonical

@@ -16,9 +16,9 @@ from sigla_pipelines.audit.summary import Line, Summary
 _PAGE: Final = Template((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
 
 _CHARACTERS: Final = 300
-"""Of a cell; the tables have it whole."""
+"""The length of a cell; the tables have the whole text."""
 _NAMES: Final = 5
-"""Of a list in a cell."""
+"""The length of a list in a cell."""
 
 _MESSAGE: Final = re.compile(
     r"""\{errorType:['"](?P<rule>\w+)['"], description:['"](?P<text>.*?)['"](, additionalInfo:.*)?\}""", re.DOTALL
@@ -247,7 +247,10 @@ def _section(heading: str, lead: str, *pieces: str) -> str:
 def _table(
     caption: str, lines: Sequence[Line], *columns: Column, none: str = "", folded: bool = False, of: int = 0
 ) -> str:
-    """none: said where there are no lines. folded: closed until somebody opens it. of: how many there are in all."""
+    """none: what is said if the table has no lines. folded: closed until a reader opens it.
+
+    of: how many there are in all.
+    """
     if not lines:
         return f"<p>{escape(none)}</p>" if none else ""
     rows = [[column(line) for _, column in columns] for line in lines]
@@ -296,7 +299,7 @@ def _subject(line: Line) -> str:
 
 
 def _time(ms: int | None) -> str:
-    """The number itself where there is no such date."""
+    """The number itself if it is not a date."""
     try:
         return "" if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):

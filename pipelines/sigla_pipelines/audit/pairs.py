@@ -39,7 +39,7 @@ DIRECTIONS: Final = {"BACKWARD": Direction.NEW_READS_OLD, "FORWARD": Direction.O
 """By the level that asks for this direction alone."""
 
 _MOST_MESSAGES: Final = 20
-"""Of one pair; the first ones tell what is wrong."""
+"""How many findings of one pair are kept; the first ones say what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ _GARBAGE = "status IS NULL AND rows = quarantined"
 """Only the quarantine has it: bytes that look like an id, and a producer that has no serializer writes them daily."""
 _UNREADABLE = f"status <> '{Status.UNDERSTOOD.name}'"
 _DATED = "last_seen BETWEEN -62135596800000 AND 253402300799999"
-"""From the year 1 to 9999: beyond, a month is no name, and Spark's numbers end some time."""
+"""From the year 1 to 9999: later months have no name, and Spark's numbers end some time."""
 _ORPHAN = "status IS NOT NULL AND versions = 0 AND NOT coalesce(gone, false)"
 
 Line = Mapping[str, Any]
@@ -57,7 +57,7 @@ class Summary:
 
     @property
     def amiss(self) -> bool:
-        """Something that somebody has to look at: what cannot be read, and what the asked level would refuse."""
+        """A finding that needs attention: what cannot be read, and what the asked level would refuse."""
         wrong = self.counted["unreadable"] + self.counted["references"] + self.counted["unknown"]
         return bool(wrong or (self.level and self.counted["broken_subjects"]))
 

@@ -81,7 +81,7 @@ def _is_told(place: Place, name: str) -> bool:
     with place.filesystem.open_input_file(place.path(name)) as opened:
         try:
             return _kind(pq.ParquetFile(opened)) is not None
-        except pa.ArrowInvalid:  # it is no Parquet
+        except pa.ArrowInvalid:  # the file is not Parquet
             return False
 
 

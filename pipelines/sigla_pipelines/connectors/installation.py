@@ -25,7 +25,7 @@ HOME = _CLONE / "build" / "spark" if (_CLONE / "Makefile").exists() else Path.ho
 SPARKS_OWN = "org.scala-lang,org.apache.hadoop,org.slf4j"
 
 ICEBERG_FOR: Final = ("4.0", "4.1")
-"""Of each of these minor versions of Spark, Iceberg has a runtime in Maven Central."""
+"""For each of these minor versions of Spark, Iceberg has a runtime in Maven Central."""
 
 
 def kafka_jars(version: str | None = None) -> list[Path]:

@@ -32,7 +32,7 @@ def java() -> str:
 
 
 def class_path(folder: Path) -> str:
-    """Of all that was fetched into a folder, as `java -cp` takes it."""
+    """The path of all that was fetched into a folder, as `java -cp` takes it."""
     return f"{folder / 'lib'}/*"
 
 

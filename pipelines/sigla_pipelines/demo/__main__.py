@@ -114,7 +114,7 @@ def judged(total: Sum, records: int, bad: Counter[str]) -> int:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until somebody can answer it. What Spark starts meanwhile never hears of it."""
+    """Ctrl-C waits until the job can answer it. What Spark starts meanwhile never hears of it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

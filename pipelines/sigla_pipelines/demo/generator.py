@@ -26,11 +26,11 @@ from sigla_pipelines.demo.topics import BADS, FIRST_MESSAGE, TOPICS, Bad, Schema
 from sigla_pipelines.land.raw import RAW
 
 SLICES: Final = 8
-"""Of the day; new schemas come at the beginning of one."""
+"""How many slices a day has; new schemas come at the beginning of one."""
 PARTITIONS: Final = 2
 VARIANTS: Final = 2_000
 ROLLOUT: Final = 0.1
-"""Of the day: how long it takes until all producers write a new schema."""
+"""The share of a day that passes until all producers write a new schema."""
 TOMBSTONES: Final = 0.005
 BAD: Final = 0.01
 LEAST: Final = 1_000
@@ -92,7 +92,7 @@ def earned_reasons(made: Iterable[Job]) -> Counter[str]:
 
 
 def _bad(records: int) -> dict[int, int]:
-    """Of each kind about as many, and one at least."""
+    """How many records of each kind: about equally many, and at least one."""
     return {kind: max(1, round(records * BAD / len(BADS))) for kind in range(len(BADS))}
 
 

@@ -16,7 +16,7 @@ from sigla_pipelines.land.sinks.sink import Sink
 BINS: Final = 96
 """A quarter of an hour each."""
 COLOURS: Final = ("Blues", "Oranges", "Greens", "Purples", "Greys", "Reds")
-"""Of each topic; later schemas are darker."""
+"""The colours of each topic; later schemas are darker."""
 COUNTED: Final = "{x:,.0f}"
 """How an axis tells numbers of records."""
 

@@ -340,7 +340,7 @@ ENCODERS: Final[Mapping[str, Callable[[str, Value], bytes]]] = {
 NOBODYS_ID: Final = 2_000_000_000
 NOBODYS_GUID: Final = bytes(range(16))
 FIRST_MESSAGE: Final = b"\0"
-"""Of a Protobuf file, as its path is written for short."""
+"""How the path of a Protobuf file is shortened."""
 MAX_BYTES: Final = 16 * 1024
 _DEEP: Final = b"[" * 70 + b"]" * 70
 

@@ -1,9 +1,9 @@
 """One batch, exactly once: an attempt, a decision, commits. What a driver calls for each batch (`land_once`).
 
     its manifest is there        → nothing is read again; its files are committed
-    it is not                    → attempt: tasks write files that nobody knows of
+    it is not there              → attempt: tasks write files that no manifest names
                                    judge:   is every record of the batch in one of them, and few enough quarantined?
-                                   put:     the manifest, if nobody was faster; else theirs stands and ours is forgotten
+                                   put:     the manifest; if another driver was faster, its manifest stands
                                    commit:  each table by itself, as often as it takes
 
 Killed before the manifest is put, a batch has left files that `gc` finds; killed after, it is landed by whoever comes
@@ -84,7 +84,7 @@ def land_once(
 
 
 def next_number(query: str, manifests: Manifests, sink: Sink) -> int:
-    """The number of a query's next batch, where nobody else counts them; the last one is committed before."""
+    """The number of a query's next batch, where Spark does not count them; the batch before it is committed first."""
     last = manifests.last(query)
     if last is None:
         return 0
@@ -93,10 +93,10 @@ def next_number(query: str, manifests: Manifests, sink: Sink) -> int:
 
 
 def settle_queries(manifests: Manifests, sink: Sink) -> None:
-    """Commits what each query of the work directory has decided last, also one that nobody goes on with.
+    """Commits the last decision of each query of the work directory, also of one that no job continues.
 
     Whoever decided it may have died, and another checkpoint or another source be another query: what the manifest tells
-    of counts as landed, and would be in no table. Once for each: a table that somebody takes away later stays away.
+    of counts as landed, and would be in no table. Once for each: a table that is removed later stays away.
     """
     for last in manifests.unsettled():
         sink.commit(last)

@@ -120,7 +120,7 @@ class Answer:
 
 
 class Policy(Enum):
-    """What to do about something that is no damage by itself."""
+    """What to do about something that does no damage by itself."""
 
     FAIL = "fail"
     ALLOW = "allow"

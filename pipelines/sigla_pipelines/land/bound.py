@@ -13,14 +13,17 @@ from typing import Any, Final
 from sigla_pipelines.land.bindings import Binding
 
 ANY: Final = "*"
-"""Of a pattern: any part of a name, also none. At the beginning it stands for no `_`, as in `__consumer_offsets`."""
+"""A `*` of a pattern stands for any part of a name, also an empty one.
+
+At the beginning it stands for no `_`, as in `__consumer_offsets`.
+"""
 
 _PLACE: Final = re.compile(r"\{(\d+)\}")
-"""Of a table's name: what the first `*` stands for, or the second."""
+"""In a table's name: what the first `*` stands for, or the second."""
 
 
 _OF_ONE: Final = ("topic", "part", "records", "message")
-"""Settings of a binding that are no other's."""
+"""Settings that belong to one binding alone."""
 _OF_KEYS: Final = ("strategy", "reader", "skip")
 
 
@@ -79,11 +82,11 @@ class Rule:
         return expression(self.binding.topic, self.skip)
 
     def of(self, topic: str) -> Binding | None:
-        """The binding of a topic; None if the pattern is none of its."""
+        """The binding of a topic; None if the pattern does not match it."""
         found = re.fullmatch(self.expression, topic)
         if found is None:
             return None
-        # The stars first: what a topic is called is no place for others.
+        # The stars are replaced first: a topic's own name may look like a place.
         table = _PLACE.sub(lambda place: found[int(place[1])], self.binding.table).replace("{topic}", topic)
         return replace(self.binding, topic=topic, table=table)
 
@@ -111,7 +114,7 @@ class Bound:
 
     @property
     def pattern(self) -> str:
-        """Of all topics whose values are bound, for Java."""
+        """The pattern of all topics whose values are bound, for Java."""
         names = {each.topic for each in self.named if each.part == "value"}
         rules = [rule.expression for rule in self.rules if rule.binding.part == "value"]
         return "|".join([*(expression(name) for name in sorted(names)), *rules])

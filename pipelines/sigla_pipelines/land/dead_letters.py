@@ -61,7 +61,7 @@ STAGES: Final = {"key": "KEY_CONVERTER", "value": "VALUE_CONVERTER"}
 """In Kafka Connect's words, by the part that cannot be read. Source: Kafka, `connect.runtime.errors.Stage`."""
 
 ROWS: Final = 1000
-"""Of a batch of Arrow: a record may be large."""
+"""How many records a batch of Arrow has: a record may be large."""
 
 _CAUSE: Final = re.compile(r"org\.apache\.kafka\.\S*\.(\w+(?:Exception|Error): .+)")
 
@@ -89,7 +89,7 @@ def _sent(work: Place, query: str, begun: Mapping[str, int]) -> int:
 
 
 class DeadLetters:
-    """Of one work directory. All verbs but the last raise what the work directory raises."""
+    """The dead letters of one work directory. All verbs but the last raise what the work directory raises."""
 
     def __init__(self, spark: SparkSession, landing: Landing, work: Place, lake: Place, manifests: Manifests) -> None:
         self._spark = spark

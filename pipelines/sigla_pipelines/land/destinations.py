@@ -15,14 +15,14 @@ class Destinations:
         self._told: set[tuple[str, str]] = set()
 
     def begin(self, bindings: Iterable[Binding], named: TableNames) -> None:
-        """Of the bindings of which the settings alone say the table."""
+        """Begins with the bindings whose table follows from the settings alone."""
         tables = {each: each.table_of() for each in bindings if _has_one(each)}
         names = named(tables.values())
         for binding, table in tables.items():
             self._say(binding.topic, names.get(table, table))
 
     def add(self, plan: Plan) -> None:
-        """Of all that a batch may write to."""
+        """Adds all that a batch may write to."""
         for binding in plan.bindings:
             if binding.part == "value":
                 for head in plan.answer.heads[binding].values():

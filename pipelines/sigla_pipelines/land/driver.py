@@ -42,7 +42,7 @@ from sigla_pipelines.land.upsert import State
 from sigla_pipelines.places import Place, place
 
 Tasks = Callable[[Task], Sequence[Landed]]
-"""Runs a batch: what each task did. Of several attempts at a share, one. To be called again by another plan."""
+"""Runs a batch: what each task did. If a share had several attempts, one counts. To be called again by another plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,8 @@ class Driver:
         landing = self.landing
         bindings, context = landing.bound.bindings(batch.topics), landing.registry.context
         stale_ms = int(landing.max_stale.total_seconds() * 1000)
-        # Opened anew for each: Spark calls from whatever thread, and what nobody has yet is not remembered.
+        # Opened anew for each call: Spark calls from any thread, and an id that is unknown now is not remembered as
+        # unknown.
         with lookup(self._registry) as (bodies, catalog):
             checks = landing.checks.checks
             schemas = Schemas(bodies, context)

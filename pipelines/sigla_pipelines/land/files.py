@@ -19,7 +19,7 @@ from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.places import Folder, Place
 
 ROWS: Final = 10_000
-"""Of a batch of Arrow."""
+"""How many records a batch of Arrow has."""
 SHARE: Final = (1 << 20, 128 << 20)
 """Bytes that a task reads, compressed: at least, where there are so many, and at most; a row group is not divided."""
 FOOTERS_AT_ONCE: Final = 16
@@ -37,7 +37,7 @@ _TAKEN: Final[Mapping[str, tuple[Callable[[pa.DataType], bool], ...]]] = {
     "value": (*_BYTES, pa.types.is_null),
     "headers": (pa.types.is_list, pa.types.is_large_list, pa.types.is_null),
 }
-"""By column, the types that programs write for it: an integer is no timestamp, nobody could say of what unit."""
+"""The types, by column, that programs write for it: an integer is refused for a timestamp, as its unit is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ Share = tuple[Piece, ...]
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A file that nobody has landed. sizes: in bytes, of its row groups."""
+    """A file that has not been landed. sizes: in bytes, of its row groups."""
 
     entry: Entry
     sizes: tuple[int, ...]
@@ -62,7 +62,7 @@ class New:
 def new(source: Place, known: Mapping[str, Entry]) -> list[New]:
     """What is not known, in the order of paths. known: what was landed, by place.
 
-    Raises Stopped where there is no such folder, or a file changed that was landed before, or is none of raw records.
+    Raises Stopped if the folder does not exist, or if a file changed after it was landed, or does not hold raw records.
     """
     fresh = []
     for found in _listed_files(source):
@@ -134,7 +134,7 @@ def read(source: Place, share: Share) -> Iterator[pa.RecordBatch]:
 
 
 def _listed_files(source: Place) -> Iterator[Entry]:
-    """Every file, in the order of paths; nobody has counted its records yet."""
+    """Every file, in the order of paths; its records are not counted yet."""
     root = source.path("")
     # S3's ETag is in no listing of pyarrow's; when it was written tells a new content as well.
     found = source.filesystem.get_file_info(root)
@@ -186,6 +186,6 @@ def _as_raw(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_timestamp(kind) and column.type.unit == "ns":
-        # Kafka's clock has milliseconds: what a program writes behind microseconds is none of it.
+        # Kafka's clock has milliseconds: the digits behind them are dropped.
         column = pc.floor_temporal(column, unit="microsecond")
     return column.cast(kind)

@@ -12,7 +12,7 @@ _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 _TEXTS: Final = {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"}
 """`on` is a topic, and `2024-05-01` a table: no setting is a switch, or a day."""
 
-# What PyYAML's constructors raise of a scalar that looks like a number, or is anything by its tag, and is none.
+# What PyYAML's constructors raise for a scalar that looks like a number, or has a tag, and is invalid.
 _NONE_OF_ITS_KIND: Final = (ArithmeticError, AttributeError, LookupError, ValueError)
 
 _SHOWN: Final = 60
@@ -67,7 +67,7 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in found if tag not in _TEXTS]
     for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-# It would become a text that nobody has looked at.
+# Else it would become a text that no user has seen.
 yaml.add_constructor("tag:yaml.org,2002:binary", _Loader.construct_undefined, Loader=_Loader)
 
 

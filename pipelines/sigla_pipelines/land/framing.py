@@ -142,7 +142,7 @@ def _read_varint(read: Frame | Tombstone | Unframed) -> int:
 
 
 def _marks(headers: pa.Array, name: str) -> pa.Array:
-    """What the last header of this name says in each row; null where there is none, or only such as say nothing."""
+    """What the last header of this name says in each row; null without such a header, or if all are empty."""
     items = headers.flatten()
     if not len(items):
         return pa.nulls(len(headers), pa.binary())

@@ -21,7 +21,7 @@ KEPT: Final = timedelta(days=7)
 
 
 def orphans(lake: Place, manifests: Manifests, now: datetime, kept: timedelta = KEPT) -> Iterator[tuple[str, int]]:
-    """(name below the lake, bytes) of what nobody will ever name."""
+    """(name below the lake, bytes) of files that no manifest will ever name."""
     # Listed first: what is decided meanwhile is in the manifests that are read after it.
     found = [(name, STAGED.fullmatch(name)) for name in lake.names()]
     queries = manifests.queries()

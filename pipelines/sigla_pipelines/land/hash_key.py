@@ -23,7 +23,7 @@ _CONFIG: Final = Config(connect_timeout=5, read_timeout=10, retries={"mode": "st
 
 
 class NoHashKey(Exception):
-    """There is no key where the settings say, or none that is one; the sentence never shows it."""
+    """The settings lead to a missing key, or to an invalid one; the sentence never shows it."""
 
 
 def hash_key(reference: str, environ: Mapping[str, str]) -> bytes:

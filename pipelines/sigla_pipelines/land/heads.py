@@ -124,7 +124,7 @@ def _record_names(catalog: Catalog, context: str, binding: Binding) -> Iterable[
 
 
 def _chosen(subject: Subject, binding: Binding, record: str, rows: tuple[Row, ...]) -> Head | None:
-    """None if there is no version to read as. An id needs none: it is what the settings say."""
+    """None if the subject has no version to read as. An id needs none: it is what the settings say."""
     ids = {int(row.id): int(row.version) for row in rows}
     active = [row for row in rows if not row.deleted]
     deleted = frozenset(ids) - {int(row.id) for row in active}

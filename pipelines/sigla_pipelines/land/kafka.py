@@ -33,7 +33,7 @@ _BEGINNING: Final = "sources/0/0"
 
 _LOST: Final = "data may have been lost"
 _CONCURRENT: Final = ("CONCURRENT_STREAM_LOG_UPDATE", "streaming queries are concurrently using")
-"""Of an entry of the log that was there already, and of the query's own id."""
+"""Names of an entry that the log had already, and of the query's own id."""
 
 Offsets = Mapping[str, Mapping[str, int]]
 """By topic and partition, as Spark writes them."""
@@ -44,7 +44,7 @@ def records(
 ) -> DataFrame:
     """A stream with the columns of `RAW`; of topics by pattern also those that come while it runs.
 
-    start: `earliest`, `latest` or offsets as JSON, where there is no checkpoint yet. most: records of a batch.
+    start: `earliest`, `latest` or offsets as JSON, if the query has no checkpoint yet. most: records of a batch.
     """
     said = reader_options(options, bound, start=start, most=most)
     return spark.readStream.format("kafka").options(**said).load().select(*RAW.names)
@@ -148,12 +148,12 @@ class Cluster:
         }
 
     def names(self) -> set[str]:
-        """All topics that who asks may see, but for those of Kafka's own. Raises SourceFailed."""
+        """All topics that the client may see, but for those of Kafka's own. Raises SourceFailed."""
         with self._admin() as (_, admin):
             return {str(name) for name in admin.listTopics().names().get()}
 
     def offsets(self, partitions: Mapping[str, Iterable[int]], at: int) -> Offsets:
-        """Of these partitions the offsets of the first records from a time on, -1 where there is none.
+        """For these partitions the offsets of the first records from a time on, or -1 without such records.
 
         at: milliseconds since the epoch; or as in `starts.NUMBERS` the first that Kafka still has, or the next.
         Raises SourceFailed.
@@ -209,7 +209,7 @@ class Cluster:
 
 
 def check_bound(checkpoint: Checkpoint, bound: Container[str]) -> None:
-    """Raises InvalidLanding of a topic that was read and is no more: Spark would take what it has for lost."""
+    """Raises InvalidLanding if a topic that was read does not exist any more: Spark would take its records for lost."""
     if others := sorted(topic for topic in checkpoint.topics() if topic not in bound):
         raise InvalidLanding(
             f"The checkpoint {checkpoint.place.url} continues with {', '.join(others)}, which `bind` no longer has: "

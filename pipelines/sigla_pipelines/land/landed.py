@@ -44,11 +44,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Of one schema in one table, and one reason for what is in the quarantine. Times in milliseconds since the epoch.
+    """The counts of one schema in one table, and of one reason in the quarantine.
 
-    schema_id: None where a record names none. version: 0 where the subject has no such id. unchecked: rows whose schema
-    nobody could say to be the subject's, because the catalog was silent. additional: properties of JSON that its reader
-    does not name, kept in `_additional`. left_out: those that have no column, or one that a rule hides.
+    Times in milliseconds since the epoch. schema_id: None where a record names none. version: 0 where the subject has
+    no such id. unchecked: rows whose schema could not be checked against the subject, because the catalog was silent.
+    additional: properties of JSON that its reader does not name, kept in `_additional`. left_out: those that have no
+    column, or one that a rule hides.
     """
 
     table: str
@@ -80,7 +81,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """What one task did. Only what `collect` returns counts: files of attempts that were lost belong to nobody.
+    """What one task did. Only what `collect` returns counts: files of lost attempts belong to no batch.
 
     met: of topics whose subjects go by the topic. Records of a message that the plan does not know of are in no file.
     """

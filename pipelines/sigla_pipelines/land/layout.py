@@ -11,13 +11,13 @@ from sigla_pipelines.land.partitions import DAILY, Fields
 from sigla_pipelines.land.sinks.sink import table_schema
 
 Present = Callable[[str], Fields | None]
-"""A table → by what it is partitioned now; None if there is no such table."""
+"""A table → by what it is partitioned now; None if it does not exist."""
 
 
 def table_layouts(
     bound: Mapping[Binding, Sequence[str]], targets: Mapping[str, pa.Schema], present: Present
 ) -> Mapping[str, Layout]:
-    """Of all targets. A table of which no binding speaks stays as it is.
+    """The layouts of all targets. A table of which no binding speaks stays as it is.
 
     bound: the tables of a binding's records. Where it has several, those that lack a column are laid out as if it said
     nothing. Raises Misbound where all lack it, where a column has the wrong type, and where two bindings differ.
@@ -87,7 +87,7 @@ def _agree(table: str, word: str, first: object, second: object) -> None:
 
 
 def _type(columns: pa.Schema, name: str) -> pa.DataType | None:
-    """Of a column, or of a member of a struct; None if there is none."""
+    """The type of a column, or of a member of a struct; None if it does not exist."""
     kind: pa.DataType = pa.struct(list(table_schema(columns)))
     steps = partitions.path(tuple(kind), name)
     for at in steps or ():

@@ -6,7 +6,7 @@
     orphans      files that no snapshot has, and that are old, go: what attempts of engines have left
 
 Every step is a commit that fails where another was faster, and is tried again. What a batch is remembered by is a
-property of the table, which no step changes. Files that tasks have staged are none of these orphans: a manifest may
+property of the table, which no step changes. Files that tasks have staged do not count as orphans here: a manifest may
 name them, and `gc` looks after them.
 """
 
@@ -36,7 +36,7 @@ _OVERTAKEN: Final = (
     "org.apache.iceberg.exceptions.CommitStateUnknownException",
     "org.apache.iceberg.exceptions.ValidationException",
 )
-"""How Spark tells that another was faster, or that nobody knows what became of a commit."""
+"""How Spark reports that another writer was faster, or that the outcome of a commit is unknown."""
 _STATE: Final = "sigla.state"
 """The property of tables that Spark merges into: what is tried again there decides for itself."""
 
@@ -68,7 +68,7 @@ class Done:
 
 
 class Upkeep:
-    """Of the tables in a sink's lake. Raises StoreError, and what Spark does."""
+    """The upkeep of the tables in a sink's lake. Raises StoreError, and what Spark does."""
 
     def __init__(self, spark: SparkSession, sink: Iceberg, rules: MaintainPart, now: datetime) -> None:
         self._spark = with_catalog(spark, sink.catalog, sink.lake)
@@ -77,12 +77,12 @@ class Upkeep:
         self._now = now
 
     def tables(self) -> list[str]:
-        """Those of the namespace that lie in the lake: others belong to somebody else."""
+        """Those of the namespace that lie in the lake: others belong to other jobs."""
         lake = metadata_address(self._sink.lake, "").rstrip("/")
         return sorted(name for name, table in self._sink.tables() if table.location().startswith(f"{lake}/"))
 
     def keep(self, table: str, progress: Progress = UNSEEN) -> Done | None:
-        """None if there is no such table, or nothing in it."""
+        """None if the table does not exist, or is empty."""
         before = self._sink.load(table)
         if before is None or before.current_snapshot() is None:
             return None

@@ -172,7 +172,10 @@ class Manifests:
         return self._last.get(query)
 
     def all(self) -> Iterator[Manifest]:
-        """Of all queries: of each in the order of its batches. Those that are put meanwhile may be among them."""
+        """The manifests of all queries: those of each query in the order of its batches.
+
+        Those that are put meanwhile may be among them.
+        """
         yield from self.since({})
 
     def since(self, listed: dict[str, int]) -> Iterator[Manifest]:
@@ -195,7 +198,7 @@ class Manifests:
     def query(self, called: str) -> str:
         """The id of a query that has no checkpoint to bear one; drawn once for this work directory.
 
-        Not made of what it is called: tables may remember a work directory that is no more, and what it had landed.
+        Not made of what it is called: tables may remember a deleted work directory, and what it had landed.
         """
         drawn = {"name": called, "id": str(uuid.uuid4())}
         return self._name(hashlib.sha256(called.encode()).hexdigest()[:16], drawn, None)
@@ -205,7 +208,7 @@ class Manifests:
         return sorted(self._called())
 
     def unsettled(self) -> Iterator[Manifest]:
-        """The newest of each query of which nobody has said that its tables have it."""
+        """The newest manifest of each query, if nothing says that its tables have it."""
         for query in self.queries():
             last = self.last(query)
             text = self._work.read(f"{SETTLED}{query}.json")
@@ -223,7 +226,8 @@ class Manifests:
         return {str(form["id"]): str(form.get("name", "")) for form in forms}
 
     def _source(self, query: str) -> str:
-        """Of files whose entries do not say it, as they did not always: their query is called by its URI."""
+        """The source of files whose entries do not name one, as older ones did not: their query is called by its URI.
+        """
         if query not in self._sources:
             self._sources = self._called()
         called = self._sources.get(query, "")

@@ -37,7 +37,10 @@ def timed(kind: pa.DataType) -> pa.DataType | None:
 
 
 def moments(values: Any, unit: Unit) -> pa.Array:
-    """values: whole numbers. Those that are no moments are null: `unfit` tells them before. What is finer is cut."""
+    """values: whole numbers. Numbers outside the range of moments become null: `unfit` tells them before.
+
+    What is finer is cut.
+    """
     micros, fits = _micros(values, unit)
     return pa.array(micros, MOMENTS, mask=~(fits & _there(values)))
 

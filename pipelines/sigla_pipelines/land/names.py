@@ -15,7 +15,7 @@ from sigla_pipelines.land.sinks.sink import Sink, digested_name, plain_name
 from sigla_pipelines.places import Place
 
 FOLDER: Final = "names/"
-"""Of a work directory: numbered files, of which the last has all names that are not the ones that were asked for."""
+"""In a work directory: numbered files. The last one has all names that differ from the requested ones."""
 
 Named = Mapping[str, str]
 """What a table was asked to be called → what it is called."""
@@ -85,7 +85,7 @@ class Names:
                 self._number = int(name.removeprefix(FOLDER).removesuffix(".json"))
 
     def _remember(self, new: Named) -> bool:
-        """False if somebody else was faster: then it is to be decided anew."""
+        """False if another driver was faster: then it is to be decided anew."""
         mine = orjson.dumps({**self._known, **new}, option=orjson.OPT_INDENT_2)
         return self._work.put_if_absent(_file(self._number + 1), mine) == mine
 

@@ -27,7 +27,7 @@ class Offsets:
             self._new[place].append(offsets)
 
     def has(self, batch: pa.RecordBatch) -> pa.BooleanArray:
-        """Of each row whether it was added. What was added since the last question is sorted first."""
+        """Says for each row whether it was added. What was added since the last question is sorted first."""
         found = np.zeros(len(batch), np.bool_)
         for place, offsets, rows in self._groups(batch):
             known = self._sorted(place)

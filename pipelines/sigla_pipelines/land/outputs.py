@@ -84,7 +84,7 @@ class _Open:
 
 
 class Outputs:
-    """Files become part of a table when a manifest names them; of an attempt that failed they are nobody's.
+    """Files become part of a table when a manifest names them; files of a failed attempt stay outside every table.
 
     lake: where tables lie. query, batch: whose files they are. layouts: of tables of which something is said.
     """
@@ -134,11 +134,11 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while self._open:  # after a failure: closed without a footer, so that nobody takes them for whole
+        while self._open:  # after a failure: closed without a footer, so that no reader takes them for whole
             self._open.popitem()[1].stream.close()
 
     def _file(self, table: str, layout: Layout, values: str, schema: pa.Schema) -> _Open:
-        """Where rows go now. Of a table's partition there are several where too many others came between."""
+        """Where rows go now. A table's partition has several files if too many others came between."""
         file = self._open.pop((table, values), None)
         if file is None:
             if len(self._open) >= self._limits.files:
@@ -148,7 +148,7 @@ class Outputs:
         return file
 
     def _flush(self, table: str, values: str) -> None:
-        """What waits is written. A file that is sorted ends there: in memory is no more of it to be sorted."""
+        """What waits is written. A sorted file ends there: the sort takes place in memory, of the rows that wait."""
         file = self._open[table, values]
         if file.layout.sort:
             self._finish((table, values))

@@ -54,7 +54,7 @@ class Field(NamedTuple):
 Fields = tuple[Field, ...]
 
 DAILY: Final[Fields] = (Field("day", "_sr_ts"),)
-"""Of a table of which nobody says anything."""
+"""The layout of a table that no setting mentions."""
 
 
 class InvalidPartition(ValueError):
@@ -159,7 +159,7 @@ def _is_other(kind: pa.DataType) -> bool:
 
 
 def misfit(field: Field, kind: pa.DataType) -> str | None:
-    """Why a column of this type is none for the field; None if it is one."""
+    """Why a column of this type does not suit the field; None if it does."""
     if field.transform not in _TAKEN:
         return f"landing does not write {field.transform}"
     takes, fits = _TAKEN[field.transform]
@@ -171,7 +171,7 @@ def misfit(field: Field, kind: pa.DataType) -> str | None:
 
 @lru_cache(maxsize=10_000)
 def path(columns: tuple[pa.Field, ...], column: str) -> tuple[int, ...] | None:
-    """Where a column is, from struct to struct; None if there is none."""
+    """Where a column is, from struct to struct; None if it does not exist."""
     for at, each in enumerate(columns):
         if each.name == column:
             return (at,)

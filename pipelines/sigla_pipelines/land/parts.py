@@ -32,9 +32,9 @@ _PATHS: Final = 1 << 20
 class Group:
     """Rows that one decoder has read.
 
-    record: the full name that it reads. columns: a StructArray, one for each of `rows`. unchecked: nobody could say
-    whether the schema is the subject's. unnamed: how many properties a row has that the reader does not name, by the
-    path of the column that has them; "" of none.
+    record: the full name that it reads. columns: a StructArray, one for each of `rows`. unchecked: it could not be
+    checked whether the schema is the subject's. unnamed: how many properties a row has that the reader does not name,
+    by the path of the column that has them; "" of none.
     """
 
     head: Head
@@ -177,7 +177,7 @@ def _head(subject: str, record: str, binding: Binding, answer: Answer) -> Head:
 
 
 def _unchecked(known: Known, head: Head, plan: Plan) -> bool:
-    """Whether nobody could say that the schema is the subject's. Raises Unreadable where it is not."""
+    """Whether it could not be checked that the schema is the subject's. Raises Unreadable where it is not."""
     id = _id(known, plan)
     if id not in head.ids:
         if plan.answer.stale and id != NONE:

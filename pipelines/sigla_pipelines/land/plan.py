@@ -48,7 +48,7 @@ class Tables(Protocol):
     """The tables as they are now. `Sink` is one."""
 
     def columns(self, table: str) -> pa.Schema | None:
-        """The columns of its values; None if there is no such table."""
+        """The columns of its values; None if the table does not exist."""
         ...
 
     def fitted(self, reader: pa.StructType, present: pa.Schema | None) -> pa.StructType:
@@ -56,7 +56,7 @@ class Tables(Protocol):
         ...
 
     def partition(self, table: str) -> Fields | None:
-        """By what the table is partitioned, as of when its columns were asked for; None if there is no such table."""
+        """By what the table is partitioned, as of when its columns were asked for; None if the table does not exist."""
         ...
 
 
@@ -87,7 +87,7 @@ class Plan:
     times: Times = PLAIN
 
     def table(self, binding: Binding, record: str) -> str | None:
-        """Of a record, by its full name; None of a message that the plan does not know of."""
+        """The table of a record, by its full name; None for a message that the plan does not know."""
         messages = self.messages.get(binding)
         if messages is not None and record not in messages:
             return None

@@ -52,7 +52,7 @@ Publish = Callable[[str], None]
 
 
 class Figures:
-    """Of all runs of a job that share a work directory. lag: records behind these ends, by topic."""
+    """The figures of all runs of a job that share a work directory. lag: records behind these ends, by topic."""
 
     def __init__(self, work: Place, name: str, lag: Callable[[Ends], Mapping[str, int]]) -> None:
         self._work = work
@@ -143,7 +143,7 @@ def _escaped(text: str, *, quotes: bool = False) -> str:
 def to_file(path: Path) -> Publish:
     """Replaces the file by one rename: who reads it finds all of the old text or all of the new one.
 
-    Raises InvalidLanding where there is no folder for it.
+    Raises InvalidLanding if its folder does not exist.
     """
     if not path.parent.is_dir():
         raise InvalidLanding(f"Folder not found: {path.parent}, for the file of metrics: create it, or choose another.")

@@ -6,7 +6,7 @@ It happens between decoding and writing, so that no file of a typed table ever h
 matter: it keeps whole records, as they came.
 
     timestamp  the column is a timestamp of the number that it was, in a unit
-    drop    there is no such column; a struct of which nothing is left goes, too
+    drop    the column is left out; a struct of which nothing is left goes, too
     mask    the column is text: `***` where there is a value, whatever it is and however many items it has
     hash    every value in the column is text: its HMAC-SHA-256, in hexadecimal digits; members, items, keys and
             values of maps each by themselves, so that columns can still be joined and counted
@@ -92,7 +92,7 @@ class Protection:
         return self._members(rows, noted, table, above) if self.rules else rows
 
     def strictest(self, kind: pa.DataType, table: str, path: str) -> Do | None:
-        """Of all that is done with a column, or with anything in it."""
+        """The strictest of all that is done with a column, or with anything in it."""
         inner = _members_of(kind, path)
         found = [self.of(column, table, name) for column, name in inner]
         found += [self.strictest(column.type, table, name) for column, name in inner]
@@ -131,7 +131,7 @@ class Protection:
                 yield from self.untimed(column.type, table, name)
 
     def unfit(self, rows: pa.StructArray, noted: pa.StructType, table: str, above: str = "") -> Iterator["Unfit"]:
-        """Where a number is none that a timestamp is made of: which rows, by their places, and why."""
+        """Numbers that a timestamp cannot be made of: which rows, by their places, and why."""
         yield from self._unfit_members(rows, noted, table, above, np.arange(len(rows)))
 
     def of_key(self, kinds: Iterable[pa.DataType], table: str) -> Do | None:
@@ -242,7 +242,7 @@ class Protection:
         texts = _hashable_values(values).to_pylist()
         return pa.array([None if each is None else self._digest(_encoded(each)).hex() for each in texts], pa.string())
 
-    # --- numbers that are no moments ---------------------------------------------------------------------------------
+    # --- numbers outside the range of moments ------------------------------------------------------------------------
 
     def _unfit_members(
         self, rows: Any, noted: pa.StructType, table: str, above: str, places: npt.NDArray[np.int64]
@@ -347,7 +347,7 @@ def _timed(values: Any, unit: Unit) -> pa.Array:
 
 
 def _flags(values: Any, unit: Unit, places: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.bool_], Any]:
-    """Which numbers are no moments, and in which rows they are."""
+    """Which numbers are outside the range of moments, and in which rows they are."""
     while pa.types.is_list(values.type):
         values, places = _items(values, values.values), _each(values, places)
     return moments.unfit(values, unit), places

@@ -33,7 +33,7 @@ class Readers:
         self._paths: dict[tuple[BodyKey, str], Path] = {}
 
     def decoder(self, head: Head, record: str) -> Decoder:
-        """Of the reader's message of this full name; other languages have one record.
+        """The decoder of the reader's message of this full name; other languages have one record.
 
         Raises Unreadable: MESSAGE_GONE where the reader has no such message, else where its own schema is.
         """
@@ -78,7 +78,7 @@ class Readers:
         return self.decoder(head, self.record(head, known, path)).add(Writer(known.source, path))
 
     def record_name(self, known: Known, path: Path) -> str:
-        """Of the record or message that was written. Raises Unreadable."""
+        """The name of the record or message that was written. Raises Unreadable."""
         key = known.key, path
         if key not in self._names:
             self._names[key] = record_language(known.source.type).record_name(known.source, path)

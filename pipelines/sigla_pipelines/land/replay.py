@@ -27,7 +27,7 @@ from sigla_pipelines.land.sinks.sink import Sink, in_table
 from sigla_pipelines.places import Place
 
 NAME: Final = "replay"
-"""Of the query, in its work directory."""
+"""The objects of a query, in its work directory."""
 
 Records = Callable[[], Iterable[pa.RecordBatch]]
 """Batches of RAW, from their beginning each time."""
@@ -120,7 +120,7 @@ class Waiting:
         return pc.is_in(batch["topic"], value_set=pa.array(bound, pa.string()))
 
     def _wanted(self, reasons: pa.Array) -> pa.BooleanArray:
-        """Of each record whether one of its parts has one of the reasons."""
+        """Says for each record whether one of its parts has one of the reasons."""
         wanted = [any(each["reason"] in self._reasons for each in several) for several in reasons.to_pylist()]
         return pa.array(wanted, pa.bool_())
 

@@ -11,7 +11,7 @@ from sigla_pipelines.land.manifest import Counts, Manifest
 from sigla_pipelines.land.upsert import Followed
 
 NAMESPACE: Final = "Sigla/Land"
-"""Of the metrics in CloudWatch."""
+"""The namespace of the metrics in CloudWatch."""
 
 LONGEST: Final = 200_000
 """Bytes of a line of JSON: logs cut longer ones (CloudWatch Logs did at 256 KiB), and half a line counts nothing."""
@@ -70,7 +70,7 @@ def as_json(done: Done) -> str:
 def as_emf(done: Done) -> str:
     """CloudWatch's embedded metric format: metrics of the job; reasons and tables beside them, to be searched.
 
-    Schemas are no dimensions: each value of one is a metric that is paid for.
+    Schemas do not become dimensions: each value of one is a metric that is paid for.
     """
     counts = done.manifest.counts
     figures: dict[str, tuple[float, str]] = {
@@ -171,7 +171,7 @@ def _additional(manifest: Manifest) -> dict[str, int]:
 
 
 def _additional_lines(properties: Mapping[str, int]) -> list[str]:
-    """Nothing of what there is none of."""
+    """No line for an empty count."""
     kept, dropped = properties["kept"], properties["dropped"]
     said = [f"properties that the schema does not name, kept: {kept}"] if kept else []
     return said + ([f"properties that the schema does not name, dropped: {dropped}"] if dropped else [])

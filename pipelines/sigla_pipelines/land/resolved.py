@@ -50,7 +50,8 @@ class Resolved:
                 yield rows.filter(pc.invert(pc.or_(self._has(rows, query), self._by_offset.has(rows))))
 
     def _has(self, rows: pa.RecordBatch, query: str) -> pa.BooleanArray:
-        """Of each row whether it is resolved, by the mark that it has now, or had while null headers were a mark."""
+        """Says for each row whether it is resolved, by the mark that it has now, or had while null headers were a mark.
+        """
         found = self._by_mark.has(rows)
         if not rows["headers"].null_count or not self.of_files(query):
             return found
@@ -77,7 +78,7 @@ def marked(records: pa.RecordBatch, *, of_files: bool) -> pa.RecordBatch:
 def _digests(records: pa.RecordBatch, without_headers: Sequence[Any] | None = ()) -> pa.Array:
     """Eight bytes for each record, by all that it says: files may be of two topics that had one name.
 
-    without_headers: what stands for null. It is no headers: pyiceberg up to 0.12 reads null as an empty list.
+    without_headers: what stands for null. It means "no headers": pyiceberg up to 0.12 reads null as an empty list.
     """
     numbers = (records["offset"], records["timestamp"].cast(pa.int64()))
     columns = [column.to_pylist() for column in (*numbers, records["key"], records["value"], records["headers"])]

@@ -25,7 +25,7 @@ class Known:
 class Schemas:
     """What ids mean never changes, so what was found is kept; what was not is asked again in the next batch.
 
-    A store that does not answer raises (StoreError): that is no reason to call an id unknown.
+    A store that does not answer raises StoreError: its silence does not make an id unknown.
     """
 
     def __init__(self, bodies: Bodies, context: str) -> None:
@@ -53,7 +53,7 @@ class Schemas:
         return _known(self._ids[id])
 
     def by_guid(self, guid: UUID) -> Known:
-        """Of the ids that the content has: one of the context that is landed, if there is one.
+        """One of the ids that the content has: one of the landed context, if there is one.
 
         Raises Unreadable: UNKNOWN_GUID, BAD_SCHEMA.
         """

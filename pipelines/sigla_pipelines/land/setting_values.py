@@ -11,7 +11,7 @@ from sigla_pipelines.land.dead_letter_settings import TOPIC
 
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LONGEST: Final = timedelta(days=36_500)
-"""Of a duration: a clock of the system ends soon after it."""
+"""The longest duration: a clock of the system ends soon after it."""
 _SIZES: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
@@ -60,7 +60,7 @@ def _as_list(said: Any) -> str | list[str]:
 
 
 def _is_number(number: int) -> bool:
-    """Of a version, or an id. YAML's `true` is an int of Python's."""
+    """Whether this is a version, or an id. YAML's `true` is an int of Python's."""
     return not isinstance(number, bool) and 0 < number < 2**31
 
 
@@ -82,6 +82,6 @@ Topics = Annotated[str, Field(pattern=TOPIC.replace("-]", "*-]"))]
 
 
 class Part(BaseModel):
-    """A name nobody knows is refused: a typo must not become a default."""
+    """An unknown name is refused: a typo must not become a default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -308,7 +308,7 @@ class Landing(Part):
 
     @property
     def states(self) -> tuple[upsert.State, ...]:
-        """Of the tables that have one."""
+        """The states of the tables that have one."""
         found = (self._state(each) for each in self.bind if each.part == "value")
         return tuple(dict.fromkeys(state for state in found if state))
 
@@ -325,7 +325,7 @@ class Landing(Part):
 
     @property
     def bindings(self) -> tuple[bindings.Binding, ...]:
-        """Of the topics that are bound by their names."""
+        """The bindings of topics, by their names."""
         return self.bound.bindings(())
 
     @property

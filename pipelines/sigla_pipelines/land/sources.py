@@ -28,7 +28,7 @@ class AskedToStop(Exception):
 
 
 class Stopping:
-    """Somebody may ask to stop; the batch that has begun is landed."""
+    """A signal may ask to stop; the batch that has begun is landed."""
 
     def __init__(self) -> None:
         self.asked = threading.Event()

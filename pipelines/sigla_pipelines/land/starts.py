@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 NUMBERS: Final = {"earliest": -2, "latest": -1}
-"""Of where to begin, as numbers among offsets, for Spark and for Kafka."""
+"""Where to begin, as numbers among offsets, for Spark and for Kafka."""
 
 HOW: Final = (
     "expected `earliest`, `latest`, `{time: 2026-11-01T00:00:00Z}`, or for each topic one of these or its offsets, "
@@ -38,7 +38,7 @@ class Start:
 
 
 def parse_start(said: Any) -> Start:
-    """Of settings. Raises ValueError."""
+    """Reads the start of the settings. Raises ValueError."""
     if isinstance(said, Start):
         return said
     if _is_everywhere(said):

@@ -172,7 +172,7 @@ class States:
 
 
 def _figures(made: Layout) -> tuple[Column, Column]:
-    """Of changes: how many there are, and how many say no key, or nothing to do."""
+    """Figures of changes: how many there are, and how many lack a key, or leave nothing to do."""
     left_out = F.coalesce(F.sum(F.expr(f"IF({made.left_out}, 1, 0)")), F.lit(0))
     return F.count(F.lit(1)).alias("changes"), left_out.alias("left_out")
 
@@ -188,7 +188,7 @@ def _recreated(manifests: Manifests) -> frozenset[str]:
 
 
 def _has_grown(history: Table, since: int) -> bool:
-    """Whether rows alone were added after a snapshot: it is not expired, and nobody has changed or deleted any."""
+    """Whether rows were only added after a snapshot: it has not expired, and no commit has changed or deleted any."""
     for snapshot in ancestors_of(history.current_snapshot(), history.metadata):
         if snapshot.snapshot_id == since:
             return True
@@ -203,5 +203,5 @@ def _encoded_settings(state: State, made: Layout) -> str:
 
 
 def _overtaken(failure: Exception) -> bool:
-    """Another driver has committed in between, or nobody knows what became of a commit."""
+    """Another driver has committed in between, or the outcome of a commit is unknown."""
     return isinstance(failure, StoreError) or "org.apache.iceberg.exceptions." in str(failure)

@@ -68,7 +68,7 @@ def beside_key_name(path: str) -> str:
 def evolve(present: pa.Schema | None, reader: pa.StructType, *, version: int, policy: Evolve = Evolve.ADD) -> pa.Schema:
     """The columns that a table needs for one more reader; those of several are found one after another.
 
-    present: None if there is no table yet. version: the reader's in its subject; it names columns.
+    present: None if the table does not exist yet. version: the reader's in its subject; it names columns.
     """
     if present is None:
         return pa.schema(_merged((), _members(reader), version, _RESERVED))
@@ -104,7 +104,8 @@ def _merged(columns: Fields, members: Fields, version: int, reserved: frozenset[
         if place is not None:
             wider = merged[place].with_type(_wider(merged[place].type, member.type, version))
             merged[place] = _commented(wider, member)
-    # Spark does not tell names apart by their case. Who can have his own name takes it before others look for one.
+    # Spark does not tell names apart by their case. A column that can have its own name takes it before others look for
+    # one.
     taken = {name.casefold() for name in reserved} | {column.name.casefold() for column in columns}
     left = [member for place, member in zip(places, members, strict=True) if place is None]
     unnamed = []
@@ -151,7 +152,7 @@ def _is_version_of(name: str, member: str) -> bool:
 
 
 def _wider(column: pa.DataType, member: pa.DataType, version: int) -> pa.DataType | None:
-    """The type that holds what both do; None if there is none that a table could be widened to."""
+    """The type that holds what both do; None if a table cannot be widened to one."""
     if pa.types.is_struct(column) and pa.types.is_struct(member):
         return pa.struct(_merged(_members(column), _members(member), version))
     if _is_list(column) and _is_list(member):
@@ -178,7 +179,7 @@ def _wider_scalar(column: pa.DataType, member: pa.DataType) -> pa.DataType | Non
 
 
 def _fits(column: pa.DataType, member: pa.DataType) -> bool:
-    """Whether the values of a member have a place in a column as it is. Of a struct some of them may not."""
+    """Whether the values of a member have a place in a column as it is. In a struct some of them may not."""
     if pa.types.is_struct(column) and pa.types.is_struct(member):
         return True
     if _is_list(column) and _is_list(member):

@@ -80,7 +80,7 @@ def in_arrow(task: Sent) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Rec
 
 
 OPENED: Final = ExitStack()
-"""The stores of this process. A worker of Spark's ends by a signal, and then nobody closes them."""
+"""The stores of this process. A signal ends a worker of Spark's, and then they are not closed."""
 atexit.register(OPENED.close)
 
 

@@ -1,4 +1,4 @@
-"""What keeps landing from going on and is no fault of its own, beside silent stores."""
+"""What keeps landing from going on without a fault of its own, beside silent stores."""
 
 from typing import Final
 

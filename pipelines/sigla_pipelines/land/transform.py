@@ -59,7 +59,7 @@ class SliceSize:
         return self.cells // (widest + 1) + 1
 
     def slices(self, records: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
-        """Of so many rows at most."""
+        """Slices of so many rows at most."""
         sizes = sum(
             pc.binary_length(records.column(name)).fill_null(0).to_numpy().astype(np.int64) for name in ("key", "value")
         )
@@ -242,7 +242,7 @@ class _Share:
     def _add_unnamed(
         self, found: Figures, table: str, noted: pa.StructType, group: Group, named: Mapping[str, str]
     ) -> None:
-        """named: what the table calls the columns of `group.unnamed`; "" where there is none."""
+        """named: what the table calls the columns of `group.unnamed`; "" if it has none."""
         protection = self.plan.protection
         landed = protection.type(noted, table)
         lost = (*protection.hidden(noted, table), *targets.dropped_members(landed, self.plan.targets[table]))
@@ -373,7 +373,7 @@ class _Counted:
 
     @classmethod
     def plain(cls, ids: Ids, subjects: list[str]) -> Self:
-        """Of rows of no version."""
+        """The columns of rows without a version."""
         nothing = np.zeros(len(ids), np.int64)
         return cls(ids, subjects, [0] * len(ids), np.zeros(len(ids), bool), nothing, nothing)
 

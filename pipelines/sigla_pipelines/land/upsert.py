@@ -105,7 +105,7 @@ class Layout:
     """The columns of a state and of its deletions, and how rows of the history become changes.
 
     key: the columns by which a row is known. select: an expression of SQL for each column of `state`, over the
-    history's; OP among them, null where nobody knows what a record does. whole_key: no part of a key may be null.
+    history's; OP among them, null if it is unknown what a record does. whole_key: no part of a key may be null.
     truncates: one record may delete all rows.
     """
 

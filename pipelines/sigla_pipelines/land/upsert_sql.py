@@ -13,8 +13,8 @@ from sigla_pipelines.land.upsert import DELETE, NOTHING, OP, OP_OF_CHANGE, TRUNC
 def newer(one: str, other: str, recreated: Collection[str] = ()) -> str:
     """A condition: the change under the alias `one` is newer than that under the alias `other`.
 
-    Of one partition the offset tells; of two, the time. recreated: topics that were deleted and made anew, whose
-    offsets began again: the time tells.
+    Within one partition the offset tells; between two, the time. recreated: topics that were deleted and made anew,
+    whose offsets began again: the time tells.
     """
     names = ", ".join(f"'{topic}'" for topic in sorted(recreated))
     same = f"{one}._sr_topic = {other}._sr_topic AND {one}._sr_partition = {other}._sr_partition"
@@ -41,7 +41,7 @@ def changes(made: Layout, history: str) -> str:
 
 
 def last_changes(made: Layout, changes: str, recreated: Collection[str] = ()) -> str:
-    """Of each key its newest change; and the newest that truncates, which has no key. changes: a view."""
+    """For each key its newest change; and the newest that truncates, which has no key. changes: a view."""
     key = ", ".join(map(quoted_name, made.key))
     names = ", ".join(map(quoted_name, made.state.names))
     offset = "_sr_offset DESC"

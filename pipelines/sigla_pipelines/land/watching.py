@@ -40,14 +40,14 @@ def watching(spark: SparkSession, driver: Driver, publish: Sequence[Publish]) ->
 
 
 def _lag(spark: SparkSession, landing: Landing) -> Callable[[Ends], Mapping[str, int]]:
-    """Nobody tells how many files are to come."""
+    """The number of files to come is unknown."""
     if not isinstance(landing.source, KafkaPart):
         return lambda _: {}
     return partial(kafka.lag, kafka.Cluster(spark, kafka.options(landing.source)))
 
 
 def _publish(figures: Figures, publish: Sequence[Publish]) -> None:
-    """Metrics are no reason to stop: what cannot be published is told."""
+    """Metrics do not stop the job: what cannot be published is told."""
     text = figures.text()
     for each in publish:
         try:

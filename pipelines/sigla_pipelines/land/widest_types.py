@@ -9,7 +9,7 @@ import pyarrow as pa
 
 _WIDEST: Final = {pa.int32(): pa.int64(), pa.float32(): pa.float64()}
 _DIGITS: Final = 38
-"""Of a decimal, at most."""
+"""The digits of a decimal, at most."""
 
 
 def widest(kind: pa.DataType) -> pa.DataType:

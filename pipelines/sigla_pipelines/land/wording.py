@@ -39,6 +39,6 @@ def first(problem: ValidationError, parts: Mapping[str, type[BaseModel]]) -> str
 
 
 def _beside(unknown: tuple[int | str, ...], parts: Mapping[str, type[BaseModel]]) -> Iterable[str]:
-    """The settings that there are where one is that nobody knows."""
+    """The settings that exist beside an unknown one."""
     part = next((step for step in reversed(unknown[:-1]) if isinstance(step, str)), "")
     return parts[part].model_fields

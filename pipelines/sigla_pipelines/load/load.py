@@ -14,7 +14,7 @@ from sigla_pipelines.load.transform import ID, SUBJECT, arranged
 from sigla_pipelines.load.work import Files, Worker
 
 MOST_WAVES: Final = 1_000
-"""Of bodies that wait for each other; a longer chain of references is written as if nobody knew its beginning."""
+"""How many bodies may wait for each other; a longer chain of references is written as if its beginning were unknown."""
 
 
 def load(raw: DataFrame, files: Files, worker: Worker) -> DataFrame:

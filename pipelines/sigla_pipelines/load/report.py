@@ -26,7 +26,10 @@ _WRITTEN: Final = pa.schema([pa.field("name", pa.string())])
 
 
 def claimed(where: str) -> Place:
-    """A place for one report. Raises NotEmpty, InvalidSetting, and OSError or StoreError where nobody can write."""
+    """A place for one report.
+
+    Raises NotEmpty, InvalidSetting, and OSError or StoreError if the folder cannot be written.
+    """
     found = place(where)
     if found.read(MARK) is None:
         tables.check_empty(found)

@@ -29,7 +29,7 @@ RECORDS: Final = pa.schema(
 """timestamp: milliseconds. Of Kafka and Parquet, key and value may be bytes."""
 
 SHOWN: Final = 60
-"""Characters of a line that is no record."""
+"""Characters of a line that does not hold a record."""
 
 # As Spark tells it: the file, and in the end what Java said of it.
 _DAMAGED: Final = re.compile(
@@ -107,7 +107,7 @@ def _raw_records(records: DataFrame, source: str) -> DataFrame:
 
 
 def _once(records: DataFrame, source: str) -> DataFrame:
-    """Two dumps of one topic may overlap; two topics in one folder are no dump of either."""
+    """Two dumps of one topic may overlap; two topics in one folder do not make a dump of either."""
     arranged = records.repartition("offset").sortWithinPartitions("offset")
     return arranged.mapInArrow(partial(_each_once, source), arranged.schema)
 

@@ -117,7 +117,7 @@ def place(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def place_all(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
-    """As `place`, of those that wait for each other, or for what nobody has."""
+    """Like `place`, for those that wait for each other, or for a missing body."""
     return open.together(rows, lambda row: _placed(open, thawed(row["put"]), row, targets(open.stores, row)))
 
 

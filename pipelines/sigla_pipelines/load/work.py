@@ -22,7 +22,7 @@ from sigla_pipelines.load.steps import Open, Step
 from sigla_pipelines.progress import UNSEEN, Progress
 
 GROUP_ROWS: Final = 2_000
-"""Of a file that is written here; read back in the same pieces."""
+"""The pieces in which a file is written; read back in the same pieces."""
 
 OURS: Final = "sigla-load"
 """In the folder that was named: what else is there stays."""

@@ -31,7 +31,7 @@ def _schema(columns: str) -> pa.Schema:
 
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {name: _schema(columns) for name, columns in RELATIONS.items()}
-"""Of each relation."""
+"""The columns of each relation."""
 
 _READ: Final = pa.schema(
     [

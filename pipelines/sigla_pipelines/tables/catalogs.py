@@ -31,7 +31,7 @@ KINDS: Final = {
 CLASSES: Final = {kind: name for name, kind in KINDS.items()}
 
 SECRETS: Final = ("credential", "password", "secret-access-key", "session-token", "token")
-"""How the names of settings end that nobody should see; the headers of requests beside them."""
+"""The ends of settings' names whose values must not be shown; the headers of requests beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class IcebergCatalog:
 
     @property
     def _endpoint(self) -> str:
-        """Of an S3 that is not AWS's; empty of theirs."""
+        """The endpoint of an S3 outside AWS; empty for AWS."""
         endpoint = self.lake.endpoint if isinstance(self.lake, Bucket) else ""
         return "" if ".amazonaws.com" in endpoint else endpoint
 

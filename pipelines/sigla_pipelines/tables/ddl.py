@@ -1,7 +1,7 @@
 """The statements with which an engine attaches or reads a table.
 
 Of Iceberg an engine is told of the catalog, and then reads what is committed at that moment. Where an engine cannot
-open the catalog, the statements name the table's current state. Of plain Parquet they name the folder. No secret is
+open the catalog, the statements name the table's current state. For plain Parquet they name the folder. No secret is
 ever printed: `<password>` and the like stand where one belongs.
 """
 

@@ -141,7 +141,7 @@ class _Known:
         return {folder_of(table): table for table in (*OURS, *sorted(called))}
 
     def topics(self, table: str, last: LastBatch | None) -> tuple[str, ...]:
-        """Of its last batch: to read all manifests would take as long as all batches together are many."""
+        """The topics of its last batch: to read all manifests would take as long as all batches together are many."""
         manifest = self.driver.manifests.get(last.query, last.number) if last else None
         metrics = manifest.metrics if manifest else ()
         return tuple(sorted({metric.topic for metric in metrics if metric.table == table}))

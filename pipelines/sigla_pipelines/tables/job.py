@@ -36,7 +36,7 @@ class UnknownTable(Exception):
 
 
 def main(argv: Sequence[str]) -> int:
-    """0: printed. 1: a store does not answer. 2: there is no such table, or no such way."""
+    """0: printed. 1: a store does not answer. 2: the table does not exist, or the way is unknown."""
     asked = _parser().parse_args(argv)
     own = {**OWN, UnknownTable: MISUSED, CannotAttach: MISUSED}
     return exit_status_of(

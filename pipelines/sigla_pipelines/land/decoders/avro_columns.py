@@ -260,7 +260,7 @@ class Repeated:
 
 
 def empty_columns(reader: Type, room: Room, tags: PathTags | None = None, times: Times = PLAIN) -> Struct:
-    """Empty columns for a reader's records. What is no record has one column, `value`. Raises Unreadable.
+    """Empty columns for a reader's records. A value that is not a record has one column, `value`. Raises Unreadable.
 
     tags: of the schema's metadata.
     """
@@ -372,7 +372,7 @@ LOGICAL: Final[Mapping[str, pa.DataType]] = {
 
 
 def _decimals(values: list[Any], type_: pa.DataType) -> pa.Array:
-    """Of unscaled numbers: put down as Arrow has them, because it takes Python's for scaled ones."""
+    """A column of unscaled numbers: put down as Arrow has them, because it takes Python's for scaled ones."""
     numbers = b"".join((value or 0).to_bytes(16, "little", signed=True) for value in values)
     present = pa.array([value is not None for value in values], pa.bool_()).buffers()[1]
     return pa.Array.from_buffers(type_, len(values), [present, pa.py_buffer(numbers)])

@@ -69,7 +69,7 @@ class _Making:
         return self.made[place]
 
     def past(self, step: Step) -> Read:
-        """What nobody wants is read all the same, and goes nowhere."""
+        """A value that no column takes is read all the same, and goes nowhere."""
         return self.into(step, reads.NOWHERE)
 
     def all(self, *parts: Read) -> Read:

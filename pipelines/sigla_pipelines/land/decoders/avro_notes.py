@@ -16,7 +16,7 @@ def of_field(record: Record, field: Field, tags: PathTags, around: Tags = NO_TAG
 
 
 def of_type(type_: Type) -> Note:
-    """Of the record, enum or fixed that values are, items and branches among them."""
+    """The note of the record, enum or fixed that values are, items and branches among them."""
     if isinstance(type_, Record | Enum | Fixed):
         return Note(type_.doc or "", listed_tags(type_))
     inner = list(_inner(type_))

@@ -35,7 +35,7 @@ def scalar(step: ReadScalar, column: Column) -> Read:
 
 
 def nothing(_: Any) -> None:
-    """Where values go that nobody wants."""
+    """Takes the values that no column wants."""
 
 
 class _Nowhere:
@@ -107,7 +107,7 @@ def symbol(append: Append, symbols: tuple[str | None, ...]) -> Read:
 
 
 def distinct(keys: list[Any], counted: Append) -> Append:
-    """Of a key that occurs twice the last value counts: that is the walker's business."""
+    """If a key occurs twice, its last value counts: the walker sees to that."""
 
     def count(entries: int) -> None:
         if entries > 1 and len(set(keys[-entries:])) != entries:

@@ -29,7 +29,7 @@ UNITS: Final[Mapping[str, str]] = {
 
 
 def chosen_type(type_: Type, times: Times) -> tuple[pa.DataType, Convert] | None:
-    """Of a type that is a time, where settings have it otherwise than it always was."""
+    """The column of a type that is a time, where settings ask for another one than the default."""
     name = logical(type_)
     if name == "duration":
         return of_avro_duration(times)

@@ -21,7 +21,7 @@ UNROLLED: Final = 2
 """How often a type may stand within itself as columns, itself included; where it would once more there is JSON text."""
 
 MAX_COLUMNS: Final = 10_000
-"""Types used again and again within each other multiply; nobody wants such a table."""
+"""Types used again and again within each other multiply; such a table would be useless."""
 
 Values = Sequence[Any]
 
@@ -59,7 +59,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Of a struct. get: the value within the value of the struct, None where there is none."""
+    """One member of a struct. get: the value within the value of the struct, None if it has none."""
 
     name: str
     get: Callable[[Any], Any]
@@ -120,7 +120,7 @@ def listed(items: Column) -> Column:
 
 
 def mapped(keys: Column, items: Column) -> Column:
-    """Of values that are lists of pairs, no key twice and none null."""
+    """A column of values that are lists of pairs; no key occurs twice or is null."""
     kind = pa.map_(keys.type, items.type)
 
     def build(values: Values) -> pa.Array:

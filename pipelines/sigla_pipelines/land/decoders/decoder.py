@@ -1,6 +1,6 @@
 """Payloads → columns: Arrow in, Arrow out, and a status for each row.
 
-An implementation may look at a row at a time, or run over the buffers in one pass; nobody outside can tell.
+An implementation may look at a row at a time, or run over the buffers in one pass; a caller cannot tell.
 """
 
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ class TooMuch(Exception):
 class Decoder(Protocol):
     """Reads what any number of writers wrote as the columns of one reader. One thread at a time.
 
-    type: the StructType of the reader's columns; a reader that is no record has one field, `value`.
+    type: the StructType of the reader's columns; a reader other than a record has one field, `value`.
     """
 
     type: pa.StructType

@@ -2,10 +2,10 @@
 
 | JSON Schema | column |
 |---|---|
-| string, boolean | the same; dates stay text, as nobody enforces `format` |
+| string, boolean | the same; dates stay text, as `format` is not enforced |
 | integer, number | int64, float64 |
 | an object with `properties` | struct; where others may be beside them they go into `_additional`: JSON |
-| the same without `type` | the same; a value that is no object goes into `_additional` as it is |
+| the same without `type` | the same; any other value goes into `_additional` as it is |
 | an object with a schema for `additionalProperties` alone | map |
 | an array with one schema for its `items` | list |
 | `enum`, `const` of one type | that type |
@@ -15,9 +15,9 @@
 A schema is open unless it says `additionalProperties: false` (or `unevaluatedProperties`, where its draft knows that),
 and nothing beside it speaks of more: `patternProperties`, `required`, `allOf`, `oneOf`, `then`, `$ref` and their like.
 What an older version of a schema allowed and a closed reader does not has no column; it is counted, as is all that
-`_additional` keeps. With `Additional.DROP` there is no such column anywhere. A schema that is no object makes one
-column, `value`. A property that is missing and one that is null are both null. A `number` is the nearest float64; so is
-a fraction in JSON text, where integers are exact.
+`_additional` keeps. With `Additional.DROP` that column does not exist. A schema that does not describe objects makes
+one column, `value`. A property that is missing and one that is null are both null. A `number` is the nearest float64;
+so is a fraction in JSON text, where integers are exact.
 """
 
 import json
@@ -65,7 +65,7 @@ from sigla_pipelines.land.decoders.notes import NOTHING as NO_NOTE
 from sigla_pipelines.land.decoders.times import JSON_UNITS, Times, of_json
 
 VALUE: Final = "value"
-"""The one column of a schema that is no object."""
+"""The one column of a schema that does not describe objects."""
 
 NOTHING: Final = type(None)
 
@@ -114,7 +114,7 @@ class JsonSchemaDecoder:
         return replace(found, additional=self._counted(values, self._with_rest(fine, found.rows, numbers)))
 
     def _with_rest(self, fine: list[int], rows: pa.Array, writers: list[int]) -> list[int]:
-        """Of the rows that are fine those that may have more than their columns: most batches have none."""
+        """The rows, among those that are fine, that may have more than their columns: most batches have none."""
         if self.rest is None:
             return []
         if self.drops or self.rest.is_in(rows if self.is_object else rows.field(0)):
@@ -324,7 +324,7 @@ def _shape_of(column: Column, *kinds: type, rest: Rest | None = None) -> Shape:
 
 
 def _of_any(column: Column, rest: Rest) -> Shape:
-    """The same, of objects, with a place for values that are none."""
+    """The same for objects, with a place for values of other types."""
 
     def objects(values: Values) -> Values:
         if set(map(type, values)) <= OBJECTS:
@@ -385,7 +385,7 @@ TEXT: Final = _shape(_ANY, _ANY.build, _ANY.count)
 
 
 def _formats(times: Times) -> Mapping[str, Shape]:
-    """Of texts that columns say otherwise."""
+    """The columns of texts whose `format` asks for another type."""
     found = {name: _shape_of(columns.scalar(*chosen), str) for name, chosen in of_json(times).items()}
     return {name: replace(shape, unit=JSON_UNITS.get(name, "")) for name, shape in found.items()}
 

@@ -18,7 +18,7 @@ ROOT: Final = "$"
 """How the paths of metadata begin. Source: Confluent's clients."""
 
 NO_SCHEMAS: Final = frozenset(("$defs", "const", "default", "definitions", "enum", "examples"))
-"""Words whose values are none, or are used by a reference alone."""
+"""Keywords whose values have no tags, or only by a reference."""
 
 FOLLOWED: Final = frozenset(("$ref", *IN_PLACE, *DEPENDENT))
 
@@ -38,14 +38,14 @@ class JsonTags:
         self._resources = resources
 
     def of(self, said: Iterable[Said], path: str) -> Tags:
-        """Of a value, by all that is said of it."""
+        """The tags of a value, by all that is said of it."""
         if not self._any:
             return NO_TAGS
         inline = all_tags(tags_of_list(schema.get(TAGS)) for schema, _ in together(said, self._resources))
         return inline | tags_at(path, self._metadata)
 
     def within(self, said: Iterable[Said], path: str, beside: Iterable[str] = ()) -> Tags:
-        """Of all that a value may have in it. beside: properties that have columns of their own."""
+        """The tags of all that a value may have in it. beside: properties that have columns of their own."""
         if not self._any:
             return NO_TAGS
         return all_tags(self._within(said, frozenset(beside))) | tags_below(path, self._metadata)

@@ -2,7 +2,7 @@
 
 A schema allows more than it names unless it says otherwise. So beside the columns of its properties an object has one
 more, whose text is an object of all others. Together they are the value again, but for properties that are null.
-A schema with `properties` and no `type` allows values that are no objects at all: then the text is such a value.
+A schema with `properties` and no `type` allows values other than objects: then the text is such a value.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +37,7 @@ class Rest:
 
 
 class NoObject(dict[str, Any]):
-    """A value that is no object, where objects have columns: without properties, and it remembers what it is."""
+    """A value other than an object, where objects have columns: it has no properties, and remembers what it is."""
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -66,9 +66,9 @@ def others_than(names: frozenset[str]) -> Callable[[Any], Any]:
 
 
 def rest_of_object(names: Sequence[str], column: str, inner: Iterable[tuple[str, Rest]]) -> Rest:
-    """names: of the properties, in the order of their columns. column: of others, behind them; "" where there is none.
+    """names: of the properties, in the order of their columns.
 
-    inner: of the properties that may have more.
+    column: the column of other properties, behind them; "" without one. inner: of the properties that may have more.
     """
     known, below = frozenset(names), list(inner)
     contains = known.issuperset
@@ -103,7 +103,10 @@ def rest_of_object(names: Sequence[str], column: str, inner: Iterable[tuple[str,
 def rest_of_each(
     items: Rest | None, each_of: Callable[[Any], Iterable[Any]], column_of: Callable[[pa.Array], pa.Array]
 ) -> Rest | None:
-    """Of arrays and maps, whose items have the path of the whole. each_of: the items. column_of: the array of them."""
+    """The rest of arrays and maps, whose items have the path of the whole. each_of: the items.
+
+    column_of: the array of them.
+    """
     if items is None:
         return None
     of_item = items

@@ -80,7 +80,7 @@ OPEN: Final = frozenset(f"{PACKAGE}.{name}" for name in ("Any", "ListValue", "St
 def decoder(
     reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP
 ) -> "ProtobufDecoder":
-    """Of the message that the reader's path leads to. Raises Unreadable."""
+    """The decoder of the message that the reader's path leads to. Raises Unreadable."""
     del additional
     return ProtobufDecoder(reader, limits)
 
@@ -169,7 +169,7 @@ def _getter(field: FieldDescriptor) -> Callable[[Any], Any]:
     if is_map(field):
         return lambda message: _pairs(get(message))
     if field.has_presence:
-        # Of the message itself, a field called `HasField` is what the name stands for.
+        # On the message itself, a field called `HasField` would hide the method.
         has = GetMessageClass(cast("Descriptor", field.containing_type)).HasField
         return lambda message: get(message) if has(message, name) else None
     return get

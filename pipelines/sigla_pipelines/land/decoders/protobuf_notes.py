@@ -22,7 +22,7 @@ _DOC, _TAG = 1, 3
 
 
 def note_of_field(field: FieldDescriptor, tags: PathTags) -> Note:
-    """Of the field alone."""
+    """The note of the field alone."""
     said = _note_in_options(field.GetOptions())
     return Note(said.doc, said.tags | tags_at(field.full_name, tags))
 
@@ -62,6 +62,6 @@ def _texts(message: bytes, number: int) -> list[bytes]:
     """What a message has under a number, as far as it is of the kind that has a length."""
     try:
         every: Any = UnknownFieldSet(Empty.FromString(message))
-    except DecodeError:  # another option of this number, which is no message
+    except DecodeError:  # another option with this number, which does not hold a message
         return []
     return [each.data for each in every if each.field_number == number and isinstance(each.data, bytes)]

@@ -14,9 +14,10 @@
 | | io.debezium.time.ZonedTimestamp | text | timestamp: in microseconds, UTC |
 | | io.debezium.time.Date | number of days | timestamp: a date |
 
-What is finer than its column is cut off towards the past; of durations, towards zero. A text that is no time of its
-format is no value of the column: the record goes into the quarantine as INCOMPATIBLE_READER, whole. So does a duration
-with months as microseconds, because months have no length, and a moment that 64 bits of nanoseconds do not hold.
+What is finer than its column is cut off towards the past; of durations, towards zero. A text that does not have the
+format of the column's time cannot be a value: the record goes into the quarantine as INCOMPATIBLE_READER, whole. So
+does a duration with months as microseconds, because months have no length, and a moment that 64 bits of nanoseconds do
+not hold.
 """
 
 import re
@@ -93,7 +94,7 @@ _LEAP: Final = "60"
 
 
 JSON_UNITS: Final[Mapping[str, str]] = {"time": "microseconds since midnight, UTC", "duration": "microseconds"}
-"""Of columns that are numbers, by `format`."""
+"""The types of columns that are numbers, by `format`."""
 
 
 def of_json(times: Times) -> Mapping[str, tuple[pa.DataType, Convert]]:
@@ -161,7 +162,7 @@ _AVRO_DURATION: Final = Struct("<III").unpack
 
 
 def of_avro_duration(times: Times) -> tuple[pa.DataType, Convert] | None:
-    """Of months, days and milliseconds; None as it always was."""
+    """The column of months, days and milliseconds; None for the default."""
     if times.duration is As.ISO:
         return pa.string(), _avro_iso
     return (pa.int64(), _avro_micros) if times.duration is As.MICROS else None
@@ -193,7 +194,7 @@ DEBEZIUM: Final = "io.debezium.time."
 
 
 def of_debezium(name: str, kind: str, times: Times) -> tuple[pa.DataType, Convert] | None:
-    """By the name of its type and Avro's kind of it; None of a type that is no moment and no day."""
+    """By the name of its type and Avro's kind of it; None for a type that is neither a moment nor a day."""
     if times.debezium is As.PLAIN:
         return None
     return _OF_DEBEZIUM.get((name.removeprefix(DEBEZIUM), kind)) if name.startswith(DEBEZIUM) else None
@@ -233,7 +234,7 @@ _OF_DEBEZIUM: Final[Mapping[tuple[str, str], tuple[pa.DataType, Convert]]] = {
 
 
 def of_protobuf(name: str, times: Times) -> tuple[pa.DataType, Convert] | None:
-    """Of a well-known message, by its full name; None as it always was."""
+    """The column of a well-known message, by its full name; None for the default."""
     if name == TIMESTAMP:
         return (pa.int64(), _protobuf_nanos) if times.nanos is As.NUMBER else None
     if name != DURATION or times.duration is As.PLAIN:

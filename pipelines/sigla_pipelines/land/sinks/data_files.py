@@ -3,7 +3,7 @@
 pyiceberg's `add_files` finds a file's partition by its smallest and its largest value, which tell no bucket. Here each
 file says its partition itself. Where moments are of no year that Python's calendar has (1 to 9999), as infinity in
 Postgres, or microseconds where milliseconds were meant, pyiceberg cannot make dates of the smallest and the largest
-value. Of such columns a file says how many values there are, without these two, and every query looks into it.
+value. For such columns a file says how many values there are, without these two, and every query looks into it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ METRICS = TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX
 
 
 def data_file(table: TableMetadata, io: FileIO, uri: str, values: str | None, *, is_sorted: bool = False) -> DataFile:
-    """Of the table's partitioning and order as they are now.
+    """The entry of a file, with the table's partitioning and order as they are now.
 
     values: of the file's partition, as `partitions.encoded` writes them; None where they are not known, and the table
     is partitioned by the day of `_sr_ts` or by nothing.
@@ -82,7 +82,7 @@ def _days(footer: pq.FileMetaData) -> Sequence[int]:
 
 
 def _columns_too_far(footer: pq.FileMetaData) -> Iterator[str]:
-    """The columns whose smallest or largest value is no date."""
+    """The columns whose smallest or largest value cannot be a date."""
     for group in map(footer.row_group, range(footer.num_row_groups)):
         for column in map(group.column, range(footer.num_columns)):
             if column.physical_type in ("INT32", "INT64") and column.is_stats_set:

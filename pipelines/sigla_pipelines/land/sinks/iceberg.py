@@ -2,7 +2,7 @@
 
 Beside the files, the commit sets the table's property `sigla.batch.{query}`: a table that has it at a batch's number
 has the batch. It outlives the snapshots, which others expire. Every commit is made on the table as it was read; if
-somebody was faster, or nobody can tell what became of it, the table is read again and tells.
+another writer was faster, or the outcome is unknown, the table is read again and tells.
 """
 
 from collections import Counter
@@ -61,7 +61,7 @@ _MISUSED: list[type[Exception]] = [
     *(AttributeError, ImportError, TypeError, ValueError),
     *(NotInstalledError, NoRegionError, ProfileNotFound),
 ]
-"""What it raises where its properties cannot be used, or where what they name is no catalog."""
+"""What it raises if its properties are invalid, or do not lead to a catalog."""
 with suppress(ImportError):  # only catalogs in a database need it
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
@@ -103,7 +103,7 @@ def catalog(properties: Mapping[str, str], lake: Place) -> Catalog:
 def own_catalog(lake: Place) -> Mapping[str, str]:
     """The properties of a catalog in SQLite, in the lake's folder, which is there now.
 
-    Raises InvalidLanding where the lake is none.
+    Raises InvalidLanding if the lake cannot be one.
     """
     if not isinstance(lake, Folder):
         raise InvalidLanding(
@@ -231,7 +231,7 @@ class Iceberg:
         return self._name(table)
 
     def load(self, table: str) -> Table | None:
-        """As it is now; None if there is no such table."""
+        """The table as it is now; None if it does not exist."""
         with _answering():
             return self._table(table)
 

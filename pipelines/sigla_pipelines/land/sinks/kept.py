@@ -39,7 +39,10 @@ def checked(work: Place, lake: Place, part: SinkPart) -> SinkPart:
 
 
 def keep(work: Place, lake: Place, part: SinkPart) -> None:
-    """From now on it is about these. Raises InvalidLanding where it is, or somebody was faster, about others."""
+    """From now on it is about these.
+
+    Raises InvalidLanding if it is about others already, or if another driver was faster with others.
+    """
     form = _form(work, lake, part)
     _check_unchanged(work, orjson.loads(work.read(NAME) or work.put_if_absent(NAME, orjson.dumps(form))), form)
 

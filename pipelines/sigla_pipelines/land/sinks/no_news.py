@@ -1,4 +1,4 @@
-"""What pyiceberg says of its own work and nobody has to know."""
+"""Messages of pyiceberg about its own work, which no operator needs."""
 
 import logging
 

@@ -46,7 +46,7 @@ class Parquet:
         for query in self._manifests.queries():
             last = self._manifests.last(query)
             if last is not None and table in last.columns:
-                # Of two queries that write to one table each may have widened it.
+                # If two queries write to one table, each may have widened it.
                 known = evolve(known, pa.struct(last.columns[table]), version=0)
         return known
 
@@ -92,7 +92,7 @@ class Parquet:
         ]
 
     def schema(self, table: str) -> pa.Schema:
-        """All columns. Raises KeyError if there is no such table."""
+        """All columns. Raises KeyError if the table does not exist."""
         if table in OURS:
             return OURS[table]
         columns = self.columns(table)

@@ -25,14 +25,14 @@ STAGING: Final = "_sigla-staging"
 """The folder in the lake where tasks write what a commit moves from there. No table's folder can be called so."""
 
 STAGED: Final = re.compile(r"(?:.*/)?sigla-(?P<query>[^/]+)-\d{10}-[^/-]+\.parquet")
-"""Files that a task wrote, and nobody else: another program's files in the same folder are none of our business."""
+"""Files that a task wrote, and no others: files of other programs in the same folder are left alone."""
 
 
 class Sink(Protocol):
     """Tables that batches are committed to."""
 
     def columns(self, table: str) -> pa.Schema | None:
-        """The columns of its values as they are now, without ours; None if there is no such table."""
+        """The columns of its values as they are now, without ours; None if the table does not exist."""
         ...
 
     limits: ClassVar[str]
@@ -48,11 +48,11 @@ class Sink(Protocol):
         ...
 
     def partition(self, table: str) -> Fields | None:
-        """By what the table is partitioned, as of when its columns were asked for; None if there is no such table."""
+        """By what the table is partitioned, as of when its columns were asked for; None if the table does not exist."""
         ...
 
     def check(self, table: str, columns: pa.Schema) -> None:
-        """Raises Stopped where the table cannot have such columns of its values: what nobody has decided yet."""
+        """Raises Stopped if the table cannot have such columns for its values, and no setting decides what to do."""
         ...
 
     def commit(self, manifest: Manifest) -> None:
@@ -119,7 +119,7 @@ def table_schema(columns: pa.Schema) -> pa.Schema:
 
 
 def value_columns(schema: pa.Schema) -> pa.Schema:
-    """Of all columns those of the values."""
+    """The columns of the values, among all columns."""
     return pa.schema([field for field in schema if field.name not in SYSTEM.names])
 
 
