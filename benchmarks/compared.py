@@ -1,7 +1,7 @@
 """What memory and a ring save: the same requests without both, with memory alone, with both; in dollars a month.
 
 Each environment reads each of 50 schemas four times, in three zones. From what that takes of S3 follows what a million
-requests take; a ring costs the same in a month in which nobody asks, so what it saves depends on how many do.
+requests take; a ring costs the same in a month without requests, so what it saves depends on how many there are.
 
 It may mislead: how often an environment is asked for the same schema, and how many environments there are for one that
 is asked, decide everything; clients keep what they know, so real environments are asked less often. What a herd does to
@@ -29,7 +29,7 @@ NO_CACHE, MEMORY, RING = "no cache", "memory alone", "memory and ring"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one way to do it. idle: dollars a month that its ring costs without a request."""
+    """The figures of one way to do it. idle: dollars a month that its ring costs without a request."""
 
     name: str
     requests: int

@@ -1,9 +1,9 @@
 """Environments of a zone's function on this machine: thousands, each with its own application, memory and ring.
 
 What they share is what environments share: the catalog, S3, the members of the ring. They are threads of a few
-processes; S3 and the catalog take their time without this machine's processors. Of a process's threads a few compute at
-a time, and who waits for something lets another go on: else thousands would wait for the interpreter in the middle of
-a question to a member, and its time-outs would tell of this machine and not of the ring.
+processes; S3 and the catalog take their time without this machine's processors. A few of a process's threads compute at
+a time, and one that waits lets another go on: else thousands would wait for the interpreter in the middle of a question
+to a member, and its time-outs would tell of this machine and not of the ring.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class Seen:
 
     gets: reads from S3 by zone and object. reads: how long each request took. round_trips: how long members took that
     answered. failed: of each environment, how long each failure of a member kept it. wrong: answers that were not 200
-    with the right schema, of which there may be none.
+    with the right schema; there may not be any.
     """
 
     gets: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -196,7 +196,7 @@ class Holders:
 
 
 class Watched:
-    """A `Member` that notes how long it took, and how long it kept somebody who got nothing.
+    """A `Member` that notes how long it took, and how long it kept a caller that got nothing.
 
     meanwhile: what is done while it is asked.
     """
@@ -333,7 +333,7 @@ def _let_read(made: Sequence[Environment], job: Job, around: Around, start: Barr
 
 
 def _order(number: int, job: Job) -> list[int]:
-    """Of the ids that one environment reads."""
+    """The order in which one environment reads the ids."""
     ids = list(range(1, job.schemas + 1))
     if job.hung:
         return ids[number:] + ids[:number]

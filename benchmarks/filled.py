@@ -106,7 +106,7 @@ def _kept(schemas: int) -> Path:
             try:
                 (Path(making) / "data").rename(kept)
             except OSError:
-                if not kept.exists():  # else somebody was faster, which is as good
+                if not kept.exists():  # else another process was faster, which is as good
                     raise
     return kept
 
@@ -117,7 +117,7 @@ def _form() -> int:
 
 
 def fill(path: Path, schemas: int) -> None:
-    """Registers so many schemas by the verbs, a thousand to a commit; nobody needs them to survive a power cut."""
+    """Registers so many schemas by the verbs, a thousand to a commit; they need not survive a power cut."""
     with patch("os.fsync"), EmbeddedStore(path) as store:
         registry = registry_over(store)
         for begin in range(0, schemas, GROUP):

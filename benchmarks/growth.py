@@ -63,7 +63,7 @@ class Full:
         return (time.process_time() - begun) / len(offered)
 
     def read(self) -> float:
-        """Ids that nobody asked for before."""
+        """Ids that were not asked for before."""
         return self._read(list(islice(self.unread, READS)))
 
     def read_again(self) -> float:

@@ -177,7 +177,7 @@ def per_call(work: Callable[[], object], calls: int) -> Callable[[], float]:
 def per_piece(rounds: int, works: Mapping[int, Callable[[], float]], piece: str) -> Lines:
     """What a check costs for each field of a schema, beside the size before. works: by the number of pieces.
 
-    Of a few pieces most is what every check costs, so the first two sizes are there for orientation.
+    With few pieces, most of the time is what every check costs, so the first two sizes are there for orientation.
     """
     sizes = [*works]
     figures = [figure / size for figure, size in zip(best_of(rounds, *works.values()), sizes, strict=True)]

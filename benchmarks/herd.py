@@ -45,7 +45,7 @@ EXPIRED = 2
 """Leases that may end before this machine has come to read what they are for."""
 
 HOLDERS = 20
-"""Of those that are killed: how many leases they hold."""
+"""How many leases the processes hold that are killed."""
 
 HEALTHY, DEAD, HUNG, KILLED_HOLDER = "healthy", "dead", "hung", "killed-holder"
 TROUBLES = {
@@ -84,7 +84,7 @@ class Result:
 
     @property
     def most_failures(self) -> int:
-        """Of members, that one environment met."""
+        """The most failures of members that one environment met."""
         return max(map(len, self.seen.failed))
 
     @property
@@ -137,7 +137,7 @@ def _by_zone(seen: Seen) -> dict[str, int]:
 
 
 def run(herd: Herd) -> Result:
-    """Raises NotHere without the servers, RuntimeError if anybody was answered wrong, or not at all."""
+    """Raises NotHere without the servers, RuntimeError if an answer was wrong or missing."""
     with ring_servers(herd) as rings:
         made = {zone: tuple(address(each, herd.kind) for each in ring) for zone, ring in rings.items()}
         lost = {_name(next(iter(made.values()))[0])} if herd.trouble in {DEAD, HUNG} else set()
@@ -167,7 +167,7 @@ def _started(jobs: Sequence[Job], running: ExitStack) -> list[Connection]:
     """Where each process tells what it sees; it is killed at the end."""
     context = get_context("spawn")
     start = context.Barrier(len(jobs))
-    running.callback(lambda _: None, start)  # it goes when nobody knows it, and they may not have met it yet
+    running.callback(lambda _: None, start)  # it goes when no environment knows it, and they may not have met it yet
     receivers = []
     for job in jobs:
         receiver, sender = context.Pipe(duplex=False)
@@ -195,7 +195,7 @@ def ring_servers(herd: Herd) -> Iterator[Rings]:
 
 
 def _trouble(herd: Herd, rings: Rings, job: Job) -> int:
-    """Befalls the first zone. How many reads from S3 it took that nobody will tell."""
+    """Befalls the first zone. How many reads from S3 it took that no process will tell."""
     first = next(iter(rings))
     if herd.trouble == KILLED_HOLDER:
         return _killed_holders(replace(job, rings={first: job.rings[first]}, environments=HOLDERS, hung=True))
@@ -212,7 +212,7 @@ def _killed_holders(job: Job) -> int:
 
 
 def _bound(herd: Herd, rings: Mapping[str, Sequence[str]], seen: Seen) -> int:
-    """Of reads from S3: one for each schema and zone, and what trouble adds.
+    """The bound of reads from S3: one for each schema and zone, and what trouble adds.
 
     An environment that finds a member silent reads that one's schemas for itself; a holder that is killed has read, and
     the next one reads again.

@@ -21,7 +21,7 @@ from benchmarks.harness import ROOT, Goal, Line, Lines, NotHere, arguments, repo
 from sigla_pipelines.connectors.maven import Unavailable, java
 
 SCHEMAS = 100_000
-"""So many take minutes; a million, for who asks for them, the better part of an hour."""
+"""So many take minutes; a million, on request, the better part of an hour."""
 FEW = 400
 FLAT = Goal(1.5)
 """Caches, which have their bounds, fill up on the way to the first hundred thousand."""
@@ -33,7 +33,7 @@ class Memory:
     """Bytes that were resident at most: of the command's own process, of the largest of Python's workers, of Java.
 
     How many workers there are is a matter of tasks, and of the minute that old ones wait for more work. They are forks:
-    of what they share with each other each holds its part. Java's forks are nobody's: until they become another
+    of what they share with each other each holds its part. Java's forks are not counted: until they become another
     program they share all that Java has.
     """
 

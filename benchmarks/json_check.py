@@ -22,7 +22,7 @@ from sigla.languages.json_schema import LANGUAGE
 EACH = 10
 """Properties of an object."""
 BRANCHES = 3
-"""Of these, objects again."""
+"""How many of these are objects again."""
 KINDS: tuple[dict[str, Any], ...] = (
     {"type": "string", "maxLength": 40},
     {"type": "integer", "minimum": 0},

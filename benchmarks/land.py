@@ -313,7 +313,8 @@ def _entry(path: Path) -> Entry:
 def cpu() -> float:
     """Seconds of user and system time of this process and all below it.
 
-    Workers that are idle for long are ended, and their time is in nobody's: so what was last seen of each is kept.
+    Workers that are idle for long are ended, and then their time is counted nowhere: so what was last seen of each is
+    kept.
     """
     me = psutil.Process()
     for process in [me, *me.children(recursive=True)]:

@@ -42,16 +42,16 @@ USABLE = {"cache.t4g.micro": 0.375 * 2**30, "cache.t4g.small": 1.0 * 2**30, "cac
 OVERHEAD = 150
 """Bytes that an entry takes beside its value: its key, its place in two tables."""
 MEDIAN_BYTES, SPREAD = 800, 0.8
-"""Of bodies: log-normal."""
+"""How large bodies are: log-normal."""
 BLOBS = 4_096
 """So many different ones are drawn."""
 
 AT_ONCE, EVERY_MS = 1_000, 10_000
 """Environments that Lambda adds to one function, and how often."""
 LIFE_S = 600
-"""Of an environment, on average; exponential."""
+"""How long an environment is there, on average; exponential."""
 READS = (25, 75)
-"""Of an environment in its life, evenly."""
+"""When in the life of an environment, evenly."""
 ZIPF = 1.0
 
 PRESENCE_MS = 3_600_000
@@ -77,7 +77,7 @@ class Fleet:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one zone, or of all together. again: reads from S3 of what the zone had read before.
+    """The figures of one zone, or of all together. again: reads from S3 of what the zone had read before.
 
     busiest, connections, bytes_in, bytes_out: of the member that had most of it. settled_reads: per second, once all
     environments were there.
@@ -122,8 +122,8 @@ class Popularity:
     def renewed(self, environments: float, presence_s: float) -> float:
         """Reads from S3 per second of a zone with so many new environments per second, where nothing is evicted.
 
-        Each schema is read again by the first who asks for it after its presence: where that happens at random times,
-        r in a second, it is one in every 1/r + presence seconds.
+        Each schema is read again by the first request after its presence: where that happens at random times, r in a
+        second, it is one in every 1/r + presence seconds.
         """
         total, draws = self._sums[-1], sum(READS) / 2
         rates = (environments * (1 - (1 - share / total) ** draws) for share in self.shares)

@@ -69,7 +69,7 @@ class World:
 
 
 class Served:
-    """One member: works on one thing after the other, and may be lost: hung, so that nobody hears of it.
+    """One member: works on one thing after the other, and may be lost: hung, without an answer.
 
     key_ms, handshake_ms: what a key, and a new connection, take of its one thread. connect_ms: how long whoever
     connects waits for that. Between two commands it takes one new connection (Valkey's `max-new-tls-connections-
@@ -174,7 +174,7 @@ class Connected:
 
 @dataclass(slots=True)
 class Tally:
-    """Of one zone.
+    """The tally of one zone.
 
     reads: those that memory had no answer to. gets: from S3. again: of those, what the zone had read before. waits:
     looks at a lease. lost_ms: by time-outs. longest_ms: of all reads.

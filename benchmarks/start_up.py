@@ -48,7 +48,7 @@ def _starting(command: list[str]) -> Callable[[], float]:
 
 
 def _memory(command: list[str], schemas: int, reads: int) -> int:
-    """Bytes after reads of ids drawn at random, or of the list of subjects where there are none."""
+    """Bytes after reads of ids drawn at random, or of the list of subjects if there are no ids."""
     drawn = Random(schemas)
     paths = [f"/schemas/ids/{drawn.randint(1, schemas)}" if schemas else "/subjects" for _ in range(reads)]
     with serving(command) as server:

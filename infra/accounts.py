@@ -22,8 +22,9 @@ DELETED = "DELETE_COMPLETE"
 
 
 FAILURES = (ClientError, BotoCoreError, ResponseParserError, KeyError, ValueError, OSError)
-"""What boto3 raises where AWS refuses, where nobody answers or another does, and where this machine's own files and
-variables do not say how to ask; what we do where a part of the answer is missing."""
+"""What boto3 raises where AWS refuses, where AWS does not answer or another server does, and where this machine's own
+files and variables do not say how to ask; what we do where a part of the answer is missing.
+"""
 
 
 class Unreachable(Exception):
@@ -50,10 +51,10 @@ class Account(Protocol):
     def region(self) -> str: ...
 
     def number(self) -> str:
-        """Of the account whose credentials these are. Raises Unreachable."""
+        """The number of the account whose credentials these are. Raises Unreachable."""
 
     def stack(self, name: str) -> Stack | None:
-        """None where there is no such stack. Raises Unreachable."""
+        """None if the stack does not exist. Raises Unreachable."""
 
     def with_identity(self, identity: str) -> Sequence[Stack]:
         """Those that are there, whatever they are called, and the one that was deleted last. Raises Unreachable."""
@@ -98,7 +99,7 @@ class Aws:
         return _bearing(identity, there)
 
     def _asked(self, what: str, ask: Callable[[Any], list[dict[str, Any]]]) -> list[dict[str, Any]]:
-        """Nothing where CloudFormation says that there is none. Raises Unreachable."""
+        """Nothing if CloudFormation says that it does not exist. Raises Unreachable."""
         try:
             return ask(self._client("cloudformation"))
         except FAILURES as failure:

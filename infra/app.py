@@ -79,7 +79,7 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
     }
     public = _public_door(stack, base, outputs) if settings.public_doors else None
     zones = _zones(stack, base, outputs) if settings.zone_ids else []
-    if not settings.local:  # a table there has no stream to follow, and nobody is to be woken
+    if not settings.local:  # a table there has no stream to follow, and no person is to be woken
         journal = Journal(stack, "Journal", settings=settings, storage=storage, functions=functions)
         Watch(
             stack,

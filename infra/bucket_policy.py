@@ -21,7 +21,7 @@ def policy(bucket: str) -> dict[str, Any]:
 
 
 def statements(bucket: str) -> list[dict[str, Any]]:
-    """What nobody may do, with administrator's rights or without, for a bucket with this ARN.
+    """What no principal may do, with administrator's rights or without, for a bucket with this ARN.
 
     A put must say `If-None-Match` (this is new) or `If-Match` (this replaces what I saw); neither is refused.
     Conditions of one statement are joined by "and": it denies where both headers are missing. The parts of a
@@ -29,7 +29,7 @@ def statements(bucket: str) -> list[dict[str, Any]]:
     ObjectCreationOperation. Copying into the bucket fails too. Source: Amazon S3 User Guide, "Enforce conditional
     writes".
 
-    Nobody removes a body: records in Kafka go on naming its id. A permanent delete puts a tombstone over it.
+    Bodies are never removed: records in Kafka go on naming their ids. A permanent delete puts a tombstone over it.
     """
     objects = f"{bucket}/*"
     unseen = {

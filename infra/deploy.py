@@ -43,7 +43,7 @@ LETTERS = {**dict.fromkeys("caoi", DECIDED), **dict.fromkeys("mh", PENDING)}
 """The same, of options that have one letter, as in `-c` and `-fc`."""
 INTERRUPTED = 130
 EMPTY = "REVIEW_IN_PROGRESS"
-"""Of a stack that is only a name yet."""
+"""The status of a stack that exists only by name."""
 
 
 class NotDeployed(Exception):
@@ -147,7 +147,7 @@ class Deployment:
         self.insist(moved(there.outputs, target))
 
     def insist(self, sentences: Sequence[str]) -> None:
-        """Raises NotDeployed where there is something to be said, and nobody has said that it is meant."""
+        """Raises NotDeployed if there is something to be said, and the command does not say that it is meant."""
         if sentences and not self.meant:
             raise NotDeployed(
                 "\n".join(
@@ -221,7 +221,7 @@ def told(stack: Stack) -> str:
 
 
 def unheard(settings: Settings) -> str:
-    """A sentence, where there are alarms and nobody is told when one rings; else nothing."""
+    """A sentence, if alarms exist and have no recipient; else nothing."""
     watch = settings.watch
     if not watch.alarms or watch.topic_arn or watch.email:
         return ""

@@ -199,7 +199,7 @@ READS = {
 
 # What CloudFormation names after the stack (`Deployed.patterns`), and what has no name that could be known before.
 PLACES = {
-    # Of what is private an ARN has the account.
+    # The ARN of what is private contains the account.
     "apigateway": ("arn:*:apigateway:*:*:/*",),
     "cloudwatch": ("arn:*:cloudwatch:*:*:alarm:{names255}", "arn:*:cloudwatch::*:dashboard/*"),
     "dynamodb": ("arn:*:dynamodb:*:*:table/{names255}",),
@@ -299,7 +299,7 @@ DOCUMENTS = {"": policy, "zones": zones_policy, "pipelines": pipelines_policy, "
 
 
 def main() -> None:
-    """Prints a document; 2 if there is no such stage file, or it has no key."""
+    """Prints a document; 2 if the stage file does not exist, or has no key."""
     parser = argparse.ArgumentParser(
         prog="python -m infra.deployer", description="Prints the permissions that CloudFormation needs"
     )

@@ -31,7 +31,7 @@ class Deployed:
     def names(self, most: int) -> str:
         """A pattern for names that CloudFormation gives: `STACK-RESOURCE-RANDOM`, of `most` letters at most.
 
-        Of what is longer, stack and resource have half each, and the rest is cut off; two dashes become one. So the
+        In a longer name, stack and resource have half each, and the rest is cut off; two dashes become one. So the
         pattern of a long stack's name is also one for other stacks that begin alike. Source: the open source of
         CloudFormation's handlers (cloudformation-cli-java-plugin, `IdentifierUtils`).
         """
@@ -55,7 +55,7 @@ class Deployed:
 
 
 def _passing(name: str, of: Deployed, *services: str) -> dict[str, Any]:
-    """The stack's roles may be given to these services, and to nobody else."""
+    """The stack's roles may be given to these services, and to no others."""
     return {
         "Sid": name,
         "Effect": "Allow",
@@ -127,7 +127,7 @@ AROUND: list[dict[str, Any]] = [
 
 
 def around_jobs(of: Deployed) -> list[dict[str, Any]]:
-    """Who begins them, and what an application has in somebody else's network.
+    """Who begins them, and what an application has in a network of another owner.
 
     Source: Amazon EMR Serverless User Guide, "User access policy examples".
     """

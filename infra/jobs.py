@@ -9,7 +9,7 @@ TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
 MAKING: Final = ("glue:CreateDatabase", "glue:CreateTable")
 COMMITTING: Final = ("glue:GetDatabase", "glue:GetTable", "glue:UpdateTable")
 LISTING: Final = ("glue:GetTables",)
-"""Of the Glue Data Catalog, and never to remove a table: a commit makes it or moves its pointer."""
+"""Actions on the Glue Data Catalog, without removing a table: a commit makes it or moves its pointer."""
 
 
 @dataclass(frozen=True, slots=True)

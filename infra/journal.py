@@ -57,7 +57,7 @@ class Journal(Construct):
             self.follow(storage, settings.registry_name, self.given_up)
         self.aside = self.log_group.add_metric_filter(
             "Aside",
-            # Of one that is never met, nothing is sent and nothing paid.
+            # A metric that is never met is neither sent nor paid.
             filter_pattern=logs.FilterPattern.number_value("$.aside", ">", 0),
             metric_namespace=f"Sigla/{settings.stack_name}",
             metric_name="journal_aside",

@@ -5,8 +5,8 @@
 A package is named by all that decides its content (lock, sources, this file), so equal inputs make equal templates, on
 any machine and with any Python. Bytecode is built in: /opt and /var/task are read-only, and what Python cannot keep it
 compiles again at every cold start (1.5 s instead of 0.7 s until the first request, measured). It is never checked
-against its source, which cannot change there. Only Lambda's own Python compiles for it: where there is none, uv brings
-one, so that nobody deploys slower packages under the same name.
+against its source, which cannot change there. Only Lambda's own Python compiles for it: if the machine lacks it, uv
+brings it, so that no deployment has slower packages under the same name.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def built(package: Package) -> Path:
             package.fill(content)
             try:
                 content.rename(package.folder)
-            except OSError:  # somebody else was quicker, with the same
+            except OSError:  # another process was quicker, with the same
                 if not package.folder.exists():
                     raise
         for former in set(BUILD.glob(f"{package.name}-*")) - {package.folder}:
@@ -126,7 +126,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 ONLY_SERVED = "sigla/web/console/swagger_ui/"
-"""Of the package sigla: what the page `/docs` of `sigla serve` is made of, which is larger than all the rest."""
+"""What the page `/docs` of `sigla serve` is made of: larger than all the rest of the package."""
 
 
 def product() -> Iterator[tuple[str, Path]]:
@@ -155,7 +155,7 @@ def install(folder: Path, *what: str, python: str, platform: str) -> None:
     """
     target = ["--target", str(folder), "--python-version", python, "--python-platform", platform]
     uv("pip", "install", *target, "--only-binary", ":all:", *what)
-    shutil.rmtree(folder / "bin", ignore_errors=True)  # commands, for which nobody there has a shell
+    shutil.rmtree(folder / "bin", ignore_errors=True)  # commands, which are of no use without a shell
 
 
 def _fill_code(sources: Iterable[tuple[str, Path]], folder: Path) -> None:
@@ -176,7 +176,7 @@ def _fill_layer(architecture: str, folder: Path) -> None:
 def _compile(folder: Path, place: str) -> None:
     """Bytecode for every module, which says `place` where a traceback names a file.
 
-    Files that nobody can compile stay as they are: packages ship templates that only look like Python.
+    Files that cannot be compiled stay as they are: packages ship templates that only look like Python.
     """
     modes = ["--invalidation-mode", "unchecked-hash", "-s", str(folder), "-p", place]
     _runs(compiler(), "-m", "compileall", "-qq", *modes, str(folder))

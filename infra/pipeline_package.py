@@ -26,7 +26,7 @@ CORE: Final = ("orjson", "protobuf", "regex")
 OF_THE_COMMAND: Final = ("confluent-kafka",)
 """For `sigla explain`. Jobs speak to Kafka through Spark."""
 LEFT_OUT: Final = ("__main__.py", "demo/")
-"""Of the jobs. The first is uploaded by itself: spark-submit begins with a file."""
+"""Left out of the package of the jobs. The first is uploaded by itself: spark-submit begins with a file."""
 
 
 def code() -> Package:

@@ -287,7 +287,7 @@ class Pipelines(Construct):
         return [allow("HashKey", "secretsmanager:GetSecretValue", on=[self.chosen.hash_secret])] if wanted else []
 
     def logged(self) -> list[iam.PolicyStatement]:
-        """What EMR Serverless does in the job's role to write its log; without one of these there is none.
+        """What EMR Serverless does in the job's role to write its log, which needs all of these.
 
         CloudWatch Logs asks who may look for log groups on no group of a name, but on all of the account: a statement
         about one group never matches. What is seen there is names. Source: Amazon EMR Serverless User Guide, "Storing
@@ -362,7 +362,7 @@ class Pipelines(Construct):
 
 
 def _sizes(worker: str, vcpus: int) -> dict[str, str]:
-    """Of a driver or an executor. Half of its memory is for Python, where records are decoded.
+    """The size of a driver or an executor. Half of its memory is for Python, where records are decoded.
 
     Spark calls that half the overhead, and out of the box leaves it a tenth.
     """

@@ -1,4 +1,4 @@
-"""What a stack costs a month while nobody asks it anything: counted in its template, priced by a table.
+"""What a stack costs in a month without requests: counted in its template, priced by a table.
 
 Prices: us-east-1, list, November 2026, without free tiers. What is not in the table has no price of its own: it is
 paid by use (infra/usage.py), or free.
@@ -14,7 +14,7 @@ from infra.usage import CATCH_UP, METRIC, PROBE, RUN_MINUTES, SECONDS_A_MONTH, b
 
 # A dashboard is free where it is one of the account's first three.
 ALARM, DASHBOARD = 0.10, 3.00
-"""Of an alarm it is each metric that it looks at."""
+"""An alarm has a price for each metric that it looks at."""
 FIREWALL, FIREWALL_RULE = 5.00, 1.00
 SNAPSHOT_GB_SECOND = 0.0000015046
 ENDPOINT_HOUR, HOSTED_ZONE = 0.01, 0.50
@@ -92,7 +92,7 @@ class Item:
 
 
 def idle(template: Mapping[str, Any]) -> list[Item]:
-    """What has a price of its own. Raises ValueError for a type or a schedule that nobody has priced."""
+    """What has a price of its own. Raises ValueError for a type or a schedule without a price here."""
     return [item for item in _items(template["Resources"].values()) if item.count]
 
 
@@ -106,7 +106,7 @@ def _items(resources: Any) -> Iterator[Item]:
         kinds.setdefault(resource["Type"], []).append(resource.get("Properties", {}))
     alarms = sum(map(_metrics, kinds.pop("AWS::CloudWatch::Alarm", [])))
     dashboards = len(kinds.pop("AWS::CloudWatch::Dashboard", []))
-    # A rule that waits for events costs nothing while there are none.
+    # A rule that waits for events costs nothing while none come.
     rules = [each for each in kinds.pop("AWS::Events::Rule", []) if "ScheduleExpression" in each]
     schedules = Counter(each["ScheduleExpression"] for each in rules)
     nodes = [*kinds.pop("AWS::ElastiCache::ReplicationGroup", []), *kinds.pop("AWS::ElastiCache::CacheCluster", [])]
@@ -151,13 +151,13 @@ _SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 
 
 def _times_a_month(schedule: str) -> int:
-    """Of a rate; what a calendar says is taken for once a day."""
+    """How often a rate fires; what a calendar says is taken for once a day."""
     found = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", schedule)
     return SECONDS_A_MONTH // (int(found[1]) * _SECONDS[found[2]] if found else _SECONDS["day"])
 
 
 def _runs(schedules: list[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
-    """Of jobs, how often a month."""
+    """The schedules of jobs, and how often each runs in a month."""
     for schedule in schedules:
         (job,) = (each for each in RUN_MINUTES if schedule["Description"].endswith(f" {each} begins"))
         yield job, _times_a_month(schedule["ScheduleExpression"])

@@ -59,7 +59,7 @@ class Grants:
         return [*self.of_the_registry(log), *self.network(), *connecting]
 
     def of_the_heartbeat(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
-        """It writes the directory of zones. Of the bucket it has to know whether it bears an identity, or none.
+        """It writes the directory of zones. It has to know whether the bucket has an identity.
 
         That it may ask a zone's function is said by that function: zones come and go without a change of this role.
         """
@@ -93,7 +93,7 @@ class Grants:
         return [allow("Rows", *ROWS, on=[self.table.table_arn], when=bound), *self.key]
 
     def identity(self) -> list[iam.PolicyStatement]:
-        """Whose table and bucket are. Only a person may write it: the row's partition is none of those of `rows`."""
+        """Whose table and bucket are. Only a person may write it: `rows` does not list the row's partition."""
         bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [self.registry]}}
         return [
             allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=bound),

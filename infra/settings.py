@@ -126,7 +126,7 @@ class Settings:
 
     @property
     def private_doors(self) -> bool:
-        """LocalStack has no names and no endpoints that anybody could come in by."""
+        """LocalStack has neither names nor endpoints for clients to come in by."""
         return self.front_door.private_zonal and not self.local
 
     @property

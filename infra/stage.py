@@ -3,8 +3,8 @@
 python -m infra.stage prod -c registry_name=orders -c zones=use1-az1,use1-az2
 python -m infra.stage prod -c stack_name=sigla-orders -c registry_name=orders -c identity=…    a file that was lost
 
-It asks what -c does not say, where somebody is there to be asked, and draws an identity, unless it is that of a stack
-that is there. A file that is there stays.
+It asks what -c does not say, if a person is there to answer, and draws an identity, unless the stack exists and has
+one. A file that is there stays.
 """
 
 import argparse
@@ -59,8 +59,8 @@ ALWAYS = (
 def chosen(name: str, given: Mapping[str, str], ask: Ask | None, found: Mapping[str, str] | None = None) -> Settings:
     """The settings of a deployment: what is given, what is answered, and defaults. Raises InvalidSetting.
 
-    ask: puts a question to a person; None: there is none. found: where the environment leads, which is offered, and
-    taken where nobody is asked. An identity is given for a stack that is there, whose file was lost.
+    ask: puts a question to a person; None without one. found: where the environment leads, which is offered to a
+    person, and taken without one. An identity is given for a stack that is there, whose file was lost.
     """
     known = flat(Settings())
     if "stage" in given:

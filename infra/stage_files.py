@@ -158,7 +158,7 @@ def _sections(known: Iterable[str]) -> set[str]:
 
 
 def _flat(tables: Mapping[str, Any], sections: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """A table that is none of settings is a value like any other, and refused as one: it must not say nothing."""
+    """A table other than one of settings is a value like any other, and refused as one: it must not say nothing."""
     for name, value in tables.items():
         if isinstance(value, dict) and name in sections:
             yield from ((f"{name}.{each}", inner) for each, inner in value.items())
@@ -167,7 +167,7 @@ def _flat(tables: Mapping[str, Any], sections: Collection[str]) -> Iterator[tupl
 
 
 def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
-    """TOML has kinds of its own: `"true"` is no boolean. Raises InvalidSetting."""
+    """TOML has kinds of its own: `"true"` is a text, not a boolean. Raises InvalidSetting."""
     if name not in known:
         raise InvalidSetting(_unknown(name, known))
     kind = type(known[name])
@@ -178,7 +178,7 @@ def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
-    """Why there is no such setting; in TOML what stands below a table's head is of that table."""
+    """Why the setting is unknown; in TOML what stands below a table's head is of that table."""
     if name in _sections(known):
         return f"{name} is a table: write [{name}] once, and its settings below."
     table, _, last = name.rpartition(".")

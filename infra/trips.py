@@ -47,7 +47,7 @@ LOOK = (BATCH, GET)
 """Whose table and bucket are: beside the first round of an environment, where the deployment has an identity."""
 SHARDS: Rounds = ((QUERY,) * 16,)
 BURY: Rounds = ((GET,), (PUT,), (QUERY,))
-"""A tombstone in the place of a body, and whether nobody holds the id still."""
+"""A tombstone in the place of a body, and whether the id is still without a holder."""
 
 TRIPS: Mapping[str, Trips] = {
     # By id; "again" within a minute, by the same instance.

@@ -24,20 +24,20 @@ GB_SECOND = 0.0000133334
 RESTORED_GB = 0.0001397998
 REST_TIERS = ((333 * MILLION, 3.50 / MILLION), (667 * MILLION, 2.80 / MILLION), (19_000 * MILLION, 2.38 / MILLION))
 REST_REQUEST, REST_BEYOND = REST_TIERS[0][1], 1.51 / MILLION
-"""Of a REST API: so many requests of a month at so much each, then the next; all APIs of an account and region count
-together.
+"""Prices of a REST API: so many requests of a month at so much each, then the next; all APIs of an account and region
+count together.
 """
 READ_UNIT, WRITE_UNIT = 0.125 / MILLION, 0.625 / MILLION
 S3 = {"PutObject": 5.00 / MILLION, "ListObjectsV2": 5.00 / MILLION, "GetObject": 0.40 / MILLION}
 LOGGED_BYTE, QUERIED_BYTE = 0.50 / GIGABYTE, 0.005 / GIGABYTE
 FIREWALL_REQUEST = 0.60 / MILLION
 ENDPOINT_BYTE = 0.01 / GIGABYTE
-"""Of a private door, in and out."""
+"""The price of a byte through a private door, in and out."""
 METRIC = 0.30
 STORED_ROWS_GB, STORED_OBJECTS_GB = 0.25 + 0.20, 0.023
 """A month; of rows with what keeps them restorable."""
 VCPU_HOUR, GB_HOUR = 0.0421, 0.0046
-"""Of workers on EMR Serverless."""
+"""Prices of workers on EMR Serverless."""
 
 # --- what is assumed -------------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ WAIT_MS = {
 }
 
 RESTORES = 1 / 1_000
-"""Of requests: those that need a new environment."""
+"""The share of requests that need a new environment."""
 
 ENVIRONMENTS = 4
 """Share the requests of a minute at a time: more than the milliseconds of an evenly spread million keep busy."""
@@ -67,20 +67,20 @@ MIX = {KEPT: 0.60, NEW: 0.25, LATEST: 0.05, KNOWN: 0.099, NEXT: 0.001}
 MONTHS = (0, MILLION, 10 * MILLION, 100 * MILLION)
 
 ANSWER_BYTES = 2_000
-"""Of a request and its answer."""
+"""How many bytes a request and its answer have."""
 
 STREAM_SHARDS = 4
-"""Of the table's stream: as many as a new table has partitions."""
+"""How many shards the table's stream has: as many as a new table has partitions."""
 
 RUN_MINUTES = {"land": 2, "maintain": 5, "audit": 10, "scrub": 10}
-"""Of a job that finds little to do."""
+"""How long a job takes that finds little to do."""
 RECORD_SECONDS, BUSY = 30 / MILLION, 0.5
-"""Of a processor, to land one record; and how much of their time processors that are paid for do so."""
+"""Seconds of a processor to land one record; and the share of their time in which paid processors do so."""
 
 # --- what is counted -------------------------------------------------------------------------------------------------
 
 MEMORY_GB = 0.5
-"""Of every function."""
+"""The memory of every function."""
 OVERHEAD = 26
 """Bytes that CloudWatch Logs adds to a line."""
 REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE = 400, 360, 140, 680
@@ -90,7 +90,7 @@ METRICS_LINE, METRICS_VALUE = 360, 8
 TOGETHER, STRANGERS_LINES = 99, 10
 """Requests whose metrics share a line, at most, and lines of 401 in a minute, of one environment."""
 QUERIES = 5
-"""Of the log, each time that somebody looks at the dashboard."""
+"""Queries of the log, each time that a person looks at the dashboard."""
 METRICS = 8
 """Each has a price in a month in which anything is asked."""
 WINDOW_S, BATCH = 60, 96
@@ -116,7 +116,7 @@ class Work:
         return self.own_ms + sum(max(WAIT_MS[operation] for operation in each) for each in self.trips.rounds)
 
 
-# Of successful reads by id and by GUID the function logs a share: the setting log_reads.
+# The function logs a share of successful reads by id and by GUID: the setting log_reads.
 _READ_LINES = 0.01 * (REQUEST_LINE + OVERHEAD)
 
 REQUESTS = {
@@ -129,8 +129,9 @@ REQUESTS = {
     NEXT: Work(TRIPS["register a next version, cold"], own_ms=20),
     WRONG: Work(Trips()),
 }
-"""Of subjects without references. Reads by id name a subject, as Confluent's clients do. Whether a key is wrong is
-looked up once in five seconds of an environment.
+"""All are for subjects without references. Reads by id name a subject, as Confluent's clients do.
+
+Whether a key is wrong is looked up once in five seconds of an environment.
 """
 
 
@@ -149,7 +150,7 @@ CATCH_UP = Work(
 """One that finds nothing to do."""
 
 HEARTBEAT = Work(Trips((("Invoke",), ("UpdateItem",)), write=1), lines=HEARTBEAT_LINE + OVERHEAD)
-"""Of one zone, which has two members and is well."""
+"""The heartbeat of one zone, which has two members and is well."""
 PROBE = Work(Trips(), own_ms=10, lines=0)
 """What the zone's function does when it is asked: it asks its members, and writes no line."""
 
@@ -178,7 +179,7 @@ class Bill:
 
 
 def bill(work: Work, *, restores: float = 0.0) -> Bill:
-    """Of one. restores: of the function's snapshot."""
+    """The bill of one request. restores: of the function's snapshot."""
     return Bill(
         function=INVOCATION + MEMORY_GB * (work.ms / 1_000 * GB_SECOND + restores * RESTORED_GB),
         dynamodb=work.trips.read * READ_UNIT + work.trips.write * WRITE_UNIT,
@@ -188,7 +189,7 @@ def bill(work: Work, *, restores: float = 0.0) -> Bill:
 
 
 def asked(request: str, *, rest: bool, requests: float = MILLION, registrations: float = MILLION) -> Bill:
-    """Of one of REQUESTS, through the REST API or through a function URL, with what the journal takes for it.
+    """The bill of one of REQUESTS, through the REST API or through a function URL, with what the journal takes for it.
 
     requests, registrations: those of the month, and new schemas among them, evenly spread; the more there are, the
     more of them share a line of metrics, or a batch of the journal.
@@ -214,7 +215,7 @@ def rest_request(requests: float) -> float:
 
 
 def in_a_minute(requests: float) -> float:
-    """Of a month's requests: those that one environment has in a minute."""
+    """How many of a month's requests one environment has in a minute."""
     return requests / SECONDS_A_MONTH * 60 / ENVIRONMENTS
 
 
@@ -230,7 +231,7 @@ def journaled(registrations: float) -> Bill:
 
 
 def heartbeat() -> Bill:
-    """Of one zone, with what its function takes to answer."""
+    """The bill of one zone, with what its function takes to answer."""
     return bill(HEARTBEAT) + bill(PROBE)
 
 

@@ -136,7 +136,7 @@ def _zipped(folder: Path) -> bytes:
 
 
 def _there(cloudformation: Any, stack: str) -> dict[str, Any] | None:
-    """The template of the one that is there. Raises Changed if somebody broke it off."""
+    """The template of the one that is there. Raises Changed if its deployment was broken off."""
     try:
         (described,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
     except ClientError:

@@ -1,4 +1,4 @@
-"""A server of this machine as a command: fetched once, then run until somebody ends it."""
+"""A server of this machine as a command: fetched once, then run until it is interrupted."""
 
 import signal
 import sys

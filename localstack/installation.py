@@ -79,7 +79,7 @@ def runtime_client(environ: Mapping[str, str]) -> Path:
             target = Path(fetched) / "runtime"
             what = ["--require-hashes", "--requirement", str(RUNTIME_LOCK), "--target", str(target)]
             uv("pip", "install", *what, "--python-version", RUNTIME, "--only-binary", ":all:", environ=environ)
-            with contextlib.suppress(OSError):  # somebody else was quicker, with the same
+            with contextlib.suppress(OSError):  # another process was quicker, with the same
                 target.rename(folder)
     return folder
 

@@ -81,7 +81,7 @@ class Server:
         return self.folder / "localstack.log"
 
     def process(self) -> psutil.Process | None:
-        """Its process, if it runs. A number alone would not do: some day it is somebody else's."""
+        """Its process, if it runs. A number alone would not do: some day it belongs to another process."""
         with contextlib.suppress(OSError, ValueError, psutil.NoSuchProcess):
             told = json.loads(self._note.read_text())
             process = psutil.Process(told["pid"])
@@ -121,7 +121,7 @@ class Server:
         process = self.process()
         if process:
             os.killpg(process.pid, signal.SIGKILL)
-            # Where nobody collects what has ended, as in some containers, it stays in the list of processes.
+            # Where ended processes are not collected, as in some containers, it stays in the list of processes.
             with contextlib.suppress(psutil.TimeoutExpired):
                 process.wait(STOPS_WITHIN_S)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -170,7 +170,7 @@ class Server:
 
 
 def taken(port: int) -> bool:
-    """Whether somebody listens there already; LocalStack would say `Ready.` all the same, and hear nothing."""
+    """Whether a process listens there already; LocalStack would say `Ready.` all the same, and hear nothing."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -38,10 +38,10 @@ from sigla_pipelines.connectors.maven import Unavailable
 
 ROOT = Path(__file__).parents[1]
 IDENTITY = sha256(b"LocalStack").hexdigest()[:32]
-"""Of every deployment here: what LocalStack holds goes with it, and nobody's records bear its ids."""
+"""The identity of every deployment here: what LocalStack holds goes with it, and no records outside have its ids."""
 CONTEXT = ("stage=local", "front_door.function_url=true", f"identity={IDENTITY}")
 ZONE = "use1-az{}"
-"""Of the region that our LocalStack is in."""
+"""The region that our LocalStack is in."""
 ADMINISTRATOR = "admin"
 """What the first key is called."""
 
@@ -121,11 +121,11 @@ class Account:
             raise NotDeployed(claimed.stderr.strip())
 
     def secret(self, rest: str, bucket: str) -> str:
-        """Of the administrator's key: the one made before, if it still opens; else of a new one."""
+        """The secret of the administrator's key: the one made before, if it still opens; else of a new one."""
         note = self.folder / "secret"
         if note.exists() and opens(rest, note.read_text()):
             return note.read_text()
-        # One whose secret nobody knows any more is in the way.
+        # A key whose secret is lost is in the way.
         self.sigla("keys", "revoke", ADMINISTRATOR, "--bucket", bucket)
         created = self.sigla("keys", "create", ADMINISTRATOR, "--role", "admin", "--bucket", bucket, "--json")
         if created.returncode:

@@ -9,7 +9,7 @@ from infra.choices.rules import Rules, Together, are_by_zone, by_zone, is_networ
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Where zones are. Without zones there is none.
+    """Where zones are. Without zones there are no subnets.
 
     cidr: its addresses, sixteen equal parts of which each zone has one.
     vpc_id: of a VPC that is there already, instead of a new one; `cidr` is then the part of it that zones take.
@@ -28,7 +28,7 @@ class Network:
 
 
 def _are_subnets(value: str) -> object:
-    """Of different zones, and so different themselves."""
+    """Subnets of different zones, and so different themselves."""
     subnets = by_zone(value).values()
     return are_by_zone("subnet")(value) and len(set(subnets)) == len(subnets)
 

@@ -9,7 +9,7 @@ from infra.choices.rules import BUCKET_EXPECTED, Rules, Together, is_bucket
 
 DRIVER_VCPUS: Final = 2
 EXECUTOR_VCPUS: Final = 4
-"""Of the workers of a run: one driver, and as many executors as it has work for and `max_vcpus` leaves room for."""
+"""The workers of a run: one driver, and as many executors as it has work for and `max_vcpus` leaves room for."""
 LEAST_VCPUS: Final = DRIVER_VCPUS + EXECUTOR_VCPUS
 GB_PER_VCPU: Final = 4
 
@@ -37,7 +37,7 @@ class Pipelines:
     land_schedule, maintain_schedule, audit_schedule, scrub_schedule: when a run begins, as EventBridge writes it;
         empty: never by itself.
     subnets, security_groups: of the network that Kafka is in, separated by commas.
-    bad_ratio: the share of records in the quarantine that somebody has to look into, over an hour.
+    bad_ratio: the share of records in the quarantine that a person has to look into, over an hour.
     """
 
     enabled: bool = False
@@ -59,7 +59,7 @@ class Pipelines:
 
     @property
     def max_executors(self) -> int:
-        """Of a run, beside its driver."""
+        """The executors of a run, beside its driver."""
         return (self.max_vcpus - DRIVER_VCPUS) // EXECUTOR_VCPUS
 
 

@@ -12,7 +12,7 @@ Together = tuple[tuple[Callable[[Any], object], str], ...]
 """What settings must be together: a test of the record that holds them, and the sentence."""
 
 ZONE_ID = r"(?P<region>[a-z]{2,6}\d)-az(?P<number>[1-9]\d?)"
-"""Of an availability zone: `use1-az1` is the same place in every account, `us-east-1a` is not."""
+"""The id of an availability zone: `use1-az1` is the same place in every account, `us-east-1a` is not."""
 
 BUCKET_EXPECTED = "it must be the name of a bucket, 3 to 63 of a-z, 0-9, '-' and '.', or empty"
 """How the sentence ends that refuses what `is_bucket` does."""
@@ -49,7 +49,7 @@ def are_zones(value: str) -> bool:
 def zones_prefix(region: str) -> str:
     """What the ids of a region's availability zones begin with: those of ap-southeast-2 with `apse2-`.
 
-    Empty for a region that is called by other words, as those of sovereign clouds are: nobody told us its ids.
+    Empty for a region that is called by other words, as those of sovereign clouds are: its ids are unknown here.
     """
     place, *ways, number = region.split("-")
     if not set(ways) <= _WAYS.keys():

@@ -14,7 +14,7 @@ class Watch:
     topic_arn: of an SNS topic for alarms that cannot wait: those on rates, and on what goes on for minutes.
     notes_topic_arn: of one for all others, which speak of something that happened once.
     email: an address that gets both, by a topic of the stack's own. Where neither is given, alarms only change colour.
-    requests_per_hour: of each function that answers: at so many in an hour an alarm rings; 0: there is none.
+    requests_per_hour: of each function that answers: at so many in an hour an alarm rings; 0: without an alarm.
     p99_ms: the 99th percentile of latency that is still well, of each door, over five minutes.
     dashboard: one in CloudWatch; the account's first three are free.
     """

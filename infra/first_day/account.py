@@ -71,7 +71,7 @@ def nothing_is_deleted(day: Day, account: Account) -> str:
 
 
 def tls_is_new(_: Day, account: Account) -> str:
-    """Without TLS the bucket's policy refuses; with an old one there is no connection."""
+    """Without TLS the bucket's policy refuses; with an old one no connection is made."""
     bucket = account.outputs["BucketName"]
     plain = account.client("s3", use_ssl=False)
     _denied("the bucket answers without TLS", plain.list_objects_v2, Bucket=bucket, MaxKeys=1)
@@ -125,7 +125,7 @@ def table_is_protected(_: Day, account: Account) -> str:
 
 
 def identity_is_borne(_: Day, account: Account) -> str:
-    """Where one of them bears another, functions write nothing; where there is none, nothing protects from a mix-up."""
+    """Where one of them bears another, functions write nothing; without an identity, nothing protects from a mix-up."""
     told = environment(account)
     registry, identity = told["SIGLA_REGISTRY_NAME"], told.get("SIGLA_IDENTITY", "")
     if not identity:
@@ -173,7 +173,7 @@ def resources(account: Account, type: str) -> list[str]:
 
 
 def snapshots_are_active(_: Day, account: Account) -> str:
-    """Of the version that each alias leads to; one that was not asked for 14 days becomes inactive."""
+    """The version that each alias leads to; one that was not asked for 14 days becomes inactive."""
     told = {}
     for output, name in functions(account).items():
         found = call(account.client("lambda").get_function_configuration, FunctionName=name, Qualifier="live")
@@ -292,7 +292,7 @@ def journal_is_written(day: Day, account: Account) -> str:
     pages = account.client("s3").get_paginator("list_objects_v2")
 
     def newest() -> datetime | None:
-        """Of the segments of this day and the next: a run may be under way at midnight."""
+        """The newest of the segments of this day and the next: a run may be under way at midnight."""
         days = {f"{prefix}{moment:%d}/" for moment in (day.began, datetime.now(UTC))}
         found = [
             each["LastModified"]

@@ -16,7 +16,7 @@ from infra.first_day.asking import Answer, Door, Failed, NotAsked
 
 CONTEXT: Final = ".sigla-first-day"
 PREFIX: Final = f":{CONTEXT}:"
-"""Of every subject that is written; a key may be limited to it."""
+"""The prefix of every subject that is written; a key may be limited to it."""
 WITHIN: Final = f"/contexts/{CONTEXT}"
 
 LOOKS_EVERY_S: Final = 5.0
@@ -87,7 +87,7 @@ class Day:
         return door.ask("POST", f"/subjects/{self.subject(path)}/versions", schema)
 
     def id_at(self, door: Door) -> int:
-        """Of a schema that was registered by this door. Raises Failed."""
+        """The id of a schema that was registered by this door. Raises Failed."""
         if door not in self._ids:
             answer = self.register(door, f"known-{door.name}", self.schema(door.name)).expect(200).json()
             self._ids[door] = int(answer["id"])
@@ -104,7 +104,10 @@ class Day:
     # --- clearing up -------------------------------------------------------------------------------------------------
 
     def clear_up(self) -> None:
-        """Removes for good all that is in the context, which is nobody else's. Raises Failed with what is left."""
+        """Removes for good all that is in the context, which belongs to this run alone.
+
+        Raises Failed with what is left.
+        """
         if not self.wrote:
             return
         self.tell(f"Removing what was written in the context {CONTEXT} …")

@@ -1,7 +1,7 @@
 """Alarms, each with the sentence that a person reads: at night those that page, in the morning the others.
 
 A page is for what clients feel and what goes on: a share of the answers, or several of the last minutes. What happened
-once is a note; somebody looks at it, and nobody has to get up.
+once is a note: a person looks at it, and is not woken.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ AT_LIMIT = 0.9
 """The share of what a REST API lets through at which others are refused already: seconds of a minute differ."""
 
 NAMESPACE = "Sigla"
-"""Of what our functions tell of themselves."""
+"""The namespace of the metrics that our functions send."""
 
 
 def own_metric(
@@ -113,7 +113,7 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
     """name: what the names of its alarms begin with. about: what it is called in a sentence."""
     yield Watched(
         f"{name}ServerErrors",
-        # Of each request it is 0 or 1, so that the mean is the share.
+        # For each request it is 0 or 1, so that the mean is the share.
         stage.metric_server_error(period=MINUTE, statistic="Average"),
         FAILING,
         3,
@@ -141,7 +141,7 @@ def _latency(name: str, about: str, latency: cloudwatch.Metric, settings: Settin
     can leave it alone below a thousand; then the alarm is silent in most registries at night, or goes on ringing.
     """
     slow = cloudwatch.MathExpression(
-        # In percent, of which a request is no round number: hence half a request less.
+        # In percent a request is rarely a round number: hence half a request less.
         expression=f"IF((100 - quick) * requests / 100 > {SLOW_ONES - 0.5}, (100 - quick) / 100, 0)",
         using_metrics={
             "quick": latency.with_(statistic=f"PR(:{settings.watch.p99_ms})", period=PERIOD),
@@ -166,8 +166,8 @@ def set_alarms(scope: Construct, watched: Iterable[Watched], *, recipients: Reci
             datapoints_to_alarm=each.periods,
             evaluation_periods=each.out_of or each.periods,
             alarm_description=f"Sigla, {about}: {each.meaning}",
-            # Where nobody asked, nothing is wrong. What should be told each minute and is not has no data: that is
-            # told, too, once there was some, so that what is new does not begin with an alarm.
+            # Without requests nothing is wrong. What should be told each minute and is not has no data: that is told,
+            # too, once there was some, so that what is new does not begin with an alarm.
             treat_missing_data=_MISSING.MISSING if each.below else _MISSING.NOT_BREACHING,
         )
         for action in recipients.pages if each.page else recipients.notes:

@@ -8,7 +8,7 @@ from constructs import IConstruct
 
 
 def check(app: cdk.App) -> None:
-    """From here on a finding that nobody acknowledged fails the synthesis."""
+    """From here on a finding that is not acknowledged fails the synthesis."""
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks())
 
 

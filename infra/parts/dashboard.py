@@ -15,7 +15,7 @@ from infra.parts.alarms import PERIOD, own_metric
 from infra.settings import Settings
 
 WIDTH = 24
-"""Of a row, in CloudWatch's columns."""
+"""The width of a row, in CloudWatch's columns."""
 IN_A_ROW = 4
 """Small graphs, of what has an alarm."""
 

@@ -42,7 +42,7 @@ RESPONSES = (
     GatewayResponse("MISSING_AUTHENTICATION_TOKEN", 404, 404, "HTTP 404 Not Found"),
     GatewayResponse("REQUEST_TOO_LARGE", 413, 413, "The request body is larger than 4000000 bytes"),
     GatewayResponse("THROTTLED", 429, 429, "Too Many Requests", {"Retry-After": "'1'"}),
-    # Of a firewall, which an account may put before it.
+    # The answer of a firewall, which an account may put before it.
     GatewayResponse("WAF_FILTERED", 403, 403, "Forbidden"),
 )
 

@@ -7,7 +7,7 @@ from infra.parts.functions import allow
 
 
 def tables_of(database: str, *actions: str) -> list[iam.PolicyStatement]:
-    """Doing this with all tables of one database; nothing where there is none. Glue checks the catalog, too."""
+    """Doing this with all tables of one database; nothing without a database. Glue checks the catalog, too."""
     if not database:
         return []
     glue = f"arn:{Aws.PARTITION}:glue:{Aws.REGION}:{Aws.ACCOUNT_ID}"

@@ -1,4 +1,4 @@
-"""Where it is noted what somebody gave up: a queue that people read, and nothing else does."""
+"""Where it is noted what a client gave up: a queue that people read, and nothing else does."""
 
 from typing import Final
 

@@ -96,12 +96,12 @@ class PrivateDoor(Construct):
             service_name=f"com.amazonaws.{Aws.REGION}.execute-api",
             subnet_ids=[subnet.id],
             security_group_ids=[guard.attr_group_id],
-            # Of all endpoints in a VPC one could have API Gateway's own names; each of ours has a name of ours.
+            # Only one of all endpoints in a VPC could have API Gateway's own names; each of ours has a name of ours.
             private_dns_enabled=False,
         )
 
     def by_the_endpoint(self) -> iam.PolicyDocument:
-        """Whoever comes by this endpoint may ask; who he is, the registry asks itself."""
+        """Every caller that comes by this endpoint may ask; the registry itself finds out which principal it is."""
         statement = iam.PolicyStatement(
             principals=[iam.AnyPrincipal()],
             actions=["execute-api:Invoke"],
@@ -144,7 +144,7 @@ class PrivateDoor(Construct):
             mine.node.add_dependency(*other.ends)
 
     def find_it(self, name: str, network: Network, endpoint: ec2.CfnVPCEndpoint) -> None:
-        """The name's record. Of the endpoint's own names the first is that of all its zones, of which it has one."""
+        """The name's record. The first of the endpoint's own names is that of all its zones; it has one."""
         hosted_zone, target = (Fn.select(at, Fn.split(":", Fn.select(0, endpoint.attr_dns_entries))) for at in (0, 1))
         route53.CfnRecordSet(
             self,

@@ -13,7 +13,7 @@ from infra.settings import Settings
 class Recipients(Construct):
     """pages: where alarms go that cannot wait. notes: where all others go.
 
-    An address of `watch.email` gets both, by a topic of our own, since a mail wakes nobody.
+    An address of `watch.email` gets both, by a topic of our own, since a mail does not wake people.
     """
 
     def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:

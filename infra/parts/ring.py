@@ -1,8 +1,8 @@
-"""The caches of a zone: nodes that know nothing of each other. Who keeps which schema is decided by who asks.
+"""The caches of a zone: nodes that know nothing of each other. The caller decides which member keeps which schema.
 
-Each member is a group of one node, so that its address is known when the stack is deployed and never moves: nobody has
-to discover it, and all instances of a zone see the same ring. Members are made one after the other: while one joins,
-the group of users that all of them have is busy, and refuses the next.
+Each member is a group of one node, so that its address is known when the stack is deployed and never moves: it need not
+be discovered, and all instances of a zone see the same ring. Members are made one after the other: while one joins, the
+group of users that all of them have is busy, and refuses the next.
 """
 
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ class Ring(Construct):
 
     @staticmethod
     def port(settings: Settings) -> int:
-        """Of each member; 0 without a ring."""
+        """The port of each member; 0 without a ring."""
         return ENGINES[settings.ring.kind].port if settings.ring.kind != NONE else 0
 
     def place(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class Ring(Construct):
                 self.arns.append(self.arn("replicationgroup", member.ref))
 
     def user(self) -> elasticache.CfnUser:
-        """Who asks the members: whoever IAM lets be it; there is no password."""
+        """The user of the members: IAM decides who may be it; it has no password."""
         name = f"{self.settings.stack_name.lower()}-{self.zone}"
         user = elasticache.CfnUser(
             self,

@@ -17,9 +17,9 @@ from infra.service import Service
 from infra.settings import Settings
 
 LAG = Duration.hours(1)
-"""Of the journal, that somebody has to look into."""
+"""How late the journal may be before a person has to look into it."""
 DAY, DAYS_LEFT = Duration.days(1), 21
-"""Of a certificate, at which somebody has to look why nobody renews it: ACM begins sixty days before the end."""
+"""How many days before its end a certificate that was not renewed needs a look: ACM begins sixty days before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _of_certificates(settings: Settings) -> Iterator[Watched]:
 
 
 def _of_the_journal(journal: Journal) -> Iterator[Watched]:
-    """A row for each alarm. The table keeps what it has to tell for 35 days: none of them has to get anybody up."""
+    """A row for each alarm. The table keeps what it has to tell for 35 days: no alarm of these has to wake a person."""
     yield Watched(
         "JournalErrors",
         journal.function.metric_errors(period=PERIOD),

@@ -129,7 +129,10 @@ class Zone(Construct):
         return [joined, *gateways]
 
     def guard(self) -> ec2.CfnSecurityGroup:
-        """Nobody comes in. Out by HTTPS: no route leads anywhere but to the two stores, whose addresses AWS changes."""
+        """No connection comes in.
+
+        Out by HTTPS: no route leads anywhere but to the two stores, whose addresses AWS changes.
+        """
         to = [(HTTPS, ANYWHERE, "To S3 and DynamoDB")]
         if self.subnet.addresses and (port := Ring.port(self.settings)):
             to.append((port, self.subnet.addresses, "To the ring"))
@@ -198,7 +201,7 @@ class Zone(Construct):
         )
 
     def watched(self) -> Iterator[Watched]:
-        """A row for each alarm. That a ring forgets what was not asked for is what it is for, and is none."""
+        """A row for each alarm. That a ring forgets what was not asked for is its purpose, and rings no alarm."""
         alias = self.service.alias
         yield Watched(
             "Unhealthy",

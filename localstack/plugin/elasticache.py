@@ -1,7 +1,7 @@
 """ElastiCache for LocalStack, as CloudFormation makes it: each group or cluster is one cache server of this machine.
 
-Whoever asks for what is not played (TLS, users, replicas, more than one node) is told so and gets nothing: he would
-believe that he had it. Taken without effect are sizes, zones, subnets, windows. ElastiCache's own API is not there.
+What is not played (TLS, users, replicas, more than one node) is refused with a sentence, so that no stack relies on it.
+Taken without effect are sizes, zones, subnets, windows. ElastiCache's own API is not there.
 """
 
 from collections.abc import Callable, Mapping
@@ -114,7 +114,7 @@ def _failed(reason: str) -> ProgressEvent:
 
 
 def load(type: str) -> Any:
-    """Who makes a resource of the type; None if nobody does."""
+    """What makes a resource of the type; None for an unknown type."""
     return Provider(type, KINDS[type]) if type in KINDS else _load(type)
 
 

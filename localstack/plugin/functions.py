@@ -82,7 +82,7 @@ class Subprocess(RuntimeExecutor):  # type: ignore[misc]  # LocalStack's modules
         return f"http://127.0.0.1:{GATEWAY_LISTEN[0].port}"
 
     def get_logs(self) -> str:
-        """What the process has written and nobody has taken yet."""
+        """What the process has written since the last call."""
         return self.output.read_text(errors="replace") if self.output.exists() else ""
 
     def start(self, env_vars: dict[str, str]) -> None:

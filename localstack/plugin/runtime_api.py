@@ -78,14 +78,14 @@ class RuntimeApi(ThreadingHTTPServer):
         self._waiting.put(invocation)
 
     def next(self) -> Invocation | None:
-        """Waits for an event; None when there will be none any more."""
+        """Waits for an event; None when no more will come."""
         with suppress(InvalidStateError):
             self.ready.set_result(None)
         self._current = self._waiting.get()
         return self._current
 
     def settle(self, answer: Answer, request_id: str | None = None) -> bool:
-        """Whether there was somebody to tell. Without a request id the process speaks of itself: it failed."""
+        """Whether a process waited to be told. Without a request id the process speaks of itself: it failed."""
         with suppress(InvalidStateError):
             if request_id is None:
                 self.ready.set_result(answer)
