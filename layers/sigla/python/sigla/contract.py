@@ -13,7 +13,7 @@ DEFAULT_TYPE: Final = "AVRO"
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 HIGHEST: Final = 2**31 - 1
-"""Of ids and versions, which are 32-bit integers in the reference."""
+"""The greatest of ids and versions, which are 32-bit integers in the reference."""
 INTEGERS: Final = range(-HIGHEST - 1, HIGHEST + 1)
 """The numbers that a request may have."""
 
@@ -55,7 +55,7 @@ WRITEREAD: Final = "WRITEREAD"
 RULE_KINDS: Final = (TRANSFORM, "CONDITION")
 MIGRATION_MODES: Final = ("UPGRADE", "DOWNGRADE", "UPDOWN")
 DATA_MODES: Final = ("WRITE", "READ", WRITEREAD)
-"""Of domain rules and of encoding rules."""
+"""The kinds of domain rules and of encoding rules."""
 RULE_MODES: Final = MIGRATION_MODES + DATA_MODES
 ENVIRONMENTS: Final = ("ALL", "CLIENT", "GATEWAY", "SERVER", "NONE")
 """Where a rule set is enabled."""

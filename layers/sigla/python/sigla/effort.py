@@ -38,7 +38,7 @@ class OutOfTime(Interrupted):
 
 
 class Unwanted(Interrupted):
-    """Nobody waits for the answer any more, or the server stops."""
+    """No caller waits for the answer any more, or the server stops."""
 
 
 class Share(Protocol):
@@ -91,7 +91,7 @@ class Effort:
         self.ahead = 0
         """Steps until the next look at the clock."""
         self.unwanted = False
-        """Whether nobody waits any more."""
+        """Whether no caller waits any more."""
 
     def give_up(self) -> None:
         """Makes the next pulse raise Unwanted. Any thread may call this."""

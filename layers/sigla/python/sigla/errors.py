@@ -242,7 +242,7 @@ class DataIsForeign(NotDone):
 
 
 class Malformed(ValueError):
-    """A text that is no schema of its language; `reason` says why in one sentence."""
+    """A text that is not a schema of its language; `reason` says why in one sentence."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -262,7 +262,7 @@ class StoreError(Exception):
 
 
 class Unusable(StoreError):
-    """The store is not there, or is not for who asks: nothing comes of asking again."""
+    """The store does not exist, or the caller may not use it: asking again would not help."""
 
 
 class FormTooNew(Unusable):
@@ -321,7 +321,7 @@ class BodyDamaged(BodyLost):
 
 
 GARBLED: Final = "?"
-"""What a store bears where something stands in the place of its identity that is none: that is not nothing, either."""
+"""What a store bears if something else stands in the place of its identity: that differs from an empty place."""
 
 
 def borne(found: str) -> str:

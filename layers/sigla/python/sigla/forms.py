@@ -11,16 +11,16 @@ from typing import Any, Final
 FORM: Final = "form"
 
 BODY: Final = 1
-"""Of what an id means: a file, an object of the bucket, an entry of a ring."""
+"""The form of what an id means: a file, an object of the bucket, an entry of a ring."""
 
 ITEM: Final = 1
-"""Of an item of the table in DynamoDB. The tables in SQLite have one number for all, `state.layout`."""
+"""The form of an item of the table in DynamoDB. The tables in SQLite have one number for all, `state.layout`."""
 
 JOURNAL_ROW: Final = 1
-"""Of what a commit says of itself, in either store."""
+"""The form of what a commit says of itself, in either store."""
 
 SEGMENT_LINE: Final = 1
-"""Of a line of the journal in S3."""
+"""The form of a line of the journal in S3."""
 
 API_KEY: Final = 1
 
@@ -28,7 +28,7 @@ API_KEY: Final = 1
 def newer(stored: Mapping[str, Any], known: int) -> int:
     """The form's number if it is greater than the known one, else 0.
 
-    What is no number is no form of any release: whoever reads on finds what is wrong with it.
+    Anything but a number is the form of no release: the reader that comes next finds what is wrong with it.
     """
     form = stored.get(FORM)
     return form if form.__class__ is int and form > known else 0

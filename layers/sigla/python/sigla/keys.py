@@ -79,7 +79,7 @@ def _sortable_character(character: str) -> str:
 
 
 def after(prefix: bytes) -> bytes | None:
-    """The smallest bytes greater than everything that starts with the prefix; None if there are none."""
+    """The smallest bytes greater than everything that starts with the prefix; None if they do not exist."""
     kept = prefix.rstrip(b"\xff")
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
 
@@ -160,7 +160,7 @@ def ring_namespace(registry: str, *, bucket: str = "", identity: str = "") -> st
     """What the keys of one deployment's bodies begin with.
 
     A ring outlives a deployment. So what was put there while the stack had another bucket, or before it was another
-    deployment's, stands under keys that nobody asks for any more.
+    deployment's, stands under keys that no reader asks for any more.
     """
     whose = blake2b(f"{bucket}/{identity}".encode(), digest_size=8).hexdigest()
     return f"{file_component(registry)}@{whose}"
@@ -175,7 +175,10 @@ def ring_key(namespace: str, key: BodyKey) -> str:
 # --- rows in DynamoDB ------------------------------------------------------------------------------------------------
 
 HEAD, SETTINGS, NEXT, ID, HOLDERS = "HEAD", "SETTINGS", "NEXT", "ID", "HOLDERS"
-"""Sort keys of which a partition has one. Of a subject's, HEAD comes before every version, and SETTINGS between."""
+"""Sort keys of which a partition has one.
+
+Among those of a subject, HEAD comes before every version, and SETTINGS between.
+"""
 
 LAST, CAUGHT_UP = "LAST", "CAUGHT_UP"
 """Beside each other: the last segment of the journal, and how far the journal's rows have been looked through."""
@@ -237,7 +240,7 @@ def referrers_pk(registry: str, subject: Subject) -> str:
 
 
 def referrer_sk(referenced: Version, referrer: Subject, id: SchemaId, version: Version, nonce: str) -> str:
-    """nonce: of the registration, so that a claim that came to nothing stands in nobody's place."""
+    """nonce: of the registration, so that a claim that came to nothing does not take another one's place."""
     context = context_component(referrer.context)
     return f"{referenced:010}#{context}#{id:010}#{component(referrer.name)}#{version:010}#{component(nonce)}"
 
@@ -289,7 +292,7 @@ def segments_pk(registry: str) -> str:
 
 
 def zones_pk(registry: str) -> str:
-    """Of the heartbeats' rows; their sort keys are the ids of the zones."""
+    """The partition of the heartbeats' rows; their sort keys are the ids of the zones."""
     return f"{component(registry)}#z"
 
 

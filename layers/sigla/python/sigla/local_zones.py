@@ -1,7 +1,7 @@
 """The zones of one machine, put together: for each a ring of two members, and a few instances that share it.
 
 In AWS a zone is a function with its environments, and a few caches; here it is registries beside each other in one
-process, over one store, and cache servers beside it, or caches within it where there are none.
+process, over one store, and cache servers beside it, or caches within it without such servers.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from sigla.web.local.heartbeat import heartbeat
 from sigla.web.local.zones import Zone, Zones
 
 INSTANCES, MEMBERS = 4, 2
-"""Of each zone."""
+"""How many of them each zone has."""
 
 Instance = tuple[Registry, Counts]
 Connect = Callable[[], Mapping[str, Member]]
@@ -90,7 +90,7 @@ def _server(started: ExitStack) -> str:
 
 
 def _try(trial: Member, times: int = 5) -> None:
-    """More than once: on a busy machine a member may be late, and that is no reason to do without it."""
+    """More than once: on a busy machine a member may be late, which does not make it useless."""
     try:
         trial.claim(["trial"], b"", lasts_ms=1)
     except MemberFailed:
@@ -114,5 +114,5 @@ def _connected(address: str) -> tuple[str, Member]:
 
 
 def _no_token(_user: str, _group: str) -> str:
-    """Nobody asks who we are."""
+    """Members ask for no credentials."""
     return ""

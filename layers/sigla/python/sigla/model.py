@@ -321,7 +321,7 @@ class Holder:
 
     @property
     def written(self) -> tuple[int, int]:
-        """Of a subject's versions the one written last has the greatest; those of one import go by their numbers."""
+        """Among a subject's versions the one written last has the greatest; those of one import go by their numbers."""
         return self.revision, self.version
 
     @property

@@ -77,7 +77,7 @@ def request(seen: Seen) -> Facts:
 
 
 def failure(error: BaseException, *, request_id: str) -> Facts:
-    """A fault of ours, with where it happened. Of storage also the reason; other messages may quote a schema."""
+    """A fault of ours, with where it happened. For storage also the reason; other messages may quote a schema."""
     frames = traceback.extract_tb(error.__traceback__)
     facts: Facts = {
         "event": "failure",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AW
 class Opened(NamedTuple):
     """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
 
-    ownership: None where nobody looks whose data it is.
+    ownership: None where the identity is not compared.
     """
 
     registry: Registry

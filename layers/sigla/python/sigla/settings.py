@@ -1,6 +1,6 @@
 """What an operator decides, read once from a mapping of strings.
 
-A name nobody knows is refused: a typo must not become a default.
+An unknown name is refused: a typo must not become a default.
 """
 
 import re
@@ -39,7 +39,7 @@ class Settings:
     stack: the CloudFormation stack that a function is part of, a dimension of its metrics; empty: they have none.
     table, bucket: where a function keeps its data in AWS: a DynamoDB table and an S3 bucket, both or neither.
     identity: of the deployment, which table and bucket must bear (`sigla init`) before anything is written; empty:
-        nobody looks.
+        nothing is compared.
     data: a directory for it instead; without any of them it keeps nothing. `sigla serve` has an option.
     default_level: of subjects without a level of their own or an inherited one.
     mode_mutability: whether modes may be changed.
@@ -164,7 +164,7 @@ class Address:
 
     @property
     def path(self) -> str:
-        """Of the directory, for `file:`."""
+        """The path of the directory, for `file:`."""
         return unquote(self.url.partition(":")[2].removeprefix("//"), errors="surrogateescape")
 
     @property
@@ -215,7 +215,7 @@ def _names(known: Mapping[str, object]) -> str:
 
 
 _LEAST = {"ring_seconds": 1}
-"""Of numbers that must be more than 0."""
+"""Settings whose numbers must be more than 0."""
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _READERS: Mapping[type, Callable[[str], object]] = {

@@ -1,4 +1,4 @@
-"""Whether values read from somebody's JSON are what their types say: `Schema(text=5)` is quickly made."""
+"""Whether values read from a stranger's JSON are what their types say: `Schema(text=5)` is quickly made."""
 
 import builtins
 from collections.abc import Callable, Mapping

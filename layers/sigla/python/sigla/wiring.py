@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AW
 
 
 class OpenToOthers(Exception):
-    """Other machines would reach it, and nobody has said who may; the sentence says how to."""
+    """Other machines would reach it, and no setting says who may; the sentence says how to."""
 
 
 class NowhereForKeys(Exception):
@@ -163,7 +163,7 @@ def import_languages() -> None:
 
 def lambda_handler() -> "Renewed":
     """The API as a Lambda function, built once, and anew after its snapshot was restored."""
-    from sigla.functions.lifecycle import Renewed  # what only a function needs is no business of the local server
+    from sigla.functions.lifecycle import Renewed  # the local server does not need what only a function needs
 
     settings = Settings.read(os.environ)
     return Renewed(lambda opened: _function(settings, opened))
@@ -248,7 +248,7 @@ def heartbeat_handler() -> "Renewed":
 
 
 def own_zone(given: str = "") -> "Where | None":
-    """The zone of this machine, as far as anybody here knows. given: an id or a name that is believed."""
+    """The zone of this machine, as far as it is known here. given: an id or a name that is believed."""
     from sigla.aws import zone  # of the standard library alone: a client machine has nothing of AWS
 
     return zone.located(given or os.environ.get(f"{PREFIX}ZONE", ""), os.environ)
@@ -303,7 +303,7 @@ def _local_auth(auth: str, host: str) -> str:
 
 
 def _open(where: str) -> observe.Facts:
-    """Told once per start: nobody may be able to say that he did not know."""
+    """Told once per start: no operator should learn it too late."""
     told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
     return {"event": "open", "message": told}
 

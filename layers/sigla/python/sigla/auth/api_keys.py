@@ -41,11 +41,11 @@ class Keys(Protocol):
         ...
 
     def get(self, name: str) -> bytes | None:
-        """None only if there is none. Raises StoreError where it cannot be told."""
+        """None only if the key does not exist. Raises StoreError where it cannot be told."""
         ...
 
     def names(self) -> AbstractSet[str]:
-        """Of all keys, without reading one; names that were taken away may be among them."""
+        """The names of all keys, without reading one; removed names may be among them."""
         ...
 
     def list(self) -> Iterator[tuple[str, bytes]]:
@@ -98,7 +98,7 @@ class ApiKey:
 
 
 def create(keys: Keys, name: str, role: str, subjects: Sequence[str], *, now: int) -> tuple[ApiKey, str]:
-    """The key, with its secret: 256 random bits, which nobody guesses from their hash. Raises NotAKey, KeyTaken."""
+    """The key, with its secret: 256 random bits, which cannot be guessed from their hash. Raises NotAKey, KeyTaken."""
     _check(name, role, subjects)
     secret = secrets.token_urlsafe(SECRET_BYTES)
     key = ApiKey(name, role, tuple(subjects), verifier_of(secret), now)

@@ -18,7 +18,8 @@ from sigla.errors import StoreError
 from sigla.ports.clock import Clock, Moment
 
 Authenticator = Callable[[bytes | None], Principal | None]
-"""From the Authorization header, None if there is none, to whose it is; None for nobody's. Raises StoreError."""
+"""From the Authorization header, None without one, to its principal; None for unknown credentials. Raises StoreError.
+"""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -50,7 +51,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What stood under a name when it was read; no key where there is none, or a damaged one."""
+    """What stood under a name when it was read; without a key if it was missing or damaged."""
 
     key: ApiKey | None
     since: Moment
@@ -162,7 +163,7 @@ def _remember(memory: dict[K, V], key: K, value: V) -> None:
 
 
 def _credentials(header: bytes) -> tuple[str, str]:
-    """Name and secret; two empty texts for what is no such header, a name that no key has."""
+    """Name and secret; two empty texts, a name that no key has, for any other header."""
     scheme, _, encoded = header.partition(b" ")
     if scheme.lower() != b"basic" or len(header) > LONGEST_HEADER:
         return "", ""

@@ -1,6 +1,6 @@
 """Wrong secrets wait for their answer: the more of them come, the longer. Who has the right one never waits.
 
-A secret is 256 random bits, so that nobody guesses one, however fast. What this spares is the machine and its log.
+A secret is 256 random bits, so that guessing is hopeless, however fast. What this spares is the machine and its log.
 """
 
 from typing import Final

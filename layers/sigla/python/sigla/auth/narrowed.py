@@ -1,7 +1,7 @@
 """The catalog as a principal with a reach sees it: the verbs work on it as on any other, and nothing passes by it.
 
-A subject outside is refused by name (40301); lists leave it out; an id that only others hold is held by nobody. What
-decides about integrity is seen whole: which id a content has, and who refers to what is to be deleted.
+A subject outside is refused by name (40301); lists leave it out; an id that only subjects outside hold counts as
+unheld. What decides about integrity is seen whole: which id a content has, and who refers to what is to be deleted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,14 +51,14 @@ class Narrowed(CatalogInFront):
     # --- one subject: refused by name --------------------------------------------------------------------------------
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
-        """References, too, must be to what he may read: a text with everything inlined would tell it."""
+        """References, too, must be within the reach: a text with everything inlined would tell their content."""
         for key in wanted:
             self._check_read(key.subject)
         if self._reach.includes(subject):
             return self._catalog.snapshot(subject, wanted=wanted, guess=guess)
         if not self._reach.shows(subject):
             raise _denied(READ, subject)
-        # A context can be a subject, too: its settings are his to see, its versions are not.
+        # A context can be a subject, too: a principal may see its settings, but not its versions.
         return replace(self._catalog.snapshot(subject), head=Head(subject))
 
     def history(self, subject: Subject) -> tuple[Row, ...]:
@@ -79,7 +79,7 @@ class Narrowed(CatalogInFront):
     # --- ids: what others hold is not there --------------------------------------------------------------------------
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
-        """The one who speaks to everybody, if that is his; else asked once more, for one of his own."""
+        """The speaker for every caller, if the reach has it; else the catalog is asked for a speaker inside."""
         if by is not None:
             return self._catalog.speaker(key, by) if self._reach.includes(by) else None
         speaker = self._catalog.speaker(key)
@@ -95,18 +95,18 @@ class Narrowed(CatalogInFront):
         return tuple(holder for holder in self._catalog.holders(key, by) if self._reach.includes(holder.subject))
 
     def displaced(self, key: BodyKey) -> Holder | None:
-        """Where it stood and who registered it first have to be his: lists tell the one, answers the other."""
+        """The reach must have both its place and its first registrant: lists tell the one, answers the other."""
         found = self._catalog.displaced(key)
         return self._born_within(key, found) if found is not None and self._reach.includes(found.subject) else None
 
     def _born_within(self, key: BodyKey, displaced: Holder) -> Holder | None:
-        """If it is his who registered the id first; where its body is lost, his who had it last."""
+        """Whether the first registrant of the id is inside the reach; where its body is lost, the last holder."""
         owner = displaced.subject
         with suppress(BodyLost):
             owner = self._bodies.get(key).subject
         return displaced if self._reach.includes(owner) else None
 
-    # --- lists: his part of them -------------------------------------------------------------------------------------
+    # --- lists: the principal's part of them -------------------------------------------------------------------------
 
     def subjects(self, search: Search, show: Show = Show.ALL, *, skip: int = 0) -> Iterator[Subject]:
         def ask(part: Search, skip: int) -> Iterator[Subject]:
@@ -139,7 +139,7 @@ class Narrowed(CatalogInFront):
         ask: Callable[[Search, int], Iterator[Item]],
         place: Callable[[Item], tuple[object, ...]],
     ) -> Iterator[Item]:
-        """Costs what his part costs, not what the whole would. place: what the list is ordered by."""
+        """Costs what the principal's part costs, not what the whole would. place: what the list is ordered by."""
         parts = self._reach.within(search)
         if len(parts) == 1:
             return ask(parts[0], skip)

@@ -1,7 +1,7 @@
 """May you? A role says which kinds of requests, a reach says about which subjects.
 
 A reach is a list of prefixes in the spelling of `subjectPrefix` (docs/api.md §3.6). Without one a principal reaches
-everything, and what is written here costs him nothing.
+everything, and what is written here costs it nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,25 +46,28 @@ class Reach:
     searches: tuple[Search, ...]
 
     def includes(self, subject: Subject) -> bool:
-        """Whether the subject is his, with all that can be done to it. A context (an empty name) must be his whole."""
+        """Whether the subject is inside the reach, with all that can be done to it.
+
+        A context (an empty name) must be inside as a whole.
+        """
         return subject not in GENERAL and any(search.matches(subject) for search in self.searches)
 
     def shows(self, scope: Subject) -> bool:
-        """Whether he may look at it: what is his, and the settings that may bear on it."""
+        """Whether the principal may look at it: what is inside the reach, and the settings that may bear on it."""
         return self.includes(scope) or (not scope.name and (scope in GENERAL or self.touches(scope.context)))
 
     def touches(self, context: str) -> bool:
-        """Whether anything of a context can be his."""
+        """Whether anything of a context can be inside the reach."""
         return any(meet(search, Search(context=context)) for search in self.searches)
 
     def within(self, search: Search) -> list[Search]:
-        """What is his of a search; the parts may overlap where prefixes do."""
+        """The parts of a search that are inside the reach; they may overlap where prefixes do."""
         return [part for own in self.searches if (part := meet(own, search))]
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody whose credentials were right. reach: None for everything."""
+    """A caller whose credentials were right. reach: None for everything."""
 
     name: str
     may: tuple[Access, ...]

@@ -38,12 +38,12 @@ CONFIG = Config(
     parameter_validation=False,
 )
 
-# Whoever asks the table asks again by himself, with pauses (`table`). With three tries of the client for each of his a
-# table that is too busy would be asked 24 times, and the refusal would come after 15 s.
+# Callers of the table try again by themselves, with pauses (`table`). With three tries of the client for each of theirs
+# a table that is too busy would be asked 24 times, and the refusal would come after 15 s.
 TABLE = CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 
-# A function that starts, in a zone all of whose caches are gone, answers within a few seconds. Two tries, so that one
-# lost connection is no dead zone; both end before the heartbeat's own 30 s do.
+# A function that starts, in a zone all of whose caches are gone, answers within a few seconds. Two tries, so that a
+# zone does not count as dead for one lost connection; both end before the heartbeat's own 30 s do.
 PROBING = CONFIG.merge(Config(read_timeout=10, retries={"mode": "standard", "total_max_attempts": 2}))
 
 

@@ -17,10 +17,10 @@ class NotAws(BotoCoreError):  # type: ignore[misc]  # botocore has no types
 
 _FOR_GOOD = frozenset(
     {
-        # There is none of that name.
+        # The name does not exist.
         "NoSuchBucket",
         "ResourceNotFoundException",
-        # Who asks may not, or nobody knows him.
+        # The caller lacks the permission, or is unknown.
         "AccessDenied",
         "AccessDeniedException",
         "ExpiredToken",

@@ -8,8 +8,8 @@
 An id (use1-az1) is the same zone in every account; a name (us-east-1a) is this account's own word, which in older
 Regions means another zone in another account.
 
-Client machines run this, so that it needs nothing but the standard library. Nobody waits: where such an endpoint is, it
-answers in milliseconds.
+Client machines run this, so that it needs nothing but the standard library. Time-outs are short: where such an endpoint
+is, it answers in milliseconds.
 
 Sources: AWS Lambda Developer Guide, "Using the Lambda metadata endpoint"; Amazon ECS Developer Guide, "Task metadata
 endpoint version 4"; Amazon EC2 User Guide, "Use the Instance Metadata Service"; AWS SDKs and Tools Reference Guide,
@@ -53,7 +53,10 @@ class Where:
 
 
 def located(given: str, environ: Environ) -> Where | None:
-    """Where this process runs; None if nobody knows. given: an id or a name that somebody has set; it is believed."""
+    """Where this process runs; None if that is unknown.
+
+    given: an id or a name that an operator has set; it is believed.
+    """
     if given:
         return Where(given, told_by="setting")
     for told_by, ask in SOURCES.items():
@@ -123,5 +126,5 @@ def _member(text: str, name: str) -> str:
 
 
 def _zone(told: object) -> str:
-    """What can be a zone's id or name, and not the page of somebody who answers everything."""
+    """What can be a zone's id or name, and not the page of a server that answers every request."""
     return told if isinstance(told, str) and _ZONE.fullmatch(told) else ""

@@ -18,7 +18,7 @@ class Counts:
 
 
 class Farthest:
-    """Tells, each time it is asked, how far somebody had to go for a body since it was asked last; `s3` is farthest."""
+    """Tells, each time it is asked, how far a read had to go for a body since the last time; `s3` is farthest."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts

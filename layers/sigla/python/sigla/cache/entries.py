@@ -28,7 +28,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """Somebody is at it. value: by which it is told from his next one."""
+    """Another reader has the lease. value: it distinguishes this lease from the next one of the same reader."""
 
     value: bytes
 

@@ -1,4 +1,4 @@
-"""Bodies remembered in this process, those that nobody asks for going first."""
+"""Bodies remembered in this process; those that were not asked for go first."""
 
 import threading
 from collections import OrderedDict
@@ -36,7 +36,7 @@ SPARED_MS = 10_000
 
 
 class Entry:
-    """used: whether somebody asked for the body since it came, or since it was last spared. until: when it is old."""
+    """used: whether a caller asked for the body since it came, or since it was last spared. until: when it is old."""
 
     __slots__ = ("body", "size", "until", "used")
 
@@ -76,7 +76,7 @@ class Memory:
         return found.body
 
     def spared(self, key: BodyKey) -> Body | None:
-        """What was remembered, however old, where it cannot be read again; for a while nobody has to try."""
+        """What was remembered, however old, where it cannot be read again; for a while no caller has to try."""
         found = self._bodies.get(key)
         if found is None:
             return None

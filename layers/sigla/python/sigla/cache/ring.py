@@ -45,7 +45,7 @@ class Ring:
 
     def __init__(self, members: Mapping[str, Member], clock: Clock, *, draw: Callable[[], float] | None = None) -> None:
         self._members = dict(members)
-        draw = draw or Random().random  # noqa: S311 - when a member is tried again is no secret
+        draw = draw or Random().random  # noqa: S311 - when a member is tried again need not be secret
         self._breakers = {name: Breaker(clock, draw) for name in self._members}
         self.failures = 0
         """How often a member failed."""

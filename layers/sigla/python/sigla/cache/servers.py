@@ -1,10 +1,10 @@
 """Cache servers of this machine: Valkey (or Redis, which it was) and Memcached, each on a free port of the loopback.
 
 A server is on a leash: beside it a shell waits for the end of a pipe whose other end we hold, and then ends the server.
-So none outlives whoever started it, however he ends. Valkey's parameter for that is not the same in every release,
-Memcached has none, and Linux's own (a signal when the parent dies) means the thread that started it.
+So no server outlives the process that started it, however that ends. Valkey's parameter for that is not the same in
+every release, Memcached has none, and Linux's own (a signal when the parent dies) means the thread that started it.
 
-Of the standard library alone: LocalStack's interpreter has nothing else of ours.
+Imports the standard library alone: LocalStack's interpreter has nothing else of ours.
 """
 
 import os
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 LEASH = '"$@" </dev/null >&2 & exec 2>/dev/null; echo $!; read -r _; kill -KILL $!; wait $!'
-"""Says the server's process id. What the server says goes to standard error, which nobody else keeps open."""
+"""Says the server's process id. What the server says goes to standard error, which no other process keeps open."""
 
 READY_WITHIN_S = 20.0
 """It takes a hundredth of that at most; a very busy machine may be slow."""
@@ -26,7 +26,7 @@ READY_WITHIN_S = 20.0
 MEMORY_MB = 64
 
 PORTS = range(20_000, 30_000)
-"""Below those that a system gives to whoever asks for any port: between our look and a server's nobody draws one."""
+"""Below the ports that a system gives to processes that ask for any: between our look and a server's none is drawn."""
 
 
 class Missing(Exception):
@@ -52,7 +52,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "memcached": Kind(
         ("memcached",),
-        # Values up to 4 MiB, as in AWS. It will not be root, and says so; anybody else may not choose, and need not.
+        # Values up to 4 MiB, as in AWS. It refuses to be root, and says so; other users may not choose, and need not.
         lambda port: ("-l", "127.0.0.1", "-p", f"{port}", "-U", "0", "-m", f"{MEMORY_MB}", "-I", "4m", "-u", "nobody"),
     ),
 }
@@ -68,7 +68,7 @@ class CacheServer:
         self._leash = leash
 
     def stop(self) -> None:
-        """Back when it is gone; once more is no error."""
+        """Returns when it is gone; a second call does nothing."""
         with self._leash:  # whose pipes are closed by that, and who is waited for
             pass
 
@@ -101,7 +101,7 @@ def start(kind: str, *arguments: str, port: int = 0) -> CacheServer:
     assert leash.stderr  # noqa: S101 - it was asked for
     try:
         _wait_until_ready(port, leash.stderr.fileno())
-        leash.stderr.close()  # what it says later nobody reads, and it must not wait for that
+        leash.stderr.close()  # nothing reads what it says later, and it must not wait for that
     except Missing as problem:
         server.stop()
         raise Missing(f"{command[0]} does not come up: {problem}") from None
@@ -112,7 +112,7 @@ def start(kind: str, *arguments: str, port: int = 0) -> CacheServer:
 
 
 def free_port() -> int:
-    """One on which nobody listens now."""
+    """A port on which no process listens now."""
     return next(filter(_is_free, random.sample(PORTS, len(PORTS))))
 
 

@@ -1,4 +1,4 @@
-"""Of all instances of a zone that want a body at the same moment, one reads it behind the ring; the others wait for it.
+"""One of all instances of a zone that want a body at the same moment reads it behind the ring; the others wait for it.
 
 `fetch` is the protocol, as steps without I/O: whoever drives it asks a ring and a clock, real ones here, simulated ones
 where a hundred thousand instances are to be looked at. What stands under a key, and what becomes of it:
@@ -6,15 +6,16 @@ where a hundred thousand instances are to be looked at. What stands under a key,
 | stands | whoever wants the body | then stands |
 |---|---|---|
 | nothing | takes the lease, in the same round trip; reads the body behind the ring | a lease |
-| a lease | waits and looks again; reads behind the ring when his patience ends | then the body, if still that lease |
+| a lease | waits and looks again; reads behind the ring when its patience ends | then the body, if still that lease |
 | a body | has it | the same |
 | closed, or the member is silent | reads behind the ring | the same |
 | garbage | reads behind the ring | the body, if it is still that garbage |
-| his own lease, the body read | | the body, if it is still his lease |
-| his own lease, and there is no such body, or no answer | | closed for a moment: those who wait ask themselves |
+| its own lease, the body read | | the body, if it is still its lease |
+| its own lease, and there is no such body, or no answer | | closed for a moment: those who wait ask themselves |
 | anything, when the body changes for good | | closed for a moment |
 
-A slow reader cannot bring back what was closed meanwhile: his lease is gone. A lease whose holder died ends by itself.
+A slow reader cannot bring back what was closed meanwhile: it has lost its lease. A lease whose holder died ends by
+itself.
 """
 
 import secrets
@@ -87,7 +88,7 @@ Flight = Generator[Step, Any, dict[str, bytes]]
 def fetch(wanted: Sequence[str], token: bytes, *, presence_ms: int, draw: Callable[[], float]) -> Flight:
     """The steps by which the bodies of all these keys are had.
 
-    token: nobody else's. presence_ms: how long a body stands in the ring. draw: yields a number from 0 to 1.
+    token: of this reader alone. presence_ms: how long a body stands in the ring. draw: yields a number from 0 to 1.
     """
     lease = entries.lease(token)
     had: dict[str, bytes] = {}
@@ -106,7 +107,7 @@ def fetch(wanted: Sequence[str], token: bytes, *, presence_ms: int, draw: Callab
         if not leased:
             return had
         yield Pause(pause)
-    # As long as the lease that was seen stands, nobody has closed the key.
+    # As long as the lease that was seen stands, the key was not closed.
     had |= yield from _load(list(leased), leased, presence_ms)
     return had
 
@@ -162,7 +163,7 @@ class SingleFlight:
         self._clock = clock
         self._namespace = namespace
         self._presence_ms = presence_ms
-        self._draw = draw or Random().random  # noqa: S311 - how long somebody waits is no secret
+        self._draw = draw or Random().random  # noqa: S311 - how long a reader waits need not be secret
         self.counts = counts or Counts()
 
     def get_many(self, wanted: Sequence[BodyKey], behind: Behind) -> list[Body]:

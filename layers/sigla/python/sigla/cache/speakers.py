@@ -27,10 +27,10 @@ PATIENCE_S = 1.0
 """A healthy catalog answers in 5 to 50 ms, the first question of a process, with its handshakes, in 300."""
 
 REST_MS = 5_000
-"""For so long a catalog that kept somebody waiting is not waited for, unless it is heard of."""
+"""For so long a catalog that kept a caller waiting is not waited for, unless it is heard of."""
 
 SIDE_BY_SIDE = 8
-"""Questions, with those that nobody waits for any more: each ends by its client's own time-outs."""
+"""Questions, with those that no caller waits for any more: each ends by its client's own time-outs."""
 
 Question = tuple[BodyKey, Subject | None]
 
@@ -48,7 +48,7 @@ class Speakers(CatalogInFront):
 
     Any thread may use it.
 
-    bodies: where whoever asks who speaks for an id goes on to read what it means; it should remember.
+    bodies: where the caller that wants an id's speaker goes on to read what the id means; it should remember.
     remembered_ms: how long an answer is good for; what this process commits is seen at once all the same.
     """
 
@@ -99,7 +99,8 @@ class Speakers(CatalogInFront):
         if self._clock.elapsed() < self._silent_until:
             return self._born(key, by)
         asked = self._pool.submit(self._catalog.speaker, key, by)
-        # The body is read while the catalog thinks; what is wrong with it is told to whoever asks for the body itself.
+        # The body is read while the catalog thinks; what is wrong with it is told to the caller that reads the body
+        # itself.
         with suppress(StoreError):
             self._bodies.get(key)
         try:
@@ -111,7 +112,7 @@ class Speakers(CatalogInFront):
         return found and self._remember((key, by), found, asked_at, seen)
 
     def _answered(self, asked: Future[T]) -> T:
-        """Raises StoreError; TimeoutError, after which nobody waits for a moment."""
+        """Raises StoreError; TimeoutError, after which callers do not wait for a moment."""
         try:
             return asked.result(PATIENCE_S)
         except TimeoutError:
@@ -124,7 +125,7 @@ class Speakers(CatalogInFront):
             self._silent_until = 0
 
     def _born(self, key: BodyKey, by: Subject | None, failure: StoreError | None = None) -> Holder | None:
-        """Who registered the id first, if somebody may still hold it.
+        """Who registered the id first, if it may still have a holder.
 
         Raises StoreError where that is not `by`: by what it is named instead may mean another schema (ID-RES).
         """
@@ -136,7 +137,7 @@ class Speakers(CatalogInFront):
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=0)
 
     def _living(self, key: BodyKey, failure: StoreError | None) -> Body | None:
-        """None for a tombstone. Where there is no body nobody can tell whether the id is held, and its body is lost."""
+        """None for a tombstone. Without the body it cannot be told whether the id is held, and its body is lost."""
         try:
             body = self._bodies.get(key)
         except BodyMissing as missing:

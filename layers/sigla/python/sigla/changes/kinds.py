@@ -26,7 +26,7 @@ class Head:
 
 
 class Shown(Protocol):
-    """Of `ports.Snapshot` what bears the marks of commits."""
+    """The part of `ports.Snapshot` that bears the marks of commits."""
 
     @property
     def head(self) -> Head: ...
@@ -35,7 +35,7 @@ class Shown(Protocol):
 
 
 class Evidence(Protocol):
-    """Of `ports.Catalog` what shows whether a change was written."""
+    """The part of `ports.Catalog` that shows whether a change was written."""
 
     def snapshot(self, subject: Subject, /) -> Shown: ...
     def contexts(self) -> tuple[str, ...]: ...

@@ -11,7 +11,7 @@ from sigla import __version__
 from sigla.cli.misuse import Misuse, Refused
 
 INTERRUPTED, UNHEARD = 130, 141
-"""As a shell has it of who ended by Ctrl-C, and of who wrote where nobody reads any more: 128 and the signal."""
+"""As a shell has it for a process that ended by Ctrl-C, or that wrote into a closed pipe: 128 and the signal."""
 
 DESCRIPTION = """\
 Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry API.
@@ -70,7 +70,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _open() -> None:
-    """Has a stand-in for an output that the caller closed, so that whatever is told can be told to nobody."""
+    """Has a stand-in for an output that the caller closed, so that whatever is written goes nowhere."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - open as long as the process

@@ -29,7 +29,7 @@ _GZIP = b"\x1f\x8b"
 def read(path: Path | None) -> list[TopicRecord]:
     """The records of a file, or of all `.jsonl` and `.jsonl.gz` below a directory, in their order. Raises Misuse.
 
-    path: None for standard input. Whatever it is is opened once: a pipe gives what it has to the first who asks.
+    path: None for standard input. Any of them is opened once: a pipe gives what it has to its first reader.
     """
     files = _files(path)
     first: dict[Place, tuple[TopicRecord, str]] = {}

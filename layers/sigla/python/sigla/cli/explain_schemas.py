@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A schema and who uses it. deleted: None where nobody can say."""
+    """A schema and who uses it. deleted: None where it is unknown."""
 
     key: BodyKey
     guid: str
@@ -36,7 +36,10 @@ class Named:
 
 class Schemas(Protocol):
     def by_id(self, key: BodyKey) -> Named | None:
-        """None if there is no such schema. Raises Unreadable, and BodyLost where there is one that nobody can read."""
+        """None if there is no such schema.
+
+        Raises Unreadable, and BodyLost if the id exists and its body cannot be read.
+        """
         ...
 
     def by_guid(self, guid: UUID, context: str) -> Named | None:

@@ -80,7 +80,7 @@ def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
 
 def _framed(asked: Asked, *, indexed: bool) -> Frame:
     """Raises DecodeFailed."""
-    assert asked.given.part is not None  # noqa: S101 - a null is no record to look into
+    assert asked.given.part is not None  # noqa: S101 - a null has nothing to look into
     if asked.id is not None:
         return Frame(asked.id, (), asked.given.part)
     part, headers, header = asked.given.part, asked.given.headers, HEADERS[asked.part]
@@ -93,7 +93,7 @@ def _framed(asked: Asked, *, indexed: bool) -> Frame:
 
 
 def _place(reason: Reason, part: bytes) -> int:
-    """Of the byte that is to blame, in a part that begins with its frame."""
+    """The place of the byte that is to blame, in a part that begins with its frame."""
     if reason is not Reason.BAD_MSG_INDEX:
         return 0
     return ID_END if part[0] == BY_ID else GUID_END

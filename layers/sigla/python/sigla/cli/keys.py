@@ -91,7 +91,7 @@ def create(args: argparse.Namespace) -> int:
         print(told, flush=True)
     except OSError:
         with _kept_in(args) as (keys, _):
-            keys.remove(key.name)  # nobody has its secret
+            keys.remove(key.name)  # its secret was not shown
         raise
     print(SHOWN_ONCE, file=sys.stderr)
     return 0

@@ -13,12 +13,12 @@ _CLEAR = "\r\033[K"
 
 class Told(Protocol):
     def __call__(self, what: str, done: int, total: int = 0, /) -> None:
-        """total: 0 where nobody knows."""
+        """total: 0 if it is unknown."""
 
 
 @contextmanager
 def shown(stream: TextIO | None = None) -> Iterator[Told]:
-    """What is told while it is open is shown, if somebody looks."""
+    """What is told while it is open is shown on a terminal."""
     out = sys.stderr if stream is None else stream
     if not out.isatty():
         yield _silent

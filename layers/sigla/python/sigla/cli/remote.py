@@ -1,8 +1,8 @@
 """Another registry, read through its API: the state that it answers from.
 
-Karapace and old releases of Confluent's lack some of the API; what they lack has the value that it has by default.
-What an API does not tell is not in it: ids that nobody holds any more, settings of subjects without a version, and
-whether a global setting is set or is only the default.
+Karapace and old releases of Confluent's lack some of the API; what they lack has the value that it has by default. What
+an API does not tell is not in it: ids without a holder, settings of subjects without a version, and whether a global
+setting is set or is only the default.
 """
 
 import base64
@@ -86,7 +86,7 @@ class Api:
 
     Karapace has no contexts; Confluent's had none before 7.0, and no lists of schemas before 5.5.
 
-    contexts: None where there are none. mode: what a subject may answer that has no mode of its own; None: nothing.
+    contexts: None if the registry has none. mode: what a subject may answer that has no mode of its own; None: nothing.
     """
 
     contexts: Sequence[str] | None

@@ -21,7 +21,7 @@ SCHEMAS = "_schemas"
 INSTALL = "pip install 'sigla-registry[kafka]'"
 
 Settings = dict[str, str]
-"""Of a client, as Kafka's tools name them."""
+"""A client's options, as Kafka's tools name them."""
 
 
 class Reader:

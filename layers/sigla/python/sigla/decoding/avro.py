@@ -2,7 +2,7 @@
 
 What is stricter here than in most readers, because a record that was read by the wrong schema shows there first:
 booleans are 0 or 1, ints have 32 bits, numbers at most ten bytes, lengths, branches and symbols are in range, texts are
-UTF-8 (also those that nobody wants), and the value ends where the payload does.
+UTF-8 (also of fields that the reader leaves out), and the value ends where the payload does.
 """
 
 from typing import Final

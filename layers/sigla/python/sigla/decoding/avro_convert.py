@@ -20,7 +20,7 @@ LONGEST_DECIMAL: Final = 38
 """Digits of the widest decimal that Arrow, Parquet and Spark agree on; with more it is text."""
 
 MOST_DIGITS: Final = 4_300
-"""Of a decimal that is written out, which takes the longer the more there are; Python's own limit."""
+"""The most digits of a decimal that is written out, which takes the longer the more there are; Python's own limit."""
 _TOO_LONG: Final = 10**MOST_DIGITS
 
 NANOS: Final = {"millis": 10**6, "micros": 10**3, "nanos": 1}
@@ -174,7 +174,7 @@ def _full(branch: Type) -> str:
 
 
 def filled(json: Json, type_: Type) -> Any:
-    """A default as the value that it stands for. Raises ValueError where it fits no branch, or is no text."""
+    """A default as the value that it stands for. Raises ValueError where it fits no branch, or is not text."""
     if isinstance(type_, Union):
         return _branch(json, type_)
     if isinstance(type_, Record):
@@ -189,7 +189,7 @@ def filled(json: Json, type_: Type) -> Any:
 
 
 def _branch(json: Json, union: Union) -> Any:
-    """Of the first branch that the default fits; before Avro 1.12 it had to be the first."""
+    """The value of the first branch that the default fits; before Avro 1.12 it had to be the first branch."""
     for branch, member in zip(union.branches, members(union), strict=True):
         if Fitting().fits(json, branch):
             value = filled(json, branch)
@@ -221,7 +221,7 @@ def _leaf(json: Json, type_: Type) -> Any:
         return _float(json)
     value: Any = json
     if type_.kind == "string":
-        value.encode()  # half a surrogate pair is no text
+        value.encode()  # half a surrogate pair cannot be encoded
     elif type_.kind in ("bytes", "fixed"):
         value = value.encode("latin-1")
     if isinstance(type_, Fixed) and len(value) != type_.size:

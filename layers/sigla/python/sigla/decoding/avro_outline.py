@@ -13,7 +13,7 @@ from sigla.languages.avro.tree import Array, Enum, Field, Map, Missing, Named, R
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """path: in the writer, of a default in the reader. written, wanted: types; empty where there is none.
+    """path: in the writer, of a default in the reader. written, wanted: types; empty where one is missing.
 
     how: `same`, `promoted`, `converted`, `skipped`, `default …`, `symbols` or `unreadable: …`; and from which alias.
     """
@@ -86,7 +86,7 @@ class _Outlining:
 
 
 def how(writer: Type, reader: Type) -> str:
-    """Of types that have no fields."""
+    """How a type without fields is read."""
     try:
         step = plan(writer, reader).root
     except Unreadable as unreadable:

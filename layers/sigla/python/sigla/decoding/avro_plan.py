@@ -90,8 +90,8 @@ class IntoMember:
 class ReadRecord:
     """steps: of the writer's fields in their order, each with the place of the reader's field, None where it has none.
 
-    names: the reader's fields in its order. defaults: values of fields that nobody wrote, by place. Filled while types
-    are walked, because a record may be part of itself; never changed afterwards.
+    names: the reader's fields in its order. defaults: values of fields that the writer lacks, by place. Filled while
+    types are walked, because a record may be part of itself; never changed afterwards.
     """
 
     full: str
@@ -280,7 +280,7 @@ def matched(writer: Record, reader: Record) -> Iterator[tuple[Field | None, Fiel
 
 
 def default(wanted: Field) -> Any:
-    """The value of a field that nobody wrote. Raises ValueError."""
+    """The value of a field that the writer lacks. Raises ValueError."""
     if wanted.default is ABSENT:
         raise ValueError("the reader's field is not in what was written, and has no default")
     try:

@@ -104,7 +104,7 @@ class Walk:
     def array(self, step: ReadArray, depth: int) -> list[Any]:
         found: list[Any] = []
         while count := self.count("items", least=0 if step.weightless else 1):
-            # Of items that take no bytes one is like the other, and a million of them must not take a second.
+            # Items that take no bytes are all alike, and a million of them must not take a second.
             times, copies = (1, count) if step.weightless else (count, 1)
             for _ in range(times):
                 self.path.append(len(found))

@@ -109,7 +109,7 @@ def validator_of(source: Source) -> Any:
     draft = DRAFTS.get(known[1] if known else "", jsonschema_rs.Draft7Validator)
     try:
         return draft(schema, validate_formats=False, retriever=_retriever(source))
-    except ValueError as error:  # ValidationError of the metaschema, ReferencingError, a pattern that is none
+    except ValueError as error:  # ValidationError of the metaschema, ReferencingError, an invalid pattern
         sentence = getattr(error, "message", str(error))
         raise Unreadable(Reason.BAD_SCHEMA, sentence[:LONGEST_DETAIL]) from None
 
@@ -140,7 +140,7 @@ def read(payload: bytes, limits: Limits = STANDARD) -> Any:
     """The value of a payload, integers exact. Raises DecodeFailed."""
     if len(payload) > limits.max_bytes:
         raise DecodeFailed(Reason.TOO_LARGE, f"{len(payload)} bytes are more than {limits.max_bytes}")
-    # A level of nesting takes a bracket; where there are no more than that, nobody need look.
+    # A level of nesting takes a bracket; with fewer brackets the depth need not be counted.
     if payload.count(b"[") + payload.count(b"{") > limits.depth:
         _check_depth(payload, limits.depth)
     try:

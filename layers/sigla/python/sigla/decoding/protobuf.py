@@ -61,7 +61,8 @@ def record_name(source: Source, indexes: tuple[int, ...] = ()) -> str:
 
     Counted are the messages that the text declares, as Confluent's clients do. Entries of maps, which descriptors nest
     in the message around, come last where the text says `map`; where it is a client's descriptor, as that of Python
-    registers it, they are declared, and count where they stand. They are no messages themselves. Raises Unreadable.
+    registers it, they are declared, and count where they stand. Those entries do not count as messages themselves.
+    Raises Unreadable.
     """
     own = _files(_compiled(source)).file[-1]
     parts, found = [own.package] if own.package else [], own.message_type
@@ -244,7 +245,7 @@ def _traits(root: Descriptor) -> tuple[int, bool, int]:
 def _deeper(message: Message, depth: int) -> bool:
     """Whether there are more messages within messages than that, entries of maps among them, as on the wire.
 
-    True as well where the key of a map is no text, which the runtime for Python cannot look up (proto2).
+    True as well where the key of a map is not UTF-8, which the runtime for Python cannot look up (proto2).
     """
     todo: list[tuple[Any, int]] = [(message, 0)]
     while todo:

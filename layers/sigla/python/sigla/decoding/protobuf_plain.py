@@ -2,7 +2,7 @@
 
 Columns of tables have Protobuf's own mapping (https://protobuf.dev/programming-guides/json), as every runtime prints it
 by default. For people fields have the names of the .proto, numbers of 64 bits are numbers, and defaults are printed.
-What the mapping has no word for (a moment beyond the year 9999, a message in an Any that nobody knows) is said field by
+What the mapping has no word for (a moment beyond the year 9999, a message of unknown type in an Any) is said field by
 field in both, so that there is a value whatever the bytes were.
 """
 
@@ -33,7 +33,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 NANOS: Final = 10**9
 FIRST_SECOND: Final = -62_135_596_800
 LAST_SECOND: Final = 253_402_300_799
-"""Of the years 1 and 9999, since the epoch."""
+"""The seconds of the years 1 and 9999, since the epoch."""
 
 TIMESTAMP: Final = f"{PACKAGE}.Timestamp"
 WRAPPERS: Final = frozenset(each.full_name for each in wrappers_pb2.DESCRIPTOR.message_types_by_name.values())
@@ -65,7 +65,7 @@ def is_map(field: FieldDescriptor) -> bool:
 
 
 def item(field: FieldDescriptor) -> FieldDescriptor:
-    """Of a map, what its values are."""
+    """The field of a map's values."""
     return cast("Descriptor", field.message_type).fields_by_name["value"]
 
 
@@ -88,7 +88,7 @@ class Style(Enum):
 
 
 def plain(message: Message, depth: int = 0, style: Style = Style.PEOPLE) -> Any:
-    """What `json.dumps` takes. Of fields that know presence those that are there.
+    """What `json.dumps` takes. Fields that know presence are there if they were set.
 
     depth: messages around this one. Raises DecodeFailed: BAD_UTF8, or DEPTH of what Any unfolds to.
     """
@@ -142,7 +142,7 @@ def _value(field: FieldDescriptor, value: Any, depth: int, style: Style) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return _ENDLESS.get(value, "NaN")
     if isinstance(value, bytes):
-        if field.type == FieldDescriptor.TYPE_STRING:  # how the runtime gives what is no text (proto2)
+        if field.type == FieldDescriptor.TYPE_STRING:  # how the runtime gives what is not UTF-8 (proto2)
             raise DecodeFailed(Reason.BAD_UTF8, f"{field.full_name} is not valid UTF-8")
         return base64.b64encode(value).decode()
     if style is Style.OWN and field.type in _AS_TEXT:
@@ -240,7 +240,7 @@ def _any(message: Any, depth: int, style: Style) -> Any:
     except (KeyError, DecodeError):
         return {"@type": message.type_url, "value": base64.b64encode(message.value).decode()}
     value = plain(inner, depth + 1, style)
-    # Google's own messages are no objects with fields, even where they look like one.
+    # Google's own messages do not become objects with fields, even where they look like one.
     is_own = well_known(cast("Descriptor", type(inner).DESCRIPTOR)) in _WELL_KNOWN
     return {"@type": message.type_url, **({"value": value} if is_own else value)}
 

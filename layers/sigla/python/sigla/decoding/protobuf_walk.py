@@ -61,13 +61,14 @@ class _Walk:
         self.most = self.values = values
 
     def spend(self, values: int, at: int) -> None:
-        """Of what the payload becomes: a message has all its fields, whether or not they were written."""
+        """Counts the values that the payload becomes: a message has all its fields, whether or not they were written.
+        """
         self.values -= values
         if self.values < 0:
             raise DecodeFailed(Reason.TOO_LARGE, f"more than {self.most} values", at)
 
     def message(self, descriptor: Descriptor | None, at: int, end: int, depth: int, group: int = 0) -> int:
-        """descriptor: None of what nobody knows. group: the number by which it ends; 0 if it ends with its bytes."""
+        """descriptor: None for an unknown message. group: the number by which it ends; 0 if it ends with its bytes."""
         if depth > self.depth:
             raise DecodeFailed(Reason.DEPTH, f"more than {self.depth} messages within messages", at)
         if descriptor is not None:

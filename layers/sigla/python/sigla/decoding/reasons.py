@@ -11,7 +11,7 @@ class Reason(Enum):
     EMPTY = "EMPTY"
     """Nothing, where a frame should be; a null is a tombstone and no failure."""
     BAD_MAGIC = "BAD_MAGIC"
-    """The first byte is no mark of a frame."""
+    """The first byte does not begin a frame."""
     SHORT_FRAME = "SHORT_FRAME"
     """It ends within the mark."""
     BAD_MSG_INDEX = "BAD_MSG_INDEX"
@@ -21,7 +21,7 @@ class Reason(Enum):
     UNKNOWN_GUID = "UNKNOWN_GUID"
     """The same, of a GUID."""
     NOT_IN_SUBJECT = "NOT_IN_SUBJECT"
-    """The schema exists, but is none of the subject's that the topic writes under."""
+    """The schema exists, but does not belong to the subject that the topic writes under."""
     SCHEMA_DELETED = "SCHEMA_DELETED"
     """All versions of the subject that carry the id are deleted, and such are refused here."""
     BAD_SCHEMA = "BAD_SCHEMA"
@@ -37,7 +37,7 @@ class Reason(Enum):
     DECODE_INVALID = "DECODE_INVALID"
     """Bytes that no writer of this schema writes."""
     BAD_UTF8 = "BAD_UTF8"
-    """A text that is none."""
+    """A text that is not UTF-8."""
     ENUM_UNKNOWN = "ENUM_UNKNOWN"
     """A symbol that the reader does not know, and has no default for."""
     TRAILING_BYTES = "TRAILING_BYTES"
@@ -54,5 +54,5 @@ class Reason(Enum):
 
 FINE: Final = 0
 NUMBERS: Final = {reason: number for number, reason in enumerate(Reason, start=1)}
-"""How a reason stands in a column of statuses; FINE where there is none."""
+"""How a reason stands in a column of statuses; FINE without a reason."""
 REASONS: Final = {number: reason for reason, number in NUMBERS.items()}

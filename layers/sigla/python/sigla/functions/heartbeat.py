@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
     @classmethod
     def of(cls, event: Event) -> "Asked":
-        """Raises ValueError for an event that is none of ours."""
+        """Raises ValueError for a foreign event."""
         told = event.get("zone")
         if not isinstance(told, dict) or not all(isinstance(told.get(name), str) for name in cls._fields):
             raise ValueError(f"no heartbeat of a zone: an event with {sorted(event)}")
@@ -102,7 +102,7 @@ class Heartbeat:
         self._service, self._stack = service, stack
 
     def __call__(self, event: Event, _: Any = None) -> dict[str, Any]:
-        """What is told. Raises ValueError for an event that is none of ours, StoreError where the table is silent."""
+        """What is told. Raises ValueError for a foreign event, StoreError where the table is silent."""
         asked, began = Asked.of(event), self._clock.now()
         answer: Answer | None = None
         try:

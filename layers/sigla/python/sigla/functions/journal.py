@@ -105,7 +105,7 @@ class Follower:
         self._tell = tell
 
     def __call__(self, event: Event, context: Any = None) -> dict[str, Any]:
-        """What was done. Raises Unfinished, ValueError for an event that is none of ours."""
+        """What was done. Raises Unfinished, ValueError for a foreign event."""
         begun, work = self._clock.now(), Work()
         if "Records" in event:
             self._follow(event["Records"], work)
@@ -220,7 +220,7 @@ class Follower:
     # --- telling -----------------------------------------------------------------------------------------------------
 
     def _report(self, work: Work, begun: int) -> Facts:
-        """lag_ms: how long the oldest row has waited that was met; 0 if there was none."""
+        """lag_ms: how long the oldest row has waited that was met; 0 without a row."""
         now = self._clock.now()
         counted = {name: work.counted[name] for name in COUNTED}
         lag_ms = max(0, now - work.oldest)

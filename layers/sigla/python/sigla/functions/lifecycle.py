@@ -47,7 +47,7 @@ class Renewed:
 
 
 def _register(*, before: Callable[[], None], after: Callable[[], None]) -> None:
-    """Lambda's runtime has the library for its hooks within itself; elsewhere nobody takes snapshots."""
+    """Lambda's runtime has the library for its hooks within itself; elsewhere no snapshots are taken."""
     try:
         from snapshot_restore_py import (  # type: ignore[import-not-found]  # noqa: PLC0415 - only Lambda has it
             register_after_restore,

@@ -50,16 +50,17 @@ from sigla.stores.dynamodb.values import Item, packed, unpacked
 from sigla.stores.s3.objects import Objects
 
 MOST_ROWS = 96
-"""Of a segment: with LAST a transaction of up to 100 actions, a BatchGet of up to 100 keys."""
+"""The most rows of a segment: with LAST a transaction of up to 100 actions, a BatchGet of up to 100 keys."""
 MOST_BYTES = 2 * 2**20
-"""Of a segment with more than one row; the rows themselves are smaller, and a transaction ends at 4 MB."""
+"""The most bytes of a segment with more than one row; the rows themselves are smaller, and a transaction ends at 4 MB.
+"""
 OWNED_MS = 500
-"""A younger claim is left to its owner: he is about to write the object, and to read it all again helps nobody."""
+"""A younger claim is left to its owner, which is about to write the object: reading it all again would not help."""
 AT_ONCE = 16
 """Rows whose texts are read side by side."""
 
 BROKEN = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
-"""What reading a form raises that nobody can have written."""
+"""What reading a form raises if its writer cannot have written it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class Segments:
             moved = Segment(segment.number + 1, segment.rows, open=True)
             try:
                 self._table.transact(self._move(segment, moved))
-            except Cancelled:  # somebody else has finished it, or moved it and will
+            except Cancelled:  # another invocation has finished it, or moved it and will
                 return
             segment = moved
         try:
@@ -219,7 +220,7 @@ class Segments:
         return None
 
     def _put_aside(self, item: Item) -> None:
-        """It expires no more: somebody has to look at it."""
+        """It does not expire any more: an operator has to look at it."""
         unmarked = PRESENT & equals(segment=None)
         try:
             self._table.update(update(key_of(item), {"aside": True, "expires": None}, when=unmarked))
@@ -247,7 +248,7 @@ def _lines(item: Item, bodies: Bodies) -> bytes:
 
 
 def _told(content: bytes) -> set[tuple[int, str]] | None:
-    """Which rows a segment tells, by name: another release may word its lines otherwise. None: it is no segment."""
+    """Which rows a segment tells, by name: another release may word its lines otherwise. None: it is not a segment."""
     try:
         return {(line["at"], line["nonce"]) for line in map(orjson.loads, content.splitlines())}
     except BROKEN:

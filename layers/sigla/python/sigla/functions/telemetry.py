@@ -28,7 +28,7 @@ NAMESPACE = "Sigla"
 MINUTE_MS = 60_000
 
 STRANGERS_LINES = 10
-"""Of requests that no known key came with, so many have a line in a minute of an environment: a flood has no end."""
+"""How many lines a minute an environment writes for requests without a known key: a flood has no end."""
 
 MOST_TOGETHER = 99
 """Requests whose metrics share a line. With a hundred values of a metric Powertools writes the line itself."""
@@ -113,7 +113,7 @@ class RequestLog:
         self._more = more
         self._calls = calls
         self._before = calls.count
-        self._draw = draw or Random().random  # noqa: S311 - which line is left out is no secret
+        self._draw = draw or Random().random  # noqa: S311 - which line is left out need not be secret
         self._strangers = _Ration(STRANGERS_LINES, clock)
         self._cold = True
         self._invocation: str | None = None

@@ -200,7 +200,7 @@ Record = tuple[bytes, bytes | None, int]
 def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Record]:
     """The records of `_schemas` in commit order; texts come from the bodies, also of ids that are gone by now.
 
-    A record says a subject by its text: what happened under a second name is left out, as it is no word about the
+    A record says a subject by its text: what happened under a second name is left out, as it does not concern the
     subject that the text is read as.
     """
     for each in rows:

@@ -20,7 +20,7 @@ MODULES: Final = {
 
 
 class _OnDemand(Mapping[str, Language]):
-    """Languages by name, each imported by the first who asks for it."""
+    """Languages by name, each imported at its first use."""
 
     def __init__(self) -> None:
         self._met: dict[str, Language] = {}

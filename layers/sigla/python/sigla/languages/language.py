@@ -87,7 +87,7 @@ class Language:
         without one, it has a whole one to itself.
     sentence(finding, reader, writer): the message of a finding; reader and writer are `new` or `old`.
     render(parsed, form): the text in another form; unknown forms are the canonical one. Raises errors.Malformed.
-    compiled(parsed): a form that readers without a parser can use, to be kept in the body; None if there is none.
+    compiled(parsed): a form that readers without a parser can use, to be kept in the body; None without such a form.
     top_level_fields(parsed): names that `confluent:reserved` can collide with.
     tagged(parsed): every entity with inline tags, in document order.
     retag(parsed, add, remove): the text with tags added, then removed. Raises errors.Malformed for an unknown entity.

@@ -10,7 +10,7 @@ class Bodies(Protocol):
     """What ids mean: write-once, readable without the catalog."""
 
     def put(self, key: BodyKey, body: Body) -> None:
-        """Writes the body and its pointer by GUID. The same writer's body again (equal nonce) is no error.
+        """Writes the body and its pointer by GUID. The same writer's body again (equal nonce) is accepted.
 
         Raises Taken with the standing body if there is another, BodyDamaged if what stands there cannot be believed.
         """
@@ -39,7 +39,7 @@ class Bodies(Protocol):
         ...
 
     def next_above(self, key: BodyKey) -> SchemaId | None:
-        """The lowest id above this one with a body in its context, living or gone; None if there is none."""
+        """The lowest id above this one with a body in its context, living or gone; None if there are no more."""
         ...
 
     def bury(self, key: BodyKey) -> None:

@@ -16,7 +16,7 @@ class Catalog(Subjects, Ids, Lists, Protocol):
     def state(self) -> int | None:
         """A number that stays for as long as every question has the answer that it had.
 
-        None where nobody can tell, as where others write, too, and while this thread may have changed something.
+        None if it is unknown, as where others write, too, and while this thread may have changed something.
         """
         ...
 

@@ -20,10 +20,10 @@ class Ids(Protocol):
         ...
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
-        """Who answers for an id; None if nobody holds it. Costs the same for one holder and for thousands.
+        """Who answers for an id; None if the id has no holder. Costs the same for one holder and for thousands.
 
-        The smallest subject in which the id is active, or else the smallest; of it the version written last. Of an id
-        that nobody holds what `displaced` says, and never `deleted`.
+        The smallest subject in which the id is active, or else the smallest; of it the version written last. An id
+        without a holder has what `displaced` says, and never `deleted`.
         by: only this subject may answer. None then says that it does not hold the id, or that it is only another name:
         its config has an alias, and who answers is to be found out in another way.
 

@@ -1,4 +1,4 @@
-"""What no other port tells: everything there is, whether or not anybody points to it."""
+"""What no other port tells: everything there is, whether or not anything points to it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol

@@ -15,7 +15,7 @@ class Mark(Protocol):
     def name(self) -> str: ...
 
     def read(self) -> str:
-        """Empty if there is none, `errors.GARBLED` if what is there is none. Sees every write that has returned."""
+        """Empty if it is missing, `errors.GARBLED` if it is invalid. Sees every write that has returned."""
         ...
 
     def write(self, identity: str, seen: str) -> bool:

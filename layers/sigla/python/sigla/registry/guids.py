@@ -79,7 +79,7 @@ def _meant(stores: Stores, key: BodyKey, guid: Guid) -> Meant | None:
 def _live(stores: Stores, guid: Guid | None) -> Iterator[Meant]:
     """With who speaks for each. Context by context, the default one first; the last id written first.
 
-    Raises BodyLost where somebody holds an id whose body is lost: it was of this content as far as anybody knows.
+    Raises BodyLost where an id is held whose body is lost: as far as the catalog knows it was of this content.
     """
     if guid is None:
         return
@@ -91,7 +91,7 @@ def _live(stores: Stores, guid: Guid | None) -> Iterator[Meant]:
 
 
 def _known(stores: Stores, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:
-    """Of these ids of one context the one that stands for the content, if it is among them; else the last."""
+    """The one of these ids of one context that stands for the content, if it is among them; else the last."""
     known = stores.catalog.id_of(keys[0].context, guid)
     return next((key for key in keys if key.id == known), keys[0])
 

@@ -38,9 +38,9 @@ STEPS_OF_A_NAMESAKE = 200
 
 
 def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
-    """What an id means and who speaks for it. Raises SchemaNamedNotFound where nobody does, whatever the bodies say.
+    """What an id means and who speaks for it. Raises SchemaNamedNotFound if no subject does, whatever the bodies say.
 
-    Raises BodyLost where somebody does and its body cannot be read.
+    Raises BodyLost if one does and its body cannot be read.
     """
     speaker = stores.catalog.speaker(key)
     if speaker is None:
@@ -97,7 +97,7 @@ def schema_by_id(
 
 
 def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
-    """An id's meaning joined with one who uses it. Whether he has deleted it, only the catalog can tell."""
+    """An id's meaning joined with one who uses it. Whether the holder has deleted it, only the catalog can tell."""
     if holder.displaced:
         holder = _born(body, holder)
     deleted = holder.deleted if holder.catalogued else None
@@ -122,7 +122,7 @@ def holders_of(
 
 
 def _standing_for(stores: Stores, key: BodyKey, holder: Holder) -> tuple[BodyKey, Holder]:
-    """Of a displaced id the one that took its place: who uses that has taken over (ID-5)."""
+    """The id that took the place of a displaced one: its users have taken over (ID-5)."""
     last = stores.catalog.displaced(key) if holder.displaced else None
     if last is None:
         return key, holder
@@ -292,7 +292,7 @@ def _same_content(stores: Stores, key: BodyKey, body: Body) -> list[Holder]:
     holders = [
         holder
         for same, some in held
-        # A way from a guid may lead to an id that somebody else won; then it stands for other content.
+        # A way from a guid may lead to an id that another writer won; then it stands for other content.
         if some and (same == key or body_of(stores, same, some[0]).guid == body.guid)
         for holder in some
     ]
@@ -342,7 +342,8 @@ def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, del
 def _lookup_in_namesakes(
     stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool
 ) -> Iterator[Record]:
-    """What the draft refers to may not be there, or not to be read: then it is no version of that namesake."""
+    """What the draft refers to may not be there, or not to be read: then that namesake does not have it as a version.
+    """
     for other in namesakes(stores, view):
         try:
             namesake = stores.look(other, references=draft.references)

@@ -112,7 +112,7 @@ def change_mode(stores: Stores, scope: Subject, wanted: str | None, *, force: bo
 
 
 def drop_mode(stores: Stores, scope: Subject, *, recursive: bool = False) -> str | None:
-    """The mode that was removed; None if there was none. recursive: also those of all subjects of a context.
+    """The mode that was removed; None without one. recursive: also those of all subjects of a context.
 
     Raises ModeImmutable, SubjectNotFound.
     """

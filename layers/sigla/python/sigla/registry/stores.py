@@ -69,7 +69,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """directory: of zones; None where there are none.
+    """directory: of zones; None without zones.
 
     furthest: how far above the highest id of its context one may be that is brought along; None: as far as it likes.
     """

@@ -4,8 +4,8 @@
     an import, or a scrub, brings the id back   then the tombstone is taken away
 
 Both write the body after the commit, so they may overtake each other: an import finds no tombstone yet, and one is put
-a moment later. Therefore whoever wrote a body asks the catalog once more. Of two that meet, the later one sees both
-commits, and what it writes is right.
+a moment later. Therefore whoever wrote a body asks the catalog once more. If two meet, the later one sees both commits,
+and what it writes is right.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -21,7 +21,10 @@ def guid_of(schema: Schema) -> Guid:
 
 
 def is_guid_of(guid: Guid, schema: Schema) -> bool:
-    """Whether the content hash is the schema's. Of encrypted metadata it is of what they were before, and believed."""
+    """Whether the content hash is the schema's.
+
+    For encrypted metadata it is the hash of what they were before, and believed.
+    """
     return guid == guid_of(schema) or is_encrypted(schema.metadata)
 
 

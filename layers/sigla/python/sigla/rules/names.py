@@ -12,7 +12,7 @@ RESERVED = frozenset({"__GLOBAL", "__EMPTY"})
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
-"""No more digits than 32 bits can need, so that a long text is no long calculation."""
+"""No more digits than 32 bits can need, so that a long text takes no long calculation."""
 _MAX_INT = 2**31 - 1
 LONGEST_REMEMBERED = 256
 _IN_DEFAULT_CONTEXT = re.compile(r"\A(?::\.:)++")

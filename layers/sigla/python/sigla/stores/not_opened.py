@@ -9,4 +9,4 @@ class DataNotOpened(Exception):
 
 
 class NoRegistry(DataNotOpened):
-    """There is none in the directory yet."""
+    """The directory does not have a registry yet."""

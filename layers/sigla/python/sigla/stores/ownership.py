@@ -33,7 +33,7 @@ PATIENCE_S = 1.0
 """As long as `cache.speakers` waits for a catalog, whose answer a read by id can do without."""
 
 EVENT: Final = "foreign-data"
-"""Of the line that each look leaves which finds another identity, or none."""
+"""The event of the line that a look leaves which finds another identity, or none."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,8 +65,8 @@ class Ownership:
     def asking(self, ask: Callable[P, T]) -> Callable[P, T]:
         """The same question to the catalog, asked beside the look: no answer is heard before that.
 
-        The bodies are looked at as well, and not waited for. So their silence keeps nobody from the lists, and an alarm
-        rings before somebody writes. Raises ForeignData, and then without asking where it is known already.
+        The bodies are looked at as well, and not waited for. So their silence keeps no caller from the lists, and an
+        alarm rings before a write is refused. Raises ForeignData, and then without asking where it is known already.
         """
 
         def asked(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -183,7 +183,7 @@ class OwnBodies:
 class OwnZones:
     """A `ports.Zones` in front of a `Zones`: another deployment's zones have other schemas under the same ids.
 
-    Whoever asks for the directory is about to choose an endpoint, and is told of none rather than refused.
+    Callers that ask for the directory are about to choose an endpoint, and get an empty one rather than a refusal.
     """
 
     def __init__(self, zones: Zones, ownership: Ownership) -> None:
@@ -206,7 +206,7 @@ class _Look:
     found: "Future[str]"
 
     def check(self, *, wait: bool = True, bare: bool = False) -> None:
-        """Without waiting, what is not known yet is no reason to complain. bare: a store without any identity will do.
+        """Without waiting, what is not known yet is not complained about. bare: a store without any identity will do.
 
         Raises ForeignData, StoreError.
         """

@@ -29,7 +29,7 @@ class NotClaimed(Exception):
 
 
 class InTheWay(Exception):
-    """Somebody else wrote another identity at this moment."""
+    """Another writer wrote another identity at this moment."""
 
 
 def claim(held: Store, identity: str, *, meant: bool = False) -> bool:

@@ -20,8 +20,8 @@ def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> I
     """Contexts, then versions (what is referenced before what refers), then settings, which bear no time.
 
     A soft-deleted version says so itself. What is changed meanwhile is told as it was or as it is. ids: all that have a
-    body: those that belong to nobody are told first, and that they are gone; those that were displaced as the versions
-    that they were, right before those which were written over them.
+    body: those without a holder are told first, and that they are gone; those that were displaced as the versions that
+    they were, right before those which were written over them.
     """
     for context in catalog.contexts():
         yield *records.context_record(context, listed=True), 0
@@ -69,7 +69,7 @@ def _written_over(catalog: Catalog, unheld: Iterable[BodyKey]) -> dict[Place, di
 def _ordered(
     catalog: Catalog, bodies: Bodies, found: list[tuple[Subject, Row]], over: Mapping[Place, Iterable[BodyKey]]
 ) -> list[tuple[Subject, Row]]:
-    """As they were written, as far as anybody remembers. The id that stands for a content comes last of its ids."""
+    """As they were written, as far as is known. The id that stands for a content comes last of its ids."""
     displaced = {key: (key.context, bodies.get(key).guid) for keys in over.values() for key in keys}
     ids: dict[tuple[str, Guid], set[SchemaId]] = defaultdict(set)
     for subject, row in found:

@@ -9,7 +9,7 @@ suspects, since bodies and catalog are read one after the other while others wri
     version    every stored version; expected: whether the journal still has to tell it
     told       the journal's entries about versions, numbered; an id of null: the version was purged
     second     every subject that is kept under a name which is read as another
-    mark       which deployment's the catalog and the bodies say they are, where they are two stores; empty: nobody's
+    mark       which deployment's the catalog and the bodies say they are, where they are two stores; empty: unmarked
 """
 
 from collections.abc import Mapping

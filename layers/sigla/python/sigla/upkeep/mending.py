@@ -72,7 +72,7 @@ def _point(store: Store, flaw: Flaw) -> None:
 
 
 def _take_away(store: Store, flaw: Flaw) -> None:
-    """The ids keep their meaning: their bodies stay, and say that they are gone where nobody else holds them."""
+    """The ids keep their meaning: their bodies stay, and say that they are gone where no other version holds them."""
     for key in store.inventory.take_away(flaw.owner, store.clock.now()):
         with suppress(BodyLost):
             store.bodies.bury(key)

@@ -7,7 +7,7 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 def needed_first(items: Collection[Item], needs: Callable[[Item], Iterable[Item]]) -> Iterator[Item]:
-    """Each once, in their own order but for what they need, which comes before. Others are no matter; cycles are cut.
+    """Each once, in their own order but for what they need, which comes before. Others do not matter; cycles are cut.
 
     items: a set or a mapping, which can be asked quickly whether it has one.
     """

@@ -35,7 +35,7 @@ AT_ONCE: Final = 64
 """Bodies that are read side by side."""
 
 HIGHEST: Final = 2**31 - 1
-"""Of all ids; an object with a higher number is nobody's body, whatever is in it."""
+"""The greatest of all ids; an object with a higher number belongs to no version, whatever is in it."""
 
 Facts = tuple[Any, ...]
 """A row of one of `flaws.RELATIONS`."""
@@ -79,7 +79,7 @@ def read(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
 def body_facts(key: BodyKey, body: Body | None) -> Facts:
     if body is None or key.id > HIGHEST:
         return *key, False, False, None, None, 0
-    # Of encrypted metadata no hash can be made.
+    # For encrypted metadata no hash can be made.
     return *key, body.gone, True, body.guid, body.guid if is_sound(body) else guid_of(body.schema), body.ts
 
 
@@ -131,7 +131,7 @@ def is_sound(body: Body) -> bool:
 
 
 def readable(bodies: Bodies, key: BodyKey) -> Body | None:
-    """None for an object that is no body, or gone since it was listed: then looking again finds nothing wrong."""
+    """None for an object that is not a body, or gone since it was listed: then looking again finds nothing wrong."""
     try:
         return bodies.get(key)
     except BodyMissing:
@@ -183,7 +183,7 @@ def confirmed(store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """before: when a body must have been written to be suspected of belonging to nobody."""
+    """before: when a body must have been written to be suspected of belonging to no version."""
 
     store: Store
     before: int
@@ -278,7 +278,7 @@ def _tombstone_held(look: _Look, flaw: Flaw) -> bool:
 
 
 def _unheld(look: _Look, flaw: Flaw) -> Body | None:
-    """The living body that nobody holds."""
+    """The living body that no version holds."""
     if look.store.catalog.holders(flaw.key):
         return None
     body = look.body(flaw.key)
@@ -307,7 +307,7 @@ def _journal_gap(look: _Look, flaw: Flaw) -> bool:
 
 
 def _deleted_but_referenced(look: _Look, flaw: Flaw) -> bool:
-    """The target first: as long as somebody references it, nobody may delete it."""
+    """The target first: as long as a version references it, it may not be deleted."""
     target = flaw.target
     if target is None:
         return False

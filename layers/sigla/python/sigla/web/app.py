@@ -63,9 +63,10 @@ class Options:
 
     answer_bytes: the most that fits through the front door, counted as it counts; None for no limit. gzip: off where a
     front door takes text only. cors_origins: who may call from a browser. watchers: are told of every request.
-    fresh_id: makes an id for a request that comes without one. authenticate: tells who asks; None: everybody
+    fresh_id: makes an id for a request that comes without one. authenticate: names the caller; None: every caller may
+    do everything
     may do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
-    guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: nobody minds.
+    guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: everything passes.
     limits: how long a request may compute and wait. packing: packs long answers beside the event loop; None: where they
     are made.
     """
@@ -86,7 +87,7 @@ class Options:
 
 
 class Gone(Exception):
-    """The client left before its request was complete: nobody is there to answer."""
+    """The client left before its request was complete: no answer can be sent."""
 
 
 def build(
@@ -129,7 +130,7 @@ class Application(FastAPI):
         self._guard = options.guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """FastAPI first asks the environment whether somebody traces it; our log is the one that tells of requests."""
+        """FastAPI first asks the environment whether it is traced; our log is the one that tells of requests."""
         if scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
@@ -163,7 +164,7 @@ class Application(FastAPI):
         return self._table(scope, receive, send) if mine else self.router(scope, receive, send)
 
     def _refused(self, scope: Scope) -> bool:
-        """Whether the method is another one, or the guard lets nobody through: the table answers what is refused."""
+        """Whether the method is another one, or the guard refuses every request: the table answers what is refused."""
         if scope["method"] not in ("GET", "HEAD"):
             return True
         if self._guard is None:
@@ -216,7 +217,7 @@ class Table:
                 watcher(seen)
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
-        """The order is the contract's: path, method, who asks, media types, body, then the verb."""
+        """The order is the contract's: path, method, caller, media types, body, then the verb."""
         if self._guard is not None:
             self._guard(call.method, call.headers)
         if len(call.raw_path) + len(call.query) > LONGEST_TARGET:

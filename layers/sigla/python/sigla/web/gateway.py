@@ -21,7 +21,7 @@ ANSWER_BYTES = 5_500_000
 """Lambda's answers end at 6 MB, the JSON around the body included."""
 
 OPTIONS = app.Options(answer_bytes=ANSWER_BYTES, gzip=False)
-"""No gzip: bytes that are no text would have to be sent in base64, which these doors do not undo unasked."""
+"""No gzip: binary bytes would have to be sent in base64, which these doors do not undo unasked."""
 
 _SENT_AS_THEY_ARE = "!\"$'()*,-./:;<=>?@[\\]^_`{|}~"
 """In the value of a parameter. What a REST API has decoded must not grow here: a target may have 8 KiB (LIM-7)."""
@@ -115,7 +115,7 @@ def body_of(event: LambdaEvent) -> bytes:
 
 
 def _text(body: bytes) -> dict[str, Any]:
-    """A body as these doors want it: text, and only what is none in base64."""
+    """A body as these doors want it: text, and everything else in base64."""
     try:
         return {"body": body.decode(), "isBase64Encoded": False}
     except UnicodeDecodeError:

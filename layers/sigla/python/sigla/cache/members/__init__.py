@@ -16,16 +16,16 @@ from sigla.cache.member import Member
 from sigla.cache.members import addresses
 
 Token = Callable[[str, str], str]
-"""Of a user and a replication group, the password; raises OSError where there are no credentials."""
+"""The password of a user and a replication group; raises OSError where there are no credentials."""
 
 
 def member(address: str, *, token: Token) -> tuple[str, Member]:
     """Its name, `host:port`, and a member that connects when it is first asked.
 
-    Raises ValueError with a sentence if the address is none; OSError if its file of certificates cannot be read.
+    Raises ValueError with a sentence if the address is invalid; OSError if its file of certificates cannot be read.
     """
     read = addresses.read(address)
-    # Nobody pays for a library, or for TLS, that he does not use.
+    # A process that does not use the library, or TLS, does not pay for its import.
     from sigla.cache.members.transport import Endpoint, trusting  # noqa: PLC0415 - see above
 
     endpoint = Endpoint(read.host, read.port, trusting(read.ca) if read.tls else None)

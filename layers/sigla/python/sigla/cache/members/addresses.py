@@ -64,7 +64,7 @@ def read(text: str) -> Address:
 
 
 def _port(parts: SplitResult) -> int:
-    """0 if there is none that makes sense."""
+    """0 for an invalid port."""
     try:
         return parts.port or 0
     except ValueError:

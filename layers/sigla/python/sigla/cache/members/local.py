@@ -9,7 +9,7 @@ from sigla.ports.clock import Clock
 
 
 class LocalMember:
-    """A `Member` that keeps at most `capacity` bytes of values; what nobody asked for the longest goes first."""
+    """A `Member` that keeps at most `capacity` bytes of values; what was not asked for the longest goes first."""
 
     def __init__(self, clock: Clock, *, capacity: int = 64 * 2**20) -> None:
         self._clock = clock

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class MemcachedMember:
-    """A `Member`. Times are rounded up to seconds; what is too large is not kept, and that is no failure."""
+    """A `Member`. Times are rounded up to seconds; what is too large is not kept, which does not count as a failure."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -67,7 +67,7 @@ class MemcachedMember:
         try:
             self._ask(lambda client: client.cas(swap.key, swap.value, cas, seconds))
         except _TooLarge:
-            # What was expected goes all the same: somebody may be waiting for what takes its place.
+            # What was expected goes all the same: another reader may be waiting for what takes its place.
             self._ask(lambda client: client.cas(swap.key, b"", cas, _AT_ONCE))
 
     def _ask(self, call: Callable[["_Client"], T]) -> T:
@@ -88,8 +88,8 @@ class MemcachedMember:
             raise MemberFailed(f"{name} cannot be asked: {failure}") from failure
 
     def _answer(self, call: Callable[["_Client"], T]) -> T:
-        # Connections that were closed while nobody looked (idle, frozen, their member started anew) are no failure: in
-        # the end there is a new one.
+        # Connections that were closed while unused (idle, frozen, their member started anew) do not count as a failure:
+        # in the end there is a new one.
         for _ in self._pool.free:
             try:
                 return self._answer_once(call)

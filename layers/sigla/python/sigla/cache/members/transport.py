@@ -49,5 +49,9 @@ class Deadline:
         self._at = time.monotonic() + seconds
 
     def left(self) -> float:
-        """In seconds. When it is over a millisecond: who waits no longer than that is told by what he waits for."""
+        """In seconds.
+
+        It is at least a millisecond when the time is over: a caller that waits no longer hears it from what it waits
+        for.
+        """
         return max(self._at - time.monotonic(), 0.001)

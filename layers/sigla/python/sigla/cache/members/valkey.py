@@ -33,7 +33,7 @@ Password = Callable[[], str]
 
 
 class ValkeyMember:
-    """A `Member`. password: of `user`; without a user nobody says who he is."""
+    """A `Member`. password: of `user`; without a user the connection has no name."""
 
     def __init__(self, endpoint: Endpoint, *, user: str = "", password: Password = str) -> None:
         self._name = endpoint.name
@@ -45,8 +45,8 @@ class ValkeyMember:
             tls=endpoint.tls,
             credential_provider=_Credentials(user, password) if user else None,
             socket_timeout=OPERATION_S,
-            # A connection that was closed while nobody looked (idle, frozen, its member started anew) is opened anew
-            # once, and that is no failure. What did not answer in time is not asked again.
+            # A connection that was closed while unused (idle, frozen, its member started anew) is opened anew once, and
+            # does not count as a failure. What did not answer in time is not asked again.
             retry=Retry(NoBackoff(), 1, (exceptions.ConnectionError,)),
             retry_on_error=[exceptions.ConnectionError],
             # Two round trips, to tell the server of the library.
@@ -114,14 +114,14 @@ class _Credentials(CredentialProvider):
         try:
             return self._user, self._password()
         except OSError as failure:
-            # The library would keep a connection on which nobody said who he is.
+            # The library would keep a connection that is not authenticated.
             raise exceptions.AuthenticationError(str(failure)) from failure
 
 
 class _Parser(_RESP2Parser):
     """The library's, but a list may hold nothing: no command here answers with one.
 
-    Of lists in lists the library follows each down to the end of the stack, where whatever is finalized fails as well.
+    The library follows each list in a list down to the end of the stack, where whatever is finalized fails as well.
     """
 
     _reading = False
@@ -165,5 +165,5 @@ class _Connection(Connection):
 
 
 def _shown(failure: Exception) -> str:
-    # Of a command that it does not know a server repeats the arguments: bodies, a token.
+    # A server repeats the arguments of a command that it does not know: bodies, a token.
     return str(failure).partition(", with args")[0][:200]

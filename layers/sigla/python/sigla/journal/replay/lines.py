@@ -33,14 +33,15 @@ Line = tuple[Place, TopicRecord]
 _PLACES: Final = ((int,), (int, str, int))
 _TYPES: Final = {(str, value, int, *place) for value in (str, None.__class__) for place in _PLACES}
 _COLUMN: Final = re.compile(r"(CreateTime|LogAppendTime|Offset):([0-9]{1,20})")
-"""Of the console consumer, before the key. There may be more, of which nothing is needed: partition, headers."""
+"""The words of the console consumer before the key. There may be more, of which nothing is needed: partition, headers.
+"""
 _TOMBSTONE: Final = "null"
 _PARTS: Final = {"key", "value", "payload"}
-"""A JSON object with none of them is no record, but may be the value of one."""
+"""A JSON object with none of them cannot be a record, but may be the value of one."""
 
 
 class NotARecord(ValueError):
-    """A line that is no record: cut off, or of something else."""
+    """A line that does not hold a record: cut off, or of something else."""
 
 
 class NoKey(NotARecord):
@@ -53,7 +54,7 @@ def read_line(line: bytes, offset: int | None = None) -> Line:
         form = _form(line)
         key, value, ts = form["key"], form["value"], form["timestamp"]
         place: Place = (form["at"], form["nonce"], form["part"]) if "at" in form else (form.get("offset", offset),)
-        f"{key}{value}".encode()  # half of a character, which JSON can say, is no text
+        f"{key}{value}".encode()  # half of a character, which JSON can say, cannot be encoded
     except NoKey:
         raise
     except (ValueError, LookupError, TypeError, RecursionError) as problem:
@@ -87,7 +88,7 @@ def _form(line: bytes) -> Any:
 
 
 def _printed(line: str) -> dict[str, Any]:
-    """A line of the console consumer. Raises ValueError: key and value are whole, or this is no such line."""
+    """A line of the console consumer. Raises ValueError: key and value are whole, or the line is another one."""
     *columns, key, value = line.rstrip("\r\n").split("\t")
     if _COLUMN.fullmatch(key):
         raise NoKey(FORM)

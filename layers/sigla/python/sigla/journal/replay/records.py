@@ -47,12 +47,12 @@ NAME = "no subject can be stored under that name"
 VALUE = "its value cannot be read"
 
 FOREIGN = frozenset({UNKNOWN, ASSOCIATION})
-"""Why records are skipped that nobody misses here: they are of kinds that this registry does not have."""
+"""Why records are skipped that are not missed here: they are of kinds that this registry does not have."""
 
 ENABLED_AT = (*ENVIRONMENTS, None)
 
 _BROKEN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What reading a form raises that nobody should have written."""
+"""What reading a form raises if no writer should have written it."""
 
 
 class TopicRecord(NamedTuple):
@@ -146,7 +146,7 @@ def _schema(record: TopicRecord, key: Json, value: Json | None) -> Event:
     schema, deleted = _meaning(value), value.get("deleted", False)
     if not fits(deleted, bool):
         raise _Unfit(VALUE)
-    # Of metadata that is encrypted, the hash is of what it was before. Any other can be made, and is.
+    # If metadata is encrypted, the hash is of what it was before. Any other can be made, and is.
     told = Guid(str(UUID(bytes=b64decode(value["md5"])))) if "md5" in value else None
     guid = told if told is not None and is_encrypted(schema.metadata) else guid_of(schema)
     return Put(

@@ -143,7 +143,7 @@ def surviving(events: Iterable[Put | Purged | Hidden], cleared: Sequence[Cleared
 def last_words(puts: Iterable[Put]) -> set[Place]:
     """Where the id stands by which a content is known that has several in its context: the one written last (JRN-5).
 
-    Deleted versions count like all others. Of a content with one id nothing is told.
+    Deleted versions count like all others. Contents with one id are left out.
     """
     ids: dict[tuple[str, Guid], set[SchemaId]] = defaultdict(set)
     last: dict[tuple[str, Guid], Place] = {}

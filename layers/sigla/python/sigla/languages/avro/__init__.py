@@ -71,7 +71,7 @@ def _tagged(parsed: Parsed) -> tuple[Tagged, ...]:
 
 
 def _retag(parsed: Parsed, add: Sequence[Tagged], remove: Sequence[Tagged]) -> str:
-    # Read anew: the nodes that are changed must be nobody else's.
+    # Read anew: no other reader may have the nodes that are changed.
     document = _tree(parsed)
     own = parse.read_with(parsed.canonical, document.names, document.top, strict=False)
     tags.retag(own, add, remove)

@@ -8,7 +8,7 @@ from sigla.languages.avro.tree import NO_PROPS, Json, Props
 
 Attributes = dict[str, Json]
 ORDERS: Final = frozenset(("ascending", "descending", "ignore"))
-# Attributes with a meaning, or without one where they stand, are no properties.
+# Attributes with a meaning, or without one where they stand, do not count as properties.
 OF_TYPES: Final = frozenset(
     ("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases")
 )

@@ -28,14 +28,15 @@ _decode: Final = JSONDecoder(parse_constant=_refuse_constant).raw_decode
 
 
 def read(text: str) -> Json:
-    """The value that is the whole text. Of an attribute given twice the last value counts, in the first one's place.
+    """The value that is the whole text.
 
-    Raises Malformed: for what is no JSON, for NaN, and for anything but space after the value, even a comment.
+    If an attribute is given twice, the last value counts, in the first one's place. Raises Malformed: for invalid JSON,
+    for NaN, and for anything but space after the value, even a comment.
     """
     try:
         value, end = _decoded(text)
     except Malformed:
-        # Comments are rare: they are looked for only in what is no JSON as it stands.
+        # Comments are rare: they are looked for only in a text that cannot be read as it stands.
         if "/*" not in text and "//" not in text:
             raise
         value, end = _decoded(_without_comments(text))
@@ -173,6 +174,6 @@ def single(value: float) -> float:
 
 
 def parsed_float(text: str) -> float | None:
-    """The number that Java's Double.parseDouble reads in the text; None if there is none."""
+    """The number that Java's Double.parseDouble reads in the text; None if it reads none."""
     number = text.strip("".join(map(chr, range(33))))
     return float(number.rstrip("fFdD")) if JAVA_FLOAT.fullmatch(number) else None

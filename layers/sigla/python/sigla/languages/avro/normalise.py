@@ -33,7 +33,8 @@ LEADING: Final = ("logicalType", "precision", "scale")
 def normalised(text: str, document: Document) -> Document:
     """The schema of a canonical text in normal form. document: where the text comes from, for what references define.
 
-    The text is read anew, so that the nodes changed here are nobody else's; those of references stay as they are.
+    The text is read anew, so that the nodes changed here belong to this document alone; those of references stay as
+    they are.
     """
     reader = Reader(dict(document.names), strict=False)
     root = reader.document(text)

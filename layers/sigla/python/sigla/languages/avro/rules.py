@@ -22,7 +22,7 @@ class Judged:
 
 
 def type_mismatch(reader: Type, writer: Type) -> str | None:
-    """Two types that are no unions must be of one kind, or promotable. Logical types are not looked at."""
+    """Two types other than unions must be of one kind, or promotable. Logical types are not looked at."""
     if reader.kind == writer.kind or reader.kind in READABLE[writer.kind]:
         return None
     return f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}"

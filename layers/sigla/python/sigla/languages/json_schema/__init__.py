@@ -89,7 +89,7 @@ def _tagged(parsed: Parsed) -> tuple[Tagged, ...]:
 
 
 def _retag(parsed: Parsed, add: Sequence[Tagged], remove: Sequence[Tagged]) -> str:
-    # Read anew: the values that are changed must be nobody else's.
+    # Read anew: no other reader may have the values that are changed.
     own = Document(text.read(parsed.canonical), _document(parsed).references)
     tags.retag(own, add, remove)
     return _parsed(own).canonical

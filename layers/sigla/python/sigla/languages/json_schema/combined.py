@@ -50,7 +50,8 @@ def member_of_writer(
 def combined(reader: Combined, writer: Combined, found: Outcome, check: Check) -> Walk:
     """Members are paired off.
 
-    What was found in a pair does no harm, or it would be none: nothing that counts is lost where pairing is given up.
+    What was found in a pair is harmless, or the two would not be a pair: nothing that counts is lost where pairing is
+    given up.
     """
     if reader.criterion != writer.criterion:
         if not may_become(reader, writer):

@@ -74,7 +74,7 @@ class Comparison:
     def outcome(self, reader: Schema, writer: Schema) -> Outcome:
         """What the pair comes to, once no run finds another pair incompatible (C.9, step 3).
 
-        A pair once found incompatible stays so for later runs: with `not`, in which harm below is none above, runs
+        A pair once found incompatible stays so for later runs: with `not`, which turns harm below into none above, runs
         could otherwise contradict each other for ever. So each run adds a pair, and there is a last one.
         """
         while True:

@@ -36,7 +36,7 @@ def conditional(schema: Mapping[str, Json], load: Load) -> Conditional:
 
 
 NEVER_COMPARED: Final = frozenset(("contains", "propertyNames", "format"))
-"""Read, and compared by nobody (C.4.3); but two members of a oneOf that differ in them are two (C.7.5, step 2)."""
+"""Read, and never compared (C.4.3); but two members of a oneOf that differ in them are two (C.7.5, step 2)."""
 
 
 class Draft:
@@ -127,7 +127,7 @@ _DRAFTS: Final = {
 
 
 def draft_of(root: Json) -> Draft:
-    """By the root's `$schema`; draft 7 where there is none or an unknown one (C.1). Raises Malformed."""
+    """By the root's `$schema`; draft 7 if it is missing or unknown (C.1). Raises Malformed."""
     name = root.get("$schema", "") if isinstance(root, dict) else ""
     if not isinstance(name, str):
         raise Malformed("'$schema' must be a string")

@@ -40,7 +40,7 @@ def number(keyword: str, value: Json) -> Number:
 
 
 def integer(keyword: str, value: Json) -> Number:
-    """JL-9: `3.0` is none, and neither is what has more than 32 bits."""
+    """JL-9: `3.0` is not an integer, and neither is what has more than 32 bits."""
     if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
         return value
     raise Malformed(f"'{keyword}' must be an integer of 32 bits")

@@ -50,7 +50,7 @@ def maximum(
     return partner
 
 
-def last_step(  # noqa: PLR0917 - the state of one search, of which nobody else calls
+def last_step(  # noqa: PLR0917 - the state of one search, which only this one calls
     start: int,
     free: dict[int, None],
     owner: dict[int, int],

@@ -95,7 +95,8 @@ class Object(Node):
     """properties, pattern_properties: in document order.
 
     additional: whether properties that nothing names are permitted; additional_schema: what they must be, if a schema
-    was given (`true` is none, `{}` is one). unevaluated: None where the keyword is absent; `true` is an Anything.
+    was given (`true` does not count as one, `{}` does). unevaluated: None where the keyword is absent; `true` is an
+    Anything.
     """
 
     __slots__ = (
@@ -129,7 +130,7 @@ class Object(Node):
 
 
 class Array(Node):
-    """items: the schema of all items. positions: the tuple, None where there is none. additional…: as in Object."""
+    """items: the schema of all items. positions: the tuple, None without one. additional…: as in Object."""
 
     __slots__ = (
         "additional",

@@ -86,7 +86,7 @@ def objects(reader: Object, writer: Object, found: Outcome, check: Check) -> Wal
 
 
 def required(reader: Object, writer: Object, found: Outcome) -> None:
-    """Names that both describe. A name that only `required` knows is none."""
+    """Names that both describe. A name that only `required` knows does not count as a property."""
     if reader.required == writer.required:
         return
     for name in writer.properties:

@@ -19,7 +19,7 @@ from sigla.model import Finding
 
 Path: TypeAlias = tuple[str, ...]
 MAX_CHARACTERS: Final = 2_000_000
-"""Of all paths of one report."""
+"""How many characters all paths of one report have at most."""
 PER_STEP: Final = 16
 """So many characters of a path are spelt out in one step."""
 
@@ -91,8 +91,8 @@ class Check:
 def spelt(outcome: Outcome, check: Check, *, harmful_only: bool) -> Iterator[Finding]:
     """The findings with their paths from the root, in order.
 
-    Outcomes are shared, so this can be more than there is time for. Of the harmful ones the first are then enough,
-    since one decides; a list of all findings is complete or abandoned.
+    Outcomes are shared, so this can be more than there is time for. The first harmful ones are then enough, since one
+    decides; a list of all findings is complete or abandoned.
     Outcomes hold outcomes as deeply as schemas reach, so the way down is a list, not Python's stack.
     """
     left = MAX_CHARACTERS

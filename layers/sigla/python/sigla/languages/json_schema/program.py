@@ -280,7 +280,7 @@ def joined(pieces: list[Piece]) -> Piece:
 
 
 def character(word: str) -> str:
-    """Of its number in hexadecimal."""
+    """The character of a number in hexadecimal."""
     return chr(int(f"0x{word[2:]}", 0))
 
 
@@ -383,7 +383,7 @@ LOOKING: Final[dict[str, Callable[[str, int], bool]]] = {
     PLACES["b"]: at_word_end,
     PLACES["B"]: lambda text, at: not at_word_end(text, at),
 }
-"""What is no character, by its word."""
+"""What matches between characters, by its word."""
 TEXTS: Final[dict[str, Callable[[str, int], bool]]] = {
     "^": lambda _text, at: at == 0,
     "$": lambda text, at: at == len(text) or (at == len(text) - 1 and text[at] == "\n"),

@@ -23,7 +23,7 @@ class Home:
     """What a `$ref` is relative to.
 
     document: the whole text, and address: under which it is known ("" for the root). resource: the part of it whose
-    id is the nearest around the place, and base: that id, made absolute; None and the address where there is none.
+    id is the nearest around the place, and base: that id, made absolute; None and the address without one.
     """
 
     __slots__ = ("address", "base", "document", "resource")
@@ -170,7 +170,7 @@ class Resources:
 
 
 def joined(base: str, address: str) -> str:
-    """The address relative to the base (RFC 3986); itself where there is no base, or where one of them is no URI."""
+    """The address relative to the base (RFC 3986); itself where there is no base, or where one of them is not a URI."""
     if not base:
         return address
     from urllib.parse import urljoin  # noqa: PLC0415 - schemas with ids or references alone need it

@@ -43,8 +43,8 @@ _decode: Final = JSONDecoder(parse_float=_exact, parse_constant=str).raw_decode
 def read(text: str) -> Json:
     """The first value of the text; what follows it is ignored.
 
-    Of a key given twice the last value counts, in the first one's place. `NaN` and `Infinity` become strings. Integers
-    are exact, and so are all other numbers, as decimals that remember how they were written. Raises Malformed.
+    If a key is given twice, the last value counts, in the first one's place. `NaN` and `Infinity` become strings.
+    Integers are exact, and so are all other numbers, as decimals that remember how they were written. Raises Malformed.
     """
     try:
         value, _ = _decode(text, len(text) - len(text.lstrip(SPACE)))

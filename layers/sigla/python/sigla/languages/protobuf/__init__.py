@@ -83,7 +83,7 @@ def _lines(parsed: Parsed) -> list[str]:
 def differences(
     reader: Parsed, writer: Parsed, budget: Budget | None = None, _policy: str = STRICT
 ) -> tuple[Finding, ...]:
-    """Everything in which the two differ, what hinders nobody included. Raises CheckAbandoned."""
+    """Everything in which the two differ, harmless differences included. Raises CheckAbandoned."""
     return compare.differences(_tree(reader), _tree(writer), budget or Budget())
 
 
@@ -99,7 +99,7 @@ def _render(parsed: Parsed, form: str) -> str:
         return descriptors.serialized(_tree(parsed))
     if form == "ignore_extensions":
         return canonical.without_extensions(_tree(parsed).file)
-    # As whoever asks for the stored text in any form gets it: read again.
+    # As a request for the stored text in any form gets it: read again.
     return canonical.written(parse.read(parsed.canonical))
 
 

@@ -1,9 +1,9 @@
 """Everything that differs between two files: a walk over pairs of scopes, messages and fields (contract D.5).
 
-The walk lists, `rules` judges: most of what is found here hinders nobody. A message is met once by its place in the
-files, and again wherever a field uses it from another file than these two (D.5.4). Such uses can form chains as long
-as there are messages, so the walk of a message is a generator that asks for them, and `Comparison.answered` keeps
-those that wait for an answer.
+The walk lists, `rules` judges: most of what is found here is harmless. A message is met once by its place in the files,
+and again wherever a field uses it from another file than these two (D.5.4). Such uses can form chains as long as there
+are messages, so the walk of a message is a generator that asks for them, and `Comparison.answered` keeps those that
+wait for an answer.
 """
 
 from collections.abc import Generator, Iterable, Sequence

@@ -27,8 +27,8 @@ def serialized(document: Document) -> str:
 def compiled(document: Document) -> bytes:
     """A FileDescriptorSet of the schema's own file and all that it needs, each file after those that it needs itself.
 
-    What protoc would accept, a DescriptorPool accepts. A schema that is no good for a pool (a duplicate tag) has its
-    set all the same.
+    What protoc would accept, a DescriptorPool accepts. A schema that a pool refuses (a duplicate tag) has its set all
+    the same.
     """
     from google.protobuf import descriptor_pb2  # noqa: PLC0415 - costs a cold start more than this whole language
 

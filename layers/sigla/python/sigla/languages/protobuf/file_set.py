@@ -20,13 +20,13 @@ EXTENSIBLE: Final = ("google/protobuf/descriptor.proto", META)
 """What options are, and the extensions that everybody may use without an import."""
 
 _KNOWN: Final[dict[str, "pb.FileDescriptorProto"]] = {}
-"""Of the files that are always available, those that were asked for."""
+"""The requested files among those that are always available."""
 
 
 def protos(document: Document) -> list["pb.FileDescriptorProto"]:
     """Each file after those that it needs itself, so the schema's own is the last one.
 
-    Imports that nobody knows are left out (PP-37); what is used without an import is added to the imports (PP-40).
+    Unknown imports are left out (PP-37); what is used without an import is added to the imports (PP-40).
     """
     return list(FileSet(document).read().values())
 
@@ -42,7 +42,7 @@ class FileSet:
         self.unimported: list[tuple[str, str]] = []
 
     def read(self) -> dict[str, "pb.FileDescriptorProto"]:
-        """By path, each after those that it needs. Of files that import each other, one has to be first."""
+        """By path, each after those that it needs. If files import each other, one has to be first."""
         opened: dict[str, pb.FileDescriptorProto] = {}
         closed: dict[str, pb.FileDescriptorProto] = {}
         # A stack of our own: a chain of imports may be longer than Python's.
@@ -108,7 +108,7 @@ def known_proto(path: str) -> "pb.FileDescriptorProto":
     """The file of this import path, which is one of those that are always available."""
     if path not in _KNOWN:
         file = known.file(path)
-        assert file, path  # noqa: S101 - who asks has found the file before
+        assert file, path  # noqa: S101 - the caller has found the file before
         names = Names(Document(file, {}))
         built = to_descriptor.build(file, path, names)
         _import(built.proto, file.imports)

@@ -1,6 +1,6 @@
 """From a serialised FileDescriptorProto to a tree, as the reference reads one (contract D.1 PI-3, D.3.1).
 
-Whatever comes out can be printed and read again: names that are none, and numbers that point nowhere, are refused.
+Whatever comes out can be printed and read again: invalid names, and numbers that point nowhere, are refused.
 """
 
 import re
@@ -81,9 +81,9 @@ VALUE_FIRST: Final = frozenset(("precision", "scale"))
 
 
 def file_of(data: bytes) -> File:
-    """The file that a descriptor describes. Raises Malformed for what is none."""
+    """The file that a descriptor describes. Raises Malformed if it describes nothing."""
     proto = _proto(data)
-    # Most random bytes are a message of fields that nobody knows.
+    # Most random bytes are a message of unknown fields.
     if not proto.ListFields():
         raise Malformed("The descriptor is empty")
     return _Reader(proto).file()
@@ -303,7 +303,7 @@ def _is_there(value: Value) -> bool:
     return bool(value.text if isinstance(value, Text) else isinstance(value, Listed) and value.values)
 
 
-# --- strings: what is no UTF-8 arrives as bytes ---
+# --- strings: what is not UTF-8 arrives as bytes ---
 
 
 def _name(name: str | bytes) -> str:

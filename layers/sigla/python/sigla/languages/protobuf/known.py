@@ -1,6 +1,6 @@
 """The files that every schema may use without a reference, and even without an import (contract D.2.1, PP-40).
 
-Their texts are modules of `known_files`, and a text is parsed when somebody asks for it: most schemas use none or one.
+Their texts are modules of `known_files`, and a text is parsed when it is first asked for: most schemas use none or one.
 """
 
 from itertools import groupby
@@ -24,11 +24,11 @@ ROOTS: Final = tuple({f"{package.partition('.')[0]}.": None for package in _PATH
 """What every full name that these files declare starts with."""
 
 _FILES: Final[dict[str, File]] = {}
-"""Those that were asked for. Nobody changes a file once it was read, so all documents share them."""
+"""Those that were asked for. Files are not changed once they were read, so all documents share them."""
 
 
 def file(path: str) -> File | None:
-    """The file of this import path; None if it is none of ours."""
+    """The file of this import path; None if it is not among ours."""
     found = _FILES.get(path)
     if found is None and path in TEXTS:
         found = _FILES[path] = parse.read(TEXTS[path])
@@ -36,5 +36,5 @@ def file(path: str) -> File | None:
 
 
 def paths_of(package: str) -> tuple[str, ...]:
-    """The import paths of the files that declare this package; () if there is none."""
+    """The import paths of the files that declare this package; () if no file does."""
     return _PATHS.get(package, ())

@@ -40,10 +40,10 @@ class Extension:
 
 
 class Table:
-    """What some files declare, by full name. Of two declarations of one name the last counts, as in comparisons.
+    """What some files declare, by full name. If two declarations have one name, the last counts, as in comparisons.
 
-    simple: the last parts of the names of types, so that most names that nobody declares are known for it at once.
-    inner: the parts of names that may stand behind the name of a message: of types inside messages, and of packages.
+    simple: the last parts of the names of types, so that most undeclared names are found out at once. inner: the parts
+    of names that may stand behind the name of a message: of types inside messages, and of packages.
     """
 
     __slots__ = ("extensions", "inner", "simple", "types")
@@ -102,7 +102,7 @@ ROOTS: Final = frozenset(root.removesuffix(".") for root in known.ROOTS)
 """With what the packages begin that are always available."""
 NO_NAMES: Final = Table(())
 _KNOWN: Final[dict[str, Table]] = {}
-"""Of the packages that are always available, those that were asked for."""
+"""The requested packages among those that are always available."""
 
 
 class Names:
@@ -119,7 +119,7 @@ class Names:
         self.top: dict[tuple[str, int], Found | None] = {}
 
     def find(self, name: str, scope: Sequence[str], file: File | None = None) -> Found | None:
-        """The type that a name means; None if there is none.
+        """The type that a name means; None if it means none.
 
         scope: the simple names of the messages around the use, the outermost first. file: where the use stands; the
         document's own if not given.
@@ -150,7 +150,7 @@ class Names:
         return None
 
     def extension(self, name: str, scope: Sequence[str], file: File | None = None) -> Extension | None:
-        """The extension that a name means; None if nobody declares it."""
+        """The extension that a name means; None if it is not declared."""
         own, imported = self.tables(file)
         scopes, name = self.around(name, scope, file)
         for outer in scopes:
@@ -163,7 +163,7 @@ class Names:
         return None
 
     def find_extension(self, name: str, scope: Sequence[str], file: File | None = None) -> str | None:
-        """The full name of the extension that a name means; None if nobody declares it."""
+        """The full name of the extension that a name means; None if it is not declared."""
         found = self.extension(name, scope, file)
         return found.full if found else None
 

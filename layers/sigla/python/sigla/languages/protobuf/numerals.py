@@ -11,7 +11,7 @@ MAX_LENGTH: Final = 400
 
 
 def plain(word: str) -> str:
-    """`31` for `0x1F`, `8` for `010`, `1500` for `1.5e3`; a word that is no number, or no usual one, as it is."""
+    """`31` for `0x1F`, `8` for `010`, `1500` for `1.5e3`; any other word, or an unusual number, as it is."""
     if len(word) > MAX_LENGTH or word[-1:] not in "0123456789abcdefABCDEF.":
         return word
     for pattern, base in ((HEXADECIMAL, 16), (OCTAL, 8)):

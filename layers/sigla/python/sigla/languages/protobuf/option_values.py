@@ -1,7 +1,7 @@
 """From the options of a source to those of a descriptor: protobuf's text format does the work.
 
-What cannot be encoded is left out: options that nobody declares (PP-60), and values that do not fit. A client could do
-nothing with them.
+What cannot be encoded is left out: undeclared options (PP-60), and values that do not fit. A client could do nothing
+with them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ class _Filler:
         return ": { ".join(keys) + ": " + self.value(option.value, scope, file) + " }" * (len(keys) - 1)
 
     def key(self, name: str, scope: Sequence[str], file: File) -> str:
-        """Of an extension, in parentheses or brackets, the full name."""
+        """An extension, in parentheses or brackets, has its full name as key."""
         if name[0] not in "([":
             return name
         inside = name[1:-1]

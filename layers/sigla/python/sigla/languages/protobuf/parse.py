@@ -114,7 +114,7 @@ class Reader(Assignments):
         self.expect(";")
 
     def package(self, file: File) -> None:
-        """Of several the last one counts (PP-46)."""
+        """If there are several, the last one counts (PP-46)."""
         file.package = self.path("the name of a package")
         if len(file.package) > MAX_NAME:
             raise too_long()

@@ -19,7 +19,7 @@ Scope: TypeAlias = tuple[str, ...]
 
 
 def check(document: Document) -> None:
-    """Raises Malformed for the first type of a field or rpc, or extended message, that nobody declares."""
+    """Raises Malformed for the first type of a field or rpc, or extended message, that is not declared."""
     try:
         Resolution(document).file(document.file)
     except RecursionError:

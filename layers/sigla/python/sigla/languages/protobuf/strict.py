@@ -69,7 +69,7 @@ def _relax_field(field: "pb.FieldDescriptorProto") -> None:
 
 
 def _renumber(message: "pb.DescriptorProto") -> None:
-    """Tags beyond the largest one, which the reference lets pass (PP-21), move to where nobody is."""
+    """Tags beyond the largest one, which the reference lets pass (PP-21), move to a free place."""
     beyond = {field.number for field in message.field if field.number > MAX_TAG}
     if not beyond:
         return

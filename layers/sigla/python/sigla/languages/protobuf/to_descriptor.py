@@ -1,9 +1,9 @@
 """From a tree to a FileDescriptorProto, as protoc would make it (contract D.3.2).
 
-What protoc would refuse is built all the same: a duplicate tag stands twice, a type that nobody declares keeps its
-spelling. Differences that cannot be seen by a reader: messages declared in place (groups, entries of maps) stand
-behind those declared by name, so that these keep their index (PR-6); json_name, a label and the syntax stand only
-where the source has them, and oneofs have options, if empty ones: as the reference writes them.
+What protoc would refuse is built all the same: a duplicate tag stands twice, an undeclared type keeps its spelling.
+Differences that cannot be seen by a reader: messages declared in place (groups, entries of maps) stand behind those
+declared by name, so that these keep their index (PR-6); json_name, a label and the syntax stand only where the source
+has them, and oneofs have options, if empty ones: as the reference writes them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -259,7 +259,7 @@ class _Builder:
         return "." + ".".join(filter(None, (self.file.package, *scope, name)))
 
     def field_options(self, options: list[Option], proto: "pb.FieldDescriptorProto", scope: Sequence[str]) -> None:
-        """`default` and `json_name` look like options and are none."""
+        """`default` and `json_name` look like options and are fields of the descriptor."""
         if not options:
             return
         for option in options:

@@ -66,7 +66,7 @@ def place(text: str, index: int) -> str:
 
 
 def integer(word: str) -> int | None:
-    """A number of 32 bits, decimal even with leading zeros, or hexadecimal; None if the word is no such number."""
+    """A number of 32 bits, decimal even with leading zeros, or hexadecimal; None if the word is another one."""
     if len(word) > 20 or (match := INTEGER.fullmatch(word)) is None:
         return None
     sign, hexadecimal, decimal = match.groups()

@@ -13,7 +13,7 @@ from sigla.registry.steps.parsed import BYTES_OF_A_CHARACTER, Offered
 
 MOST_BYTES = 16 * 2**20
 LEAST_BYTES = 2_000
-"""Of an answer, its question and its place in the order."""
+"""How many bytes an answer's question and its place in the order take."""
 
 
 class Question(NamedTuple):

@@ -56,10 +56,10 @@ Name = TypeVar("Name", bound=Hashable)
 Meaning = TypeVar("Meaning")
 
 BYTES_OF_A_CHARACTER = 10
-"""Of text, as a tree and as canonical text: 7 to 9 were measured in each language."""
+"""How many bytes a character of text takes, as a tree and as canonical text: 7 to 9 were measured in each language."""
 
 LEAST_BYTES = 1_000
-"""Of what was understood, its name and its place in the order."""
+"""How many bytes the name of what was understood, and its place in the order, take."""
 
 
 class Understood(Generic[Name, Meaning]):

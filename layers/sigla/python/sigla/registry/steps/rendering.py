@@ -12,9 +12,9 @@ ANY_TAG = "*"
 
 
 def rendered(stores: Stores, record: Record, form: str, offered: Offered | None = None) -> Record:
-    """With the text in another form; blank means as it is stored. Raises InvalidSchema where the stored text is none.
+    """With the text in another form; blank means as it is stored.
 
-    offered: the schema just understood, if the record shows it.
+    Raises InvalidSchema where the stored text is invalid. offered: the schema just understood, if the record shows it.
     """
     if not form.strip():
         return record

@@ -77,7 +77,7 @@ def check(key: Key, when: Condition) -> Action:
 def update(
     key: Key, attributes: Item, add: Mapping[str, int] | None = None, when: Condition | None = None, *, keep: str = ""
 ) -> Action:
-    """Sets attributes (None: removes), adds to numbers. keep: an attribute that is set only where there is none.
+    """Sets attributes (None: removes), adds to numbers. keep: an attribute that is set only where it is missing.
 
     So is the form: an item in a former one gets the one that it has now.
     """

@@ -219,7 +219,7 @@ def is_marked(revision: str) -> bool:
 
 
 def mode_before(revision: str) -> str | None:
-    """Of a marked revision."""
+    """The mode before, from a marked revision."""
     return revision.partition(_CLEARING)[2] or None
 
 

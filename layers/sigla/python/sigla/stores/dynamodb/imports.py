@@ -1,12 +1,12 @@
 """A scope goes into IMPORT: more subjects may be in it than one transaction takes.
 
-First the mode, with a mark in its revision that the scope is being cleared: whoever asks from now on sees it. Then the
+First the mode, with a mark in its revision that the scope is being cleared: every caller sees it from now on. Then the
 list is read once more, for those who had asked before; if something active is found, the mode is taken back. Then what
 is soft-deleted is purged, part by part, each with a journal row that says so; the last one sets the revision.
 
-Who changes the settings of a scope with a mark ends the clearing: the mode is the one before again, unless he says
-another (`changes.settled`). Who wants IMPORT himself takes the clearing over, so one that was cut off is finished by
-whoever asks again, or by `resume`.
+A caller that changes the settings of a scope with a mark ends the clearing: the mode is the one before again, unless
+the change names another (`changes.settled`). A caller that wants IMPORT itself takes the clearing over, so one that was
+cut off is finished by the next call, or by `resume`.
 """
 
 import secrets
@@ -162,5 +162,5 @@ class Imports:
 
 
 def _before(seen: Settings) -> str | None:
-    """The mode that the scope had before anybody began to clear it."""
+    """The mode that the scope had before the clearing began."""
     return mode_before(seen.revision) if is_marked(seen.revision) else seen.mode

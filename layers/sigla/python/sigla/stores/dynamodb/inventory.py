@@ -1,4 +1,4 @@
-"""Everything a bucket and a table hold, whether or not anybody points to it."""
+"""Everything a bucket and a table hold, whether or not anything points to it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -68,7 +68,7 @@ class AwsInventory:
 
 
 def _key(place: str) -> BodyKey | None:
-    """What the end of a name stands for; None if it is none of ours."""
+    """What the end of a name stands for; None for a foreign name."""
     context, _, id = place.partition("/")
     if not _ID.fullmatch(id):
         return None

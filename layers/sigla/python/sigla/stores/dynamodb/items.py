@@ -5,7 +5,7 @@
     SETTINGS      config, mode, revision, at    and its copy in the list: context, name, config, mode, …
     ID            ids: every id that stands for the content, the one last written first
     HOLDERS       count, buried, displaced: name, version, generation, ts and revision of the last holder, where an
-                  import has written over it; good only while there is none, and while something stands in that place
+                  import has written over it; good only without a holder, and while something stands in that place
     @… (holder)   context, name, version, generation, deleted, ts, revision
     referrer      context, name, generation, version, id, referenced, nonce
     name, context, list     context, name; the list also active, a context also count

@@ -20,8 +20,8 @@ _TIES = 4096
 class AwsJournal:
     """A `ports.Journal`.
 
-    Positions are times: of what is still being written, a row may yet come before one that was read; whoever goes on
-    reading from a position begins a little earlier and skips what he knows by its nonce.
+    Positions are times: a row that is still being written may yet come before one that was read; a reader that goes on
+    from a position begins a little earlier and skips what it knows by its nonce.
     """
 
     def __init__(self, client: Any, table: str, clock: Clock, *, registry: str = "default") -> None:

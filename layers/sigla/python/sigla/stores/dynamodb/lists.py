@@ -147,5 +147,5 @@ def _ranges(search: Search) -> Iterable[tuple[str, str]]:
         low = keys.sortable(":" + search.context_prefix) if search.context_prefix.strip(".") else ""
     if search.context == DEFAULT_CONTEXT and _NAMED.startswith(low):
         return [(low or " ", _NAMED), (_BEYOND_NAMED, low + _HIGHEST)]
-    # An empty key is no key; nothing that can be registered begins below the space.
+    # An empty key does not count as one; nothing that can be registered begins below the space.
     return [(low or " ", low + _HIGHEST)]

@@ -24,8 +24,8 @@ from sigla.stores.dynamodb.table import Table
 class Plan:
     """What a commit is to write. claims: rows that mean nothing without the transaction and are written before it.
 
-    swept: the subject whose rows of an older generation are removed afterwards. garbage: rows that nobody believes any
-    more once it is done.
+    swept: the subject whose rows of an older generation are removed afterwards. garbage: rows that no reader believes
+    any more once it is done.
     """
 
     actions: list[Action]

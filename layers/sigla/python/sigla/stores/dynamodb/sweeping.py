@@ -1,6 +1,6 @@
 """Removing what a permanent delete of a subject left behind, and burying the ids that lost their last holder with it.
 
-Nobody believes these rows any more; until they are gone they only keep their ids from being buried.
+No reader believes these rows any more; until they are gone they only keep their ids from being buried.
 """
 
 from math import inf

@@ -9,7 +9,7 @@ What DynamoDB says and what it becomes:
     no answer, a fault of the service, or an earlier     tried again with full jitter, a transaction under the same
     try that is still under way                          token; then StoreError, of a transaction OutcomeUnknown
     an item or a transaction that is too large           SchemaTooLarge
-    there is no such table, or not for who asks          Unusable
+    the table does not exist, or is not permitted        Unusable
 
 All tries are made here: the client makes none by itself (`clients.TABLE`), or each of ours would be three.
 """
@@ -82,7 +82,7 @@ class Table:
         self._clock = clock
 
     def elapsed(self) -> int:
-        """As the clock of whoever asks tells it: see `ports.Clock`."""
+        """As the clock of the caller tells it: see `ports.Clock`."""
         return self._clock.elapsed()
 
     # --- reading -----------------------------------------------------------------------------------------------------

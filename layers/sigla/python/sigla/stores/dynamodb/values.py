@@ -45,7 +45,7 @@ def written_item(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_item(item: Mapping[str, Any]) -> Item:
-    """Raises FormTooNew. The form of a journal row is no number but the row itself, which says its own."""
+    """Raises FormTooNew. The form of a journal row is the row itself, which says its own number."""
     found = {name: read(value) for name, value in item.items()}
     if form := newer(found, ITEM):
         raise FormTooNew(f"the item {found.get('sk')} of {found.get('pk')}", form, ITEM)

@@ -126,7 +126,7 @@ def _bring(
     head, places = change.head, tools.places
     subject = head.subject
     targets = {target for each in versions for target, _ in each.targets}
-    # Of two rows of one number the first counts, which is the new one.
+    # If two rows have one number, the first counts, which is the new one.
     latest = newest([*(each.row for each in versions), *([head.newest] if head.newest else [])])
     highest = max(head.highest, *(each.row.version for each in versions))
     sets = {"highest": highest, "newest": items.row_value(latest)}

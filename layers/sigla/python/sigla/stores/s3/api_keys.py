@@ -1,6 +1,6 @@
 """API keys in S3, an object each: `<registry>/keys/<name>`.
 
-Nobody may delete objects of the bucket, so a removed key leaves an empty object. The next key of its name replaces it.
+Objects of the bucket may not be deleted, so a removed key leaves an empty object. The next key of its name replaces it.
 """
 
 from collections.abc import Iterator

@@ -26,11 +26,11 @@ LONGEST_NAME = 1024
 """Bytes of UTF-8 in S3; there is nothing under a longer name."""
 
 TRIES = 8
-"""Of a write that others get in the way of; with the pauses between them they take at most 6 s."""
+"""How often a write is tried that others get in the way of; with the pauses between them they take at most 6 s."""
 FIRST_PAUSE_S = 0.05
 
-# "PreconditionFailed": the condition does not hold. "ConditionalRequestConflict": somebody writes at this moment, and
-# it may or may not hold when he is done. Source: Amazon S3 User Guide, "How to prevent object overwrites".
+# "PreconditionFailed": the condition does not hold. "ConditionalRequestConflict": another writer is at work, and the
+# condition may or may not hold when it has ended. Source: Amazon S3 User Guide, "How to prevent object overwrites".
 _LOST, _UNDECIDED, _MISSING = "PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"
 
 T = TypeVar("T")

@@ -77,7 +77,7 @@ class EmbeddedBodies:
                 self._create(key, body, replaces=True)
 
     def unsettled(self, key: BodyKey) -> bool:
-        """Whether this thread sees a body that may yet be undone, so that nobody should remember it."""
+        """Whether this thread sees a body that may yet be undone, so that it should not be remembered."""
         return self._unit.staged(key) is not None
 
     def _find(self, key: BodyKey) -> Body | None:

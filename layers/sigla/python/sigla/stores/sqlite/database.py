@@ -11,7 +11,7 @@ from sigla.stores.sqlite import tables
 from sigla.stores.sqlite.directory import registries, with_bodies
 
 CACHE_KIB = 8_000
-"""Of each connection; what is not in it is in the system's cache, a copy away."""
+"""The cache of each connection; what is not in it is in the system's cache, a copy away."""
 
 
 class NoData(Exception):
@@ -57,7 +57,7 @@ class Database:
     """durable: a commit is on disk when it returns; False for data that need not outlive the process.
 
     registry: the name under which its bodies lie. written: False where only others write. Raises TooNew, OtherRegistry,
-    CatalogLost, and NoData where nobody writes and has written, or only begun to.
+    CatalogLost, and NoData if no process writes and none has written, or only begun to.
     """
 
     def __init__(self, path: Path, *, registry: str, durable: bool, written: bool = True) -> None:

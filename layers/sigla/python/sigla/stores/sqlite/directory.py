@@ -16,7 +16,7 @@ from sigla.rules.bodies import believed
 BODY = re.compile(r"[0-9]{10}\.json")
 """What the name of every body is like; whatever else lies beside them is not ours."""
 
-"""Of all ids."""
+"""The greatest of all ids."""
 
 _NO_FILE = {errno.ENOENT, errno.ENAMETOOLONG}
 """A name that no file system takes has no file either."""

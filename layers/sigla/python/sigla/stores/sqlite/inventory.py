@@ -1,4 +1,4 @@
-"""Everything a directory holds, whether or not anybody points to it."""
+"""Everything a directory holds, whether or not anything points to it."""
 
 from collections.abc import Iterable, Iterator
 from os import scandir

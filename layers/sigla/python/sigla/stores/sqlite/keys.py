@@ -64,7 +64,7 @@ class EmbeddedKeys:
     def _files(self) -> Mapping[str, Path]:
         """By the name of the key. A file that no key of its name would be kept in is shown by its own name.
 
-        A pipe is no key: reading it would wait for whoever writes into it.
+        A pipe cannot be a key: reading it would wait for a writer.
         """
         try:
             found = [path for path in self._folder.iterdir() if path.suffix == ENDING and not path.is_fifo()]

@@ -53,7 +53,7 @@ class Disk:
             raise
 
     def write(self, files: Mapping[Path, bytes]) -> None:
-        """Writes files whose names nobody reads yet; what a crash left under such a name is overwritten."""
+        """Writes files whose names no reader knows yet; what a crash left under such a name is overwritten."""
         opened = []
         try:
             for path, content in files.items():

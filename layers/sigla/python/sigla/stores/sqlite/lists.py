@@ -75,7 +75,7 @@ class Question:
         """The rows of a search, by the columns of `position`."""
         if search.context or not search.name_prefix:
             return self.all(unit, within(search, where), skip)
-        # One name in many contexts: in each it is a range of keys, in all together it is none.
+        # One name in many contexts is a range of keys in each, but not in all together.
         narrow = [replace(search, context=context) for context in _contexts(unit, search.context_prefix)]
         found = [self.all(unit, within(each, where)) for each in narrow]
         return islice(merge(*found, key=itemgetter(slice(self.columns))), skip, None)

@@ -49,7 +49,7 @@ class ReadingStore:
         return False
 
     def on_replaced(self, tell: Callable[[set[BodyKey]], None]) -> None:
-        """Commits of others are told to nobody."""
+        """Commits of others are not told."""
 
     def close(self) -> None:
         self._database.close()

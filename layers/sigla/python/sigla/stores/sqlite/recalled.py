@@ -1,6 +1,6 @@
 """What the catalog was asked and answered, until something is committed: then all of it is forgotten.
 
-One number decides (`Writer.state`), so that nobody has to know which answer rests on what. Who speaks for an id is
+One number decides (`Writer.state`), so that it need not be known which answer rests on what. Who speaks for an id is
 remembered longer, until a commit touches that id (`speakers`).
 """
 
@@ -55,7 +55,7 @@ class RecalledCatalog(CatalogInFront):
         return self.id_of(DEFAULT_CONTEXT, guid)
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
-        """Of an id alone the same object as long as nothing changed and the answer is remembered."""
+        """For an id alone the same object as long as nothing changed and the answer is remembered."""
         if by is None:
             return self._speakers.of(key)
         ask = partial(self._catalog.speaker, key, by)
@@ -75,7 +75,7 @@ class _Kept(NamedTuple):
 
 
 class Recalled:
-    """At most `most` bytes, by the estimates of who asks: the first remembered goes first. Any thread may use it."""
+    """At most `most` bytes, by the estimates of the caller: the first remembered goes first. Any thread may use it."""
 
     def __init__(self, unit: Committing, *, most: int = MOST_BYTES) -> None:
         self._unit = unit

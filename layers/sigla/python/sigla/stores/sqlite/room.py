@@ -1,4 +1,4 @@
-"""Whether a disk has room for a write: asked by health, also while nobody writes."""
+"""Whether a disk has room for a write: asked by health, also while nothing is written."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ PROBE = ".room"
 
 
 class Room:
-    """Of the disk on which a folder is."""
+    """The room of the disk on which a folder is."""
 
     def __init__(self, folder: Path, *, least: int = LEAST) -> None:
         self._folder = folder

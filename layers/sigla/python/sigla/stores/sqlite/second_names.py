@@ -77,7 +77,7 @@ def _versions(db: sqlite3.Connection, named: Subject) -> list[Row]:
 
 
 def _give_back(db: sqlite3.Connection, named: Subject) -> None:
-    """Settings were in force for the subject, whoever wrote them: they stay. Those of nobody go."""
+    """Settings were in force for the subject, whoever wrote them: they stay. Settings without a writer go."""
     key = rows.subject_key(named)
     if _shares_rows(named):
         meant = names.subject(named.qualified)

@@ -42,7 +42,7 @@ class Staged:
 
 
 class Reader:
-    """Each thread sees what is committed when it asks. Nothing can be written, and commits are told to nobody."""
+    """Each thread sees what is committed when it asks. Nothing can be written, and commits are not told."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -58,7 +58,7 @@ class Reader:
     def state(self) -> int | None:
         """The number of what is committed: as long as it stays, every question has the answer that it had.
 
-        None where nobody can tell.
+        None if it is unknown.
         """
         return None
 

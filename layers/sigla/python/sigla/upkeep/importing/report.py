@@ -10,7 +10,7 @@ from sigla.journal.replay import FOREIGN
 MOST_EXAMPLES = 5
 
 KINDS = ("version", "id", "config", "mode", "context", "record")
-"""Of things that are told of. An `id` is one that no version holds any more, a `record` one of the topic."""
+"""Kinds of things that are told of. An `id` is one that no version holds any more, a `record` one of the topic."""
 
 
 class Outcome(Enum):

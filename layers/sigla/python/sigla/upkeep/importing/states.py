@@ -86,7 +86,7 @@ class _Import:
         return [*chain(*self._each("comparing", work, self.state.subjects.items()))]
 
     def _place(self, missing: Iterable[Put]) -> dict[BodyKey, Placed | str]:
-        """Bodies of what is missing, and of ids that nobody holds any more. A text: why it cannot be put."""
+        """Bodies of what is missing, and of ids without a holder. A text: why it cannot be put."""
         first: dict[BodyKey, Put] = {}
         for put in sorted(missing, key=lambda put: put.offset):  # they come by subject
             first.setdefault(key_of(put), put)

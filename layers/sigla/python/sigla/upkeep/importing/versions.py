@@ -16,7 +16,7 @@ from sigla.upkeep.importing.insisting import insist
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 
 NOWHERE = SchemaId(-1)
-"""What a reference means whose target nobody knows: no body can stand under it."""
+"""What a reference means whose target is unknown: no body can stand under it."""
 
 TargetOf = Callable[[Subject, Version], SchemaId | None]
 """Which id a version has, as far as the source or this registry knows."""
@@ -127,7 +127,7 @@ def displace(
 
     report.tell(IMPORTED if insist(stores, attempt) else IDENTICAL, "id", _shown(key))
     if placed.body is not None:
-        # It may have been buried meanwhile; who buries looks once more after his tombstone.
+        # It may have been buried meanwhile; the burial looks once more after its tombstone.
         stores.bodies.revive(key, placed.body)
 
 
@@ -166,7 +166,7 @@ def targets_of(put: Put, target_of: TargetOf) -> Iterator[Target]:
 
 
 def batches(placed: Iterable[Placed]) -> Iterator[list[Placed]]:
-    """Of one subject what goes into one commit each.
+    """The versions of one subject, in batches for one commit each.
 
     The later of two versions with one id speaks for it, whatever their numbers: they go one after the other.
     """
@@ -184,7 +184,7 @@ def batches(placed: Iterable[Placed]) -> Iterator[list[Placed]]:
 
 
 def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Report) -> None:
-    """Commits versions of one subject; what somebody else has stored meanwhile is told as it is found."""
+    """Commits versions of one subject; what another writer has stored meanwhile is told as it is found."""
 
     def attempt() -> tuple[list[Placed], Report]:
         found = Report()
@@ -207,7 +207,7 @@ def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Rep
     left, found = insist(stores, attempt)
     for each in left:
         if each.body is not None:
-            # It may have been buried meanwhile; who buries looks once more after his tombstone.
+            # It may have been buried meanwhile; the burial looks once more after its tombstone.
             stores.bodies.revive(each.key, each.body)
         report.tell(IMPORTED, "version", named(each.put))
     report.add(found)
@@ -256,7 +256,7 @@ def _put(stores: Stores, put: Put, body: Body, *, mend: bool) -> None:
 
 
 def _was(stores: Stores, put: Put, key: BodyKey) -> bool:
-    """Whether the id had this content: a version says so, or of an id that nobody holds the way from its guid."""
+    """Whether the id had this content: a version says so, or the way from its guid, if the id has no holder."""
     holders = stores.catalog.holders(key)
     if not holders:
         return key in stores.bodies.named(put.guid)

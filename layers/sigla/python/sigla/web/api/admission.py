@@ -1,4 +1,7 @@
-"""At the door: may this principal ask this, and as what does he see the registry? All of it by the table of routes."""
+"""At the door: may this principal make this request, and which part of the registry does it see?
+
+All of it by the table of routes.
+"""
 
 from dataclasses import replace
 
@@ -13,7 +16,7 @@ from sigla.web.api.routes import Route
 from sigla.web.http import paths
 
 SETTINGS = ("/config", "/mode")
-"""Paths about settings: those that bear on a principal he may read, whose ever they are."""
+"""Paths about settings: a principal may read those that bear on it, whichever subject has them."""
 
 
 def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Principal) -> Registry:

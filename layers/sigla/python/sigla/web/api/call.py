@@ -24,7 +24,7 @@ DRAINED = 64 * 2**20
 class Call:
     """A request as it arrived.
 
-    client: the address that it came from. found, principal: where it leads and the name of who asks, once that is
+    client: the address that it came from. found, principal: where it leads and the name of the caller, once that is
     known. family: the class of a path that leads nowhere. media: what to answer in, once that is negotiated.
     """
 
@@ -126,7 +126,7 @@ class Call:
         return answer_type(self.headers.get(b"accept", NONE)) or V1.encode()
 
     def _must_close(self) -> bool:
-        """Whether a body that nobody read would be taken for the next request, or would never end."""
+        """Whether a body that was not read would be taken for the next request, or would never end."""
         if self.body_read:
             return False
         length = self.headers.get(b"content-length", NONE)

@@ -121,7 +121,7 @@ class Dispatch:
         node, values = self._node(path.segments)
         method = "GET" if method == "HEAD" else method
         ended = node.routes.get(method)
-        if ended is None:  # another spelling of a path beside the table is none of ours
+        if ended is None:  # another spelling of a path beside the table is a foreign path
             raise NoSuchPath if method in node.methods() else MethodNotAllowed
         route, names = ended
         return Found(route, dict(zip(names, values, strict=True)), path.prefix, path.context)

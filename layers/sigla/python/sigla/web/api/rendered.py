@@ -1,7 +1,7 @@
 """Answers by id, kept as the bytes that were sent: most requests of a registry ask what the same few ids mean.
 
-An answer is good only for what it was made of, the very body and an equal speaker, whoever asks. The verb is asked each
-time, of the registry as the one who asks sees it, and decides what may be told.
+An answer is good only for what it was made of, the very body and an equal speaker, whichever caller asks. The verb is
+asked each time, of the registry as the caller sees it, and decides what may be told.
 """
 
 import threading

@@ -31,7 +31,7 @@ _FRESH = {"cache-control": "no-cache", "x-content-type-options": "nosniff"}
 
 
 def routes() -> list[Route]:
-    """The page and its files, for everybody: what it shows is no secret, what it tries asks for a key."""
+    """The page and its files, for every caller: what it shows may be public, what it tries asks for a key."""
     page = Route(PAGE, _file("index.html", "text/html; charset=utf-8", _ITSELF))
     return [page, *(Route(f"{PAGE}/{name}", _file(name, media)) for name, media in FILES.items())]
 

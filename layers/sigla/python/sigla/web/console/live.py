@@ -22,11 +22,11 @@ _ITSELF = {
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:"
     ),
 }
-"""The page is one file and asks nobody but this server."""
+"""The page is one file and asks only this server."""
 
 
 class Counts(Protocol):
-    """Of one instance: bodies at hand, from the ring, from behind it; and how often a read waited for another."""
+    """One instance's reads: bodies at hand, from the ring, from behind it; and how often one waited for another."""
 
     @property
     def memory(self) -> int: ...

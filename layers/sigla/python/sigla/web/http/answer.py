@@ -5,7 +5,7 @@ class Answer:
     """Status and body.
 
     media: the Content-Type; None for the negotiated one, empty for none at all. etag: empty for none.
-    error_code: for the log. headers: further ones. packed: the body in gzip, once somebody has asked for it.
+    error_code: for the log. headers: further ones. packed: the body in gzip, once a client has asked for it.
     deleted: how many versions were deleted, for the counters.
     """
 

@@ -3,7 +3,7 @@
 A page from anywhere may send requests to loopback. It reads no answers as long as its name is another one; but a name
 of its own that is made to lead to 127.0.0.1 (DNS rebinding) would be taken for ours, and a write does its harm unread.
 Browsers tell what they cannot be made to lie about: the name that was asked for (`Host`), and where a page is from
-(`Origin`). Who sends neither is no browser.
+(`Origin`). A client that sends neither is not a browser.
 """
 
 import ipaddress
@@ -26,7 +26,7 @@ class Guard:
     """hosts: names that lead here, besides those of loopback. origins: whose pages may write, besides our own."""
 
     def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
-        """Raises ValueError, which says what is no host's name."""
+        """Raises ValueError, which names the invalid host."""
         self._hosts = frozenset(host(in_authority(each)) for each in hosts)
         self._origins = frozenset(origins)
         self._known: set[bytes] = set()
@@ -79,7 +79,7 @@ def in_authority(name: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether only this machine reaches it. Of names only `localhost` is known to mean that."""
+    """Whether only this machine reaches it. Only `localhost` is known to mean that among names."""
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:

@@ -19,7 +19,7 @@ _KEPT = _LISTS | _JUDGED
 def picked(headers: Sequence[Sequence[bytes]]) -> Mapping[bytes, bytes]:
     """Headers by lower-case name. Lists sent in several lines are one, and so is what a stranger is told by.
 
-    Of other repeated ones none counts.
+    Other repeated headers do not count.
     """
     by_name: dict[bytes, bytes] = dict(headers)  # type: ignore[arg-type] # pairs, as ASGI says
     return by_name if len(by_name) == len(headers) else _joined(headers)

@@ -16,7 +16,10 @@ _MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Z
 _REMEMBERED = 1024
 LONGEST_REMEMBERED = 512
 MOST_ENTRIES = 64
-"""Of a list, and of the parameters of each of them: the rest of a longer one is not looked at. Browsers send eight."""
+"""How many media types of a list, and parameters of each of them, are read: the rest of a longer list is not looked at.
+
+Browsers send eight.
+"""
 
 Judged = TypeVar("Judged")
 

@@ -1,6 +1,7 @@
 """Answers in gzip: short ones at once, long ones by a thread beside the event loop, which lets go of the interpreter.
 
-Piece by piece, so that who asks for a hundred kilobytes does not wait for who asks for a hundred megabytes.
+Piece by piece, so that a client that asks for a hundred kilobytes does not wait for one that asks for a hundred
+megabytes.
 """
 
 import asyncio

@@ -32,7 +32,7 @@ class Path:
 
 
 def read(raw: bytes) -> Path:
-    """Raises BadRequest for what is no path, InvalidSubject for control characters, ContextNameWithColon."""
+    """Raises BadRequest for an invalid path, InvalidSubject for control characters, ContextNameWithColon."""
     context, pieces = _split_contexts(_pieces(raw))
     segments = [decode(piece) for piece in pieces]
     return Path(tuple(segments)) if context is None else _within(context, segments)

@@ -34,7 +34,7 @@ class NoSuchPath(HttpRefusal):
 
 
 class NoSuchArgument(HttpRefusal):
-    """A number that is none, a word that is not on the list: to clients the same as an unknown path."""
+    """An invalid number, or a word that is not on the list: to clients the same as an unknown path."""
 
     code, text = 404, "HTTP 404 Not Found"
 

@@ -1,4 +1,4 @@
-"""One connection of the local server: uvicorn's protocol, with bounds, and with our envelope where it is no HTTP.
+"""One connection of the local server: uvicorn's protocol, with bounds, and with our envelope for what is not HTTP.
 
 What arrives is given to the parser in small pieces, and none while an answer waits: for its turn behind another one, or
 for the client to take it. Then reading stops as well, and the client's own system holds the rest. So a connection costs
@@ -207,7 +207,7 @@ class Connection(HttpToolsProtocol):
             if self._head_bytes > LARGEST_HEAD:
                 self._refuse(TargetTooLong() if len(self.url) > LONGEST_TARGET else HeadTooLarge())
         elif self._arriving and not self._in_head and chunks == self._chunks:
-            # No byte of a body came: the parser keeps what may be a trailer, which nobody reads.
+            # No byte of a body came: the parser keeps what may be a trailer, which is never read.
             self._trailer_bytes += size
             if self._trailer_bytes > LARGEST_HEAD:
                 self._refuse(TrailersTooLarge())

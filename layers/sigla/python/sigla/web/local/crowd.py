@@ -21,7 +21,7 @@ SMALL = 16 * 2**10
 """Who holds no more than this is let in for a while when the large ones are not: their share is a quarter more."""
 
 UNTAKEN_BYTES = 32 * 2**20
-"""Answers beyond this in sum, and those that nobody takes are given up early."""
+"""Answers beyond this in sum, and those that no client takes, are given up early."""
 
 PATIENCE_S = 60.0
 """How long a client may take no byte of an answer."""
@@ -92,7 +92,7 @@ class Crowd:
         self._waiting.pop(member, None)
 
     def look(self, now: float) -> None:
-        """Closes what has been idle for too long, and gives up the answers that nobody takes."""
+        """Closes what has been idle for too long, and gives up the answers that no client takes."""
         while self.idle and now - next(iter(self.idle.values())) >= KEPT_ALIVE_S:
             self.make_room()
         if not self._waiting:

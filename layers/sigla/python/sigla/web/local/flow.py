@@ -21,7 +21,7 @@ class Flow(FlowControl):
 
 
 def until_given_up(app: Any, cycle: RequestResponseCycle) -> Any:
-    """The ASGI application; what it has not answered when the server gives up is no fault to be told with frames."""
+    """The ASGI application; what it has not answered when the server gives up is not logged as a fault with frames."""
 
     async def answered(*asked: Any) -> None:
         try:

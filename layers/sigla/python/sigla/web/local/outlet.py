@@ -1,4 +1,4 @@
-"""Standard output and standard error of a server: a thread writes them, so that nobody who answers waits for a reader.
+"""Standard output and standard error of a server: a thread writes them, so that no answer waits for a reader.
 
 A collector that is paused, a terminal after Ctrl-S, a full disk: what is told meanwhile waits, up to a bound, and is
 written as soon as that works again. What finds no place is counted, and the count is told in its place.
@@ -96,7 +96,7 @@ class Outlet:
 
     @property
     def unwritten(self) -> int:
-        """How many lines are not written yet, lost ones that nobody was told of included."""
+        """How many lines are not written yet, lost ones that were not told included."""
         return len(self._lines) + self._lost.lines + self._writing
 
     def _run(self) -> None:

@@ -172,7 +172,8 @@ def serve(
         proxy_headers=False,  # whose turn it is, is the only use of an address; `Call.asker` reads what a proxy says
         timeout_graceful_shutdown=LONGEST_FAREWELL_S,
     )
-    # uvicorn raises the signal again when it is done, for whoever handled it before: nobody, or the exit code is not 0.
+    # uvicorn raises the signal again when it is done, for the handler before it: there must be no handler, or the
+    # exit code is not 0.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     # Between threads that compute and the loop that answers, Python changes this often; see the decision on readers.

@@ -1,8 +1,8 @@
 """Several zones on one machine: an endpoint for each, told by its port, and a few instances behind each of them.
 
 An instance is what an environment of a function is: a registry with a memory of its own that answers one request at a
-time. Its reads have a thread, so that one that waits for its zone's ring keeps nobody else waiting; all instances of
-all zones write by the one thread of their store.
+time. Its reads have a thread, so that one that waits for its zone's ring keeps no other request waiting; all instances
+of all zones write by the one thread of their store.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -66,7 +66,7 @@ class Instances:
 
     def __init__(self, instances: Sequence[Instance]) -> None:
         self._instances = instances
-        self._draw = Random().random  # noqa: S311 - who answers is no secret
+        self._draw = Random().random  # noqa: S311 - which instance answers need not be secret
 
     async def __call__(self, scope: Asked, receive: Receive, send: Send) -> None:
         chosen = min(self._instances, key=lambda each: (each.busy, self._draw()))

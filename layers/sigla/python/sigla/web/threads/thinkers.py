@@ -1,8 +1,9 @@
 """Threads for what computes long: a job that has used up its turn on a `Worker` begins again here.
 
 A job runs outside every group: its reads see what is committed, each of its writes is durable for itself, and a commit
-compares what the job saw. So it keeps nobody from writing while it computes, and if the world moves meanwhile, the verb
-asks and decides again, as it does on AWS. docs/decisions/2026-11-22-readers-and-writers.md has the figures.
+compares what the job saw. So it keeps no other request from writing while it computes, and if the world moves
+meanwhile, the verb asks and decides again, as it does on AWS. docs/decisions/2026-11-22-readers-and-writers.md has the
+figures.
 """
 
 import threading
@@ -18,11 +19,14 @@ from sigla.web.threads.worker import Outcome, Promise, Task, deliver
 THREADS: Final = 8
 """As many jobs are begun and not finished; one of them computes at a time, 10 ms each."""
 THREADS_OF_ONE: Final = 4
-"""Of one client: another one's job always finds a thread before long."""
+"""The most threads of one client: another one's job always finds a thread before long."""
 MOST_WAITING: Final = 1_000
 MOST_WAITING_OF_ONE: Final = 250
 MOST_BYTES: Final = 64 * 2**20
-"""Of request bodies that wait. Beyond any of these bounds a request is refused as if it had waited in vain."""
+"""The most bytes of request bodies that wait.
+
+Beyond any of these bounds a request is refused as if it had waited in vain.
+"""
 GRACE_S: Final = 3.0
 """How long what has begun may go on once the server stops."""
 
@@ -51,7 +55,7 @@ class Thinkers:
             self._withdraw(promise)
 
     def drop(self, effort: Effort) -> None:
-        """Nobody waits for this request any more. On the loop."""
+        """No client waits for this request any more. On the loop."""
         effort.give_up()
         with self._changed:
             waiting = [promise for promise in self._waiting if promise.task.effort is effort]

@@ -34,7 +34,7 @@ class FairQueue(Generic[Item]):
         self._size += 1
 
     def take(self, may: Callable[[str], bool] = lambda _: True) -> Item | None:
-        """The next item; None if there is none. may: tells whether it is a client's turn at all."""
+        """The next item; None without one. may: tells whether it is a client's turn at all."""
         client = next(filter(may, self._of), None)
         if client is None:
             return None

@@ -72,7 +72,7 @@ def _integer_in_string(said: str) -> int | None:
 
 
 def _cut(number: object) -> float:
-    """The whole part. What is no number at all (NaN, an infinity) is out of every range."""
+    """The whole part. NaN and infinities are out of every range."""
     try:
         return int(number) if isinstance(number, (int, float)) else int(float(str(number)))
     except (OverflowError, ValueError):

@@ -107,7 +107,8 @@ def _reason(error: json.JSONDecodeError) -> str:
 
 
 def check_paired(text: str) -> str:
-    """The text itself. Raises BadRequest if it is no sequence of characters: half a surrogate pair cannot be stored."""
+    """The text itself. Raises BadRequest if it is not a sequence of characters: half a surrogate pair cannot be stored.
+    """
     if _UNPAIRED.search(text):
         raise BadRequest(reason="Unpaired surrogate in a string")
     return text
