@@ -43,7 +43,7 @@ _counter = itertools.count(1)
 
 
 class Terminal(StringIO):
-    """Somebody looks at what is written."""
+    """A terminal: what is written is looked at."""
 
     def isatty(self) -> bool:
         return True
@@ -150,7 +150,7 @@ def a_draft(text: str | None = None, **fields: Any) -> Draft:
 
 
 def a_guid(text: str) -> Guid:
-    """Of a schema that is this text and nothing else."""
+    """The GUID of a schema that is this text and nothing else."""
     return Guid(str(UUID(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest())))
 
 

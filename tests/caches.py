@@ -29,7 +29,7 @@ user default off
 user sigla on nopass ~* -@all +ping +get +set +eval
 user locked on >secret ~* -@all +ping +get +set +eval
 """
-"""Who may do what in a Valkey `with_users`: `sigla` has the permissions that a zone's user has, whatever his token."""
+"""Who may do what in a Valkey `with_users`: `sigla` has the permissions that a zone's user has, whatever its token."""
 
 
 def _needs(kind: str) -> pytest.MarkDecorator:
@@ -84,7 +84,7 @@ def with_tls(kind: str, port: int, certificate: "Certificate") -> list[str]:
 
 
 def with_users(folder: Path) -> list[str]:
-    """Arguments by which a Valkey knows USERS and nobody else."""
+    """Arguments by which a Valkey knows USERS and no others."""
     file = folder / "users.acl"
     file.write_text(USERS)
     return ["--aclfile", f"{file}"]
@@ -122,7 +122,7 @@ def a_certificate(folder: Path) -> Certificate:
     return certificate
 
 
-# --- what is no cache ------------------------------------------------------------------------------------------------
+# --- what is not a cache ---------------------------------------------------------------------------------------------
 
 
 class Listener:
@@ -192,7 +192,7 @@ class Wire(Listener):
             self._answers_pass.set()
 
     def cut(self) -> None:
-        """Whoever speaks next on a connection that is open hears that there is none: as after a long sleep."""
+        """The next caller that uses an open connection hears that it was closed: as after a long sleep."""
         self._cut = True
 
     def _pass_on(self, client: socket.socket) -> None:

@@ -30,7 +30,7 @@ settings.register_profile(
 ALLOWED_SKIPS: tuple[str, ...] = (
     # .ci/run installs it wherever there is a Python 3.13, which a Debian of two years ago has not.
     r"LocalStack is not installed here: .*",
-    # Mounting is root's; that health notices a full disk is also tested by a limit that anybody may set.
+    # Mounting is root's; that health notices a full disk is also tested by a limit that every user may set.
     r"only root can make a small disk",
     # That names are the same on another Python takes another one; to compile for Lambda takes Lambda's, or a network.
     r"only one Python is here: .*",
@@ -39,7 +39,7 @@ ALLOWED_SKIPS: tuple[str, ...] = (
 
 
 PROCESSES = frozenset({"cdk", "dynamodb_local", "localstack", "spark"})
-"""Fixtures that start a process: whoever asks for one needs no mark that says so."""
+"""Fixtures that start a process: a test that asks for one needs no mark that says so."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -30,7 +30,7 @@ def dynamodb_local() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def localstack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The endpoint of one LocalStack for all tests of this process; whoever speaks to it is who it takes him for."""
+    """The endpoint of one LocalStack for all tests of this process; it believes what a caller says of itself."""
     if not installed():
         pytest.skip("LocalStack is not installed here: python -m localstack.installation")
     server = Server(two_free_ports(), tmp_path_factory.mktemp("localstack") / "run")

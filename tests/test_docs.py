@@ -34,7 +34,7 @@ BIN = Path(sys.executable).parent
 ADDRESS = "http://127.0.0.1:8081"
 PATIENCE_S = 60
 
-# Words that look like the ids of rules and are none.
+# Words that only look like the ids of rules.
 NO_RULES = re.compile(r"(?:UTF|SHA|MD|ISO|RFC|AES|CVE|HTTP/|PT)-?\d+")
 RULE_ID = re.compile(r"\b(?:[A-Z]{2,7}-[A-Z]?\d+[a-z]?|ID-RES)\b")
 
@@ -330,7 +330,7 @@ def example_ids() -> set[str]:
 
 
 def test_every_rule_that_is_cited_can_be_looked_up() -> None:
-    """A comment that cites a rule nobody can find explains nothing. Examples are found in the corpus."""
+    """A comment that cites an unknown rule explains nothing. Examples are found in the corpus."""
     defined = defined_ids() | example_ids()
     cited = {
         (found, name_of(path))

@@ -1,4 +1,4 @@
-"""How tests wait for what nobody announces: they look again and again, and give up aloud."""
+"""How tests wait for what is not announced: they look again and again, and give up aloud."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ PATIENCE_S = 120.0
 
 
 def eventually(true: Callable[[], object], *, patience_s: float = PATIENCE_S, pause_s: float = 0.02) -> None:
-    """Returns once something is true that nobody announces."""
+    """Returns once something is true that is not announced."""
     deadline = time.monotonic() + patience_s
     while not true():
         assert time.monotonic() < deadline, "it never became true"

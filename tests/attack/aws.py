@@ -40,7 +40,7 @@ class Store:
         return self._instance(dynamodb, s3, FixedClock())
 
     def instance(self) -> tuple[Catalog, Bodies]:
-        """Another one, with nobody in between."""
+        """Another instance, whose calls are not interrupted."""
         return self._instance(self.stores.dynamodb, self.stores.s3, SystemClock())
 
     def _instance(self, dynamodb: Any, s3: Any, clock: Clock) -> tuple[Catalog, Bodies]:

@@ -1,7 +1,7 @@
-"""Somebody between a verb and what it calls: he may count the calls, fail them, or let another verb go first.
+"""A `Between` stands between a verb and what it calls: it may count the calls, fail them, or let another verb go first.
 
-On the embedded stores he stands before the ports; before the AWS adapters would be too far away, for each of their
-calls is several: there he stands before the clients (`tests.attack.aws`).
+On the embedded stores it stands before the ports; before the AWS adapters would be too far away, for each of their
+calls is several: there it stands before the clients (`tests.attack.aws`).
 """
 
 import itertools
@@ -45,7 +45,7 @@ class _Watched:
 
 
 def client(label: str, client: Any, between: Between) -> Any:
-    """The same client with somebody between."""
+    """The same client with a `Between` before it."""
     return _Watched(label, client, between)
 
 
@@ -55,7 +55,7 @@ def _settled(answer: Any) -> Any:
 
 
 def watched(catalog: Catalog, bodies: Bodies, between: Between) -> tuple[Catalog, Bodies]:
-    """The same ports with somebody between."""
+    """The same ports with a `Between` before them."""
     return cast("Catalog", _Watched("catalog", catalog, between)), cast("Bodies", _Watched("bodies", bodies, between))
 
 

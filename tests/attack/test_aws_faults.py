@@ -45,7 +45,8 @@ CHOSEN = (
 )
 STORIES = WRITES | READS
 for each in ("import of a subject", "import of everything"):
-    # Between its mode and its purges an import can be cut off: it is told to the journal when somebody has finished it.
+    # Between its mode and its purges an import can be cut off: it is told to the journal when another call has finished
+    # it.
     STORIES[each] = replace(STORIES[each], piecewise=True)
 
 

@@ -78,7 +78,7 @@ def forget(stores: AwsStores) -> None:
 
 
 def test_cut_off_anywhere_it_is_finished_by_saying_it_again(stores: AwsStores) -> None:
-    """Whatever was done when the answer was lost, it was our own, and nobody has to insist.
+    """Whatever was done when the answer was lost, it was our own, and no operator has to insist.
 
     Meanwhile the table is never the only one that bears it: ids would not be read beside a bucket that bears nothing.
     """
@@ -97,7 +97,7 @@ def test_cut_off_anywhere_it_is_finished_by_saying_it_again(stores: AwsStores) -
 def test_what_does_not_belong_together_is_not_claimed_because_a_call_failed(
     engine: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A body that could not be read is none that agrees; and once AWS answers, the sentence is the true one."""
+    """A body that could not be read does not count as agreement; and once AWS answers, the sentence is the true one."""
     of_two_parts(monkeypatch)
     with engine.stores() as stores:
         register("orders", ONE)(Registry(stores.catalog, stores.bodies, FixedClock()))
@@ -116,13 +116,13 @@ WRITES = ("s3.put_object", "dynamodb.update_item")
 
 
 def interrupted(stores: AwsStores, number: int, fault: Fault) -> None:
-    """What comes of it is told as silence, or by nobody: never as a reason that there is not."""
+    """What comes of it is told as silence, or not at all: never as a reason that there is not."""
     with person(stores, At(number, failing(fault))) as held, suppress(StoreError, Killed):
         claim(held, OURS)
 
 
 def test_of_two_people_one_at_most_is_told_that_it_is_theirs(stores: AwsStores) -> None:
-    """Between any two calls of the first the second does it all; then both stores are one deployment's, or nobody's."""
+    """Between any two calls of the first the second does all its own; then both stores have one owner, or none."""
     for number in range(len(undisturbed(stores))):
         owners = met(stores, number)
         assert len(owners) <= 1, number

@@ -106,7 +106,7 @@ def test_who_registers_it_elsewhere_puts_it_back_as_who_had_it_first(lost: Lost)
 
 
 def test_a_damaged_body_is_restored_from_the_newest_sound_version(lost: Lost) -> None:
-    """By a scrub that is asked to; what others wrote over it, and what was no body then either, is passed by."""
+    """By a scrub that is asked to; what others wrote over it, and what was invalid then already, is passed by."""
     for holdings in lost.holdings(FixedClock()):
         lost.damage()
         registry = Registry(lost.catalog, lost.bodies, FixedClock())
@@ -121,7 +121,7 @@ def test_a_damaged_body_is_restored_from_the_newest_sound_version(lost: Lost) ->
 
 
 def test_a_lost_body_is_restored_from_beneath_its_delete_marker(lost: Lost) -> None:
-    """The bucket's policy lets nobody delete; an administrator can take the policy away."""
+    """The bucket's policy lets no principal delete; an administrator can take the policy away."""
     for holdings in lost.holdings(FixedClock()):
         lost.lose()
         assert fix(holdings, Flaw("META_NO_OBJECT", *KEY))

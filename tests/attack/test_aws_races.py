@@ -21,7 +21,7 @@ from tests.attack.world import Fresh, Verb, World, outcome
 from tests.build import NOW, a_nonce, a_registered, a_subject, registered
 
 PATIENCE_S = 60
-"""Real time after which somebody waits for nobody."""
+"""Real time after which a verb waits in vain."""
 
 
 FEW = 3
@@ -152,7 +152,7 @@ def calls_of(pair: Pair, verb: Verb, fresh: Fresh) -> int:
 
 
 def meet_half_way(pair: Pair, first: int, second: int, fresh: Fresh) -> Happened:
-    """One verb stops before a call of its own, the other runs as far as a call of his, then each to its end."""
+    """One verb stops before a call of its own, the other runs as far as a call of its own, then each to its end."""
     with World(*pair.before, store=fresh()) as world:
         other = HalfWay(world, pair.other, second)
         one = without_ids(outcome(world, pair.one, world.registry_with(At(first, other))))

@@ -89,7 +89,7 @@ def test_what_was_lost_and_is_registered_again_takes_its_orphan(subject: str, fr
 
 
 def test_an_import_does_not_take_an_id_that_meant_something_else(fresh: Fresh) -> None:
-    """Nobody holds it, and records with it may be in Kafka."""
+    """No version holds it, and records with it may be in Kafka."""
     with World(mode("", "IMPORT"), register("orders", order(1), id=1, version=1), store=fresh()) as world:
         backup = Backup(store_of(world))
         register("orders", order(2), id=2, version=2)(world.registry)

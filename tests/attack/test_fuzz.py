@@ -1,4 +1,4 @@
-"""Requests nobody would write, made from our own OpenAPI document: no fault, and no answer that it does not tell.
+"""Requests that no person would write, made from our OpenAPI document: no fault, and no answer that it omits.
 
 The application runs in this process; raw bytes go to a server of its own. What schemathesis invents is steered a bit:
 half of the subjects, versions and schemas are ones that are there, or most requests would end at the first check.
@@ -193,7 +193,7 @@ def edited(seed: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
 
 
 def assert_answered(server: Server, data: bytes) -> None:
-    """Each answer is no fault, and refusals have the envelope; the server may also just hang up."""
+    """Each answer is without fault, and refusals have the envelope; the server may also just hang up."""
     with server.connected() as wire:
         wire.send(data)
         wire.ends()

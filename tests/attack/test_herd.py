@@ -84,7 +84,7 @@ def test_an_instance_that_dies_costs_one_read_at_most(seed: int) -> None:
 
 
 def test_a_dead_holder_is_waited_for_no_longer_than_its_lease() -> None:
-    """Of all who waited for it one reads, and the others have that."""
+    """One of all that waited for it reads, and the others have that."""
     zone = a_zone("a dead holder")
     holder = zone.herd(1, KEYS[:1])[0]
     zone.world.run(until_ms=5)
@@ -113,7 +113,7 @@ def test_a_lost_member_costs_each_instance_one_time_out_and_its_own_share_of_rea
 
 @SEEDS
 def test_a_member_that_hangs_in_the_middle_loses_nobody(seed: int) -> None:
-    """Leases that it took with it are waited for by nobody: it is silent, so its keys are read behind it."""
+    """No reader waits for leases that it took with it: it is silent, so its keys are read behind it."""
     instances, zone = 200, a_zone(f"hanging {seed}")
 
     def hangs() -> Process:
@@ -129,7 +129,7 @@ def test_a_member_that_hangs_in_the_middle_loses_nobody(seed: int) -> None:
 
 @SEEDS
 def test_a_member_that_is_too_busy_is_a_member_that_is_silent(seed: int) -> None:
-    """Ten times slower than its herd is fast: whoever it keeps waiting too long reads on his own, and all have all."""
+    """Ten times slower than its herd is fast: a reader that waits too long for it reads by itself, and all have all."""
     instances, zone = 200, a_zone(f"busy {seed}", key_ms=1.0)
     tally = gone_through(zone, instances)
     assert tally.failures > 0
@@ -140,7 +140,7 @@ def test_a_member_that_is_too_busy_is_a_member_that_is_silent(seed: int) -> None
 
 
 def told_by(*arguments: str) -> dict[str, Any]:
-    """What the benchmark says at its end; it fails if anybody was answered wrong, or S3 read more than the bound."""
+    """What the benchmark says at its end; it fails if an answer was wrong, or S3 read more than the bound."""
     with redirect_stdout(StringIO()) as said, redirect_stderr(said):
         status = herd.main([*arguments, "--json"])
     if status == 2:
@@ -165,7 +165,7 @@ def test_a_hundred_whole_instances_read_each_schema_once_per_zone() -> None:
 @needs_valkey
 @pytest.mark.parametrize("trouble", ["dead", "hung", "killed-holder"])
 def test_trouble_in_a_zone_leaves_nobody_without_an_answer(trouble: str) -> None:
-    """Of real members one is killed or stopped, or those who hold leases are killed; S3 is read within the bound."""
+    """One of real members is killed or stopped, or those who hold leases are killed; S3 is read within the bound."""
     facts = told_by("--instances", "12", "--schemas", "24", f"--{trouble}")
     assert facts["requests"] == 3 * 12 * 24
     assert facts["wrong"] == 0
@@ -175,7 +175,7 @@ def test_trouble_in_a_zone_leaves_nobody_without_an_answer(trouble: str) -> None
 
 @needs_valkey
 def test_a_new_instance_in_a_warm_zone_reads_nothing_from_s3() -> None:
-    """Fifty schemas that somebody else had read: it answers its first fifty requests out of the ring."""
+    """Fifty schemas that another instance had read: it answers its first fifty requests out of the ring."""
     with ring_servers(Herd(zones=1)) as rings:
         ring = {zone: [address(each) for each in servers] for zone, servers in rings.items()}
         first, second = (together(Job(ring, 1, SCHEMAS, seed=seed), processes=1) for seed in (1, 2))

@@ -1,7 +1,7 @@
 """What was acknowledged is there, whatever happens to the process: killed, told to stop, or out of disk.
 
-Clients write as fast as they can and keep an account of what they were told. Then the process dies at a moment nobody
-chose, and the next one on the same data has to agree with every account.
+Clients write as fast as they can and keep an account of what they were told. Then the process dies at a random moment,
+and the next one on the same data has to agree with every account.
 """
 
 import json
@@ -136,7 +136,7 @@ def _told(answer: Any) -> tuple[int, bytes]:
 
 
 def assert_agrees(server: Server, accounts: list[Account]) -> None:
-    """The server knows what every client was told, and nothing that nobody asked for."""
+    """The server knows what every client was told, and nothing that no client asked for."""
     with server.kept() as asks:
         for account in accounts:
             assert_agrees_with(asks, account)
@@ -183,7 +183,7 @@ def pages(asks: Asks) -> Iterator[list[dict[str, Any]]]:
 
 
 def assert_no_gaps(server: Server, accounts: list[Account]) -> None:
-    """Of each subject: the numbers from 1 up, without those that somebody purged or may have purged."""
+    """The numbers of each subject from 1 up, without those that a client purged or may have purged."""
     gone: set[tuple[str, int]] = set().union(*(account.purged.keys() | account.unknown for account in accounts))
     for subject in server.ask("GET", "/subjects?deleted=true").json:
         listed = server.ask("GET", f"/subjects/{subject}/versions?deleted=true").json
@@ -340,7 +340,7 @@ def assert_told(asks: Asks, told: dict[str, tuple[int, int]]) -> None:
 
 @pytest.mark.skipif(not hasattr(psutil.Process, "rlimit"), reason="Limits of another process can only be set on Linux")
 def test_with_room_again_a_server_that_still_runs_recovers(tmp_path: Path) -> None:
-    """Somebody made room: writes succeed again, or the server says plainly that it wants to be started again."""
+    """There is room again: writes succeed, or the server says plainly that it wants to be started again."""
     told: dict[str, tuple[int, int]] = {}
     with serving(tmp_path / "data") as server:
         with_free_levels(server)

@@ -135,7 +135,7 @@ class RegistryAgainstModel(RuleBasedStateMachine):
 
     @initialize(level=st.sampled_from([*LEVELS, "NONE", "NONE", "NONE", "NONE"]))
     def begin(self, level: str) -> None:
-        """Nobody attacks an empty registry."""
+        """An attack needs something in the registry."""
         self.level_set(Place(".", ""), level)
         for context in CONTEXTS[:2]:
             self.registered(Place(context, "base"), Offer(BASE_ONE))
@@ -330,7 +330,7 @@ class RegistryAgainstModel(RuleBasedStateMachine):
         assert self.world.contexts() == [".", *sorted(self.model.contexts)]
 
     def check_meanings(self) -> None:
-        """One id, one meaning – for ever: also of ids that nobody holds any more."""
+        """One id, one meaning – for ever: also of ids without a holder."""
         for (context, id), meaning in self.model.meanings.items():
             key = BodyKey(context, SchemaId(id))
             schema = self.world.store.bodies.get(key).schema

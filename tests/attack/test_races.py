@@ -359,7 +359,7 @@ def test_a_number_given_anew_meanwhile_is_not_taken_for_the_version_that_was_kno
 
 
 def test_who_loses_every_race_gives_up_at_the_deadline() -> None:
-    """Forever is no answer: 50002, nothing half done, and not a real second is slept."""
+    """Waiting for ever would not be an answer: 50002, nothing half done, and not a real second is slept."""
 
     class Rival:
         """Registers something new before each commit."""

@@ -1,4 +1,4 @@
-"""A ring of real members under attack, in front of it whole instances: nobody is refused, and nobody is told wrong."""
+"""A ring of real members under attack, in front of it whole instances: no client is refused, and no answer is wrong."""
 
 import asyncio
 import itertools
@@ -146,7 +146,7 @@ def ring_key(id: int) -> str:
 
 @pytest.fixture
 def arguments(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """Of the members."""
+    """The arguments of the members."""
     return getattr(request, "param", ())
 
 
@@ -193,7 +193,7 @@ def garbage(zone: Zone, draw: random.Random) -> None:
         for id in draw.sample(zone.owned(server), 3):
             other = asked.get(ring_key(draw.choice(zone.owned(server))))
             anything = [draw.randbytes(draw.randrange(200)), b"L", b"B", b"X", b"B" + draw.randbytes(900), other]
-            # What looks like somebody's lease is waited for; here not for as long as a body stands.
+            # What looks like another reader's lease is waited for; here not for as long as a body stands.
             asked.set(ring_key(id), draw.choice(anything) or b"", px=200)
 
 
@@ -214,7 +214,7 @@ def nothing(zone: Zone, draw: random.Random) -> None:
 
 @contextmanager
 def client(server: CacheServer) -> Iterator[Any]:
-    """Whose failures, where the member is just being disturbed, are no concern."""
+    """Its failures do not matter while the member is being disturbed."""
     asked = Valkey(port=server.port, socket_timeout=5)
     try:
         yield asked

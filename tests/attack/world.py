@@ -37,7 +37,7 @@ Rows = Sequence[tuple[Subject, Row]]
 
 
 class Store(Protocol):
-    """What an adapter brings: the ports over one fresh set of data, and how somebody may stand in between.
+    """What an adapter brings: the ports over one fresh set of data, and how a `Between` comes before them.
 
     watched: adapters that share nothing with the others but the data. check: that its own rows agree with each other,
     once what may be done later is done.

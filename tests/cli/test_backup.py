@@ -117,7 +117,7 @@ def writing(tmp_path: Path) -> Iterator[Callable[[], int]]:
 
 
 def test_a_backup_under_load_has_no_critical_flaw(tmp_path: Path, capsys: Captured, writing: Callable[[], int]) -> None:
-    """Nobody stops a registry to copy it."""
+    """Operators do not stop a registry to copy it."""
     for command in commands():
         run(command, tmp_path)
     assert writing() > 3, "otherwise nothing was tried"

@@ -69,7 +69,7 @@ def test_a_person_is_shown_the_byte_at_which_it_fails(data: str, capsys: Capture
 
 
 def test_a_person_is_told_whatever_there_is(data: str, capsys: Captured) -> None:
-    """Of a null, of bytes that are no frame, of messages by their path; numbers and texts as they are."""
+    """Parts of all kinds: a null, bytes without a frame, messages by their path; numbers and texts as they are."""
     null = Explained(frame={"tombstone": True})
     assert [*as_text(null)] == ["frame     none: a null, which deletes its key"]
     assert main(["explain", "05", "--data", data]) == 1

@@ -77,7 +77,7 @@ def test_a_broker_that_is_not_there_is_one_sentence(
     """And not a line for each try of Kafka's client, which writes them past Python."""
     monkeypatch.setattr(topics, "WAIT_S", 1.0)
     with closing(socket.socket()) as deaf:
-        deaf.bind(("127.0.0.1", 0))  # nobody listens, and nobody else gets the port
+        deaf.bind(("127.0.0.1", 0))  # not listening, and no other process gets the port
         broker = f"127.0.0.1:{deaf.getsockname()[1]}"
         assert main(["explain", "--topic", "t", "--offset", "0", "--brokers", broker, "--data", data]) == 1
     (told,) = capfd.readouterr().err.splitlines()

@@ -44,7 +44,7 @@ def next_ids(folder: str | Path, subject: str) -> SchemaId | None:
 
 
 def test_each_context_tells_how_many_ids_it_has_left(data: str, capsys: Captured) -> None:
-    """Before there are none."""
+    """Before they run out."""
     with EmbeddedStore(Path(data)):
         assert main(["ids", "--data", data]) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
@@ -140,7 +140,7 @@ def test_a_registry_in_aws_is_told_in_the_same_way(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_scrub_finds_nothing_wrong_with_numbering_that_was_set(data: str, capsys: Captured) -> None:
-    """And nobody who puts flaws right takes it back."""
+    """And a scrub that puts flaws right does not take it back."""
     main(["ids", "--context", ".eu", "--continue-after", "41", "--data", data])
     assert main(["scrub", "--fix", "COUNTER_BEHIND", "--data", data]) == 0
     assert next_ids(data, ":.eu:b") == 42
@@ -150,7 +150,7 @@ def test_numbering_that_comes_near_a_far_id_is_not_put_right_to_the_very_end(
     data: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers after the next body are as good as any."""
-    monkeypatch.setattr(scrub, "PAUSES_S", (0,))  # nobody writes meanwhile whom it would have to wait for
+    monkeypatch.setattr(scrub, "PAUSES_S", (0,))  # no writer has to be waited for meanwhile
     main(["ids", "--context", ".eu", "--continue-after", "100", "--data", data])
     with EmbeddedStore(Path(data)) as store:
         store.bodies.put(BodyKey(".eu", SchemaId(150)), a_body(text=a_text("Near")))

@@ -54,7 +54,7 @@ def init(where: list[str], identity: str = OURS, *more: str) -> int:
 
 @pytest.fixture
 def dump(tmp_path: Path, capsys: Captured) -> str:
-    """Of a registry with one schema."""
+    """A dump of a registry with one schema."""
     with EmbeddedStore(tmp_path / "data") as store:
         Registry(store.catalog, store.bodies, FixedClock()).register(s("orders"), a_draft(a_text()))
     dump = str(tmp_path / "dump.jsonl")
@@ -77,7 +77,7 @@ def test_a_new_registry_is_given_its_identity_once(account: Account, capsys: Cap
 
 
 def test_who_leaves_out_the_registry_is_told_which_one_it_was(account: Account, capsys: Captured) -> None:
-    """A stage of another registry would still write nothing, and nobody would know why."""
+    """A stage of another registry would still write nothing, for a reason that is hard to find."""
     table = account.table()
     assert init(["--bucket", BUCKET, "--table", table]) == 0
     assert capsys.readouterr().out.startswith(f"Registry default: the table {table} and the bucket {BUCKET} have ")
@@ -115,7 +115,7 @@ def test_another_identity_is_named_and_left_unless_it_is_meant(account: Account,
 
 
 def test_a_new_table_beside_the_old_bucket_is_not_blessed(account: Account, dump: str, capsys: Captured) -> None:
-    """Somebody forgot which table it was."""
+    """An operator forgot which table it was."""
     old, new = account.table(), account.table()
     assert init(account.place(old)) == 0
     assert main(["import", dump, *account.place(old)]) == 0
@@ -139,7 +139,8 @@ def test_a_registry_of_an_earlier_release_is_claimed_as_it_stands(
 
 
 def test_a_table_of_a_moment_before_its_identity_is_claimed_again(account: Account, dump: str) -> None:
-    """One that was restored, or a claim that was cut off: what it has is in the bucket, and nobody has to insist."""
+    """One that was restored, or a claim that was cut off: what it has is in the bucket, and no operator has to insist.
+    """
     table = account.table()
     assert main(["import", dump, *account.place(table)]) == 0
     assert init(account.place(table)) == 0
@@ -180,7 +181,7 @@ def test_what_is_no_bucket_is_refused_in_a_sentence(capsys: Captured, given: str
 
 
 def test_an_arn_that_is_no_bucket_is_a_misuse(account: Account, capsys: Captured) -> None:
-    """That of a bucket is none that S3 takes where a name belongs; those of access points are."""
+    """That of a bucket does not suit S3 where a name belongs; those of access points do."""
     assert init(["--bucket", "arn:aws:s3:::b", "--table", account.table()]) == 2
     (told,) = capsys.readouterr().err.splitlines()
     assert 'Invalid bucket name "arn:aws:s3:::b"' in told

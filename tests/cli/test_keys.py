@@ -139,7 +139,7 @@ def test_misuse_is_refused_in_a_sentence(data: str, capsys: Captured, arguments:
 
 
 def test_a_setting_that_is_none_stops_it(data: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A typo in the registry's name would make a key for a registry that nobody runs."""
+    """A typo in the registry's name would make a key for a registry that does not run."""
     monkeypatch.setenv(f"{PREFIX}REGISTRI_NAME", "x")
     assert main(["keys", "list", "--data", data]) == 2
     assert "REGISTRI_NAME" in capsys.readouterr().err

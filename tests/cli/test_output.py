@@ -94,7 +94,7 @@ def test_who_loses_patience_is_not_shown_where_it_was(data: Path) -> None:
 
 
 def test_characters_that_the_output_lacks_are_escaped(data: Path) -> None:
-    """When all is imported is no moment for a trace."""
+    """The moment when all is imported is a bad one for a trace."""
     records = topic(schema("ü-value", 1, 1, "{"))
     lines = ({"offset": r.offset, "timestamp": r.ts, "key": r.key, "value": r.value} for r in records)
     data.joinpath("dump.jsonl").write_text("".join(json.dumps(line) for line in lines))

@@ -121,7 +121,7 @@ def test_it_takes_the_url_and_the_zone_from_the_environment(
 
 
 def test_a_url_may_be_written_as_one_likes(serving: Callable[..., Registry], capsys: Captured) -> None:
-    """Nothing is said about credentials where there are none."""
+    """Without credentials nothing is said about them."""
     registry = serving(told_of(A))
     given = registry.url.replace("http", "HTTP") + "//"
     assert main(["zone-url", "--registry", given, "--zone", "use1-az1"]) == 0
@@ -211,7 +211,7 @@ def test_a_registry_without_zones_has_its_own_url(serving: Callable[..., Registr
 
 
 def test_credentials_are_neither_printed_nor_sent(serving: Callable[..., Registry], capsys: Captured) -> None:
-    """The list is put into files and logs; whoever needs a key gives it to his client by itself."""
+    """The list is put into files and logs; a client's key is given to the client by itself."""
     registry = serving(told_of(A))
     given = registry.url.replace("//", "//reader:s3cr@t@")
     assert main(["zone-url", "--registry", given, "--zone", "use1-az1"]) == 0

@@ -38,7 +38,7 @@ class AwsStores:
 
     @contextmanager
     def another_catalog(self) -> Iterator[AwsCatalog]:
-        """Of another instance, which remembers nothing."""
+        """The catalog of another instance, which remembers nothing."""
         catalog = AwsCatalog(self.dynamodb, self.table, SystemClock(), registry=self.registry)
         yield catalog
         catalog.close()
@@ -66,7 +66,8 @@ def _asked(call: Callable[..., Any], **parameters: Any) -> None:
 def make_table(dynamodb: Any) -> str:
     """An empty table, as infra/ makes it."""
     name = f"sigla-{next(_numbers)}"
-    # Nobody else makes a table of this name: if it is there, it is ours, made by a call whose answer came too late.
+    # No other process makes a table of this name: if it is there, it is ours, made by a call whose answer came too
+    # late.
     with suppress(dynamodb.exceptions.ResourceInUseException):
         _asked(
             dynamodb.create_table,

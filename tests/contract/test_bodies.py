@@ -58,7 +58,7 @@ def test_an_id_without_a_body_is_not_found(bodies: Bodies) -> None:
 
 
 def test_the_same_writer_may_repeat_himself(bodies: Bodies) -> None:
-    """After an unknown outcome he does."""
+    """After an unknown outcome it does."""
     body = a_body()
     bodies.put(ONE, body)
     bodies.put(ONE, body)

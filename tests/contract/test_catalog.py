@@ -44,7 +44,7 @@ def in_another_thread(ask: Callable[[], T]) -> T:
 
 
 def test_a_state_never_outlives_a_change(catalog: Catalog) -> None:
-    """Who remembers an answer looks at it first: where others write, too, there is none to look at."""
+    """A memory that has an answer looks at it first: where others write, too, it cannot look at any."""
     seen = {catalog.state}
     for number in range(1, 4):
         registered(catalog, ORDERS, id=number)
@@ -167,7 +167,7 @@ def test_a_content_has_the_id_it_was_last_written_under(catalog: Catalog) -> Non
 
 
 def test_what_only_a_named_context_has_stands_for_nothing_in_the_default_one(catalog: Catalog) -> None:
-    """Who asks by GUID goes on to look for it by the bodies."""
+    """A reader that asks by GUID goes on to look for it by the bodies."""
     registered(catalog, a_subject("orders", ".eu"), id=1, text="t")
     assert catalog.standing(a_guid("t")) is None
 
@@ -182,7 +182,7 @@ def test_a_content_keeps_its_other_id_when_the_last_one_is_lost(catalog: Catalog
 
 
 def test_the_smallest_subject_in_which_an_id_is_active_speaks_for_it(catalog: Catalog) -> None:
-    """Where it is active nowhere, the smallest of all; where nobody holds it, nobody."""
+    """Where it is active nowhere, the smallest of all; without a holder, none."""
     key = BodyKey(".", SchemaId(1))
     assert catalog.speaker(key) is None
     for name in ("c", "b", "a"):
@@ -255,7 +255,7 @@ def test_ids_count_from_one_in_each_context(catalog: Catalog) -> None:
 
 
 def test_a_raised_counter_goes_on_from_there(catalog: Catalog) -> None:
-    """Imports raise it; lowering is no raising."""
+    """Imports raise it; lowering it has no effect."""
     catalog.raise_counter(".", SchemaId(10))
     catalog.raise_counter(".", SchemaId(5))
     assert catalog.max_id(".") == 10
@@ -263,7 +263,7 @@ def test_a_raised_counter_goes_on_from_there(catalog: Catalog) -> None:
 
 
 def test_no_id_is_given_out_twice(catalog: Catalog) -> None:
-    """Whoever asks at the same time gets another number."""
+    """A caller that asks at the same time gets another number."""
     with ThreadPoolExecutor(8) as pool:
         ids = list(pool.map(lambda _: catalog.next_id("."), range(64)))
     assert len(set(ids)) == 64

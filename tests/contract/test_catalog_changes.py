@@ -17,7 +17,7 @@ from tests.contract.observing import BASE, EVERYWHERE, ONE, ORDERS, PAYMENTS, de
 
 
 def test_two_writers_of_one_subject_do_not_both_win(stores: Stores) -> None:
-    """The second saw a head that is no more."""
+    """The second saw a head that has changed."""
     seen = head(stores.catalog)
     stores.catalog.commit(a_registered(seen, id=1))
     refused(stores, a_registered(seen, id=2, text="other", digests=("d",)))
@@ -64,7 +64,7 @@ def test_an_import_may_give_a_content_a_second_id(catalog: Catalog) -> None:
 
 
 def test_a_buried_id_comes_back_by_import_alone(stores: Stores) -> None:
-    """It may stand in records of Kafka, so nobody draws it again."""
+    """It may stand in records of Kafka, so it is never drawn again."""
     registered(stores.catalog, ORDERS, id=1, text="t")
     delete(stores.catalog)
     stores.catalog.commit(VersionPurged(head(stores.catalog), stores.catalog.history(ORDERS)[0], NOW, a_nonce()))
@@ -149,7 +149,7 @@ def test_a_purged_version_frees_its_number_at_the_top(catalog: Catalog) -> None:
 
 
 def test_an_id_with_another_holder_is_not_buried(catalog: Catalog) -> None:
-    """Somebody still answers for it."""
+    """Another holder still answers for it."""
     for subject in (ORDERS, PAYMENTS):
         registered(catalog, subject, text="t")
     delete(catalog)
@@ -202,7 +202,7 @@ DELETIONS: dict[str, Callable[[Head, Catalog], Change]] = {
 @pytest.mark.parametrize("kind", DELETIONS)
 @pytest.mark.parametrize("moved", ["by a registration", "by a new referrer"])
 def test_a_delete_rests_on_what_it_saw(stores: Stores, kind: str, moved: str) -> None:
-    """A version that somebody began to reference meanwhile must not go."""
+    """A version that another writer began to reference meanwhile must not go."""
     catalog = stores.catalog
     for id in (1, 2):
         registered(catalog, ORDERS, id=id)

@@ -28,7 +28,8 @@ def told(head: Head, row: Row, standing: Row | None, **fields: Any) -> Displaced
 
 
 def test_an_id_that_is_written_over_is_displaced_and_not_buried(catalog: Catalog) -> None:
-    """Records in Kafka bear it: nobody holds it, the version that did speaks for it, and its content is known by it."""
+    """Records in Kafka bear it: it has no holder, the version that did speaks for it, and its content is known by it.
+    """
     old = registered(catalog, ORDERS, id=1)
     displace(catalog)
     last = Holder(ORDERS, Version(1), deleted=False, ts=old.ts, revision=old.revision, displaced=True)
@@ -50,7 +51,7 @@ def test_an_id_that_others_hold_is_not_displaced(catalog: Catalog) -> None:
 
 
 def test_who_deletes_what_stands_in_its_place_hides_it(catalog: Catalog) -> None:
-    """A version alone, or with its subject; by id it is told all the same, since nobody can give it back."""
+    """A version alone, or with its subject; by id it is told all the same, since it cannot be given back."""
     registered(catalog, ORDERS, id=1)
     displace(catalog)
     delete(catalog)

@@ -317,7 +317,7 @@ def test_of_many_importers_of_one_subject_each_comes_to_his_turn(stores: Stores)
 
 
 def test_importers_of_many_subjects_share_their_ids(stores: Stores) -> None:
-    """One schema in every subject: nobody is in another one's way for long, and all are counted."""
+    """One schema in every subject: writers are not in each other's way for long, and all are counted."""
     catalog, at_once = stores.catalog, Barrier(4, timeout=60)
     imported(catalog, a_version(1, 1, "t"))
 

@@ -132,7 +132,7 @@ def test_a_list_longer_than_a_page_is_whole(catalog: Catalog, short_pages: None)
 
 
 def test_commits_between_two_items_of_a_list_are_seen_by_other_questions(catalog: Catalog) -> None:
-    """A list under way holds nobody to an old view."""
+    """A list under way does not hold other readers to an old view."""
     registered(catalog, a_subject("a"), id=1)
     registered(catalog, a_subject("b"), id=2)
     listing = catalog.subjects(Search())

@@ -1,4 +1,4 @@
-"""Whoever asks for a name that is too long to be stored is told that it is not there, as of any other."""
+"""A client that asks for a name that is too long to be stored is told that it is not there, as of any other."""
 
 import pytest
 

@@ -68,7 +68,7 @@ def key() -> str:
 
 
 def a_key() -> str:
-    """Nobody has used it."""
+    """A key that was never used."""
     return keys.ring_key("default", BodyKey(".", SchemaId(next(_numbers))))
 
 
@@ -81,14 +81,14 @@ def stands(member: Member, key: str) -> bytes | None:
 
 
 def test_who_comes_first_has_the_claim_and_others_see_it(member: Member, key: str) -> None:
-    """Of all who want a body one reads it."""
+    """One of all that want a body reads it."""
     assert member.claim([key], b"mine", lasts_ms=LONG) == [None]
     assert member.claim([key], b"yours", lasts_ms=LONG) == [b"mine"]
     assert member.claim([key], b"mine", lasts_ms=LONG) == [b"mine"]
 
 
 def test_whatever_stands_ends_in_its_own_time(member: Member) -> None:
-    """And not when what stood there before would have, nor later because somebody looked: a claimer may have died."""
+    """And not when what stood there before would have, nor later because a reader looked: a claimer may have died."""
     claimed, swapped, put = a_key(), a_key(), a_key()
     member.put(swapped, b"lease", lasts_ms=LONG)
     member.put(put, b"body", lasts_ms=LONG)
@@ -112,7 +112,7 @@ def test_many_keys_are_asked_for_at_once(member: Member) -> None:
 
 
 def test_a_swap_needs_what_was_expected(member: Member) -> None:
-    """Else nothing happens, and nobody is told."""
+    """Else nothing happens, and no caller is told."""
     same, other, nothing = a_key(), a_key(), a_key()
     member.put(same, b"lease", lasts_ms=LONG)
     member.put(other, b"another's lease", lasts_ms=LONG)
@@ -121,7 +121,7 @@ def test_a_swap_needs_what_was_expected(member: Member) -> None:
 
 
 def test_of_many_swaps_one_wins(member: Member) -> None:
-    """What a thread sees after its swap stays: nobody who had looked before puts another value over it."""
+    """What a thread sees after its swap stays: no thread that had looked before puts another value over it."""
     threads = 16
     start = Barrier(threads)
 
@@ -200,7 +200,7 @@ def test_it_is_used_again_after_it_was_closed(member: Member, key: str) -> None:
 
 @pytest.mark.parametrize("kind, limit", [("valkey", ("--maxmemory", "8mb")), ("memcached", ("-m", "8"))])
 def test_a_full_one_forgets(kind: str, limit: tuple[str, str]) -> None:
-    """What is new is kept, something else goes, and that is no failure."""
+    """What is new is kept, something else goes, which does not count as a failure."""
     with a_cache(kind, *limit) as server, closing(a_member(f"{kind}://127.0.0.1:{server.port}")) as member:
         names = [a_key() for _ in range(200)]
         for name in names:
@@ -223,7 +223,7 @@ def test_a_value_that_does_not_fit_into_memcached_is_not_kept(key: str) -> None:
 
 
 def test_a_hit_in_valkey_writes_nothing_and_counts_as_a_use(key: str) -> None:
-    """What is read stays, and a member that is read all day has nothing to copy to anybody."""
+    """What is read stays, and a member that is read all day has nothing to copy elsewhere."""
     with (
         a_cache("valkey", "--maxmemory-policy", "allkeys-lfu") as server,
         closing(a_member(f"valkey://127.0.0.1:{server.port}")) as member,

@@ -76,7 +76,10 @@ def silent(client: socket.socket) -> None:
 
 
 def test_a_frozen_member_costs_one_time_out(kind: str, server: CacheServer) -> None:
-    """Of a tenth of a second: no second one, on no second connection. When it goes on it is as if nothing had been."""
+    """It takes a tenth of a second: no second one, on no second connection.
+
+    When it goes on it is as if nothing had been.
+    """
     with Wire(server.port) as wire, closing(on(kind, wire.port)) as member:
         heard(lambda: member.put("key", b"body", lasts_ms=LONG))
         opened = wire.connections
@@ -143,7 +146,7 @@ def test_all_of_connecting_has_a_time_of_its_own(certificate: Certificate, monke
 
 @pytest.mark.parametrize("kind", ["valkeys", "memcacheds"])
 def test_connecting_ends_as_well(kind: str, certificate: Certificate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody shakes the hand that is held out."""
+    """The other side does not shake the hand that is held out."""
     monkeypatch.setattr(transport, "CONNECT_S", 0.05)
     with Listener(silent) as listener:
         member = a_member(f"{kind}://127.0.0.1:{listener.port}?ca={certificate.chain}")
@@ -156,7 +159,7 @@ def test_connecting_ends_as_well(kind: str, certificate: Certificate, monkeypatc
 
 
 def test_a_member_that_was_started_anew_is_an_empty_one(kind: str, server: CacheServer) -> None:
-    """All connections to the old one are gone, and that is no failure."""
+    """All connections to the old one are gone, which does not count as a failure."""
     with closing(on(kind, server.port)) as member:
         member.put("key", b"body", lasts_ms=LONG)
         os.kill(server.pid, signal.SIGKILL)
@@ -214,7 +217,7 @@ def test_a_refused_connection_is_a_failure(kind: str) -> None:
         member.ping()
 
 
-# --- answers that are none -------------------------------------------------------------------------------------------
+# --- invalid answers -------------------------------------------------------------------------------------------------
 
 GARBAGE = [
     b"HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -242,7 +245,7 @@ GARBAGE = [
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=lambda garbage: repr(garbage[:20]))
 def test_what_makes_no_sense_is_a_failure(kind: str, garbage: bytes) -> None:
-    """A port may be anybody's; what he says is repeated to nobody where it may be a schema's text."""
+    """Any process may have a port; what it says is repeated nowhere, as it may be a schema's text."""
 
     def serve(client: socket.socket) -> None:
         client.recv(65_536)
@@ -254,7 +257,7 @@ def test_what_makes_no_sense_is_a_failure(kind: str, garbage: bytes) -> None:
         with pytest.raises(MemberFailed, match=f"127.0.0.1:{listener.port}") as failed:
             member.claim(["key"], b"schema text", lasts_ms=LONG)
         assert "schema text" not in str(failed.value)
-        # Of these some may take it for an answer.
+        # Some of these may take it for an answer.
         asks: list[Callable[[], None]] = [
             lambda: member.swap([Swap("key", b"lease", b"schema text")], lasts_ms=LONG),
             lambda: member.put("key", b"schema text", lasts_ms=LONG),
@@ -266,7 +269,7 @@ def test_what_makes_no_sense_is_a_failure(kind: str, garbage: bytes) -> None:
 
 
 def test_what_is_no_value_is_a_failure() -> None:
-    """Somebody else uses that Valkey, for lists."""
+    """Another program uses that Valkey, for lists."""
     with a_cache("valkey") as server, closing(on("valkey", server.port)) as member:
         with Valkey(port=server.port) as somebody:
             somebody.rpush("key", "element")

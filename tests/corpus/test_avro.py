@@ -142,7 +142,7 @@ def spoil_structure(document: Document) -> None:
 
 
 def spoil_bytes(document: Document) -> None:
-    """LO-4: what is no Latin-1 in a default of bytes becomes a question mark."""
+    """LO-4: what is not Latin-1 in a default of bytes becomes a question mark."""
     for node in nodes(document):
         if isinstance(node, Field):
             default: Any = node.default

@@ -55,7 +55,7 @@ def test_what_people_publish_is_a_schema_and_stays_what_it_says(package: str) ->
 
 
 def fingerprint(text: str) -> tuple[str, str]:
-    """Of what the others understand."""
+    """The fingerprint of what the others understand."""
     own = avro.schema.parse(text).fingerprint("sha256").hex()
     parsing_form = fastavro.schema.to_parsing_canonical_form(json.loads(text))
     return own, fastavro.schema.fingerprint(parsing_form, "sha256")

@@ -39,7 +39,7 @@ PACKAGES: dict[str, Callable[[], dict[str, str]]] = {
 }
 
 ELSEWHERE = {"check-jsonschema": {"check_jsonschema/builtin_schemas/vendor/drone-ci.json"}}
-"""What refers to files that the package does not bring, and nobody fetches (VR-9)."""
+"""What refers to files that the package does not bring, and that are not fetched (VR-9)."""
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -30,7 +30,7 @@ GLOBAL = {
     "--endpoint-url",
 }
 FILES = {"cp", "ls", "sync"}
-"""Of `aws s3`, which is written by hand and in no model."""
+"""An option of `aws s3`, which is written by hand and in no model."""
 
 
 def commands(text: str) -> Iterator[str]:
@@ -102,7 +102,7 @@ def test_a_command_is_one_that_aws_has(command: str) -> None:
 
 
 def options(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Each with its first value; what is no option's is a file's name."""
+    """Each with its first value; any other word is a file's name."""
     for at, word in enumerate(words):
         if word.startswith("--"):
             following = words[at + 1] if at + 1 < len(words) else "--"

@@ -27,7 +27,7 @@ def first_cells(head: str) -> set[str]:
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[list[dict[str, Any]]]:
-    """Of a function that keeps nothing: a registration and a refusal."""
+    """The lines of a function that keeps nothing: a registration and a refusal."""
     monkeypatch.setenv("SIGLA_AUTH", "none")
     monkeypatch.setenv("SIGLA_STACK", "prod")
     for name in ("SIGLA_TABLE", "SIGLA_BUCKET", "SIGLA_DATA", "SIGLA_LOG_REQUESTS"):

@@ -50,7 +50,7 @@ def test_the_page_shows_what_months_cost(template: Template) -> None:
 
 
 def test_the_first_page_says_which_door_costs_what() -> None:
-    """Where a deployer chooses, and not only where he counts: the REST API is most of what a read costs."""
+    """Where a deployer chooses, and not only when counting: the REST API is most of what a read costs."""
     bytes_of = usage.ANSWER_BYTES * usage.ENDPOINT_BYTE
     new, behind_rest = (usage.asked(usage.NEXT, rest=rest).total for rest in (False, True))
     expected = {

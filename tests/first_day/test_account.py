@@ -271,7 +271,7 @@ def test_an_alarm_that_rings_fails(aws: Aws) -> None:
 
 
 def test_an_alarm_that_never_hears_of_its_metric_fails(aws: Aws) -> None:
-    """It is set on a metric that nobody tells: it would never ring."""
+    """It is set on a metric that no function sends: it would never ring."""
     alarms(aws, "OK", "INSUFFICIENT_DATA")
     with pytest.raises(Failed, match="without data for 15 minutes: alarm-1"):
         ask(account.alarms_are_quiet, aws)
@@ -307,7 +307,7 @@ def test_a_segment_of_today_is_found(aws: Aws) -> None:
 
 
 def test_a_journal_that_stays_behind_fails(aws: Aws) -> None:
-    """Nobody would miss it before the day on which it is needed."""
+    """It would not be missed before the day on which it is needed."""
     day, _ = journal(aws, timedelta(days=1))
     with pytest.raises(Failed, match="the log of sigla-journal says why"):
         account.journal_is_written(day, aws.account)

@@ -83,7 +83,7 @@ def test_what_cannot_be_removed_is_told(registry: Door, capsys: pytest.CaptureFi
 
 
 def test_a_key_for_its_own_context_is_enough(registry: Door, limited: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody has to lend it the whole registry."""
+    """It need not be lent the whole registry."""
     before = held(registry)
     status = first_day.main(["--url", registry.url, "--user", limited, "--samples", "4"])
     assert status == 0, capsys.readouterr().out

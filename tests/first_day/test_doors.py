@@ -34,7 +34,7 @@ EVERYWHERE: tuple[Asks, ...] = (
 
 @pytest.mark.parametrize("asks", EVERYWHERE, ids=lambda asks: asks.__name__)
 def test_a_registry_that_is_well_passes(registry: Door, asks: Asks) -> None:
-    """Else nobody would believe what fails."""
+    """Else what fails would not be believed."""
     day = a_day(registry)
     asks(day, registry)
     with crooked(registry, Crook()) as as_it_is:
@@ -56,7 +56,7 @@ def page(told: Sent) -> Sent:
 
 
 def every(number: int) -> Callable[[Sent, Sent], bool]:
-    """Of so many requests the last, but for those that delete."""
+    """The last of so many requests, but for those that delete."""
     counted = count(1)
     return lambda asked, _: not asked.line.startswith("DELETE") and next(counted) % number == 0
 

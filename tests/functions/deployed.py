@@ -38,7 +38,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Client:
-    """Somebody before a door of one instance. secret: of the key `name`; nobody's without one."""
+    """A client before a door of one instance. secret: of the key `name`; without one it is unknown."""
 
     handler: Renewed
     door: str = "rest"

@@ -57,7 +57,7 @@ def invoked(instance: Renewed) -> Function:
 
 
 def directory(instance: Renewed, door: str = "rest") -> Any:
-    """`GET /zones`, by somebody who has no key yet."""
+    """`GET /zones`, by a client that has no key yet."""
     return Client(instance, door).get("/zones").body
 
 

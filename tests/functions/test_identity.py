@@ -39,7 +39,7 @@ class Account:
     forgotten: str
 
     def client(self, table: str, door: str = "rest", **settings: str) -> Client:
-        """Somebody before a function that has just been deployed."""
+        """A client before a function that has just been deployed."""
         return Client(self.deployment.instance(SIGLA_IDENTITY=OURS, SIGLA_TABLE=table, **settings), door)
 
 
@@ -109,7 +109,7 @@ def test_a_person_claims_it_and_nothing_is_deployed_again(account: Account) -> N
 
 
 def test_a_silent_table_is_silent_and_not_foreign(account: Account) -> None:
-    """50001 passes by itself; nobody is told to claim anything."""
+    """50001 passes by itself; no operator is told to claim anything."""
     with unwell(FAILING) as dynamodb:
         ask = account.client(account.table, AWS_ENDPOINT_URL_DYNAMODB=dynamodb.endpoint)
         assert ask("POST", "/subjects/customers/versions", CUSTOMERS).code == 50001
@@ -122,7 +122,7 @@ def lines(capsys: Captured) -> list[dict[str, Any]]:
 
 
 def test_it_is_told_and_counted_with_every_request(account: Account, capsys: Captured) -> None:
-    """Also where only ids are read, whose answers are all right: an alarm rings before anybody registers."""
+    """Also where only ids are read, whose answers are all right: an alarm rings before a client registers."""
     ask = account.client(account.forgotten, SIGLA_LOG_REQUESTS="true", SIGLA_LOG_READS="1")
     ask.get("/schemas/ids/1")
     told = lines(capsys)
@@ -152,7 +152,7 @@ def test_an_environment_looks_once(account: Account, capsys: Captured) -> None:
 
 
 def test_the_journal_of_anothers_table_is_not_written(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its rows would be marked as told, in a bucket where nobody looks for them."""
+    """Its rows would be marked as told, in a bucket where they are not looked for."""
 
     def catch_up(table: str) -> Any:
         monkeypatch.setenv("SIGLA_TABLE", table)

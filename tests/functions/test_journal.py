@@ -160,7 +160,7 @@ def test_segments_replayed_say_what_the_catalog_says(engine: Account, dynamodb_l
             list(pool.map(follow, shards, range(3)))
         check_told_once(stores)
         assert replayed(lines(stores)) == world.catalogued(world.rows())
-        # What the function itself has written brings it nothing to do: its marks are no inserts.
+        # What the function itself has written brings it nothing to do: its marks do not count as inserts.
         with follower(stores) as one:
             assert one(event_of(stream.read()))["rows"] == 0
         check(stores)
@@ -231,7 +231,7 @@ def held(stores: AwsStores, table: str) -> dict[str, Any]:
 
 
 def test_catch_up_finds_what_the_stream_never_brought(engine: Account) -> None:
-    """And what came late by another's clock; what lies further back is no more looked at, until somebody asks."""
+    """And what came late by another's clock; what lies further back is looked at when an operator asks for it."""
     with World(*HISTORY, store=Store(engine)) as world:
         stores, clock = stores_of(world), FixedClock()
         with follower(stores, clock) as one:

@@ -33,7 +33,7 @@ GUID = "/schemas/guids/c28d34b8-1684-3f3f-be79-cbefe8167aa2"
 NOBODY, NO_VERSION, NO_SCHEMA = {"error_code": 40401}, {"error_code": 40402}, {"error_code": 40403}
 
 Expected = Mapping[str, Any] | list[Any] | bool
-"""Of an object the fields that matter."""
+"""The fields of an object that matter."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def sees_at_once(other: Client, one: Client) -> None:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FixedClock:
-    """Of all instances."""
+    """The clock of all instances."""
     clock = FixedClock()
     monkeypatch.setattr(opening, "SystemClock", lambda: clock)
     return clock
@@ -234,7 +234,7 @@ def test_another_instance_sees_at_once_what_one_has_done(
 
 
 def test_what_is_remembered_lags_by_id_alone_and_never_for_the_writer(on_moto: Deployment, clock: FixedClock) -> None:
-    """For a minute an id that was answered goes on to be, and means the same; that one is missing nobody remembers."""
+    """For a minute an id that was answered goes on to be, and means the same; that one is missing is not remembered."""
     one, other = (Client(on_moto.instance(), door) for door in ("rest", "function_url"))
     for name, step in STEPS.items():
         before = {question: question.put_to(other).body for question in questions(step)}

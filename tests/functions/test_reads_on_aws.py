@@ -23,7 +23,7 @@ READS, PATIENCE_S, SLACK_S = 20, 0.2, 5.0
 ENOUGH_S = 60.0
 """What a catalog that is well may take: on a busy machine longer than the patience with one that is not."""
 TRIES = 3
-"""Of the SDK, for each question."""
+"""The retries of the SDK, for each question."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def cut_off(registered: Registered, dynamodb: Unwell, **settings: str) -> Any:
 
 @pytest.mark.parametrize("door", DOORS)
 def test_what_an_id_means_is_told_without_the_catalog(registered: Registered, dynamodb: Unwell, door: str) -> None:
-    """By its first registrant. Whether he has deleted it is not claimed; what was deleted for good is gone."""
+    """By its first registrant. Whether it was deleted is not claimed; what was deleted for good is gone."""
     ask = Client(cut_off(registered, dynamodb), door)
     read = ask.get("/schemas/ids/1")
     assert read.status == 200
@@ -153,7 +153,7 @@ def test_whose_the_data_is_need_not_be_known_to_the_table(registered: Registered
 
 
 def test_a_restricted_key_reads_what_was_born_his_and_nothing_else(registered: Registered) -> None:
-    """Id 1 is held by `payments-value` as well, but only the catalog knows. He is told so at once."""
+    """Id 1 is held by `payments-value` as well, but only the catalog knows. The client is told so at once."""
     secrets = {prefix: registered.deployment.key(f"of-{prefix}", "reader", prefix) for prefix in ("orders", "payments")}
     healthy = registered.deployment.instance(SIGLA_AUTH="keys")
     for prefix, secret in secrets.items():

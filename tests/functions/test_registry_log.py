@@ -28,7 +28,7 @@ def written(capsys: pytest.CaptureFixture[str]) -> Written:
 
 @pytest.fixture
 def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
-    """With its log; what is no part of the log is not written."""
+    """With its log; everything else is not written."""
     settings = {"SIGLA_AUTH": "auto", "SIGLA_LOG_REQUESTS": "true", "SIGLA_LOG_READS": "0"}
     with deployed(monkeypatch, **settings) as made:
         yield made
@@ -42,7 +42,7 @@ def start(deployment: Deployment) -> Started:
 
 @pytest.fixture
 def secret(deployment: Deployment) -> str:
-    """Of the key with which the deployer asks."""
+    """The secret of the key with which the deployer asks."""
     return deployment.key("deployer", "admin")
 
 
@@ -65,7 +65,7 @@ def test_a_line_names_the_key_that_asked_and_tells_no_secret(
 
 
 def test_who_shows_no_key_or_a_wrong_one_has_no_name(start: Started, secret: str, written: Written) -> None:
-    """A name that nobody vouched for would accuse somebody."""
+    """A name without proof would accuse an innocent principal."""
     handler = start()
     handler(sent("rest", "GET", "/subjects"), None)
     Client(handler, "rest", "deployer", "wrong").get("/subjects")
@@ -74,7 +74,7 @@ def test_who_shows_no_key_or_a_wrong_one_has_no_name(start: Started, secret: str
 
 
 def test_whoever_is_denied_has_one(deployment: Deployment, written: Written) -> None:
-    """His key was right, his request was not."""
+    """The principal's key was right, the request was not."""
     handler = deployment.instance()
     looker = Client(handler, "rest", "looker", deployment.key("looker", "reader"))
     assert looker("POST", "/subjects/a/versions", SCHEMA).status == 403
@@ -109,7 +109,7 @@ def test_one_in_a_hundred_is_logged_unless_somebody_says_otherwise() -> None:
 def test_metrics_stay_where_the_log_is_silenced(
     start: Started, secret: str, written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Alarms must not depend on whether somebody wants to read."""
+    """Alarms must not depend on whether a person wants to read."""
     monkeypatch.setenv("SIGLA_LOG_REQUESTS", "false")
     Client(start(), "rest", "deployer", secret).get("/subjects")
     lines = written()
@@ -140,7 +140,7 @@ def silent(*_: object, **__: object) -> None:
 def test_an_open_function_says_so_at_its_start_and_after_each_restore(
     start: Started, written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once for each environment, and not for each request: nobody may be able to say that he did not know."""
+    """Once for each environment, and not for each request: an operator should not be able to miss it."""
     monkeypatch.setenv("SIGLA_AUTH", "none")
     handler = start()
     handler(sent("rest", "GET", "/"), None)

@@ -25,7 +25,7 @@ class _Kept(BaseHTTPRequestHandler):
     """A connection to moto's application that is kept, as AWS keeps them; moto's own server closes each."""
 
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body at once: nobody waits for an acknowledgement
+    wbufsize = -1  # head and body at once: no side waits for an acknowledgement
     application = DomainDispatcherApplication(create_backend_app)
 
     def _answer(self) -> None:
@@ -135,7 +135,7 @@ def test_what_one_copy_writes_the_other_reads(copies: tuple[Any, Any]) -> None:
 
 
 def test_each_copy_draws_which_reads_it_logs(copies: tuple[Any, Any]) -> None:
-    """Else all of them would leave out the same, and the sample would be none."""
+    """Else all of them would leave out the same reads, and the sample would not be one."""
     one, other = copies
     assert one["reads"] != other["reads"]
     assert {True, False} == set(one["reads"]) == set(other["reads"])

@@ -30,7 +30,7 @@ DEPLOYED = {
 
 
 def test_a_deployed_function_imports_no_embedded_store() -> None:
-    """Nor a server, nor a language before a schema of it is met; and it speaks to nobody before it is asked."""
+    """Nor a server, nor a language before a schema of it is met; and it opens no connection before it is asked."""
     asked = f"import sys, functions.registry.handler; print([each for each in {NOT_NEEDED} if each in sys.modules])"
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SIGLA_"))}
     ran = subprocess.run(

@@ -47,7 +47,7 @@ def a_log(**options: Any) -> RequestLog:
 
 @pytest.fixture
 def clock() -> FixedClock:
-    """Of today: CloudWatch takes no metrics of another month."""
+    """A clock of today: CloudWatch takes no metrics of another month."""
     return FixedClock(SystemClock().now())
 
 
@@ -350,7 +350,7 @@ def nothing(clients: Clients) -> None:
 def test_a_metric_tells_what_it_is_called_by(
     clients: Clients, written: Written, seen: Seen, trouble: Any, told: dict[str, float], *, clock: FixedClock
 ) -> None:
-    """Of this request alone, and every try counts: what succeeds when it is tried again is trouble, too."""
+    """Figures of this request alone, and every try counts: what succeeds when it is tried again is trouble, too."""
     metrics = RequestMetrics(SERVICE, clients.calls, clock)
     metrics(READ)  # the cold one
     clock.sleep(60)

@@ -38,7 +38,7 @@ class Zones:
         return self.deployment.instance(SIGLA_ZONE=zone, SIGLA_RING=addresses, **settings)
 
     def client(self, zone: str, **settings: str) -> Client:
-        """Of an instance that has just begun."""
+        """A client of an instance that has just begun."""
         return Client(self.instance(zone, **settings), "function_url")
 
 

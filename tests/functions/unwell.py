@@ -15,7 +15,7 @@ _ANSWERS = {
     THROTTLING: (400, "ProvisionedThroughputExceededException"),
     HANGING: (400, "ValidationException"),
 }
-"""Status and error of each; what hangs is answered when the test is over, in a way that nobody repeats."""
+"""Status and error of each; what hangs is answered when the test is over, in a way that clients do not try again."""
 
 
 @dataclass

@@ -56,7 +56,7 @@ def answering(answer: Callable[[str], Answer], listed: Callable[[str], Answer] =
             self.wfile.write(body.encode())
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nobody reads it."""
+            """The log is not read."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()

@@ -121,7 +121,7 @@ def synthesise(cdk: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: st
     ours = tmp_path_factory.getbasetemp()
     shared = (ours if worker_id == "master" else ours.parent) / "templates"
 
-    # Read once: somebody may be writing code while this runs.
+    # Read once: an engineer may be writing code while this runs.
     code = cache(packages.code)
 
     def placed(package: Package) -> Path:
@@ -146,13 +146,13 @@ def synthesise(cdk: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: st
 
 @pytest.fixture(scope="session")
 def examples(synthesise: Synthesise) -> dict[str, Template]:
-    """Of each stage file in infra/examples, by its name."""
+    """The template of each stage file in infra/examples, by its name."""
     return {name: synthesise(*stage_files.read(stage_files.EXAMPLES / f"{name}.toml").items()) for name in EXAMPLES}
 
 
 @pytest.fixture(scope="session")
 def template(synthesise: Synthesise) -> Template:
-    """Of a deployment with all defaults."""
+    """The template of a deployment with all defaults."""
     return synthesise(IDENTITY)
 
 
@@ -169,19 +169,19 @@ def local(synthesise: Synthesise) -> Template:
 
 @pytest.fixture(scope="session")
 def other(synthesise: Synthesise) -> Template:
-    """Of a second registry in a bucket and a table that are there, open and unwatched."""
+    """The template of a second registry in a bucket and a table that are there, open and unwatched."""
     return synthesise(*OTHER)
 
 
 @pytest.fixture(scope="session")
 def zones(synthesise: Synthesise) -> Template:
-    """Of a deployment with three zones, and else all defaults."""
+    """The template of a deployment with three zones, and else all defaults."""
     return synthesise(IDENTITY, ("zones", "use1-az1,use1-az2,use1-az4"))
 
 
 @pytest.fixture(scope="session")
 def fewer(synthesise: Synthesise) -> Template:
-    """Of the same, one zone later: the one in the middle is gone."""
+    """The same, one zone later: the one in the middle is gone."""
     return synthesise(IDENTITY, ("zones", "use1-az1,use1-az4"))
 
 
@@ -234,7 +234,7 @@ def given_subnets(synthesise: Synthesise) -> Template:
 
 @pytest.fixture(scope="session")
 def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Template:
-    """Of a registry with all jobs, in the network that Kafka is in."""
+    """The template of a registry with all jobs, in the network that Kafka is in."""
     folder = tmp_path_factory.mktemp("jobs")
     (folder / "land.yaml").write_text("registry: {bucket: b}\n")
     (folder / "jars").mkdir()
@@ -256,7 +256,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Te
 
 @pytest.fixture(scope="session")
 def platform(synthesise: Synthesise) -> Template:
-    """Of a registry in an organisation with rules of its own."""
+    """The template of a registry in an organisation with rules of its own."""
     return synthesise(*PLATFORM)
 
 

@@ -51,7 +51,7 @@ def cloudformation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("cloudformation")
 def test_the_account_tells_of_a_stack_or_says_why_not() -> None:
-    """A stack that nobody may ask for is not one that is not there."""
+    """A stack that these credentials may not ask for is not a missing one."""
     assert Aws(REGION).stack("registry") == Stack("CREATE_COMPLETE", {"Identity": IDENTITY}, "registry")
     assert Aws(REGION).stack("other") is None
     with pytest.raises(Unreachable) as forbidden:

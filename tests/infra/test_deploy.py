@@ -241,7 +241,7 @@ def test_ctrl_c_says_what_goes_on_and_what_to_do(stage: Stage, tmp_path: Path) -
 
 @pytest.mark.parametrize("before", [[], ["--i-mean-it"], ["-c", "log_days=7", "--i-mean-it"]])
 def test_what_stands_behind_two_dashes_is_cdks(before: list[str]) -> None:
-    """In CI nobody is there to say yes; and what is ours is not lost before it."""
+    """In CI no person is there to say yes; and what is ours is not lost before it."""
     arguments = deploy.asked(["prod", *before, "--", "--require-approval", "never"])
     assert arguments.options == ["--require-approval", "never"]
     assert arguments.meant == ("--i-mean-it" in before)

@@ -74,7 +74,7 @@ def test_there_is_something_for_every_type_in_a_template(every_template: list[Te
 
 @pytest.mark.parametrize("kind", deployer.ACTIONS)
 def test_what_a_type_needs_is_allowed_on_what_the_stack_makes(kind: str) -> None:
-    """Names begin with the stack's, or are nobody's to know."""
+    """Names begin with the stack's, or cannot be known before."""
     service, actions = deployer.ACTIONS[kind]
     places = [place.format_map(Deployed("payments").patterns) for place in deployer.PLACES[service]]
     policy = policies("payments")
@@ -180,7 +180,7 @@ def test_who_has_neither_zones_nor_jobs_needs_no_leave_for_them(
 
 
 def test_who_deploys_zones_touches_nothing_that_computes() -> None:
-    """Networks have no names to bind it to; but machines, disks and images are none of its business."""
+    """Networks have no names to bind it to; but it may not touch machines, disks and images."""
     policy = deployer.zones_policy(Deployed())
     subnet, machine = (f"arn:aws:ec2:eu-west-1:111122223333:{kind}/x-1" for kind in ("subnet", "instance"))
     assert allows(policy, "ec2:DeleteSubnet", subnet)
@@ -246,7 +246,7 @@ def test_with_a_boundary_only_roles_that_it_binds_are_made() -> None:
 
 
 def test_with_a_path_only_roles_below_it_are_made_and_passed() -> None:
-    """Organisations give rights by paths: what stands elsewhere is somebody else's."""
+    """Organisations give rights by paths: what stands elsewhere belongs to other teams."""
     for made in (deployer.policy, deployer.pipelines_policy):
         policy = made(BOUNDED)
         for action in ("iam:PassRole", "iam:CreateRole"):

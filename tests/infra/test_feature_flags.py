@@ -10,7 +10,7 @@ import pytest
 from tests.infra.conftest import CDK_JSON
 
 DECIDED_OTHERWISE = {
-    # CDK would tell AWS more of how it is used. What a deployment is like is nobody's business but the deployer's.
+    # CDK would tell AWS more of how it is used. What a deployment is like concerns its deployer alone.
     "@aws-cdk/core:enableAdditionalMetadataCollection": False,
 }
 

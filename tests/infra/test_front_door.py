@@ -108,7 +108,10 @@ def test_the_stage_throttles_and_writes_who_asked(all_on: Template) -> None:
 
 
 def test_one_address_may_ask_so_often_where_a_setting_says_so(template: Template, all_on: Template) -> None:
-    """A public door is paid for by the request, whoever asks. Counted in five minutes, and blocked at the stage."""
+    """A public door is paid for by the request, whichever client sends it.
+
+    Counted in five minutes, and blocked at the stage.
+    """
     assert "AWS::WAFv2::WebACL" not in kinds(template)
     (acl,) = ids(all_on, "AWS::WAFv2::WebACL")
     (rule,) = only(all_on, "AWS::WAFv2::WebACL")["Rules"]

@@ -92,7 +92,7 @@ KEEPERS = ("Service", "Journal", "ZoneUse1Az1Service")
 
 
 def statements(template: Template, part: str) -> list[dict[str, Any]]:
-    """Of the role of a part's function."""
+    """The statements of the role of a part's function."""
     return list(of(template, part, "AWS::IAM::Policy")["PolicyDocument"]["Statement"])
 
 
@@ -135,7 +135,7 @@ def test_a_function_may_do_this_and_nothing_else(zones: Template, part: str) -> 
 
 @pytest.mark.parametrize("part", ALLOWED)
 def test_with_a_key_a_function_may_use_it_and_nothing_else(platform: Template, part: str) -> None:
-    """What is stored is read and written as before; the key is no way to anything more."""
+    """What is stored is read and written as before; the key opens nothing more."""
     assert allowed(platform, part) == ALLOWED[part] | USE_OF_THE_KEY
 
 
@@ -225,7 +225,7 @@ TRACES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 
 def test_nobody_calls_a_function_but_its_doors_and_its_clock(template: Template, other: Template) -> None:
-    """The gateway for this API, and EventBridge for this rule: neither for whoever asks them to."""
+    """The gateway for this API, and EventBridge for this rule: neither for other callers of theirs."""
     for stack in (template, other):
         callers = all_of(stack, "AWS::Lambda::Permission")
         assert {each["Principal"] for each in callers} == {"apigateway.amazonaws.com", "events.amazonaws.com"}
@@ -257,7 +257,7 @@ def test_only_lambda_and_the_gateway_take_a_role(every_template: list[Template])
 
 @pytest.mark.parametrize("part", KEEPERS)
 def test_what_the_adapters_call_is_allowed(zones: Template, part: str) -> None:
-    """A call that nobody granted would be found by the first customer."""
+    """A call without a grant would be found by the first customer."""
     files = [path for room in ROOMS_OF_AWS for path in (SIGLA / room).rglob("*.py")]
     nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
     words = {node.attr for node in nodes if isinstance(node, ast.Attribute)}

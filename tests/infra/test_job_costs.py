@@ -25,7 +25,7 @@ def test_the_page_shows_what_jobs_cost(jobs: Template) -> None:
 
 
 def test_runs_that_a_schedule_starts_are_counted(jobs: Template) -> None:
-    """They are paid while nobody asks the registry anything."""
+    """They are paid while the registry gets no requests."""
     counted = {item.what: item.count for item in prices.idle(jobs)}
     assert counted["runs of land that find little to do"] == HOURLY
     assert counted["runs of maintain that find little to do"] == 30

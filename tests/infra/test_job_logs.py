@@ -58,7 +58,7 @@ def allowed(jobs: Template, job: str, action: str, on: str) -> bool:
 
 @pytest.mark.parametrize("job", ["land", "maintain", "audit", "scrub"])
 def test_a_job_may_write_its_log(jobs: Template, job: str) -> None:
-    """Of a run without a log nobody knows why it failed, and no metric is made."""
+    """Without its log the reason of a failed run is unknown, and no metric is made."""
     assert {action: allowed(jobs, job, action, on) for action, on in CALLS.items()} == dict.fromkeys(CALLS, True)
 
 
@@ -131,7 +131,7 @@ def alarm(jobs: Template) -> dict[str, Any]:
 
 @pytest.mark.parametrize("bad, rings", [(49, False), (50, True), (1_000, True), (0, False)])
 def test_bad_records_ring_from_their_share_on(jobs: Template, bad: int, rings: bool) -> None:
-    """Of a thousand, at the default of one in twenty."""
+    """Out of a thousand, at the default of one in twenty."""
     metrics = measured_of(jobs, [line(1_000, bad)])
     ratio = metrics["land_quarantined"] / metrics["land_read"]
     assert alarm(jobs)["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
@@ -139,7 +139,7 @@ def test_bad_records_ring_from_their_share_on(jobs: Template, bad: int, rings: b
 
 
 def test_the_alarm_asks_for_the_metrics_that_are_made(jobs: Template) -> None:
-    """By the same names, in the same place: of one that nobody makes it would hear nothing, and be silent."""
+    """By the same names, in the same place: it would hear nothing of one that is never made, and be silent."""
     made = {
         (each["MetricNamespace"], each["MetricName"])
         for one in all_in(jobs, "Jobs", "AWS::Logs::MetricFilter")

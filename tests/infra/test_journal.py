@@ -79,7 +79,7 @@ def test_it_catches_up_every_quarter_of_an_hour(template: Template) -> None:
 
 
 def test_it_has_no_door_and_no_snapshot(template: Template) -> None:
-    """Nobody waits for it; and a snapshot costs by the month."""
+    """No caller waits for it; and a snapshot costs by the month."""
     function = of(template, "Journal", "AWS::Lambda::Function")
     assert "SnapStart" not in function
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])

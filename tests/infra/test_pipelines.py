@@ -21,7 +21,7 @@ from tests.pipelines.versions import VERSIONS
 
 
 def test_without_leave_there_are_no_jobs(template: Template) -> None:
-    """Nobody pays for what he did not ask for."""
+    """A deployer does not pay for what was not chosen."""
     assert not {kind for kind in kinds(template) if "EMR" in kind or "Scheduler" in kind}
 
 
@@ -199,7 +199,7 @@ def may(jobs: Template, job: str, action: str) -> set[str]:
 
 
 def places(resources: set[str]) -> set[str]:
-    """Of the lake."""
+    """The places in the lake."""
     return {each.partition("the-lake/")[2] for each in resources if "the-lake/" in each}
 
 
@@ -239,7 +239,7 @@ def test_jobs_read_one_registry_and_what_they_need_of_the_lake(jobs: Template) -
 
 
 def test_upkeep_reads_nothing_of_the_registry(jobs: Template) -> None:
-    """It changes files and no records: what they mean is no matter."""
+    """It changes files and no records: what they mean does not matter."""
     assert not {each["Sid"] for each in granted(jobs, "maintain")} & {"Bodies", "FindingBodies", "Rows"}
     assert places(may(jobs, "maintain", "s3:GetObject")) == {"tables/*", "work/*"}
 

@@ -63,7 +63,7 @@ def test_whatever_could_have_a_key_has_it_or_has_nothing_to_encrypt(every_templa
 
 
 def test_with_everything_at_once_nothing_is_left_without_the_key(examples: dict[str, Template]) -> None:
-    """Of a stack whose bucket and table are there already, too."""
+    """The template of a stack whose bucket and table are there already, too."""
     everything = examples["everything"]
     for kind in PLACES.keys() & kinds(everything):
         assert {written(PLACES[kind](each)) for each in all_of(everything, kind)} == {KEY}, kind
@@ -89,12 +89,13 @@ def test_who_reads_and_writes_may_use_the_key_by_way_of_the_stores_alone(platfor
             assert (set(use["Action"]), use["Resource"]) == (set(key_policy.ACTIONS), KEY)
             stores = [f"{store}.<AWS::Region>.amazonaws.com" for store in ("dynamodb", "s3", "sqs")]
             assert list(map(written, use["Condition"]["StringEquals"]["kms:ViaService"])) == stores
-    # The registry, the journal, the heartbeat, a zone; two jobs that nobody lands for; who starts one of them.
+    # The registry, the journal, the heartbeat, a zone; two jobs that do not land; who starts one of them.
     assert with_key >= 7
 
 
 def test_the_keys_policy_lets_in_the_services_that_ask_by_themselves() -> None:
-    """CloudWatch Logs for this account's log groups, EventBridge for queues, alarms for topics, and nobody else."""
+    """CloudWatch Logs for this account's log groups, EventBridge for queues, alarms for topics, and no other principal.
+    """
     first, *others = key_policy.policy("111122223333", "eu-west-1")["Statement"]
     assert first["Principal"] == {"AWS": "arn:aws:iam::111122223333:root"}
     said = {each["Principal"]["Service"]: each for each in others}

@@ -76,7 +76,7 @@ def test_private_only_leaves_nothing_that_the_internet_reaches(private_only: Tem
 
 
 def test_what_hung_on_the_public_door_goes_with_it(private_only: Template, template: Template) -> None:
-    """A function that nobody can call, its snapshot, its alarms and its outputs."""
+    """A function that cannot be called, its snapshot, its alarms and its outputs."""
     gone = ("Service", "Rest")
     assert not [name for name in private_only["Resources"] if name.startswith(gone)]
     assert len(all_of(private_only, "AWS::Lambda::Alias")) == len(ZONES)
@@ -212,7 +212,7 @@ def test_each_zone_is_reached_by_the_endpoint_that_is_said(given_endpoints: Temp
 
 
 def test_a_shared_network_is_left_as_it_is(shared_network: Template) -> None:
-    """Of all that is in a network, the stack makes what participants may: security groups."""
+    """From all that is in a network, the stack makes what participants may: security groups."""
     made = {kind for kind in kinds(shared_network) if kind.startswith(("AWS::EC2", "AWS::Route53"))}
     assert made == {"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupEgress"}
     assert not only_public(shared_network)

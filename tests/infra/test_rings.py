@@ -78,7 +78,7 @@ def test_memcached_of_another_type_is_another_member(private: Template, synthesi
 
 
 def test_only_the_zones_function_reaches_its_ring(zones: Template) -> None:
-    """From its security group, on one port; and a member calls nobody."""
+    """From its security group, on one port; and a member opens no connection."""
     guard = of(zones, f"{ZONE}RingGuard", "AWS::EC2::SecurityGroup")
     (comes_in,) = guard["SecurityGroupIngress"]
     function = of(zones, ZONE, FUNCTION)["VpcConfig"]["SecurityGroupIds"]
@@ -93,7 +93,7 @@ def test_only_the_zones_function_reaches_its_ring(zones: Template) -> None:
 
 
 def test_the_function_is_told_its_members_and_who_it_is_there(zones: Template) -> None:
-    """Addresses are known when the stack is deployed: nobody has to discover them, and all see the same ring."""
+    """Addresses are known when the stack is deployed: they need not be discovered, and all see the same ring."""
     told = written(of(zones, ZONE, FUNCTION)["Environment"]["Variables"]["SIGLA_RING"])
     (user,) = ids_in(zones, ZONE, "AWS::ElastiCache::User")
     members = ids_in(zones, ZONE, MEMBER[VALKEY])
@@ -125,7 +125,7 @@ def test_more_members_than_fit_into_the_environment_are_refused() -> None:
 
 
 def test_members_may_be_memcached(private: Template) -> None:
-    """Which asks nobody who he is: the guard decides, and IAM has nothing to allow."""
+    """The ring asks for no credentials: the guard decides, and IAM has nothing to allow."""
     members = all_of(private, MEMBER[MEMCACHED])
     (subnet,) = ids_in(private, "ZoneUse1Az2", "AWS::EC2::Subnet")
     assert len(members) == 2

@@ -14,7 +14,7 @@ FUNCTION = "AWS::Lambda::Function"
 
 
 def test_functions_are_told_settings_that_there_are(every_template: list[Template]) -> None:
-    """A variable that is no setting stops a function at its start; one is Powertools', and one nobody reads."""
+    """An unknown variable stops a function at its start; one is Powertools', and one is not read."""
     known = {variable for variable, _ in described()} | {"POWERTOOLS_METRICS_DISABLED", "ZONE_MADE_OF"}
     for template in every_template:
         for function in all_of(template, FUNCTION):
@@ -70,7 +70,10 @@ def asked_by_clocks(template: Template) -> dict[str, int]:
 
 
 def test_no_version_sleeps_in(template: Template, zones: Template) -> None:
-    """One that nobody invokes for 14 days is put away: the first request after it fails. A zone's is asked anyway."""
+    """A version that is not invoked for 14 days is put away: the first request after it fails.
+
+    A zone's is asked anyway.
+    """
     for each, count in ((template, 1), (zones, 4)):
         asked = asked_by_clocks(each)
         assert asked.keys() == {f"<{alias}>" for alias in ids(each, "AWS::Lambda::Alias")}
@@ -79,7 +82,7 @@ def test_no_version_sleeps_in(template: Template, zones: Template) -> None:
 
 
 def test_logs_end(every_template: list[Template]) -> None:
-    """Logs that nobody throws away are the surprise on the bill."""
+    """Logs that are never deleted are the surprise on the bill."""
     for template in every_template:
         groups = all_of(template, "AWS::Logs::LogGroup")
         assert len(groups) >= len(all_of(template, FUNCTION))

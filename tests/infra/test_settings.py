@@ -147,7 +147,7 @@ def test_the_page_says_what_a_rolling_restart_asks() -> None:
 
 @pytest.mark.parametrize("zones", ["", "use1-az1", " use1-az1, use1-az6 ", "apne1-az4,apne1-az15", "usgw1-az1"])
 def test_zones_are_told_by_their_ids(zones: str) -> None:
-    """Of places that are the same in every account."""
+    """The ids of places are the same in every account."""
     settings = Settings(zones=zones)
     assert ",".join(settings.zone_ids) == zones.replace(" ", "")
     assert len({settings.cidr_of(zone) for zone in settings.zone_ids}) == len(settings.zone_ids)
@@ -181,7 +181,7 @@ def test_zones_of_another_region_are_refused(region: str, zone: str) -> None:
     Settings(zones=zone)
     with pytest.raises(InvalidSetting, match=r"^zones must be in region: "):
         Settings(region="eu-west-1", zones=zone)
-    Settings(region="eusc-de-east-1", zones=zone)  # nobody told us what its zones are called
+    Settings(region="eusc-de-east-1", zones=zone)  # the names of its zones are unknown here
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.0/15", "10.0.0.0/25", "10.0.0.1/20", "fd00::/20", "everywhere"])
@@ -277,7 +277,7 @@ THERE = {"zones": "use1-az1", "network.vpc_id": "vpc-0a", "network.subnets": "us
     ],
 )
 def test_doors_and_networks_that_cannot_be_are_refused_in_a_sentence(given: dict[str, object], sentence: str) -> None:
-    """A zone that nobody could reach, or one in no place, would be found after half an hour of deploying."""
+    """A zone that no client could reach, or one in no place, would be found after half an hour of deploying."""
     with pytest.raises(InvalidSetting) as refused:
         Settings.read(given)
     assert str(refused.value) == sentence

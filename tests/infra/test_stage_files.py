@@ -90,7 +90,7 @@ def test_a_file_that_an_editor_saved_with_its_mark_is_read(write: Write) -> None
 
 @pytest.mark.parametrize("of_cdk", [{"front_door.function_url": "true"}, {}])
 def test_what_was_compared_is_what_cdk_reads(write: Write, of_cdk: dict[str, str]) -> None:
-    """CDK adds what stands in ~/.cdk.json; and somebody may save the file while another one deploys it."""
+    """CDK adds what stands in ~/.cdk.json; and the file may be saved while a deployment runs."""
     path = write('registry_name = "orders"\n')
     compared = {"stage_file": str(path), "sigla:settings": fingerprint(settings_of({"stage_file": str(path)}))}
     assert settings_of(compared).registry_name == "orders"

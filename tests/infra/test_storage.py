@@ -60,7 +60,7 @@ def test_lines_outlive_what_wrote_them_unless_settings_say_otherwise(
 
 
 def test_the_bucket_is_versioned_encrypted_and_private(template: Template) -> None:
-    """An overwritten body can be brought back, and nobody outside reads one."""
+    """An overwritten body can be brought back, and strangers cannot read one."""
     bucket = only(template, "AWS::S3::Bucket")
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
     (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]

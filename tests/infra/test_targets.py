@@ -260,7 +260,7 @@ STACKS: dict[str, tuple[tuple[str, Any], ...]] = {
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_url_that_a_stack_tells_is_known_before(synthesise: Synthesise, stack: str) -> None:
-    """One that nobody compares would go unseen; one that is promised and not there would never be missed."""
+    """One that is not compared would go unseen; one that is promised and not there would never be missed."""
     told = {name: url for name, url in told_by(synthesise(*STACKS[stack])).items() if "Url" in name}
     urls = Target.of(Settings.read(dict(STACKS[stack]))).urls
     assert told.keys() == urls.keys()

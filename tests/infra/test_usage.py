@@ -181,7 +181,7 @@ def test_a_batch_of_the_journal_asks_aws_as_often_as_it_is_priced(
 
 
 def test_a_catch_up_that_finds_nothing_asks_aws_as_often_as_it_is_priced(stores: AwsStores, journal: Follower) -> None:
-    """It is the one thing that is paid while nobody asks anything."""
+    """It is the one thing that is paid while no requests come."""
     same(stores, journal, SCHEDULED, usage.CATCH_UP)
 
 

@@ -25,7 +25,7 @@ def version(template: Template, part: str = ZONE) -> str:
 def test_where_a_functions_network_or_ring_is_replaced_it_has_another_version(
     zones: Template, synthesise: Synthesise, setting: str, value: str
 ) -> None:
-    """The alias would else go on with addresses that answer nobody, until the next change of code."""
+    """The alias would else go on with addresses that do not answer, until the next change of code."""
     changed = synthesise(IDENTITY, ("zones", "use1-az1"), (setting, value))
     assert version(zones) != version(changed)
     # Lambda publishes no version of a function that has not changed, and CloudFormation would fail.

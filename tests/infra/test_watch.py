@@ -1,4 +1,4 @@
-"""Alarms that a person understands, and what the stack costs while nobody asks it anything."""
+"""Alarms that a person understands, and what the stack costs without requests."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def rings_after(alarm: dict[str, Any]) -> tuple[int, int]:
 
 
 def test_what_goes_wrong_rings(template: Template) -> None:
-    """Errors, throttles, refusals that are our fault, slowness, a journal that lags; and silence is no alarm."""
+    """Errors, throttles, refusals that are our fault, slowness, a journal that lags; and silence rings no alarm."""
     alarms = called(template, "Watch")
     looked_at = {name: {each["MetricName"] for each in metrics_of(alarm)} for name, alarm in alarms.items()}
     assert {name: ", ".join(each) for name, each in looked_at.items()} == {
@@ -53,7 +53,7 @@ def test_what_goes_wrong_rings(template: Template) -> None:
 
 
 def test_a_page_is_for_a_share_of_the_answers_or_for_what_goes_on(all_on: Template, private: Template) -> None:
-    """A single failure must not wake anybody; a share of them, three times of five, has to."""
+    """A single failure must not wake a person; a share of them, three times of five, has to."""
     both = called(all_on, "Watch") | called(private, "ZoneUse1Az2")
     for name in ("RestServerErrors", "PrivateServerErrors"):
         share = both[name]
@@ -89,7 +89,8 @@ def rings(alarm: dict[str, Any], requests: int, slow: int) -> bool:
 def test_slowness_rings_however_few_requests_there_are(
     all_on: Template, private: Template, requests: int, slow: int, is_told: bool
 ) -> None:
-    """Twenty in five minutes, at night: if all of them are slow somebody has to know; one cold start wakes nobody."""
+    """Twenty in five minutes, at night: if all of them are slow an operator has to know; one cold start wakes no one.
+    """
     both = called(all_on, "Watch") | called(private, "ZoneUse1Az2")
     for name in LATENCIES:
         quick, count = (each["MetricStat"] for each in both[name]["Metrics"] if "MetricStat" in each)
@@ -124,7 +125,7 @@ def test_a_certificate_that_nobody_renews_rings(all_on: Template, private: Templ
         assert alarm["Dimensions"] == [{"Name": "CertificateArn", "Value": arn}]
         assert (alarm["MetricName"], alarm["Statistic"], alarm["Period"]) == ("DaysToExpiry", "Minimum", 86_400)
         assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 21)
-        # Of one that has ended ACM tells nothing more.
+        # Once one has ended ACM tells nothing more.
         assert alarm["TreatMissingData"] == "missing"
         assert alarm["InsufficientDataActions"] == alarm["AlarmActions"]
     assert not [name for name in called(template, "Watch") if "Certificate" in name]
@@ -180,14 +181,14 @@ def test_an_address_gets_all_by_a_topic_of_our_own(private: Template) -> None:
 
 
 def test_what_the_journal_gave_up_rings_until_somebody_has_looked(template: Template) -> None:
-    """A queue that nobody looks into is a bin."""
+    """A queue that no operator looks into is a bin."""
     alarm = called(template, "Watch")["JournalGivenUp"]
     assert (alarm["Statistic"], alarm["Threshold"], alarm["Period"]) == ("Maximum", 1, 300)
     assert written(alarm["Dimensions"][0]["Value"]).startswith("<JournalGivenUp")
 
 
 def test_failures_by_whichever_door_are_counted_once(zones: Template, other: Template) -> None:
-    """By the function itself, those in zones included: they are one registry. Without metrics nobody counts."""
+    """By the function itself, those in zones included: they are one registry. Without metrics they are not counted."""
     counted = [each for each in all_of(zones, "AWS::CloudWatch::Alarm") if each.get("MetricName") == "ServerErrors"]
     dimensions = [{one["Name"]: one["Value"] for one in each["Dimensions"]} for each in counted]
     assert dimensions == [{"service": "sigla-default", "stack": "sigla-default"}] * 2
@@ -230,7 +231,7 @@ def test_alarms_and_the_dashboard_are_choices(other: Template, all_on: Template,
 def test_so_many_requests_in_an_hour_ring_where_a_setting_says_so(
     template: Template, all_on: Template, private: Template
 ) -> None:
-    """Each is paid for. Of every function that answers: those of zones have doors of their own."""
+    """Each is paid for. The requests of every function that answers: those of zones have doors of their own."""
 
     def counted(template: Template) -> list[str]:
         found = all_of(template, "AWS::CloudWatch::Alarm")

@@ -48,7 +48,7 @@ def test_the_page_shows_what_zones_cost(template: Template, zones: Template, one
 def test_the_page_shows_what_other_zones_cost(
     template: Template, one: dict[str, float], private: Template, synthesise: Synthesise
 ) -> None:
-    """Of one member, of the other kind, of none; and with private doors."""
+    """With one member, with the other kind, with none; and with private doors."""
     idle, each, ring = prices.total(template), sum(one.values()), one["members of rings"]
     bare = prices.total(synthesise(IDENTITY, ("zones", "use1-az1"), ("ring.kind", "none"))) - idle
     memcached, names = dollars(private)["members of rings"], dollars(private)["private hosted zones"]

@@ -19,7 +19,7 @@ ZONES = ("use1-az1", "use1-az2", "use1-az4")
 PARTS = tuple(f"Zone{titled(zone)}" for zone in ZONES)
 FUNCTION = "AWS::Lambda::Function"
 OUTPUTS = ("ZoneUrl", "ZoneFunction", "ZoneLogGroup")
-"""Of each zone."""
+"""The parts of each zone."""
 
 
 def test_a_zone_comes_and_goes_and_touches_nothing_else(zones: Template, fewer: Template, template: Template) -> None:
@@ -173,7 +173,7 @@ def test_the_heartbeat_is_in_no_zone(with_zones: list[Template]) -> None:
 
 
 def test_what_is_wrong_with_a_zone_rings(zones: Template) -> None:
-    """And that a zone says nothing of itself; everything else is well when nobody asks."""
+    """And that a zone says nothing of itself; everything else is well without requests."""
     for zone, part in zip(ZONES, PARTS, strict=True):
         alarms = all_in(zones, part, "AWS::CloudWatch::Alarm")
         assert Counter(each.get("MetricName", "a share") for each in alarms) == Counter(
@@ -187,7 +187,10 @@ def test_what_is_wrong_with_a_zone_rings(zones: Template) -> None:
 
 
 def test_a_new_zone_does_not_begin_with_an_alarm(private: Template) -> None:
-    """Nobody has told of it yet: that is no data. Whoever falls silent later has no data either, and that is told."""
+    """It has not been told yet: that counts as missing data.
+
+    Whoever falls silent later has no data either, and that is told.
+    """
     alarms = all_in(private, "ZoneUse1Az2", "AWS::CloudWatch::Alarm")
     (healthy,) = [each for each in alarms if each.get("MetricName") == "ZoneHealthy"]
     assert healthy["TreatMissingData"] == "missing"
@@ -212,7 +215,7 @@ def test_metrics_of_zones_are_documented() -> None:
 
 
 def test_alarms_of_zones_are_about_what_the_heartbeat_tells(zones: Template) -> None:
-    """By the same names; of a metric that nobody tells, an alarm would never ring, or always."""
+    """By the same names; on a metric that is never sent, an alarm would never ring, or always."""
     told = [
         each for each in all_in(zones, "ZoneUse1Az1", "AWS::CloudWatch::Alarm") if each.get("Namespace") == NAMESPACE
     ]

@@ -24,7 +24,8 @@ from sigla.cache import servers as cache_servers
 from tests.waiting import eventually
 
 PORTS = range(20_000, 30_000)
-"""Below those that a system gives to whoever asks for any: between our look and LocalStack's nobody draws one."""
+"""Below the ports that a system gives to processes that ask for any: between our look and LocalStack's none is drawn.
+"""
 
 ENOUGH_S = 400
 
@@ -128,7 +129,7 @@ def running_as(processes: list[psutil.Process]) -> set[str]:
 
 
 def gone(processes: list[psutil.Process]) -> None:
-    """Returns once all of them have ended. Where nobody collects what has ended, it stays on the system's list."""
+    """Returns once all of them have ended. Where ended processes are not collected, they stay on the system's list."""
 
     def ended(process: psutil.Process) -> bool:
         with suppress(psutil.NoSuchProcess):

@@ -112,6 +112,6 @@ def test_a_broken_stack_tells_what_cdk_said(tmp_path: Path) -> None:
 
 
 def test_down_says_so_where_there_is_nothing() -> None:
-    """Twice is no error."""
+    """A second time does no harm."""
     done = command("localstack.down", "--port", "1")
     assert (done.returncode, done.stdout) == (0, "Found no LocalStack started by make localstack on port 1.\n")

@@ -94,7 +94,7 @@ def test_a_block_that_fails_leaves_no_engine(port: int) -> None:
 
 @pytest.mark.parametrize("ends_by", [signal.SIGTERM, signal.SIGINT])
 def test_the_command_runs_until_it_is_told_to_stop(port: int, ends_by: signal.Signals) -> None:
-    """It says where it answers; afterwards nobody listens."""
+    """It says where it answers; afterwards nothing listens."""
     command = [sys.executable, "-m", "localstack.dynamodb", "--port", str(port)]
     with subprocess.Popen(
         command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True, env=os.environ

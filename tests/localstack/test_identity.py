@@ -1,4 +1,4 @@
-"""A deployment that forgot which table it has, on the whole stack: it harms nobody, and the next one is as before."""
+"""A deployment that forgot which table it has, on the whole stack: it does no harm, and the next one is as before."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.localstack, pytest.mark.xdist_group("deployed")]
 
 
 def fixed(name: str) -> dict[str, str]:
-    """A schema that nobody else has."""
+    """A schema of this test alone."""
     return {"schema": json.dumps({"type": "fixed", "name": name, "size": 12})}
 
 
@@ -37,7 +37,7 @@ def check_harmless(deployed: Deployed, before: int) -> None:
 def test_a_table_that_is_not_known_to_be_ours_gives_no_id_away_twice(
     deployed: Deployed, aws: Callable[[str], Any]
 ) -> None:
-    """What a deployment without its `table_name` leaves; and one before a table that nobody has claimed."""
+    """What a deployment without its `table_name` leaves; and one before an unclaimed table."""
     rest, dynamodb = deployed.door("rest"), aws("dynamodb")
     id = rest.ask("POST", "/subjects/before/versions", fixed("BeforeAll"))[1]["id"]
     with moved(aws, new_table(dynamodb, "forgotten")):

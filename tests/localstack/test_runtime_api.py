@@ -1,4 +1,4 @@
-"""Lambda's Runtime API, as a runtime meets it: an event, an answer, and an end that nobody waits for in vain."""
+"""Lambda's Runtime API, as a runtime meets it: an event, an answer, and an end that no caller waits for in vain."""
 
 import http.client
 import json
@@ -56,7 +56,7 @@ def test_an_error_is_told_as_one(api: RuntimeApi) -> None:
 
 
 def test_an_answer_to_another_request_is_refused(api: RuntimeApi) -> None:
-    """A runtime that was given up may answer late; what it says belongs to nobody."""
+    """A runtime that was given up may answer late; its answer goes nowhere."""
     invocation = an_invocation("2")
     api.submit(invocation)
     ask(api, "GET", "/invocation/next")

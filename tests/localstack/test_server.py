@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def server(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """It is killed in the end, as by somebody who knows no better way; nothing goes on without it."""
+    """It is killed in the end, as by an operator in despair; nothing goes on without it."""
     server = Server(port, tmp_path_factory.mktemp("localstack") / "run")
     with running(os.environ, server):
         process = server.process()
@@ -144,7 +144,7 @@ def test_it_keeps_its_files_to_itself(tmp_path: Path) -> None:
 
 
 def test_it_is_found_again_by_whoever_knows_its_port(server: Server) -> None:
-    """Another command stops what one command has started. A number that somebody else has now is not it."""
+    """Another command stops what one command has started. A number that another process has now does not count."""
     process = Server(server.port, server.folder).process()
     assert process is not None
     assert process.is_running()
@@ -234,7 +234,7 @@ def settled(cloudformation: Any, stack: str) -> dict[str, Any]:
 
 
 def says(address: str, asked: bytes) -> bytes:
-    """The beginning of what a cache answers; empty if there is none."""
+    """The beginning of what a cache answers; empty if it does not answer."""
     host, _, port = address.partition(":")
     try:
         with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -274,7 +274,7 @@ def test_caches_of_a_stack_are_servers_of_this_machine(server: Server) -> None:
     "asked", [{"TransitEncryptionEnabled": True}, {"UserGroupIds": ["users"]}, {"NumCacheClusters": 2}], ids=str
 )
 def test_what_is_not_played_of_elasticache_is_refused(server: Server, asked: dict[str, object]) -> None:
-    """Whoever asks for TLS would believe that he had it."""
+    """A stack that asks for TLS would seem to have it."""
     (name,) = asked
     with client(server, "cloudformation") as cloudformation:
         cloudformation.create_stack(StackName=name, TemplateBody=groups(**asked))

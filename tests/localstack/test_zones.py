@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.localstack, pytest.mark.xdist_group("deployed")]
 
 
 def fixed(name: str) -> dict[str, str]:
-    """A schema that nobody else has."""
+    """A schema of this test alone."""
     return {"schema": json.dumps({"type": "fixed", "name": name, "size": 16})}
 
 
@@ -102,7 +102,7 @@ def test_each_zone_reads_a_schema_from_s3_once_however_many_begin_at_once(deploy
 
 @pytest.mark.parametrize("writer", ZONES)
 def test_what_is_registered_in_one_zone_is_there_in_all_of_them_at_once(deployed: Deployed, writer: str) -> None:
-    """And through the REST API; nobody remembers that it was not there."""
+    """And through the REST API; no instance remembers that it was not there."""
     path = f"/subjects/from-{writer}/versions"
     others = [zone for zone in (*ZONES, "rest") if zone != writer]
     for other in others:

@@ -1,4 +1,4 @@
-"""What somebody sees who waits for a job; with a real Spark at work, whose tasks wait until they were seen."""
+"""What a person sees who waits for a job; with a real Spark at work, whose tasks wait until they were seen."""
 
 from collections.abc import Iterator
 from io import StringIO

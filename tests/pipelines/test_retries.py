@@ -9,14 +9,14 @@ from sigla_pipelines import retries
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What was waited, in seconds, by nobody."""
+    """The waits, in seconds, without waiting."""
     pauses: list[float] = []
     monkeypatch.setattr(time, "sleep", pauses.append)
     return pauses
 
 
 def test_the_first_try_waits_for_nothing_and_the_last_one_knows_it(slept: list[float]) -> None:
-    """Who meets nobody loses no time; who fails at last says so."""
+    """A try without company loses no time; one that fails at last says so."""
     assert [next(retries.tries())] == [False]
     assert slept == []
     assert list(retries.tries()) == [False] * (retries.TRIES - 1) + [True]

@@ -146,7 +146,7 @@ def test_a_job_that_ends_well_has_its_own_status() -> None:
 def test_settings_that_s3_does_not_give_are_no_misuse(
     main: Callable[[list[str]], int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The landing jobs are begun by a file, which may lie in a bucket; nobody listens there."""
+    """The landing jobs are begun by a file, which may lie in a bucket; without a listener there."""
     for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
@@ -183,7 +183,7 @@ SENSELESS = {
 def test_what_a_shell_made_of_nothing_is_not_the_folder_that_one_is_in(
     main: Callable[[list[str]], int], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A variable that is not set: a load would make a registry where somebody happens to be."""
+    """A variable that is not set: a load would make a registry in the current folder."""
     where, said = SENSELESS[name]
     with pytest.raises(SystemExit) as refused:
         main([*(["dump.jsonl"] if main is load.main else ["--out", str(tmp_path / "out")]), *where])
@@ -227,7 +227,7 @@ def test_an_option_that_no_job_can_go_by_is_misuse(
 def test_a_place_of_something_else_is_told_before_anything_begins(
     main: Callable[[list[str]], int], option: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of no records at all every id would be called unused."""
+    """Without any records every id would be called unused."""
     (tmp_path / "mine").touch()
     assert main(["--out", str(tmp_path / "out"), "--data", "d", option, str(tmp_path)]) == MISUSED
     assert capsys.readouterr().err == f"{said.format(tmp_path)}\n"

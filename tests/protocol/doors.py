@@ -20,7 +20,7 @@ class Mood(Enum):
 
 
 class Door:
-    """asked: how many requests it got, since somebody last looked."""
+    """asked: how many requests it got since the last look."""
 
     def __init__(self, behind: Server) -> None:
         self._behind = behind
@@ -98,7 +98,7 @@ class Door:
         return asked
 
     def kill(self) -> None:
-        """As kill -9 would: nobody listens, connections are gone."""
+        """As kill -9 would: the port is closed, connections are gone."""
         self._ended.set()
         self._server.shutdown()
         self._server.server_close()

@@ -78,7 +78,7 @@ _OLD_KEY = {"version": 1, "magic": 0, "subject": "orders", "keytype": "SCHEMA", 
 _OLD_CONFIG: Said = ({"keytype": "CONFIG", "subject": "orders", "magic": 0}, {"compatibilityLevel": "FULL"})
 
 BY_HAND: list[TopicRecord] = topic(
-    # A topic that was compacted begins with the end of what nobody has seen.
+    # A topic that was compacted begins with the end of what was never seen.
     purged("gone", 1),
     hidden("gone", 4),
     mode("gone", None),
@@ -86,7 +86,7 @@ BY_HAND: list[TopicRecord] = topic(
     (_OLD_KEY, {"id": 1, "schema": TEXT, "references": None}),
     schema("orders", 2, 2, OTHER),
     schema("orders", 3, 3, THIRD),
-    # The subject is deleted while somebody registers: what comes later lives, also below the mark.
+    # The subject is deleted while a client registers: what comes later lives, also below the mark.
     hidden("orders", 3),
     schema("orders", 2, 2, OTHER),
     schema("orders", 4, 1),
@@ -98,7 +98,7 @@ BY_HAND: list[TopicRecord] = topic(
     schema("shared", 2, 9, '"long"'),
     schema("shared", 3, 12, '"int"'),
     purged("shared", 3),
-    # Who refers comes before what he refers to; of base 2 only its deletion was kept.
+    # A referrer comes before what it refers to; of base 2 only its deletion was kept.
     schema("using", 1, 5, USING, references=TO_BASE),
     schema("base", 1, 4, BASE),
     schema("base", 2, 6, '"bytes"', deleted=True),
@@ -123,7 +123,7 @@ BY_HAND_TOLD = {"version": 10, "id": 2, "config": 2, "mode": 1, "context": 1}
 
 BY_HAND_HIGHEST = 12
 COMPACTED_HIGHEST = 9
-"""Of who bore the highest id a tombstone is left."""
+"""A tombstone is left of the version that bore the highest id."""
 
 _ANSWERS: dict[str, Any] = {
     "/subjects": [":.c:orders", "base", "orders", "shared", "using"],

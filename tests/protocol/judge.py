@@ -46,7 +46,7 @@ class Ids:
 
 
 def difference(step: Json, status: int, text: str, ids: Ids) -> str | None:
-    """The first difference between a recorded step's answer and ours, as a sentence; None if there is none."""
+    """The first difference between a recorded step's answer and ours, as a sentence; None if they agree."""
     wanted = step["answer"]
     body = _read(text)
     if status != wanted["status"]:

@@ -186,7 +186,7 @@ def test_an_open_registry_says_so_at_every_start(tmp_path: Path) -> None:
 
 
 def test_a_registry_that_only_this_machine_reaches_is_open() -> None:
-    """Nobody needs a key to try it; nothing in the log."""
+    """Trying it takes no key; nothing in the log."""
     with serving(None) as server:
         assert server.ask("GET", "/subjects").status == 200
     assert not [line for line in server.lines if '"open"' in line]
@@ -200,7 +200,7 @@ def test_the_setting_closes_a_registry_like_the_option(tmp_path: Path) -> None:
 
 
 def test_what_makes_no_sense_is_refused_before_anything_starts() -> None:
-    """Keys that go with the process, a setting that is none."""
+    """Keys that go with the process, an invalid setting."""
     for done, word in (
         (sigla("serve", "--auth", "--memory"), "--data"),
         (sigla("serve", "--memory", SIGLA_AUTH="maybe"), "auto, keys, none"),

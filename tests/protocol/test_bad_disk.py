@@ -47,7 +47,7 @@ def sql(statement: str) -> Damage:
 
 
 def another(data: Path) -> None:
-    """A database that is somebody else's."""
+    """A database of another program."""
     catalog(data).unlink()
     sql("CREATE TABLE state (of TEXT) STRICT")(data)
 
@@ -68,7 +68,7 @@ def a_file_for(name: str) -> Damage:
     return put
 
 
-# Of each, what every command says.
+# For each, what every command says.
 DAMAGES: dict[str, tuple[Damage, str]] = {
     "garbage": (lambda data: catalog(data).write_bytes(b"garbage" * 5000), "restore"),
     "a few bytes": (lambda data: catalog(data).write_bytes(b"gar"), "restore"),
@@ -99,7 +99,7 @@ def damaged(request: pytest.FixtureRequest, sound: Path, tmp_path: Path) -> tupl
 def test_damaged_data_are_told_in_a_sentence_by_every_command(
     damaged: tuple[Path, str], command: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody restores a backup because of a trace in a library."""
+    """No operator should restore a backup because of a trace in a library."""
     data, says = damaged
     assert main([*command.split(), "--data", str(data)]) == 2
     (line,) = capfd.readouterr().err.splitlines()
@@ -154,7 +154,7 @@ def test_health_says_that_writes_fail_and_that_they_work_again(tmp_path: Path) -
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Four megabytes that are nobody else's."""
+    """Four megabytes for this test alone."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -178,7 +178,7 @@ def fill(disk: Path) -> Path:
 
 
 def test_a_full_disk_is_down_until_there_is_room(small_disk: Path) -> None:
-    """Whoever asks is told before a write fails; nobody has to start it again."""
+    """Monitors are told before a write fails; it need not be started again."""
     with serving(small_disk / "data") as server:
         assert register(server, "before") == 200
         assert healthy(server)

@@ -62,7 +62,7 @@ def test_eight_bad_checks_keep_nobody_from_registering_or_from_stopping(tmp_path
 
 
 def test_a_check_ends_when_its_time_is_used_up(tmp_path: Path) -> None:
-    """In the contract's words, and whoever asks next is answered."""
+    """In the contract's words, and the next client is answered."""
     with serving(tmp_path / "data", settings={"SIGLA_COMPUTING_SECONDS": "0.2"}) as server:
         waits.prepare(server.port)
         path = f"/compatibility/subjects/{waits.SUBJECT}/versions/latest"
@@ -72,7 +72,7 @@ def test_a_check_ends_when_its_time_is_used_up(tmp_path: Path) -> None:
 
 
 def test_nothing_is_computed_for_clients_that_left(tmp_path: Path) -> None:
-    """Whoever asks and leaves, again and again, does not keep a machine busy."""
+    """A client that asks and leaves, again and again, does not keep a machine busy."""
     with serving(tmp_path / "data") as server:
         waits.prepare(server.port)
         body = waits.check_of()

@@ -86,7 +86,7 @@ def test_64_clients_who_register_at_once_agree_on_every_id(server: Server) -> No
 
 
 def test_64_clients_who_register_and_delete_at_once_leave_no_gap_that_nobody_made(server: Server) -> None:
-    """Half of them delete what they registered; what is listed in the end is what nobody deleted."""
+    """Half of them delete what they registered; what is listed in the end is what was not deleted."""
     assert server.ask("PUT", "/config/churn", {"compatibility": "NONE"}).status == 200
 
     def work(connection: HTTPConnection, number: int) -> tuple[set[int], set[int]]:

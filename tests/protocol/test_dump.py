@@ -96,7 +96,7 @@ def test_on_dynamodb_too_every_answer_is_that_of_the_registry(engine: Account) -
     "topic, told, highest",
     [
         (BY_HAND, BY_HAND_TOLD, BY_HAND_HIGHEST),
-        # What ids meant that nobody holds any more, Kafka forgets.
+        # Kafka forgets what ids without a holder meant.
         (compacted(BY_HAND), {**BY_HAND_TOLD, "id": 1}, COMPACTED_HIGHEST),
     ],
 )

@@ -65,7 +65,7 @@ def a_schema(name: str) -> Schema:
 
 
 def test_python_asks_the_first_as_long_as_it_answers(zones: list[Door], client: SchemaRegistryClient) -> None:
-    """The own zone stands there: nobody else is bothered."""
+    """The own zone stands there: no other zone is asked."""
     for _ in range(5):
         client.get_subjects()
     assert seen(zones) == [5, 0, 0]
@@ -74,7 +74,7 @@ def test_python_asks_the_first_as_long_as_it_answers(zones: list[Door], client: 
 def test_python_goes_on_when_the_first_is_killed_in_the_middle(
     zones: list[Door], client: SchemaRegistryClient, server: Server
 ) -> None:
-    """Four at work, reading and registering; the endpoint ends under them, and everybody gets what he asked for."""
+    """Four at work, reading and registering; the endpoint ends under them, and every client gets what it asked for."""
     ids: list[int] = []
     failures: list[BaseException] = []
     begun, over = threading.Barrier(5), threading.Event()

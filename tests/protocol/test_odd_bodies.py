@@ -173,7 +173,7 @@ WITH_A_SURROGATE: list[Any] = [
 
 @pytest.mark.parametrize("body", WITH_A_SURROGATE, ids=lambda body: json.dumps(body)[:60])
 def test_half_a_surrogate_pair_is_no_text_anywhere(server: Server, body: dict[str, Any]) -> None:
-    """It could be stored, hashed and sent by nobody: UTF-8 has no bytes for it."""
+    """It could not be stored, hashed or sent: UTF-8 has no bytes for it."""
     draft = {"schema": '"int"', **body}
     for path in ("/subjects/odd/versions", "/subjects/odd", "/compatibility/subjects/odd/versions"):
         assert_refused(server.ask("POST", path, draft), 400, 42201, 42210)

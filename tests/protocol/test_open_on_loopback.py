@@ -49,7 +49,7 @@ def test_http_1_0_without_a_name_is_served(server: Server) -> None:
 
 
 def test_with_keys_every_name_is_good(tmp_path: Path) -> None:
-    """A page has no key, and whoever has one may call the registry what he likes."""
+    """A page has no key, and a client with one may call the registry by any name."""
     with serving(tmp_path / "data", "--auth") as server:
         assert server.ask("GET", "/health", headers={"Host": "registry.example"}).status == 200
         assert server.ask("GET", "/subjects", headers={"Host": "registry.example"}).status == 401

@@ -1,4 +1,4 @@
-"""HTTP as people write it who hold a socket: what is no request is refused in JSON, and nobody else notices.
+"""HTTP as people write it on a socket: an invalid request is refused in JSON, and no other client notices.
 
 Memory is counted in bytes of the server process, generously; nothing here looks at a clock.
 """
@@ -272,7 +272,7 @@ def test_a_client_that_leaves_in_the_middle_has_asked_for_nothing(server: Server
 
 @pytest.mark.parametrize("field", [b"A: b\r\n", b"b" * 100], ids=["many", "one"])
 def test_trailers_without_end_do_not_fill_the_memory(server: Server, field: bytes) -> None:
-    """HTTP lets a chunked body be followed by fields like those of a head; nobody uses them, so nobody keeps them."""
+    """HTTP allows fields like those of a head after a chunked body; clients do not use them, so they are not kept."""
     before = server.memory
     with server.connected() as wire:
         start = b"" if field.endswith(b"\n") else b"A: "
@@ -283,7 +283,7 @@ def test_trailers_without_end_do_not_fill_the_memory(server: Server, field: byte
 
 
 def test_chunks_of_one_byte_are_a_body_like_any_other(server: Server) -> None:
-    """Sizes of chunks are more than the body then; they are no trailers."""
+    """Sizes of chunks are more than the body then; they do not count as trailers."""
     text = json.dumps({"schema": '"int"', "x": "y" * 30_000}).encode()
     with server.connected() as wire:
         wire.send(
@@ -315,7 +315,7 @@ def test_garbage_behind_a_good_request_does_not_take_its_answer(server: Server) 
 
 @pytest.mark.parametrize("cut", [5, 40, 120])
 def test_a_head_may_arrive_in_pieces(server: Server, cut: int) -> None:
-    """Networks cut where they like: the rest of a head and a large body in one packet are no large head."""
+    """Networks cut where they like: the rest of a head and a large body in one packet do not make a large head."""
     body = json.dumps({"schema": '"int"', "nobody reads": "x" * 200_000}).encode()
     whole = request(b"POST", b"/subjects/pieces/versions", body=body)
     with server.connected() as wire:
@@ -352,7 +352,7 @@ def test_those_who_never_finish_a_request_hold_up_nobody(server: Server) -> None
 
 
 def test_those_who_read_no_answers_hold_up_nobody(server: Server) -> None:
-    """Answers that nobody takes wait in one place: the server reads no more requests from there."""
+    """Answers that no client takes wait in one place: the server reads no more requests from there."""
     tree = {"type": "record", "name": "Long", "doc": "d" * 900_000, "fields": []}
     number = server.ask("POST", "/subjects/unread/versions", {"schema": json.dumps(tree)}).json["id"]
     before = server.memory

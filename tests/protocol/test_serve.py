@@ -150,7 +150,7 @@ def test_a_host_without_a_name_is_refused() -> None:
 
 
 def test_too_few_descriptors_are_no_damage(tmp_path: Path) -> None:
-    """Nobody should restore a sound directory from its backup."""
+    """No operator should restore a sound directory from its backup."""
     starting = shlex.join(command("serve", "--port", "0", "--data", str(tmp_path / "data")))
     done = subprocess.run(
         ["sh", "-c", f"ulimit -n 8; exec {starting}"], env=environment(), capture_output=True, text=True, check=False
@@ -166,7 +166,7 @@ def test_a_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_data_directory_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    """Where nobody can write, not even root."""
+    """Where no user can write, not even root."""
     assert_misuse(run("serve", "--port", "0", "--data", "/proc/sigla"), "/proc/sigla")
 
 

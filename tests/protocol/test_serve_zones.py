@@ -170,7 +170,7 @@ def test_the_directory_lists_all_zones_at_each_of_them(zoned: Zoned) -> None:
 
 
 def test_confluents_client_finds_in_every_zone_what_was_registered_in_one(zoned: Zoned) -> None:
-    """At once: nobody remembers that something was not there."""
+    """At once: no zone remembers that something was not there."""
     with ExitStack() as opened:
         producer, *consumers = (opened.enter_context(zoned.client(number)) for number in (1, 2, 3))
         for consumer in consumers:
@@ -243,7 +243,7 @@ def test_what_zones_wrote_a_registry_without_them_reads(tmp_path: Path) -> None:
 
 
 def test_a_key_is_good_in_every_zone(tmp_path: Path) -> None:
-    """And without one nobody sees the page."""
+    """And without one the page is not shown."""
     data = tmp_path / "data"
     key = a_key(data, "team", "--role", "writer")
     with three_zones("--auth", data=data) as zoned:
@@ -261,7 +261,7 @@ def test_a_key_is_good_in_every_zone(tmp_path: Path) -> None:
 
 @needs_valkey
 def test_a_zone_whose_caches_die_goes_on(tmp_path: Path) -> None:
-    """One killed, one that hears nothing any more: who asks gets answers, who looks sees which."""
+    """One killed, one that hears nothing any more: clients get answers, and an operator sees which."""
     with three_zones(data=tmp_path / "data") as zoned:
         ids = registered(zoned, "Hardy")
         dead, hung = (member["name"].partition(":")[2] for member in zoned.live()[0]["members"])
@@ -271,7 +271,7 @@ def test_a_zone_whose_caches_die_goes_on(tmp_path: Path) -> None:
         for id in ids * 3:
             assert zoned.ask(1, "GET", f"/schemas/ids/{id}").status == 200
         down = "2 of the 2 members of its ring do not answer"
-        # Of the others one may be late once, on a busy machine.
+        # One of the others may be late once, on a busy machine.
         eventually(lambda: [zone.get("reason") for zone in zoned.ask(2, "GET", "/zones").json] == [down, None, None])
         assert [bool(member["failure"]) for member in zoned.live()[0]["members"]] == [True, True]
         assert all(zone["healthy"] for zone in zoned.ask(2, "GET", "/zones").json)
@@ -342,7 +342,7 @@ def serve(answer):
 
 
 def test_the_end_takes_no_longer_than_what_has_begun() -> None:
-    """Connections that are kept open, and a page that looks each second, hold nobody up."""
+    """Connections that are kept open, and a page that looks each second, do not hold up others."""
     with three_zones() as zoned, ExitStack() as kept:
         for url in zoned.urls:
             address = url.removeprefix("http://").partition(":")

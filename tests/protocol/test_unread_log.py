@@ -1,4 +1,5 @@
-"""`sigla serve` with a log that nobody takes: a paused collector, a terminal after Ctrl-S, a full disk, no reader."""
+"""`sigla serve` with a log that no reader takes: a paused collector, a terminal after Ctrl-S, a full disk, no reader.
+"""
 
 import json
 import os
@@ -61,7 +62,7 @@ class Unread:
         return told
 
     def ask_nonsense(self) -> None:
-        """Sends what is no HTTP, until it is refused."""
+        """Sends nonsense instead of HTTP, until it is refused."""
         with socket.create_connection(("127.0.0.1", self.port), PATIENCE_S) as wire:
             wire.sendall(b"nonsense\r\n\r\n")
             while wire.recv(1000):
@@ -99,7 +100,7 @@ def test_a_log_that_nobody_reads_stops_no_request_and_no_end() -> None:
 
 
 def test_both_outputs_in_one_pipe_that_nobody_reads_stop_nothing() -> None:
-    """`2>&1` into a paused collector: complaints about requests that are none must not block, either."""
+    """`2>&1` into a paused collector: complaints about invalid requests must not block, either."""
     reading, writing = os.pipe()
     with begun(writing, writing) as server:
         for _ in range(MANY):

@@ -96,7 +96,7 @@ def test_every_method_is_answered_as_if_nothing_had_been_asked(server: Server, m
 
 @pytest.mark.parametrize("target", [b"example.com:443", b"127.0.0.1:8081"])
 def test_this_is_no_tunnel(server: Server, target: bytes) -> None:
-    """What follows a CONNECT is for somebody else, so nothing of it is read."""
+    """What follows a CONNECT is for another server, so nothing of it is read."""
     with server.connected() as wire:
         wire.send(request(b"CONNECT", target) + request(b"DELETE", b"/subjects/upgraded"))
         assert_refused(wire.receive(), 405)
@@ -142,7 +142,7 @@ public class Registers {
 
 
 def test_the_client_that_java_brings_along_registers_schemas(server: Server, tmp_path: Path) -> None:
-    """It prefers HTTP/2 unless it is told otherwise, which nobody does."""
+    """It prefers HTTP/2 unless it is told otherwise, which users do not do."""
     java = shutil.which("java")
     if java is None:
         pytest.skip("Java is not installed here")

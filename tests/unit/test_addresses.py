@@ -1,4 +1,4 @@
-"""Where a registry is, said as a URL: the scheme chooses the kind of store, and nobody else does."""
+"""Where a registry is, said as a URL: the scheme alone chooses the kind of store."""
 
 from pathlib import Path
 

@@ -42,7 +42,7 @@ def loop() -> Iterator[None]:
 @pytest.mark.usefixtures("engine", "loop")
 @pytest.mark.parametrize("name", table.NAMES)
 def test_a_benchmark_runs_with_small_sizes_and_prints_its_lines(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """What is measured has to go on working while nobody looks at the figures."""
+    """What is measured has to go on working while the figures are not looked at."""
     status = table.main([name, "--quick", "--json"])
     told = capfd.readouterr()
     if "not measured" in told.err:

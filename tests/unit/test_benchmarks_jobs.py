@@ -1,4 +1,4 @@
-"""How jobs on Spark are measured, on processes that are none: those take minutes, which `make bench` has."""
+"""How jobs on Spark are measured, on stand-ins for processes: those take minutes, which `make bench` has."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ child and child.communicate()
 
 
 def test_memory_is_told_apart_by_what_holds_it() -> None:
-    """A driver that grows and a worker that grows are different faults; more workers are none."""
+    """A driver that grows and a worker that grows are different faults; more workers are not a fault."""
     another = HOLDS.format(mine=20 * MB, worker="''")
     worker = HOLDS.format(mine=20 * MB, worker=repr(another))
     program = HOLDS.format(mine=40 * MB, worker=repr(worker))

@@ -44,7 +44,7 @@ def test_work_without_an_effort_is_never_interrupted() -> None:
 
 
 def test_a_request_ends_when_its_computing_time_is_used_up(clock: Ticking) -> None:
-    """Nobody gets a machine for himself by sending one request."""
+    """A client does not get a machine for itself by sending one request."""
     with effort_of(clock, 5).turn():
         work(4)
         with pytest.raises(OutOfTime):

@@ -196,7 +196,7 @@ def raw_items(stores: AwsStores) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_every_item_of_the_table_says_its_form(world: World) -> None:
-    """Of whichever kind; a journal row says it in the row."""
+    """Each kind does; a journal row says it in the row."""
     do(world, *EVERYTHING)
     stores = stores_of(world)
     follow(stores)
@@ -221,7 +221,7 @@ MEETS: dict[str, tuple[str, str, Verb]] = {
     "a listed subject": ("#l#", "orders", delete("orders")),
     "a context": ("#c", ".c", register(":.c:new", a_text("New"))),
 }
-"""Of each kind one item, by its keys, and a verb that reads it, or writes it without having read it."""
+"""One item of each kind, by its keys, and a verb that reads it, or writes it without having read it."""
 
 
 @pytest.mark.parametrize("kind", MEETS)

@@ -73,7 +73,7 @@ SORT_KEYS = [
 
 @pytest.mark.parametrize("names", [ROWS, OBJECTS, FILES, RING, *SORT_KEYS], ids=repr)
 def test_distinct_names_make_distinct_keys(names: list[st.SearchStrategy]) -> None:
-    """Of one kind or of two: nobody's row stands in anybody's place."""
+    """Within one kind and between two: no row stands in another one's place."""
 
     @given(st.one_of(names), st.one_of(names))
     def hold(one: tuple[Any, ...], other: tuple[Any, ...]) -> None:

@@ -12,7 +12,7 @@ NUMBERS = [field.name.upper() for field in fields(Settings) if type(field.defaul
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("text", ["-1", "-0.5"])
 def test_no_number_is_below_zero(name: str, text: str) -> None:
-    """A limit of less than nothing would refuse everything, or nothing, and nobody would know why."""
+    """A limit of less than nothing would refuse everything, or nothing, for a reason that is hard to find."""
     with pytest.raises(InvalidSetting, match=rf"^SIGLA_{name} is '?{text}(\.0)?'?; it must be "):
         Settings.read({f"SIGLA_{name}": text})
 
@@ -27,7 +27,7 @@ def test_a_share_is_between_nothing_and_all(text: str) -> None:
     "text", ["ui.example", "https://ui.example/", "https://a.example, b.example", "https://UI.example", "https://*/x"]
 )
 def test_an_origin_that_no_browser_sends_is_refused(text: str) -> None:
-    """It would match no page, and nobody would know why."""
+    """It would match no page, for a reason that is hard to find."""
     with pytest.raises(InvalidSetting, match=r"^SIGLA_CORS_ORIGINS has '.*'; an origin is written as browsers send it"):
         Settings.read({"SIGLA_CORS_ORIGINS": text})
 

@@ -61,7 +61,7 @@ def test_s3_takes_what_it_is_said_to_take() -> None:
 
 
 def test_a_member_takes_connections_one_after_the_other_and_commands_between_them() -> None:
-    """Of a crowd that comes at once, those get in whose turn comes in time."""
+    """In a crowd that comes at once, those get in whose turn comes in time."""
     served = Served(World(), key_ms=0.01, handshake_ms=10)
     crowd = [Connected(served) for _ in range(200)]
     inside = []
@@ -89,7 +89,7 @@ def test_a_simulated_fleet_is_the_same_each_time_and_in_any_number_of_processes(
 
 
 def test_a_ring_too_small_for_what_is_asked_reads_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was evicted is read from S3 once more, and nobody is told anything else."""
+    """What was evicted is read from S3 once more, and no answer changes."""
     monkeypatch.setitem(scale.USABLE, "cache.t4g.micro", 200_000)
     assert simulated(SMALL, 0).again > 100
 

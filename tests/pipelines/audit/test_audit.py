@@ -116,7 +116,7 @@ def test_bytes_in_the_quarantine_that_look_like_an_id_are_counted_apart(audited:
 
 
 def test_what_a_subject_s_own_level_refuses_comes_first(audited: Audited) -> None:
-    """It went past the registry's check; what another level would refuse is no fault yet."""
+    """It went past the registry's check; what another level would refuse does not count as a fault yet."""
     first, *others = audited.summary.broken
     assert (first["subject"], first["level"], first["older"], first["newer"]) == ("orders-value", "BACKWARD", 1, 2)
     assert first["own"]

@@ -127,7 +127,7 @@ def test_a_cell_of_a_large_registry_is_still_a_cell() -> None:
 
 
 def test_a_time_that_is_no_date_is_shown_as_its_number() -> None:
-    """One record of the year 33658 costs nobody the page."""
+    """One record of the year 33658 does not cost a reader the page."""
     times = (NOW, 10**15, 2**63 - 1, None)
     line = {"context": ".", "id": 1, "subject": "s", "rows": 1, "topics": ["t"]}
     seen = tuple(line | {"last_seen": ms} for ms in times)
@@ -155,7 +155,7 @@ def test_a_plot_of_nothing_is_nothing() -> None:
 
 
 def test_only_what_somebody_has_to_look_at_is_amiss() -> None:
-    """A level that nobody asked for breaks nothing."""
+    """A level that was not asked for breaks nothing."""
     broken = COUNTED | {"broken_subjects": 3}
     assert not _summary(counted=broken).amiss
     assert _summary(counted=broken, level="FULL").amiss

@@ -43,7 +43,7 @@ def test_a_tombstone_speaks_of_no_schema(tmp_path: Path) -> None:
 
 
 def test_raw_records_say_their_ids_in_front(tmp_path: Path) -> None:
-    """Damage, and what is no frame, says nothing."""
+    """Damage, and what has no frame, says nothing."""
     raw(tmp_path / "a.parquet", [framed(5), framed(5), b"", b"\x00\x01", b"text", None])
     assert used(tmp_path) == [("raw", 5, None, 2, NOW)]
 
@@ -63,7 +63,7 @@ def test_files_of_another_kind_have_nothing_to_tell(tmp_path: Path) -> None:
 
 
 def test_a_time_is_whatever_kafka_lets_a_producer_say(tmp_path: Path) -> None:
-    """Also one after the year 9999, which is no date in Python, or none at all; integers are milliseconds."""
+    """Also one after the year 9999, which Python has no date for, or an impossible one; integers are milliseconds."""
     far = 10**18
     at = pa.array([far], pa.timestamp("us", tz="UTC"))
     pq.write_table(pa.table({"_sr_topic": ["t"], "_sr_schema_id": [1], "_sr_ts": at}), tmp_path / "a.parquet")
@@ -86,7 +86,7 @@ def test_a_time_is_whatever_kafka_lets_a_producer_say(tmp_path: Path) -> None:
 
 
 def test_where_there_are_no_records_they_are_not_called_unused(tmp_path: Path) -> None:
-    """A folder that is not there, or that holds something else: whoever mistypes it would delete what he needs."""
+    """A folder that is not there, or that holds something else: a typo would delete what is needed."""
     (tmp_path / "other").mkdir()
     pq.write_table(pa.table({"x": [1]}), tmp_path / "other" / "a.parquet")
     (tmp_path / "other" / "b.parquet").write_bytes(b"no Parquet")

@@ -50,7 +50,7 @@ def a_java(path: Path, says: str = GOOD_JAVA) -> None:
 
 
 def test_without_java_it_says_what_to_do(path: Path) -> None:
-    """As long as there is none."""
+    """As long as Java is missing."""
     with pytest.raises(Unavailable, match="Java 17 or newer is needed, but java is not on the PATH"):
         maven.java()
 

@@ -95,7 +95,7 @@ def test_a_folder_of_somebody_else_is_not_emptied(
 
 
 def test_a_demonstration_takes_the_place_of_an_earlier_one(estate: Estate) -> None:
-    """Of one that was kept, and of one of which the picture is left; its own folders alone are removed."""
+    """The folders of one that was kept, and of one of which the picture is left; its own folders alone are removed."""
     estate.begin()
     (estate.raw / "earlier").touch()
     estate.picture.touch()
@@ -152,6 +152,6 @@ def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> No
 
 
 def test_what_it_is_at_is_said_in_a_pipe_too(capsys: pytest.CaptureFixture[str]) -> None:
-    """A newcomer may look at a log, or at a window that is no terminal."""
+    """A newcomer may look at a log, or at a window that is not a terminal."""
     demo._say("Starting Spark …")
     assert capsys.readouterr().err == "Starting Spark …\n"

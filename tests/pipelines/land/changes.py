@@ -33,7 +33,7 @@ History = Sequence[Change]
 
 
 def folded(history: History) -> dict[str, Change]:
-    """The state, as anybody would write it down: one change after another."""
+    """The state, as any reader would write it down: one change after another."""
     rows: dict[str, Change] = {}
     for change in history:
         if change.value is None:
@@ -65,7 +65,7 @@ ROUNDS = 2
 
 @st.composite
 def deliveries(draw: st.DrawFn) -> Delivery:
-    """Of up to three keys in up to two partitions; a key may move to the other one once, as when a topic is widened."""
+    """Deliveries of up to three keys in up to two partitions; a key may move once, as when a topic is widened."""
     steps = draw(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), min_size=1, max_size=12))
     moved, before = draw(st.dictionaries(st.sampled_from("abc"), st.integers(0, 12))), draw(st.integers(0, 1))
     ends = [0, 0]

@@ -34,7 +34,7 @@ EVENING = datetime(2026, 11, 21, 23, 59, 58, tzinfo=UTC)
 """The first records' time: the third is of the next day."""
 
 NEW_ID = 9
-"""The schema that is registered between two attempts. Until then it is one of those that nobody knows."""
+"""The schema that is registered between two attempts. Until then it is an unknown one."""
 
 Identity = tuple[str, int, int]
 
@@ -119,12 +119,12 @@ class World:
 
     @property
     def layouts(self) -> dict[str, Layout]:
-        """Of typed tables, as landing lays them out by itself."""
+        """The layouts of typed tables, as landing makes them by itself."""
         return dict.fromkeys(("orders", "payments", "t"), Layout(DAILY)) if self.iceberg else {}
 
     def sink(self, manifests: Manifests) -> Sink:
         if not self.iceberg:
-            # Fate is asked for at each move: a world that is looked at has that of nobody.
+            # Fate is asked for at each move: a world that is only looked at has none.
             return Parquet(cast("Place", Fated(self.lake, self.fates[-1])), manifests)
         from sigla_pipelines.land.sinks.iceberg import Iceberg
 
@@ -268,7 +268,7 @@ def drive(world: World, fate: Fate | None = None) -> None:
 
 
 def tables(world: World) -> dict[str, list[dict[str, Any]]]:
-    """All that anybody can read."""
+    """All that a reader can see."""
     sink = world.sink(Manifests(world.work))
     return {
         table: [row for batch in sink.rows(table) for row in batch.to_pylist()]

@@ -84,7 +84,7 @@ class Landings:
         return self.job.names.of([table])[table]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Of the last batch, without our own columns. table: as `bind` calls it."""
+        """The rows of the last batch, without our own columns. table: as `bind` calls it."""
         table = self.named(table)
         files = [self.home / "lake" / folder_of(table) / file.path for file in self.last.files if file.table == table]
         found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]

@@ -61,7 +61,7 @@ class Topic:
 
 
 def topic_name(path: str) -> str:
-    """Of a schema's file."""
+    """The topic of a schema's file."""
     return "".join(letter if letter.isalnum() else "." for letter in path)
 
 
@@ -139,7 +139,7 @@ def protobuf_topic(client: SchemaRegistryClient, path: str, count: int, by: Rand
             serializers[full] = ProtobufSerializer(kind, client, {"use.deprecated.format": False})
         records.append(serializers[full](message, value_of(name)))
         rows.setdefault(full, {})[number] = row(kind.FromString(message.SerializeToString()))
-    # Of one batch the message that its file has first has the topic's own table.
+    # In one batch the message that its file has first has the topic's own table.
     main = next((full for full in in_order if full in rows), "")
     tables = {name if full == main else f"{name}.{full}": values for full, values in rows.items()}
     return Topic(name, records, tables, lambda _, row: row) if records else None

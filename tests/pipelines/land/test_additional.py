@@ -130,7 +130,7 @@ def test_keys_keep_what_their_schemas_do_not_name(world: World) -> None:
 
 @pytest.mark.parametrize("do", [Do.HASH, Do.MASK, Do.DROP])
 def test_what_a_rule_hides_is_counted_as_dropped(do: Do, world: World) -> None:
-    """Nobody can read these properties in the table, so a report must not call them kept: column by column."""
+    """Readers cannot see these properties in the table, so a report must not call them kept: column by column."""
     schema = {"type": "object", "properties": {"in": ORDER, "items": {"type": "array", "items": ORDER}}}
     id, key = (world.register(f"events-{part}", text, "JSON") for part, text in (("value", schema), ("key", ORDER)))
     rules = [ColumnRule(do, column=each) for each in ("_additional", "items.element._additional", "_key")]

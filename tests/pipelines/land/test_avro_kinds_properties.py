@@ -57,7 +57,7 @@ def time_of_day(by: Random, kind: str, base: str, unit: int) -> Drawn:
 
 
 def decimal(by: Random, name: str) -> Drawn:
-    """Of any width: more digits than a column has become text."""
+    """A decimal of any width: more digits than a column has become text."""
     precision = by.choice([1, 2, 9, 18, 19, LONGEST_DECIMAL, LONGEST_DECIMAL + 7])
     scale = by.randint(0, precision)
     most = 10**precision - 1
@@ -102,7 +102,7 @@ def record(fields: Iterable[tuple[str, Any]], name: str = "Root") -> dict[str, A
 
 
 def read(writer: Any, reader: Any, data: list[Any]) -> list[tuple[Any, Any]]:
-    """Of each datum what the columns hold and what fastavro reads, in one shape."""
+    """For each datum what the columns hold and what fastavro reads, in one shape."""
     written, wanted = fastavro.parse_schema(writer), fastavro.parse_schema(reader)
     payloads = []
     for each in data:

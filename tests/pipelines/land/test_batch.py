@@ -112,7 +112,7 @@ def test_too_many_bad_records_stop_the_query_before_anything_is_decided(tmp_path
 
 
 def test_a_manifest_knows_the_columns_of_all_tables_that_its_query_has_written_to() -> None:
-    """The last one is enough to know them: nobody reads a hundred thousand."""
+    """The last one is enough to know them: a hundred thousand are not read."""
     columns = {name: pa.schema([pa.field(name, pa.int32())]) for name in ("orders", "payments", "unwritten")}
     done = Attempt([landed(span(10, 19), good=10)], columns)
     wider = pa.schema([pa.field("old", pa.string())])

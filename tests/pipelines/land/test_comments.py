@@ -104,7 +104,7 @@ def field(kind: pa.StructType, *path: str) -> pa.Field:
 
 @pytest.mark.parametrize("kind", LANGUAGES)
 def test_documentation_and_tags_become_comments(kind: str, tmp_path: Path) -> None:
-    """Of nested columns, too."""
+    """Nested columns have them, too."""
     table = pa.struct(list(evolve(None, columns_of(kind, LANGUAGES[kind], tmp_path), version=1)))
     said = {path: comment_of(field(table, *path.split("."))) for path in ("id", "mail", "to.zip", "others.zip")}
     assert said == {

@@ -1,4 +1,4 @@
-"""The same of files: nobody keeps a log of batches, and a driver finds out by itself what the last one left undone."""
+"""The same for files: batches are not logged, and a driver finds out by itself what the last one left undone."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -134,7 +134,7 @@ def test_iceberg_has_every_record_once(befalls: Callable[[World, int], None], at
 
 
 def test_a_last_batch_that_was_decided_and_not_committed_is_committed_by_the_next_driver(iceberg: World) -> None:
-    """There is no new file, so nobody would come back to it."""
+    """Without a new file, it would never be taken up again."""
     fate = Fate(ICEBERG_STEPS - 2, raising(Killed()))
     with pytest.raises(Killed):
         drive(iceberg, fate)

@@ -119,7 +119,7 @@ def test_letters_go_where_records_come_from_unless_it_is_said() -> None:
 
 
 def test_upkeep_leaves_the_quarantine_whole_while_letters_wait(tmp_path: Path) -> None:
-    """Letters are read from the files that manifests name: compacted and expired, nobody could send them any more."""
+    """Letters are read from the files that manifests name: compacted and expired, they could not be sent any more."""
     landings = Landings(tmp_path)
     landings.parts = {"dead_letter": {"topic": "orders.dlq", "brokers": "broker:9092"}}
     try:

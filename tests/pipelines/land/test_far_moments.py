@@ -1,6 +1,6 @@
 """Moments of no year that Python's calendar has: infinity as databases say it, a producer that took a wrong unit.
 
-They are values like any other, and no reason to stop: they land as they are, and whoever asks for them finds them.
+They are values like any other, and do not stop the job: they land as they are, and can be found.
 """
 
 from collections.abc import Iterator
@@ -116,7 +116,7 @@ def test_who_asks_iceberg_by_time_finds_them_where_they_belong(tmp_path: Path, a
 
 
 def test_columns_beside_a_far_one_keep_their_bounds(tmp_path: Path) -> None:
-    """Whoever asks for other columns still reads few files."""
+    """Queries of other columns still read few files."""
     with closing(World(tmp_path, iceberg=True)) as world:
         land(world, "t", *typed(pa.array([INFINITY_US]).view(pa.timestamp("us")), [TODAY_US]))
         table: Any = world.catalog.load_table(("sigla", "t"))

@@ -144,7 +144,7 @@ def test_a_file_is_landed_once_wherever_its_source_begins(tmp_path: Path, monkey
 
 
 def test_files_of_one_name_in_two_folders_are_two_files(tmp_path: Path) -> None:
-    """Also where their sizes and times are the same; what one of them has become is no matter of the other."""
+    """Also where their sizes and times are the same; a change of one does not concern the other."""
     manifests = Manifests(place(tmp_path / "work"))
     for number, day in enumerate(("1", "2", "3")):
         folder = written(tmp_path / day, offset=pa.array([number, 9]))

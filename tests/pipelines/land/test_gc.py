@@ -1,4 +1,4 @@
-"""What nobody will ever read is removed, and nothing else."""
+"""What no reader will ever read is removed, and nothing else."""
 
 import os
 from datetime import UTC, datetime, timedelta

@@ -115,7 +115,7 @@ def test_without_a_catalog_a_first_start_needs_a_pinned_reader(heads: Heads) -> 
 def test_what_was_bound_since_the_last_answer_waits_for_the_next(
     change: dict[str, Any], registry: Registry, heads: Heads
 ) -> None:
-    """It would be read as what was asked for before, or be called nobody's."""
+    """It would be read as what was asked for before, or be called unbound."""
     registry.register(ORDERS, a_draft())
     heads.now()
     silent = replace(heads, catalog=Silent(), bindings=(BOUND, replace(BOUND, **change)))

@@ -91,7 +91,7 @@ def kind(schema: Any, **references: Any) -> str:
     ],
 )
 def test_a_schema_that_is_closed_enough_is_a_type(schema: Any, column: str) -> None:
-    """Of anything else the column holds JSON."""
+    """For anything else the column holds JSON."""
     assert kind(schema, other_json={"type": "integer"}) == column
 
 

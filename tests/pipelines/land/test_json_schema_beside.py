@@ -78,7 +78,7 @@ def test_what_is_declared_beside_a_reference_is_kept() -> None:
 def test_what_is_declared_beside_the_properties_is_kept_at_every_depth(
     own: Any, beside: Any, value: Any, column: Any
 ) -> None:
-    """Of a property that two schemas know; what neither speaks of has no place where one forbids it."""
+    """The place of a property that two schemas know; what neither speaks of has no place where one forbids it."""
     reader = source({"properties": {"a": own}, "additionalProperties": False, "allOf": [beside]})
     [row] = decode(reader, {"a": value}, writer=LOOSE).rows.to_pylist()
     assert row["a"] == column

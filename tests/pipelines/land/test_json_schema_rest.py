@@ -55,7 +55,7 @@ def joined(kind: pa.DataType, value: Any) -> Any:
 
 
 def without_nulls(value: Any) -> Any:
-    """Of objects: a property that is null and one that is missing are both null in a column."""
+    """In objects a property that is null and one that is missing are both null in a column."""
     if isinstance(value, dict):
         return {name: without_nulls(each) for name, each in value.items() if each is not None}
     return [without_nulls(each) for each in value] if isinstance(value, list) else value
@@ -181,7 +181,7 @@ def opened(schema: Any, random: Random) -> Any:
 
 
 def enriched(value: Any, random: Random) -> Any:
-    """The value with properties that nobody has named."""
+    """The value with properties that the schema does not name."""
     if isinstance(value, list):
         return [enriched(each, random) for each in value]
     if not isinstance(value, dict):
@@ -191,7 +191,7 @@ def enriched(value: Any, random: Random) -> Any:
 
 
 def whole_or_counted(seed: int, writer: Source | None) -> None:
-    """writer: of all records; the reader itself if there is none."""
+    """writer: of all records; by default the reader itself."""
     random = Random(seed)
     schema = random_schema(random)
     values = [enriched(random_value(schema, schema, random), random) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""A work directory is about the tables that it has landed to: others would have holes, and nobody would know."""
+"""A work directory is about the tables that it has landed to: others would have holes that no one sees."""
 
 import shutil
 from contextlib import closing

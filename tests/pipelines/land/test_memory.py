@@ -19,7 +19,7 @@ WIDE = 100
 """Fields of a record whose items are said by a byte or two."""
 
 GROWN_MB = 400
-"""Of memory. Without a limit on values each of these took 1,600 MB and more."""
+"""The limit of memory. Without a limit on values each of these took 1,600 MB and more."""
 
 DECODED = """
 import json, resource, sys
@@ -133,7 +133,7 @@ def decoded(said: Mapping[str, Any]) -> Any:
     "payload", [pytest.param(name, marks=() if name in ORDINARY else pytest.mark.soak) for name in HOSTILE]
 )
 def test_few_bytes_do_not_become_gigabytes(payload: str) -> None:
-    """Whatever makes much of little: items, failures, recursion, defaults, fields that nobody wrote."""
+    """Whatever makes much of little: items, failures, recursion, defaults, fields that were not written."""
     found = decoded(HOSTILE[payload])
     assert found["status"] == [NUMBERS[Reason.TOO_LARGE]]
     assert found["grown"] < GROWN_MB

@@ -31,7 +31,7 @@ PER_SECOND = {Unit.SECONDS: 1, Unit.MILLIS: 10**3, Unit.MICROS: 10**6, Unit.NANO
 
 
 def model(number: int, unit: Unit) -> datetime | None:
-    """As anybody would write it down: None of no moment."""
+    """As a person would write it down: None outside the range of moments."""
     micros = number * 10**6 // PER_SECOND[unit]
     try:
         return EPOCH + timedelta(microseconds=micros)

@@ -73,7 +73,7 @@ def test_the_file_that_was_written_to_longest_ago_makes_room(tmp_path: Path) -> 
 
 
 def test_what_waits_in_all_files_together_is_bounded(tmp_path: Path) -> None:
-    """Of a table with hundreds of partitions each file alone would wait for a row group."""
+    """In a table with hundreds of partitions each file alone would wait for a row group."""
     limits = OutputLimits(waiting_in_all=100)
     with Outputs(Folder(str(tmp_path)), "q", 0, layouts={"t": Layout(DAILY)}, limits=limits) as out:
         for day in (*range(20), *range(20)):

@@ -1,4 +1,4 @@
-"""A place is a folder or a prefix of a bucket, and nobody who uses it can tell which."""
+"""A place is a folder or a prefix of a bucket, and its users cannot tell which."""
 
 import pickle
 import threading
@@ -72,7 +72,7 @@ def test_what_is_replaced_and_deleted_is(here: Place) -> None:
 
 
 def test_files_that_were_moved_are_under_their_new_names_however_often_it_is_asked(here: Place) -> None:
-    """Whoever asked first may have come to the first of them, and what somebody has taken away since stays away."""
+    """The first question may have come to the first of them, and what was taken away since stays away."""
     names = {"staging/a": "t/a", "staging/b": "t/b", "staging/c": "u/c"}
     for name in ("staging/a", "t/b", "staging/b"):  # b was copied, and not removed yet
         here.replace(name, name[-1:].encode())
@@ -120,12 +120,12 @@ def test_a_place_can_be_sent_to_a_task(here: Place) -> None:
 
 
 BUSY = ClientError({"Error": {"Code": "ConditionalRequestConflict"}}, "PutObject")
-"""S3's answer while somebody else writes: he may give up."""
+"""S3's answer while another writer is at work: the caller may give up."""
 
 
 @pytest.fixture
 def answering(bucket: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., None]], Place]:
-    """A place in a bucket whose puts do something else, with what S3 would do and the request; nobody waits."""
+    """A place in a bucket whose puts do something else, with what S3 would do and the request; without waiting."""
 
     def at(put: Callable[..., None]) -> Place:
         here = place(f"s3://{bucket}/{uuid4()}")
@@ -171,7 +171,7 @@ def test_a_put_that_meets_another_writer_is_tried_again(answering: Callable[...,
 
 
 def test_a_put_that_never_gets_its_turn_is_given_up(answering: Callable[..., Place]) -> None:
-    """In a sentence that says why; nobody waits for ever."""
+    """In a sentence that says why; no caller waits for ever."""
 
     def put(_: object, **__: object) -> None:
         raise BUSY
@@ -200,7 +200,7 @@ def test_without_a_region_a_bucket_is_refused_in_one_sentence(monkeypatch: pytes
 
 @pytest.mark.parametrize("url", ["", " ", "a\0b", "s3://bucket/a\0b", "a\udcff", "\ud800"])
 def test_what_no_file_can_be_called_is_refused_in_one_sentence(url: str) -> None:
-    """Nothing at all is no folder either: a variable of a shell that is not set should not mean the current one."""
+    """An empty name is not a folder either: a variable that the shell does not know should not mean the current one."""
     with pytest.raises(InvalidSetting, match=r"^Invalid name ") as refused:
         place(url)
     assert str(refused.value).isprintable()
@@ -222,7 +222,7 @@ def test_what_is_not_there_holds_nothing_and_a_file_is_no_folder(tmp_path: Path)
 
 
 def test_a_bucket_that_is_not_there_is_no_silence(bucket: str) -> None:
-    """Nobody needs to wait for it; `bucket`: that S3 is."""
+    """It need not be waited for; `bucket`: that S3 is."""
     nowhere = place(f"s3://{bucket}-nowhere/x")
     for verb in (nowhere.read, lambda name: nowhere.put_if_absent(name, b""), lambda name: list(nowhere.names(name))):
         with pytest.raises(Unusable, match="NoSuchBucket"):

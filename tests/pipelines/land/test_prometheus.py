@@ -81,7 +81,7 @@ def test_prometheus_reads_what_became_of_records(tmp_path: Path) -> None:
 
 
 def test_counters_go_on_in_the_next_run_and_no_batch_counts_twice(tmp_path: Path) -> None:
-    """A job that runs each hour is one counter to who asks for its rate; a batch may be told again after a crash."""
+    """A job that runs each hour is one counter to a monitor of rates; a batch may be told again after a crash."""
     Figures(place(tmp_path), "shop", lag).add(done(0))
     second = Figures(place(tmp_path), "shop", lag)
     second.add(done(0))
@@ -147,7 +147,7 @@ def gateway(status: int) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
 
 
 def test_a_push_gateway_gets_the_same_text() -> None:
-    """For a job that ends before anybody could ask it."""
+    """For a job that ends before a monitor could ask it."""
     with gateway(200) as (url, asked):
         to_gateway(f"{url}/", "shop/1")("one 1\n")
     assert asked == [("PUT", "/metrics/job/shop%2F1", "one 1\n")]

@@ -134,7 +134,7 @@ def test_a_hashed_column_can_be_joined(world: World) -> None:
 
 
 def test_a_column_is_named_as_the_list_of_tables_names_it(world: World) -> None:
-    """Of all tables, or of one."""
+    """The columns of all tables, or of one."""
     rules = (
         ColumnRule(Do.DROP, column="to.zip"),
         ColumnRule(Do.MASK, column="id", table="orders"),

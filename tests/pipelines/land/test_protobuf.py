@@ -204,7 +204,7 @@ def test_many_writers_are_read_as_one_reader() -> None:
 
 
 def test_a_writer_of_another_message_is_no_writer_of_this_one() -> None:
-    """Of the same file, or of another."""
+    """A message of the same file, or of another."""
     decoder = a_decoder(ORDER, (1,))
     for writer in (Writer(ORDER), Writer(ORDER, (9,)), Writer(Source("JSON", "{}"))):
         with pytest.raises(Unreadable):

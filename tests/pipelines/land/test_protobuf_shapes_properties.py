@@ -143,7 +143,7 @@ def duration(by: Random, sign: int) -> Any:
 
 
 def any_of(by: Random) -> Any:
-    """Of a message of Google's own, or of nothing; a message of the file's own is told by the bytes of its fields."""
+    """A message of Google's own, or none; a message of the file's own is told by the bytes of its fields."""
     made = any_pb2.Any()
     name = by.choice([*(name for name in DRAWN if name != "google.protobuf.Any"), ""])
     if name:
@@ -171,7 +171,7 @@ DRAWN: Mapping[str, Callable[[Random], Any]] = {
 
 
 def fill(message: Any, by: Random, deep: int = 0) -> Any:
-    """Of a oneof the member stays that comes last."""
+    """The last member of a oneof stays."""
     for field in message.DESCRIPTOR.fields:
         if by.random() < 0.3 or (deep > UNROLLED + 1 and field.message_type):
             continue

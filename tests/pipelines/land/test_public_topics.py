@@ -56,7 +56,7 @@ class Corpus:
     topics: dict[str, Topic]
 
     def differences(self) -> list[str]:
-        """Of each value that landed as another, a line; a record that did not land is in the quarantine."""
+        """A line for each value that landed as another; a record that did not land is in the quarantine."""
         return [line for topic in self.topics.values() for line in differences(self.landings, topic)]
 
 
@@ -76,14 +76,14 @@ def telemetry(client: SchemaRegistryClient, count: int) -> list[Topic]:
 
 
 def of_avro(client: SchemaRegistryClient, count: int) -> list[Topic]:
-    """Of the schemas that Avro's own packages bring, those of records."""
+    """Records among the schemas that Avro's own packages bring."""
     files = [each for package in test_public_avro.PACKAGES.values() for each in package().items()]
     records = [(path, text) for path, text in files if json.loads(text)["type"] == "record"]
     return many(avro_topic(client, path, text, count, Random(path)) for path, text in records)
 
 
 def of_json(client: SchemaRegistryClient, files: Iterable[tuple[str, str]], count: int) -> list[Topic]:
-    """Of those that the generator understands, and the client."""
+    """Schemas that both the generator and the client understand."""
     found = []
     for path, text in files:
         if len(text) > LARGEST:
@@ -102,7 +102,7 @@ def differences(landings: Landings, topic: Topic) -> Iterator[str]:
 
 
 def rows(landings: Landings, table: str) -> Iterator[tuple[pa.DataType, int, dict[str, Any]]]:
-    """Of the last batch, with their offsets, with the type and without our own columns."""
+    """The rows of the last batch, with their offsets, with the type and without our own columns."""
     name = landings.named(table)
     for file in landings.last.files:
         if file.table == name:

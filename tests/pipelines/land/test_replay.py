@@ -36,8 +36,9 @@ pytestmark = pytest.mark.usefixtures("unsynced")
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 STEPS = 18
-"""Of a replay with Parquet: the put of its name, four tasks, the put of its manifest, each before and after; five files
-are moved, and then they are all moved."""
+"""The moves of a replay with Parquet: the put of its name, four tasks, the put of its manifest, each before and after;
+five files are moved, and then they are all moved.
+"""
 
 
 @pytest.fixture(params=[False, True], ids=["parquet", "iceberg"])
@@ -151,7 +152,7 @@ def test_a_replay_may_be_of_some_reasons_alone(parquet: World) -> None:
 
 
 def test_records_of_a_topic_that_is_bound_no_more_go_on_waiting(parquet: World) -> None:
-    """They are counted, and keep nobody else from being landed; bound again, their topic lands as any other."""
+    """They are counted, and keep no other record from being landed; bound again, their topic lands as any other."""
     parquet.known.add(NEW_ID)
     unbound = Counter[str]()
     manifest = replayed(parquet, topics=["orders"], unbound=unbound)

@@ -25,7 +25,7 @@ from tests.pipelines.land.test_replay import replayed
 pytestmark = pytest.mark.usefixtures("unsynced")
 
 UNKNOWN_ID = 77
-"""Of the records of a topic that was made anew: it begins with the offsets of the old one."""
+"""How many records a topic that was made anew has: it begins with the offsets of the old one."""
 
 
 @pytest.fixture(params=[False, True], ids=["parquet", "iceberg"])

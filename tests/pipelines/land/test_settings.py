@@ -202,7 +202,7 @@ def test_what_is_wrong_is_one_sentence(change: tuple[str, str], said: str, tmp_p
 def test_what_yaml_lets_pass_or_chokes_on_is_one_sentence_with_its_line(
     change: tuple[str, str], said: str, tmp_path: Path
 ) -> None:
-    """Of two equal keys the last one would win, and of a text without bytes nobody could make a file."""
+    """The last one of two equal keys would win, and no file could be made from a text without bytes."""
     with pytest.raises(InvalidLanding, match=r"land\.yaml cannot be read: .*\.$") as invalid:
         read_text(tmp_path, SMALL.replace(*change))
     assert said in str(invalid.value)

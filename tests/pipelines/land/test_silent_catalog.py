@@ -122,7 +122,7 @@ def test_a_silent_table_is_what_it_said_last_until_that_is_too_old(
 def test_a_subject_that_is_newer_than_the_answer_is_waited_for(
     binding: dict[str, str], address: Address, clock: FixedClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether its records are nobody's is said when the table answers."""
+    """Whether its records belong to it is said when the table answers."""
     landing = a_driver(address, tmp_path, "latest", clock, **binding)
     land(landing, 0)
     with monkeypatch.context() as patched:
@@ -138,7 +138,7 @@ def test_a_subject_that_is_newer_than_the_answer_is_waited_for(
 def test_when_the_table_answers_again_nothing_is_unchecked(
     landing: Driver, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A schema of nobody's is then no member."""
+    """A foreign schema is then not a member."""
     land(landing, 0, 1)
     with monkeypatch.context() as patched:
         silence(patched)

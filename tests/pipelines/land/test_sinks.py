@@ -191,7 +191,7 @@ def test_two_queries_may_write_to_one_table(world: World, sink: Sink) -> None:
 
 
 def test_files_that_no_manifest_names_are_not_in_the_table(world: World) -> None:
-    """Of a task that was lost, or of a batch that was never decided."""
+    """The files of a task that was lost, or of a batch that was never decided."""
     manifests = Manifests(world.work)
     parquet = Parquet(world.lake, manifests)
     land(world, parquet, 0, OLD, [{"n": 1, "s": None}])
@@ -254,7 +254,7 @@ def test_a_batch_is_known_after_its_snapshots_were_expired(world: World) -> None
 
 
 def interfering(world: World, times: int, act: Callable[[], None]) -> None:
-    """Before each of so many commits of ours, somebody else does something."""
+    """Before each of so many commits of ours, another writer does something."""
     commit, left = world.catalog.commit_table, [times]
 
     def commit_table(*what: Any) -> Any:

@@ -10,7 +10,7 @@ FIRST, LAST = {"0": 10, "1": 0}, {"0": 50, "1": 7}
 
 
 def ask(at: int) -> Mapping[str, Mapping[str, int]]:
-    """Of a topic with two partitions; since the first of November 2026 there are records in one of them."""
+    """Answers for a topic with two partitions; since the first of November 2026 there are records in one of them."""
     return {"orders": {-2: FIRST, -1: LAST}.get(at, {"0": 33, "1": -1}), "clicks": {"0": 3}}
 
 
@@ -28,7 +28,7 @@ def ask(at: int) -> Mapping[str, Mapping[str, int]]:
     ],
 )
 def test_a_topic_begins_at_an_end_at_a_time_or_at_offsets(said: object, begun: Mapping[str, int]) -> None:
-    """Where nothing is so young, with what comes next; partitions and topics that nobody names, at the beginning."""
+    """Where nothing is so young, with what comes next; partitions and topics that are not named, at the beginning."""
     assert start_offsets(parse_start(said), {"orders": 2, "clicks": 1}, ask)["orders"] == begun
 
 

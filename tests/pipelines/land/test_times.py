@@ -118,7 +118,7 @@ def test_dates_times_and_durations_of_json() -> None:
 
 
 def test_durations_and_nanoseconds_of_avro() -> None:
-    """Of each row by itself: one with months does not fail those beside it."""
+    """Each row by itself: one with months does not fail those beside it."""
     fixed = {"type": "fixed", "name": "D", "size": 12, "logicalType": "duration"}
     schema = a_record(
         at=["null", fixed], n=["null", logical("timestamp-nanos", "long")], many={"type": "array", "items": "D"}

@@ -170,7 +170,7 @@ def test_every_reason_has_a_record_that_earns_it(reason: Reason, world: World) -
 
 
 def test_a_reader_that_cannot_be_compiled_sets_its_records_aside(world: World) -> None:
-    """An import may bring texts that are none."""
+    """An import may bring invalid texts."""
     id = world.register("orders-value", ORDER)
     body = world.registry.bodies.get(BodyKey(".", SchemaId(id)))
 

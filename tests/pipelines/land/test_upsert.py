@@ -175,7 +175,7 @@ def test_properties_of_other_catalogs_are_said_in_sparks_words(
 
 
 def test_a_warehouse_is_told_to_a_rest_catalog_where_the_settings_have_one() -> None:
-    """It has names of its own for them, and the lake is none: others would be refused."""
+    """It has names of its own for them, and does not count as the lake: others would be refused."""
     bucket = Bucket("b", "", "eu-west-1", "http://m")
     assert "warehouse" not in spark_properties(named("RestCatalog", uri="https://c"), bucket)
     assert spark_properties(named("GlueCatalog"), bucket)["warehouse"] == bucket.uri("")

@@ -42,7 +42,7 @@ def test_a_column_that_widens_changes_no_file(tmp_path: Path) -> None:
 
 
 def test_a_table_that_began_with_narrow_columns_keeps_them_until_a_reader_widens_them(tmp_path: Path) -> None:
-    """Its files are there, and nobody asked for another type."""
+    """Its files are there, and no reader asked for another type."""
     sink = Parquet(place(tmp_path / "lake"), Manifests(place(tmp_path / "work")))
     reader = pa.struct([("n", pa.int32()), ("m", pa.float32())])
     assert sink.fitted(reader, pa.schema([("n", pa.int32())])) == reader

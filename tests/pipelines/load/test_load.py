@@ -47,7 +47,7 @@ from tests.protocol.dumped import (
 )
 from tests.waiting import eventually
 
-# Spark's own, between its process and ours: closed when nobody refers to them any more.
+# Spark's own, between its process and ours: closed when nothing refers to them any more.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 STANDS = ("versions", "settings", "referrers")
@@ -299,5 +299,5 @@ def test_what_we_export_is_loaded_cut_off_and_begun_again(spark: SparkSession, t
     assert report.of(IMPORTED)["version"] == whole.of(IMPORTED)["version"] - begun
     ours = stored(tmp_path / "loaded")
     assert ours == stored(tmp_path / "imported")
-    # What an id meant that nobody holds any more is no part of what stands.
+    # What an id without a holder meant does not count as what stands.
     assert {key: ours[key] for key in STANDS} == {key: theirs[key] for key in STANDS}

@@ -1,4 +1,4 @@
-"""Where a load writes beside the registry: nothing of anybody else's is lost there, and a load cut off goes on."""
+"""Where a load writes beside the registry: nothing of other writers is lost there, and a load cut off goes on."""
 
 import json
 from contextlib import nullcontext

@@ -16,7 +16,7 @@ from tests.pipelines.load.dumps import dumped
 def test_dumps_of_two_topics_in_one_folder_are_refused(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of dumps that overlap each record counts once; where an offset says two things, one of them would be lost."""
+    """In dumps that overlap each record counts once; where an offset says two things, one of them would be lost."""
     monkeypatch.setattr(job, "running_session", lambda *_, **__: nullcontext(spark))
     dumps, data = tmp_path / "dumps", tmp_path / "data"
     dumped(dumps / "a.jsonl", "orders", "users")

@@ -52,7 +52,7 @@ def used(id: int | None) -> list[Row]:
 
 
 def test_a_body_waits_for_what_it_references(opened: steps.Open, world: World) -> None:
-    """Until another wave has brought it, or nobody can; then it is stored as it is, and that is told."""
+    """Until another wave has brought it, or none can; then it is stored as it is, and that is told."""
     using = a_row("using", Had(1, 2, USING, "base"), targets=used(1))
     [waiting] = steps.place(opened, [using])
     assert (waiting["waiting"], waiting["id"], thawed(waiting["put"]).id) == (True, 2, 2)

@@ -81,7 +81,7 @@ def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: Spa
 def test_who_cannot_put_right_tells_what_was_found(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The registry runs on: nothing is changed, and nobody has to scrub again to learn what is wrong."""
+    """The registry runs on: nothing is changed, and no second scrub is needed to learn what is wrong."""
     monkeypatch.setattr(sessions, "running_session", lambda *_, **__: nullcontext(spark))
     command = ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), "--fix", "COUNTER_BEHIND"]
     with in_a_directory(tmp_path / "data") as broken:

@@ -1,4 +1,4 @@
-"""A registry that nobody serves, a lake and a source: what jobs are tried with, and what became of every record."""
+"""A registry that is not served, a lake and a source: what jobs are tried with, and what became of every record."""
 
 import os
 import subprocess
@@ -91,7 +91,7 @@ def killed(step: str, config: Path) -> int:
 def in_s3(bucket: str, *, tables: bool = False) -> Iterator[dict[str, str]]:
     """A bucket of moto's: the environment that leads this process there, and others.
 
-    tables: without them, DynamoDB answers nobody.
+    tables: without them, DynamoDB answers no request.
     """
     server = ThreadedMotoServer(port=0, verbose=False)
     server.start()
@@ -131,7 +131,7 @@ class Outcome:
         return sorted(found, key=lambda row: tuple(row[name] for name in names))
 
     def identities(self) -> Counter[Identity]:
-        """Of every record that is anywhere, and how often."""
+        """Every record that is anywhere, and how often."""
         found: Counter[Identity] = Counter()
         for table in {name for manifest in self.manifests for name in manifest.tables}:
             start = "" if table == QUARANTINE else "_sr_"

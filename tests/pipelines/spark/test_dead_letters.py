@@ -32,7 +32,7 @@ HURRIED = {"max.block.ms": "100", "request.timeout.ms": "100", "delivery.timeout
 
 
 def letters(broker: Broker, topic: str) -> list[Message]:
-    """All that anybody can read of the one partition of a topic."""
+    """All that a reader can see of the one partition of a topic."""
     consumer = Consumer({"bootstrap.servers": broker.address, "group.id": "letters", "enable.partition.eof": True})
     found = []
     try:

@@ -184,7 +184,7 @@ def submitted(folder: Path, command: list[str], environ: dict[str, str]) -> "sub
 def test_a_task_that_is_slow_is_tried_beside_itself_and_its_records_land_once(
     estate: Estate,
 ) -> None:
-    """On two hosts. Both attempts wrote their files; those of the one that nobody waited for are nobody's."""
+    """On two hosts. Both attempts wrote their files; those of the attempt that was given up belong to no table."""
     with estate.registry() as world:
         order = world.register("orders-value", ORDER)
     values = [framed(order, avro(ORDER, {"id": id})) for id in range(100)]

@@ -1,4 +1,4 @@
-"""What a Kafka does to a topic while nobody looks, and what a driver's end does to tables: the account holds."""
+"""What a Kafka does to a topic in the meantime, and what a driver's end does to tables: the account holds."""
 
 import shutil
 import time
@@ -40,7 +40,7 @@ def estate(tmp_path: Path) -> Estate:
 
 
 def left(broker: Broker, topic: str) -> list[Identity]:
-    """What anybody can read of the one partition of a topic now."""
+    """What a reader can see of the one partition of a topic now."""
     consumer = Consumer({"bootstrap.servers": broker.address, "group.id": "left", "enable.partition.eof": True})
     found = []
     try:
@@ -127,7 +127,7 @@ class Ended(Exception):
 def test_iceberg_s_tables_evolve_and_are_whole_though_a_driver_ended_before_its_commit(
     estate: Estate, spark: SparkSession, kafka: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Read as anybody reads them: through their catalog, knowing nothing of the job."""
+    """Read as any engine reads them: through their catalog, knowing nothing of the job."""
     with estate.registry() as world:
         first = world.register("frozen-value", ORDER)
     kafka.create("frozen")

@@ -261,7 +261,7 @@ BY_ID = [{"topic": PAID, "reader": {"id": 2}}]
 
 
 def landed_by_bodies_alone(outcome: Outcome, records: list[Identity]) -> bool:
-    """OF_S3, read as id 2; nobody could say whether the ids are the topic's."""
+    """OF_S3, read as id 2; it could not be told whether the ids are the topic's."""
     counted = {(each.unchecked, each.schema_id) for each in outcome.manifests[0].metrics if each.table == PAID}
     return (
         outcome.holds(records)

@@ -41,7 +41,7 @@ def _collected() -> Iterator[None]:
 
 @pytest.fixture
 def landings(tmp_path: Path) -> Iterator[Landings]:
-    """Of which few files are many, and all snapshots but the last one are old."""
+    """Landings whose few files are many, and all snapshots but the last one are old."""
     with closing(Landings(tmp_path, kind="iceberg")) as landings:
         landings.parts["maintain"] = {"snapshots": "0s", "min_files": 2}
         yield landings
@@ -109,7 +109,7 @@ def properties(landings: Landings) -> dict[str, str | None]:
 
 
 def sorted_files(landings: Landings) -> list[bool]:
-    """Of each file whether its rows are in the order of the table."""
+    """Says for each file whether its rows are in the order of the table."""
     table = landings.job.sink.catalog.load_table(("sigla", "orders"))  # type: ignore[attr-defined]  # an Iceberg
     found = []
     for task in table.scan().plan_files():

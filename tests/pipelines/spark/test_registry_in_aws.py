@@ -43,7 +43,7 @@ def test_a_registry_in_a_table_and_a_bucket_is_scrubbed_put_right_and_audited(
     account: Account, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reports are in S3, too."""
-    monkeypatch.setattr(core, "PAUSES_S", ())  # nobody else writes
+    monkeypatch.setattr(core, "PAUSES_S", ())  # there are no other writers
     lake = place(f"s3://{LAKE}")
     with in_aws(account) as broken:
         assert isinstance(broken, InAWS)

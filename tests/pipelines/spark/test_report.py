@@ -147,7 +147,7 @@ STREAM = "[STREAM_FAILED] Query [id = a, runId = b] terminated with exception: {
     ],
 )
 def test_what_spark_itself_says_is_told_in_a_line(failure: Exception, sentence: str | None) -> None:
-    """A fault of ours in a task is no word of Spark's, and keeps its trace."""
+    """A fault of ours in a task does not come from Spark, and keeps its trace."""
     assert gave_up(failure) == sentence
 
 

@@ -86,7 +86,7 @@ def test_where_its_tables_go_falls_silent(
 def test_the_registry_falls_silent(
     job: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Tasks find a catalog that is none: nobody's body is called unreadable for that, and no page is written."""
+    """Tasks find an invalid catalog: no body is called unreadable for that, and no page is written."""
     registry, out = Registry(tmp_path / "data"), tmp_path / "out"
     module, step = STEPS[job]
 

@@ -141,7 +141,7 @@ def lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def killed_before_the_commit(_: Sink, manifest: Manifest) -> None:
-    """Of the third batch."""
+    """The death comes after the third batch."""
     if manifest.number == 2:
         raise Died
 

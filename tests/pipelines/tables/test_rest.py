@@ -136,7 +136,7 @@ def test_a_lost_race_is_run_again(world: World, monkeypatch: pytest.MonkeyPatch)
 def test_replaced_metadata_is_removed_and_nothing_is_said(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The server removes it as well as the client: who comes second finds nothing, which is no news."""
+    """The server removes it as well as the client: the second one finds nothing, which is expected."""
     monkeypatch.setitem(iceberg.PROPERTIES, "write.metadata.previous-versions-max", "2")
     sink = Iceberg(world.catalog, "many", world.lake)
     for number in range(6):

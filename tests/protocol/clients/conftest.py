@@ -21,7 +21,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def topic() -> str:
-    """A topic nobody else uses."""
+    """A topic of this test alone."""
     return f"topic{next(_topics)}"
 
 

@@ -1,4 +1,4 @@
-"""A data rule that anybody can follow: it writes tagged words backwards, and reads them so again."""
+"""A data rule that is easy to follow: it writes tagged words backwards, and reads them so again."""
 
 from typing import Any
 

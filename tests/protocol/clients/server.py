@@ -127,7 +127,7 @@ class Server:
             connection.close()
 
     def raw(self, *pieces: bytes, method: str = "GET") -> Answer:
-        """The first answer to bytes as they are. OSError if there is none."""
+        """The first answer to bytes as they are. OSError without an answer."""
         with self.connected() as wire:
             wire.send(*pieces)
             return wire.receive(method)
@@ -147,7 +147,7 @@ class Server:
         return float(psutil.Process(self.process.pid).cpu_times().user)
 
     def stop(self) -> None:
-        """As an operator does. It must end well and leave nobody behind."""
+        """As an operator does. It must end well and leave no process behind."""
         self.process.send_signal(signal.SIGTERM)
         status = self.wait()
         assert status == 0, f"stopped with status {status}:\n{self.said}"
@@ -168,7 +168,7 @@ class Server:
         return status
 
     def alive(self) -> bool:
-        """Whether anybody of the server's process group still runs."""
+        """Whether any process of the server's group still runs."""
         try:
             os.killpg(self.process.pid, 0)
         except ProcessLookupError:

@@ -146,7 +146,7 @@ def test_a_letter_from_javascript_is_read(
 
 
 def test_the_lock_file_names_no_host() -> None:
-    """Whoever installs it uses the registry of his own configuration, as for everything else."""
+    """A user that installs it uses the registry of that user's configuration, as for everything else."""
     lock = json.loads((NODE / "package-lock.json").read_text(encoding="utf-8"))
     packages = {name: package for name, package in lock["packages"].items() if name}
     assert all("resolved" not in package for package in packages.values())

@@ -89,7 +89,7 @@ def test_a_modern_schema_keeps_all_that_its_draft_can_say(
 
 
 def test_a_key_may_be_any_text_and_a_value_anything(server: Server, client: SchemaRegistryClient, topic: str) -> None:
-    """Schemas that are no objects: a bare type, and the one that allows everything."""
+    """Schemas of other types than objects: a bare type, and the one that allows everything."""
     key = sent(client, f"{topic}-k", {"type": "string"}, "a key")
     anything = sent(client, f"{topic}-v", {}, [1, {"a": None}])
     assert received(client, f"{topic}-k", key) == "a key"
@@ -143,7 +143,7 @@ def test_a_schema_made_of_others_is_written_and_read_through_its_references(
 
 
 def test_references_may_be_whole_addresses(server: Server, client: SchemaRegistryClient, topic: str) -> None:
-    """Names like those on the web, of documents that nobody has to fetch."""
+    """Names like those on the web, of documents that need not be fetched."""
     base = "https://example.com/schemas"
     client.register_schema(f"{topic}.country", json_schema({"$id": f"{base}/country.json", **COUNTRY}))
     reference = SchemaReference(f"{base}/country.json", f"{topic}.country", 1)

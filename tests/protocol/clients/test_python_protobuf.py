@@ -137,7 +137,7 @@ def test_a_guid_in_a_header_tells_as_much_as_an_id_in_the_payload(
 def test_imported_files_are_subjects_and_references(
     server: Server, client: SchemaRegistryClient, bazaar: Any, topic: str
 ) -> None:
-    """As deep as they go; the types that everybody has are none of them."""
+    """As deep as they go; the types that are always available are not among them."""
     framed = sent(client, topic, a_tour(bazaar))
     address, order, geo = (f"bazaar/{name}.proto" for name in ("address", "order", "geo"))
     with another(server) as reader:
@@ -322,7 +322,7 @@ def test_a_message_outlives_its_subject(server: Server, client: SchemaRegistryCl
 
 
 def test_asynchronous_producers_that_start_together_agree(server: Server, bazaar: Any, topic: str) -> None:
-    """They all register the same files at the same moment. Who reads is somebody else: producers keep texts in mind."""
+    """They all register the same files at the same moment. The readers are others: producers keep texts in mind."""
     message = a_tour(bazaar)
 
     async def asked(story: Callable[[AsyncSchemaRegistryClient], Awaitable[T]]) -> T:

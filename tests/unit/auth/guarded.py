@@ -1,4 +1,4 @@
-"""A registry with somebody's schemas and somebody else's, people with and without keys, and the doors they come to."""
+"""A registry with the schemas of two teams, people with and without keys, and the doors they come to."""
 
 import asyncio
 import atexit

@@ -65,7 +65,7 @@ def basic(name: str, secret: str) -> bytes:
 
 
 def a_key(keys: Kept, name: str = "orders", role: str = "writer", *subjects: str) -> bytes:
-    """The header of somebody who has a new key."""
+    """The header of a principal with a new key."""
     return basic(name, api_keys.create(keys, name, role, subjects, now=NOW)[1])
 
 
@@ -184,7 +184,7 @@ def test_an_accepted_key_is_honoured_while_the_store_is_silent(keys: Kept, who: 
 
 
 def test_a_key_nobody_knows_yet_is_not_refused_by_a_silent_store(keys: Kept, who: BasicKeys) -> None:
-    """401 would tell its owner to look for a mistake of his own."""
+    """401 would tell its owner to look for a mistake of the owner's."""
     header = a_key(keys)
     keys.silent = True
     with pytest.raises(StoreError):
@@ -230,7 +230,7 @@ def test_a_name_that_was_taken_away_is_not_looked_up_each_time(keys: Kept, who: 
 
 
 def test_guesses_leave_the_door_open_for_the_right_key_of_the_same_name(keys: Kept, who: BasicKeys) -> None:
-    """Otherwise anybody could lock out a principal whose name is known."""
+    """Otherwise every caller could lock out a principal whose name is known."""
     header = a_key(keys)
     assert all(who(basic("orders", f"{guess}")) is None for guess in range(1000))
     assert who(header)

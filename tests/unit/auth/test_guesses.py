@@ -59,7 +59,7 @@ def who(header: bytes | None) -> Principal | None:
 
 
 def test_the_right_secret_is_answered_while_wrong_ones_wait() -> None:
-    """Guessing a secret locks nobody out, and a client that sent none is told so at once."""
+    """Guessing a secret locks no client out, and a client that sent none is told so at once."""
     guesses = Slow()
     with EmbeddedStore() as store:
         registry = Registry(store.catalog, store.bodies, FixedClock())

@@ -109,7 +109,7 @@ def test_what_cannot_be_read_is_a_failure_and_no_absence(tmp_path: Path) -> None
 
 
 def test_a_key_in_s3_is_never_deleted_and_its_name_can_be_given_again() -> None:
-    """The bucket's policy lets nobody delete; what was removed is an empty object."""
+    """The bucket's policy lets no principal delete; what was removed is an empty object."""
     with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=SystemClock())) as objects:
         keys = AwsKeys(objects, registry="one")
         keys.put("orders", b"one")
@@ -126,7 +126,7 @@ def test_a_key_in_s3_is_never_deleted_and_its_name_can_be_given_again() -> None:
 
 @pytest.mark.parametrize("stray", [b"\xff.json", b"%ff.json", b"%zz.json", b"a b.json", b".json"])
 def test_a_file_that_is_no_key_keeps_nobody_out(tmp_path: Path, stray: bytes) -> None:
-    """File systems know names that are no UTF-8; whoever asks for the list still gets it."""
+    """File systems know names that are not UTF-8; the list still comes."""
     keys = EmbeddedKeys(tmp_path)
     keys.put("orders", b"one")
     folder = tmp_path / "default" / "keys"
@@ -139,7 +139,7 @@ def test_a_file_that_is_no_key_keeps_nobody_out(tmp_path: Path, stray: bytes) ->
 
 
 def test_nobody_waits_for_a_pipe_among_the_keys(tmp_path: Path) -> None:
-    """It would be read until somebody writes into it."""
+    """It would be read until a process writes into it."""
     keys = EmbeddedKeys(tmp_path)
     keys.put("orders", b"one")
     os.mkfifo(tmp_path / "default" / "keys" / "pipe.json")

@@ -48,7 +48,7 @@ def door(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Guard
 
 
 def test_a_key_for_the_default_context_reaches_no_other(door: tuple[Guarded, Ask]) -> None:
-    """`:.::.bank:pay` was the bank's subject to the tables, and nobody's to the permissions: it could be deleted."""
+    """`:.::.bank:pay` was the bank's subject to the tables, and outside every permission: it could be deleted."""
     world, ask = door
     before = world.commits
     for method, target, body in REQUESTS:
@@ -88,7 +88,7 @@ def test_a_reserved_name_is_refused_however_it_is_spelled(door: tuple[Guarded, A
 
 
 def test_a_reference_and_an_alias_mean_what_the_path_means(door: tuple[Guarded, Ask]) -> None:
-    """Whoever refers to a subject keeps it from being deleted, whatever he calls it."""
+    """A referrer of a subject keeps it from being deleted, whatever it calls it."""
     world, ask = door
     text = '{"type":"record","name":"Uses","fields":[{"name":"f","type":"Pay"}]}'
     references = [{"name": "Pay", "subject": ":.::.bank:pay", "version": 1}]

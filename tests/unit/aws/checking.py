@@ -22,7 +22,7 @@ Versions = dict[tuple[Subject, int], Stored]
 
 
 def check(stores: AwsStores) -> None:
-    """Of a registry at rest, with nothing left to sweep and every tombstone put (`settle`)."""
+    """The flaws of a registry at rest, with nothing left to sweep and every tombstone put (`settle`)."""
     rows = _rows(stores)
     states, versions = _subjects(rows)
     _check_heads(states, versions)

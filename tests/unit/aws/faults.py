@@ -14,8 +14,8 @@ class Fault(Enum):
 
     UNREACHED: nothing was done, and that is known. SILENT: nothing was done; LOST: it was done; the caller cannot tell
     one from the other. FAULTY: AWS says that it failed. THROTTLED: refused for today. UNDECIDED: refused, because
-    somebody writes at this moment. KILLED, KILLED_AFTER: the process ends before the call, or after it and before it
-    hears of it.
+    another writer is at work. KILLED, KILLED_AFTER: the process ends before the call, or after it and before it hears
+    of it.
     """
 
     UNREACHED = auto()

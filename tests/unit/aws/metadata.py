@@ -66,7 +66,7 @@ class Lambda:
 
 @dataclass
 class Always:
-    """Somebody else at that address, who answers everything alike."""
+    """Another server at that address, which answers everything alike."""
 
     status: int = 200
     body: str = "<html>Welcome! Please log in.</html>"

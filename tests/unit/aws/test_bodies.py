@@ -192,7 +192,7 @@ def test_a_failure_leaves_nothing_or_all_and_a_retry_heals(
 
 @pytest.mark.parametrize("fault", [Fault.UNREACHED, Fault.THROTTLED, Fault.KILLED], ids=lambda fault: fault.name)
 def test_a_body_without_its_pointer_gets_it_from_who_adopts_it(account: Account, fault: Fault) -> None:
-    """Another writer of the same content meets the orphan, and takes its id for his own."""
+    """Another writer of the same content meets the orphan, and takes its id."""
     account.faults.plan = once(_pointer_put, fault)
     with pytest.raises((StoreError, Killed)):
         account.bodies.put(ONE, OLD)
@@ -340,7 +340,7 @@ IDS = st.one_of(st.integers(0, 5000), st.integers(0, 2**31 - 1), st.just(2**31 -
 
 @given(st.sets(IDS), st.lists(st.tuples(IDS, st.integers(1, 3000)), max_size=2))
 def test_the_last_of_any_ids_is_found_in_few_listings(loose: set[int], runs: list[tuple[int, int]]) -> None:
-    """Dense, sparse, or high because somebody imported them."""
+    """Dense, sparse, or high because of an import."""
     dense = {id for first, length in runs for id in range(first, min(first + length, 2**31))}
     shelf = Shelf(loose | dense)
     assert AwsBodies(shelf).last(".") == max(loose | dense, default=0)

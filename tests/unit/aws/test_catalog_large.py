@@ -62,7 +62,7 @@ def test_a_schema_may_reference_eighty_subjects(stores: AwsStores, each: int) ->
 
 
 def test_a_large_subject_goes_with_one_write_and_is_swept(stores: AwsStores) -> None:
-    """Its ids are buried, but for those that somebody else holds."""
+    """Its ids are buried, but for those with another holder."""
     catalog = stores.catalog
     for id in range(1, 61):
         registered(catalog, ORDERS, id=id)
@@ -93,7 +93,7 @@ def test_whoever_deletes_a_large_subject_for_good_does_not_wait_for_each_of_its_
 
 
 def test_a_sweep_ends_when_its_time_is_over(stores: AwsStores) -> None:
-    """What is left is nobody's, and goes with the next one."""
+    """What is left belongs to no version, and goes with the next one."""
     catalog = stores.catalog
     for id in range(1, 4):
         registered(catalog, ORDERS, id=id)

@@ -20,7 +20,7 @@ KEY, SECRET, SESSION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> botocore.session.Session:
-    """Of a function: its credentials are temporary."""
+    """The session of a function: its credentials are temporary."""
     made = botocore.session.Session()
     made.set_credentials(KEY, SECRET, SESSION)
     made.set_config_variable("region", REGION)

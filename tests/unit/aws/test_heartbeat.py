@@ -54,7 +54,7 @@ Examine = Callable[[Function], Told]
 
 @contextmanager
 def clients(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clients]:
-    """Of somebody with credentials, who does not wait as long as the function does."""
+    """The clients of a caller with credentials, which does not wait as long as the function does."""
     for name, value in {
         "AWS_ENDPOINT_URL_LAMBDA": endpoint,
         "AWS_ACCESS_KEY_ID": "test",

@@ -41,7 +41,7 @@ BURIED = (
 BACK = register(":.c:other", ONE, id=7)
 
 EVERY_SECOND = pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)])
-"""Of all calls; the others wait for the long attacks."""
+"""A sample of all calls; the others wait for the long attacks."""
 
 
 def before(name: str) -> Between:
@@ -98,7 +98,7 @@ def test_a_tombstone_that_its_writer_did_not_live_to_put_is_put(engine: Account)
 
 
 def test_a_tombstone_is_taken_back_from_an_id_that_lives_again(engine: Account) -> None:
-    """An import brought it back, and somebody who had known it buried put his tombstone late."""
+    """An import brought it back, and a writer that had known it buried put its tombstone late."""
     with World(*BURIED, purge(":.c:orders", 3), BACK, store=Store(engine)) as world:
         world.store.bodies.bury(SEVEN)
         follow(stores_of(world))
@@ -245,7 +245,7 @@ def test_a_subject_that_cannot_be_swept_holds_up_nothing_but_its_own_purge(engin
 def test_an_import_that_was_cut_off_is_finished_by_the_schedule(
     engine: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A quarter of an hour later, when nobody can be at it any more; not before."""
+    """A quarter of an hour later, when no invocation can be at it any more; not before."""
     monkeypatch.setattr(imports, "AT_ONCE", 2)
     prepared = [verb for number in range(3) for verb in (register(f":.c:s{number}"), delete(f":.c:s{number}"))]
     with World(*prepared, store=Store(engine)) as world:

@@ -29,7 +29,7 @@ def clients() -> Iterator[Clients]:
 
 @pytest.fixture
 def marks(clients: Clients, request: pytest.FixtureRequest) -> Iterator[dict[str, Mark]]:
-    """Of a registry that nobody has heard of."""
+    """The marks of a registry that is unknown yet."""
     clock, registry = FixedClock(), request.node.name
     with closing(Objects(clients.s3, BUCKET, clock=clock)) as objects:
         table = TableMark(clients.dynamodb, make_table(clients.dynamodb), clock, registry=registry)
@@ -38,7 +38,7 @@ def marks(clients: Clients, request: pytest.FixtureRequest) -> Iterator[dict[str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_who_saw_what_is_there_writes_another(marks: dict[str, Mark], kind: str) -> None:
-    """Of two who claim a store at once the second is told."""
+    """If two claim a store at once, the second is told."""
     mark = marks[kind]
     assert (mark.kind, mark.read()) == (kind, "")
     assert not mark.write(OURS, THEIRS)
@@ -55,7 +55,7 @@ def test_only_who_saw_what_is_there_writes_another(marks: dict[str, Mark], kind:
 def test_a_write_whose_answer_was_lost_is_found_by_the_next_look(
     clients: Clients, marks: dict[str, Mark], kind: str
 ) -> None:
-    """Whoever tries again does not take his own act for another's."""
+    """A caller that tries again does not take its own act for another's."""
     client, writing = {"table": (clients.dynamodb, "UpdateItem"), "bucket": (clients.s3, "PutObject")}[kind]
 
     def writes(call: Call) -> bool:

@@ -1,4 +1,4 @@
-"""What a zone's function answers to those who may invoke it, and nobody else gets to hear."""
+"""What a zone's function answers to those who may invoke it, and to no others."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def test_a_probe_tells_where_the_function_runs_and_how_its_ring_is() -> None:
 
 
 def test_where_nobody_can_know_the_zone_none_is_told() -> None:
-    """No metadata, or nobody who answers for it."""
+    """No metadata, or no service that answers for it."""
     with served(Lambda(token="another")) as host:
         assert a_probe(environ(host))()["runs_in"] is None
     assert a_probe({}, [])() == {"zone": "use1-az1", "runs_in": None, "members": [], "release": "1.0"}

@@ -148,7 +148,7 @@ def test_a_failure_at_any_call_leaves_nothing_out_and_nothing_twice(engine: Acco
 
 
 def test_rows_that_were_read_before_another_told_them_are_not_told_again(world: World, stores: AwsStores) -> None:
-    """A BatchGet is no snapshot: here it reads the rows, then another tells them, then it reads the last segment."""
+    """A BatchGet does not read a snapshot: it reads the rows, another tells them, then it reads the last segment."""
     do(world, *HISTORY)
 
     def torn(_: Call, carry_out: Any) -> Any:
@@ -233,7 +233,7 @@ def test_the_row_of_the_last_segment_never_expires(world: World, stores: AwsStor
 
 
 def damage(stores: AwsStores, **attributes: Any) -> dict[str, Any]:
-    """Something that is no form in the place of the youngest row's; the item as it was."""
+    """Something else than a form in the place of the youngest row's; the item as it was."""
     row = journal_rows(stores)[max(journal_rows(stores))]
     key = {"pk": {"S": row["pk"]}, "sk": {"S": row["sk"]}}
     item: dict[str, Any] = stores.dynamodb.get_item(TableName=stores.table, Key=key)["Item"]
@@ -262,7 +262,8 @@ BROKEN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_row_that_cannot_be_read_holds_up_no_other(world: World, stores: AwsStores, broken: str) -> None:
-    """It is told aloud and put aside: it stays in the table for ever, and is tried again when somebody asks for it."""
+    """It is told aloud and put aside: it stays in the table for ever, and is tried again when an operator asks for it.
+    """
     do(world, *HISTORY)
     item = damage(stores, **BROKEN[broken])
     told: list[Any] = []
@@ -276,7 +277,7 @@ def test_a_row_that_cannot_be_read_holds_up_no_other(world: World, stores: AwsSt
         assert again({"catch_up": {"since": "2023-11-14T00:00:00Z"}})["aside"] == 1
     aside = journal_rows(stores)[max(journal_rows(stores))]
     assert "expires" not in aside
-    # Somebody has mended it.
+    # An operator has mended it.
     mended = {"aside": {"BOOL": True}} | {name: value for name, value in item.items() if name != "expires"}
     stores.dynamodb.put_item(TableName=stores.table, Item=mended)
     with follower(stores) as again:

@@ -103,7 +103,7 @@ class Stopped(FixedClock):
 
 
 def test_whoever_meets_a_young_claim_waits_for_its_owner(world: World, stores: AwsStores) -> None:
-    """A busy table has several shards, whose batches come in the same moment; here the owner takes his time."""
+    """A busy table has several shards, whose batches come in the same moment; here the owner is slow."""
     do(world, *HISTORY)
     impatient = Stopped()
 

@@ -68,7 +68,7 @@ def test_what_a_batch_leaves_undone_is_asked_for_again(stores: AwsStores, clock:
 
 
 def test_a_query_reads_page_after_page_as_they_are_wanted(stores: AwsStores, table: Table) -> None:
-    """A small page first, then larger ones; none that nobody asks for."""
+    """A small page first, then larger ones; none that was not asked for."""
     table.write_all([put(("p", f"{number:03}"), {"number": number}) for number in range(50)])
     before = stores.clients.calls.read()["Query"]
     rows = table.query("p", page=4)

@@ -65,7 +65,7 @@ def instance(
 
 @contextmanager
 def owning(stores: AwsStores, clock: FixedClock) -> Iterator[Ownership]:
-    """Of the deployment that the registry's table and bucket are of."""
+    """The ownership of the deployment that the registry's table and bucket are of."""
     with closing(Objects(stores.s3, BUCKET, clock=clock)) as objects:
         table = TableMark(stores.dynamodb, stores.table, clock, registry=stores.registry)
         marks = Marks(table, BucketMark(objects, BUCKET, registry=stores.registry))

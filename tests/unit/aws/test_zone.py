@@ -40,7 +40,7 @@ def silent() -> Iterator[str]:
 
 
 def test_what_was_set_is_believed() -> None:
-    """Whoever sets it knows something, and nobody is asked."""
+    """An operator who sets it knows something, and no service is asked."""
     assert located("use1-az7", {}) == Where("use1-az7", told_by="setting")
 
 

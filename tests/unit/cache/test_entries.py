@@ -25,7 +25,7 @@ def test_the_body_of_another_key_is_garbage(key: str, other: str, content: bytes
 
 @given(CONTENTS, st.integers(min_value=0), st.integers(1, 255))
 def test_a_changed_bit_makes_garbage_of_a_body(content: bytes, at: int, change: int) -> None:
-    """Of its first byte also a lease or a closed key, which are no answers either."""
+    """If its first byte changes, also a lease or a closed key, which do not answer either."""
     value = bytearray(entries.body("a", content))
     value[at % len(value)] ^= change
     assert not isinstance(entries.read("a", bytes(value)), Kept)
@@ -47,6 +47,6 @@ def test_anything_else_is_told_apart(value: bytes) -> None:
 
 
 def test_a_lease_is_of_whoever_has_its_token() -> None:
-    """Nobody can take one for a body."""
+    """It cannot be taken for a body."""
     assert entries.read("a", entries.lease(b"1")) == Leased(entries.lease(b"1"))
     assert entries.lease(b"1") != entries.lease(b"2")

@@ -72,7 +72,7 @@ def test_an_old_answer_does_not_come_back_after_a_change() -> None:
 
 
 def test_a_body_is_looked_for_again_after_its_presence() -> None:
-    """Somebody else may have deleted it for good; most often nobody has, and the object stays the same."""
+    """Another writer may have deleted it for good; most often it was not deleted, and the object stays the same."""
     clock = FixedClock()
     memory, body = Memory(100_000, clock, presence_ms=60_000), a_body()
     memory.remember(key(1), body, since=0)

@@ -64,7 +64,7 @@ def test_members_have_equal_shares(count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 9])
 def test_a_member_that_comes_takes_its_share_and_moves_nothing_else(count: int) -> None:
-    """At most one key in n and five in a hundred; and who goes gives his keys to all the others."""
+    """At most one key in n and five in a hundred; and a member that goes gives its keys to all the others."""
     before = [f"10.0.{number}.7:6379" for number in range(count)]
     after = [*before, "10.1.0.7:6379"]
     moved = [key for key in KEYS if owner(before, key) != owner(after, key)]

@@ -1,4 +1,4 @@
-"""Of all instances of a zone one reads a body behind the ring, and none is ever told anything wrong."""
+"""One of all instances of a zone reads a body behind the ring, and no answer is ever wrong."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -86,7 +86,7 @@ def test_whoever_waits_for_a_missing_body_asks_himself(zone: Zone) -> None:
 
 
 def test_a_silent_store_is_told_to_everybody_at_once(zone: Zone) -> None:
-    """Nobody waits for the lease of one who was told no."""
+    """No reader waits for the lease of one that was told no."""
     zone.behind.silent = True
     for _ in range(3):
         with pytest.raises(StoreError):
@@ -99,7 +99,7 @@ def test_a_silent_store_is_told_to_everybody_at_once(zone: Zone) -> None:
 
 
 def test_one_who_waits_has_the_body_when_it_comes(zone: Zone) -> None:
-    """He asks the ring again and again, ever less often, and nobody else."""
+    """The reader asks the ring again and again, ever less often, and nothing else."""
     zone.stands(1, entries.lease(b"another"), lasts_ms=LEASE_MS)
     content = records.body_bytes(key(1), zone.behind.bodies[key(1)])
     name = keys.ring_key("default", key(1))
@@ -136,7 +136,8 @@ def test_the_place_of_a_holder_that_died_is_taken(zone: Zone) -> None:
 
 
 def test_patience_ends(zone: Zone) -> None:
-    """A lease that does not end, and is never filled, holds up one reader, and he puts the body in its place."""
+    """A lease that does not end, and is never filled, holds up one reader, and this reader puts the body in its place.
+    """
     zone.stands(1, entries.lease(b"for ever"))
     assert zone.read(1) == [text(1)]
     assert PATIENCE_MS <= 1000 * sum(zone.clock.slept) < PATIENCE_MS + 200
@@ -212,7 +213,7 @@ def test_a_permanent_delete_is_seen_at_once_in_its_zone(zone: Zone) -> None:
 
 
 def test_a_slow_reader_does_not_bring_back_what_was_deleted(zone: Zone) -> None:
-    """He read it before, and comes to put it into the ring after."""
+    """The reader had it before, and comes to put it into the ring after."""
 
     def meanwhile() -> None:
         zone.behind.before = lambda: None

@@ -1,4 +1,4 @@
-"""Who speaks for an id: remembered for a while, asked beside the body, and told by the body where nobody answers."""
+"""Who speaks for an id: remembered for a while, asked beside the body, and told by the body of a silent catalog."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -224,7 +224,7 @@ def test_the_answer_remembered_first_goes_first(
 
 
 def test_a_body_is_read_while_the_catalog_thinks(behind: Behind, speakers: Speakers) -> None:
-    """One trip instead of two, for whoever asks who speaks for an id goes on to read it."""
+    """One trip instead of two, for a caller that asks who speaks for an id goes on to read it."""
     registered(speakers, A)
     put(behind)
     both = []
@@ -262,7 +262,7 @@ def test_a_body_answers_for_its_first_registrant_and_nobody_else(behind: Behind,
 
 
 def test_a_silent_catalog_lets_the_body_answer(behind: Behind, speakers: Speakers) -> None:
-    """Its first registrant; whether he has deleted it, it does not say. A tombstone is nobody's."""
+    """Its first registrant; whether that one has deleted it, it does not say. A tombstone has no holder."""
     put(behind)
     put(behind, TWO, gone=True)
     behind.fall_silent()
@@ -273,7 +273,7 @@ def test_a_silent_catalog_lets_the_body_answer(behind: Behind, speakers: Speaker
 
 
 def test_an_id_without_a_body_is_told_by_nobody_while_the_catalog_is_silent(behind: Behind, speakers: Speakers) -> None:
-    """Somebody may hold it, and its body is lost: a reader who is told that there is no such id gives a record up."""
+    """It may have a holder, and its body is lost: a reader who is told that there is no such id gives a record up."""
     behind.fall_silent()
     with pytest.raises(StoreError):
         speakers.speaker(BodyKey(".", SchemaId(3)))
@@ -307,7 +307,7 @@ def test_a_catalog_that_keeps_waiting_is_not_waited_for_again(
 
 
 def test_a_late_answer_ends_the_silence(behind: Behind, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The catalog was slow once: nobody has to wait until it is asked again."""
+    """The catalog was slow once: no caller has to wait until it is asked again."""
     monkeypatch.setattr(module, "PATIENCE_S", 0.01)
     put(behind)
     registered(behind.store.catalog, B)

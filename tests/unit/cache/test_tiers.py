@@ -89,7 +89,7 @@ def test_what_is_undone_was_never_remembered(tiers: Tiers, store: EmbeddedStore)
 
 
 def test_what_a_group_replaces_is_read_anew_after_it(tiers: Tiers, store: EmbeddedStore) -> None:
-    """Also if somebody read the old one in between."""
+    """Also if a reader read the old one in between."""
     tiers.put(ONE, a_body("a"))
     with store.group():
         tiers.bury(ONE)

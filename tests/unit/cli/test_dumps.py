@@ -57,7 +57,7 @@ def test_a_dump_longer_than_a_buffer_may_come_through_a_pipe() -> None:
 
 @pytest.mark.process
 def test_a_dash_is_standard_input(tmp_path: Path) -> None:
-    """Named so where it is no dump."""
+    """It is named so where it does not hold a dump."""
     command = [*IMPORTING, str(tmp_path / "data")]
     done = subprocess.run(command, input=gzip.compress(TEXT), capture_output=True, check=True)
     assert done.stdout.startswith(b"imported:    9 versions")
@@ -80,7 +80,7 @@ def test_two_records_in_one_place_are_refused(tmp_path: Path) -> None:
 
 
 def test_lines_without_an_offset_have_their_order_from_one_file(tmp_path: Path) -> None:
-    """Of several files nobody knows which comes first."""
+    """Among several files the first one is unknown."""
     records = topic(schema("o", 1, 1), schema("o", 2, 2, OTHER))
     for name, record in zip(("a.jsonl", "b.jsonl"), records, strict=True):
         form = json.loads(line(record))

@@ -37,7 +37,7 @@ def data(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("name", ["dump.jsonl", "dump.jsonl.gz"])
 def test_what_was_exported_is_imported_as_it_was(tmp_path: Path, data: str, name: str, capsys: Captured) -> None:
-    """Ids that were deleted for good included: nobody gets them again."""
+    """Ids that were deleted for good included: they are never given again."""
     dump = str(tmp_path / name)
     assert main(["export", dump, "--data", data]) == 0
     printed = capsys.readouterr()
@@ -62,7 +62,7 @@ def test_it_may_be_served_meanwhile(data: str, capsysbinary: pytest.CaptureFixtu
 
 
 def test_compacted_is_what_stands_and_what_ids_meant(tmp_path: Path, data: str) -> None:
-    """An id that belongs to nobody is written and purged: so nobody gets it who reads the dump."""
+    """An id without a holder is written and purged: so no registry that reads the dump gives it again."""
     dump = tmp_path / "dump.jsonl"
     assert main(["export", str(dump), "--data", data, "--compacted"]) == 0
     found = replayed(dumps.read(dump))
@@ -158,7 +158,7 @@ def test_a_registry_with_a_lost_body_is_not_exported(
 
 
 def test_a_table_is_exported_as_it_stands(data: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its journal forgets after 35 days, and half a journal is no dump."""
+    """Its journal forgets after 35 days, and half a journal does not make a dump."""
     from contextlib import nullcontext
 
     from sigla import opening

@@ -102,7 +102,7 @@ def test_a_lost_body_is_put_back_where_it_is_asked_for(tmp_path: Path, data: str
 
 
 def test_a_dry_run_leaves_no_trace(tmp_path: Path, data: str, capsys: Captured) -> None:
-    """Where there is nothing nothing is made; where somebody works he is not in the way."""
+    """Where there is nothing nothing is made; where another process works it is not in the way."""
     source = written(tmp_path / "d.jsonl", topic(*A_LIFE))
     assert main(["import", source, "--data", data, "--dry-run", "--json"]) == 0
     tried = told(capsys)
@@ -345,7 +345,7 @@ def test_a_registry_that_moves_is_not_imported(source: Registry) -> None:
 
 
 def test_a_default_that_is_answered_is_no_setting() -> None:
-    """Nobody can tell whether a global setting is set to the default; it is left alone."""
+    """It cannot be told whether a global setting is set to the default; it is left alone."""
     with EmbeddedStore() as store:
         empty = read(registry(Registry(store.catalog, store.bodies, FixedClock())))
     assert (empty.settings, empty.subjects, empty.contexts) == ({}, {}, ())

@@ -39,7 +39,7 @@ def test_a_damaged_body_is_replaced_where_it_is_asked_for_and_is_known(
 
 
 def test_a_damaged_body_is_in_the_way_of_other_content(tmp_path: Path, data: str, capsys: Captured) -> None:
-    """Nobody knows what it was but the catalog, and that says otherwise."""
+    """Only the catalog knows what it was, and that says otherwise."""
     assert main(["import", written(tmp_path / "a.jsonl", topic(schema("o", 1, 1))), "--data", data]) == 0
     file = Path(data) / "default" / "schemas" / "_" / "0000000001.json"
     file.write_bytes(b"damaged")
@@ -82,7 +82,7 @@ def test_one_body_that_cannot_be_read_keeps_no_scrub_from_the_others(
     assert [flaw["id"] for flaw in told if flaw["kind"] == "UNREADABLE_OBJECT"] == [int(first.stem), int(second.stem)]
     assert main(["export", "--data", data, str(tmp_path / "out.jsonl")]) == 1
     assert "in context . is damaged: run sigla scrub" in capsys.readouterr().err
-    if kind != "folder":  # which nobody but an operator removes
+    if kind != "folder":  # which only an operator removes
         assert main([*importing, "--bodies"]) == 0
         assert main(["scrub", "--data", data]) == 0
 

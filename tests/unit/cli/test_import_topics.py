@@ -51,7 +51,7 @@ def test_what_names_no_topic_is_misuse(source: str, capsys: Captured) -> None:
 
 
 def test_a_topic_of_several_partitions_is_no_topic_of_schemas(brokers: str, tmp_path: Path, capsys: Captured) -> None:
-    """Nobody would know the order of its records; mostly it is a topic of data."""
+    """The order of its records would be unknown; mostly it is a topic of data."""
     told = refused(capsys, 2, f"kafka://{brokers}/orders", "--data", str(tmp_path / "data"))
     assert "has 4 partitions, and a topic of schemas has one" in told
     assert not (tmp_path / "data").exists()
@@ -66,6 +66,6 @@ def test_settings_that_make_no_client_are_misuse(tmp_path: Path, capsys: Capture
 def test_a_broker_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setattr(topics, "WAIT_S", 1.0)
     with closing(socket.socket()) as deaf:
-        deaf.bind(("127.0.0.1", 0))  # nobody listens, and nobody else gets the port
+        deaf.bind(("127.0.0.1", 0))  # not listening, and no other process gets the port
         source = f"kafka://127.0.0.1:{deaf.getsockname()[1]}/_schemas"
         assert refused(capsys, 1, source).startswith(f"sigla: {source} cannot be read: ")

@@ -1,4 +1,4 @@
-"""Another registry's URL: what is no such URL, and who may not read all of it."""
+"""Another registry's URL: which ones are invalid, and which principals may not read all of it."""
 
 import socket
 import ssl
@@ -49,7 +49,7 @@ def saying(*answers: bytes) -> Iterator[str]:
 
 @contextmanager
 def behind_tls(tmp_path: Path, *, greetings: int = 1) -> Iterator[str]:
-    """A URL with a certificate that nobody's authority signed. greetings: how many clients it waits for."""
+    """A URL with a certificate of an unknown authority. greetings: how many clients it waits for."""
     certificate = a_certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate.chain, certificate.key)
@@ -97,7 +97,7 @@ def test_a_url_with_more_than_a_path_is_refused(rest: str) -> None:
 
 @pytest.mark.parametrize("who", ["reader a-", "reader :.:", "reader :*:a- :.team:", "admin :.team:"])
 def test_a_key_for_a_part_imports_nothing(tmp_path: Path, who: str) -> None:
-    """Lists leave out the rest, and nobody would be told that it is missing."""
+    """Lists leave out the rest, without a word that it is missing."""
     with (
         guarded(EmbeddedKeys(tmp_path), {}) as world,
         pytest.raises(Refused, match="does not let these credentials read everything"),
@@ -201,7 +201,7 @@ def test_a_certificate_that_is_not_trusted_is_told_at_once_and_what_makes_it_so(
 
 
 def test_http_to_a_port_that_speaks_tls_is_told_at_once(tmp_path: Path) -> None:
-    """Such a port hangs up, or answers what is no HTTP: neither says what is wrong with the URL."""
+    """Such a port hangs up, or answers with something else than HTTP: neither says what is wrong with the URL."""
     clock = FixedClock()
     with behind_tls(tmp_path, greetings=2) as url:
         plain = url.replace("https", "http")

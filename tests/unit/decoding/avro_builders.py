@@ -34,7 +34,7 @@ def refused(schema: Any, payload: bytes, reader: Any = None, limits: Limits | No
 
 
 def a_record(*types: Any, name: str = "R", **more: Any) -> dict[str, Any]:
-    """Of fields f0, f1, … of these types."""
+    """A record of fields f0, f1, … of these types."""
     return of_fields(*({"name": f"f{at}", "type": type_} for at, type_ in enumerate(types)), name=name, **more)
 
 

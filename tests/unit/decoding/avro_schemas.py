@@ -40,7 +40,7 @@ DEFAULTS: dict[str, Any] = {
     "array": [],
     "map": {},
 }
-"""Of kinds whose defaults fastavro gives as they are; of bytes it gives text, and of records what JSON says."""
+"""Kinds whose defaults fastavro gives as they are; for bytes it gives text, and for records what JSON says."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ def source(schema: Any, **references: Any) -> Source:
 
 
 def random_schema(random: Random, depth: int = 0) -> Any:
-    """Of draft 7; at the root with a definition that refers to itself."""
+    """A schema of draft 7; at the root with a definition that refers to itself."""
     kind = "object" if depth == 0 else random.choice(KINDS[:4] if depth > 3 else KINDS)
     schema = _schema(kind, random, depth)
     if depth == 0:

@@ -31,7 +31,7 @@ TYPES: dict[Any, Callable[[Random], Any]] = {
 KEYS = sorted(TYPES.keys() - {FIELD.TYPE_DOUBLE, FIELD.TYPE_FLOAT, FIELD.TYPE_BYTES})
 SYMBOLS = ("NONE", "ONE", "TWO")
 SHAPES = ("plain", "repeated", "map", "oneof", "optional")
-"""Of fields; an optional of proto3 stands behind every oneof."""
+"""Types of fields; an optional of proto3 stands behind every oneof."""
 MESSAGES = ("M0", "M1", "M2")
 
 

@@ -79,7 +79,7 @@ def test_a_schema_is_read_with_all_that_it_references() -> None:
     ],
 )
 def test_a_value_is_resolved_to_what_the_reader_wants(type_: Any, value: Any, reader: Any, expected: Any) -> None:
-    """Of a wider union's branches the equal one comes before one that it would be promoted to."""
+    """Among a wider union's branches the equal one comes before one that it would be promoted to."""
     found = read(type_, written(type_, value), reader)
     assert (found, type(found)) == (expected, type(expected))
 
@@ -212,7 +212,7 @@ def test_a_payload_that_ends_early_is_truncated_wherever_it_is_cut(length: int) 
     ],
 )
 def test_damage_is_told_by_its_reason_and_its_byte(schema: Any, payload: bytes, reason: Reason, at: int) -> None:
-    """Of bytes that no writer of the schema writes, the first one that shows it."""
+    """In bytes that no writer of the schema writes, the first one that shows it."""
     failed = refused(schema, payload)
     assert (failed.reason, failed.at) == (reason, at)
 
@@ -325,7 +325,7 @@ def test_nesting_ends_at_the_limit_and_not_with_the_machine() -> None:
 
 
 def test_random_bytes_are_a_value_or_a_reason() -> None:
-    """Of every length, by a schema that has something of everything."""
+    """Bytes of every length, by a schema that has something of everything."""
     schema = a_record(INTS, {"type": "map", "values": ["null", "string", ENUM]}, "double", "boolean")
     decode = decoder(a_source(schema))
     for number in range(3_000):

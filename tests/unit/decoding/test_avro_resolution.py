@@ -72,7 +72,7 @@ TYPES = st.recursive(
 
 
 def parsed(schema: Any) -> Type:
-    """Raises Unreadable of what is no schema, as a union in a union."""
+    """Raises Unreadable for an invalid schema, as a union in a union."""
     return understood(Source("AVRO", json.dumps(schema)))
 
 

@@ -106,7 +106,7 @@ NEEDY = a_record("int", name="I")
     ],
 )
 def test_a_default_that_fits_nothing_hinders_the_reader(type_: Any, default: Any, why: str) -> None:
-    """Registries of old let such schemas pass; nobody is served by a row that pretends."""
+    """Registries of old let such schemas pass; a row that pretends serves no reader."""
     with pytest.raises(Unreadable) as unreadable:
         decoder(a_source(of_fields()), a_source(of_fields({"name": "x", "type": type_, "default": default})))
     assert unreadable.value.reason is Reason.INCOMPATIBLE_READER

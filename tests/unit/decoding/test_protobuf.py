@@ -105,7 +105,7 @@ def test_a_path_leads_to_a_message_and_back(path: tuple[int, ...], name: str) ->
 
 @pytest.mark.parametrize("path", [(2,), (0, 2), (0, 0, 0), (-1,)])
 def test_a_path_to_nothing_is_a_reason(path: tuple[int, ...]) -> None:
-    """Of all records that name it, not of one."""
+    """It concerns all records that name it, not one."""
     with pytest.raises(Unreadable) as caught:
         decoder(ORDER, indexes=path)
     assert caught.value.reason is Reason.BAD_MSG_INDEX
@@ -358,7 +358,7 @@ def attack(random: Random) -> None:
         with pytest.raises(DecodeFailed):
             decoder(every)(payload)
     else:
-        # Texts of proto2 that are none; and field 0, which the runtime lets pass in messages that have no fields.
+        # Invalid texts of proto2; and field 0, which the runtime lets pass in messages that have no fields.
         allowed = fault is None or fault.reason is Reason.BAD_UTF8 or fault.detail == "no field has such a number"
         assert allowed, payload.hex()
         with suppress(DecodeFailed):

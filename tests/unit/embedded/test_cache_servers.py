@@ -90,7 +90,7 @@ def test_where_there_is_no_server_its_names_are_told(monkeypatch: pytest.MonkeyP
 
 
 def test_a_free_port_is_none_that_somebody_has() -> None:
-    """Nor one that the system may give to somebody else a moment later."""
+    """Nor one that the system may give to another process a moment later."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", cache_servers.free_port()))
         assert not cache_servers._is_free(taken.getsockname()[1]), "a look inside: a draw would nearly never meet it"

@@ -221,7 +221,7 @@ def test_a_flush_that_cannot_be_undone_closes_the_store_for_writing(
 
 
 def test_writers_take_turns_and_readers_do_not_wait(store: EmbeddedStore) -> None:
-    """A slow group holds up nobody's reads."""
+    """A slow group does not hold up reads."""
     entered, leave = threading.Event(), threading.Event()
 
     def slow() -> None:
@@ -242,7 +242,7 @@ def test_writers_take_turns_and_readers_do_not_wait(store: EmbeddedStore) -> Non
 
 
 def test_a_taken_body_is_seen_within_the_group_too(store: EmbeddedStore) -> None:
-    """Two verbs of one group are no different from two verbs."""
+    """Two verbs of one group act like any two verbs."""
     with store.group():
         store.bodies.put(BodyKey(".", SchemaId(1)), a_body("a"))
         with pytest.raises(Taken):

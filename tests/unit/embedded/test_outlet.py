@@ -1,4 +1,4 @@
-"""Lines of a server that nobody may have to wait for, whoever reads them or does not."""
+"""Lines of a server that no request may have to wait for, whether they are read or not."""
 
 import errno
 import json

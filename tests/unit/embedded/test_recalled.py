@@ -30,7 +30,7 @@ def catalog(store: EmbeddedStore) -> Catalog:
 
 
 def test_the_same_question_has_the_same_answer_until_a_commit(catalog: Catalog) -> None:
-    """Also until one that concerns another subject: nobody has to know which answer rests on what."""
+    """Also until one that concerns another subject: it need not be known which answer rests on what."""
     registered(catalog, ORDERS, id=1)
     seen = catalog.snapshot(ORDERS)
     assert catalog.snapshot(ORDERS) is seen
@@ -50,7 +50,7 @@ def test_a_group_that_writes_nothing_makes_nobody_forget(store: EmbeddedStore) -
 
 
 def test_inside_a_group_nothing_is_remembered(store: EmbeddedStore) -> None:
-    """It sees what it wrote, and if that is undone, nobody else ever has."""
+    """It sees what it wrote, and if that is undone, no other reader ever has."""
     registered(store.catalog, ORDERS, id=1)
     before = store.catalog.snapshot(ORDERS)
     with suppress(ZeroDivisionError), store.group():
@@ -93,7 +93,7 @@ def test_an_answer_read_beside_a_commit_is_never_old_afterwards(catalog: Catalog
 
 
 class Counting:
-    """A state that stays, and how often somebody asked."""
+    """A state that stays, and how often it was asked for."""
 
     state = 1
     asked = 0

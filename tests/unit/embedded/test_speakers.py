@@ -54,7 +54,7 @@ def test_only_so_many_are_remembered(catalog: Catalog, monkeypatch: pytest.Monke
 
 
 def test_inside_a_group_it_follows_the_groups_writes(store: EmbeddedStore) -> None:
-    """Nobody else sees them, and nobody remembers them."""
+    """No other reader sees them, and they are not remembered."""
     registered(store.catalog, ORDERS, id=1)
     before = store.catalog.speaker(ONE)
     with store.group(), ThreadPoolExecutor(1) as pool:

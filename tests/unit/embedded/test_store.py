@@ -59,7 +59,7 @@ def check(folder: Path) -> set[int]:
             ids[subject.context].add(row.id)
             there.add(int(subject.name[1:]))
         for context, found in ids.items():
-            # No gaps, and no body that nobody knows.
+            # No gaps, and no unknown body.
             assert found == set(range(1, len(found) + 1))
             assert store.catalog.max_id(context) == store.bodies.last(context) == len(found)
         assert len(list(store.journal.read())) == len(there)
@@ -117,7 +117,7 @@ def test_what_was_begun_and_cut_off_is_an_empty_registry(tmp_path: Path) -> None
 
 
 def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
-    """Closing twice is no error, and leaves one file of the catalog."""
+    """Closing twice does no harm, and leaves one file of the catalog."""
     with EmbeddedStore(tmp_path) as store:
         for number in range(1, 10):
             register(store, number)
@@ -163,11 +163,12 @@ def test_a_directory_belongs_to_one_registry(tmp_path: Path) -> None:
 
 
 def test_older_data_belong_to_the_registry_whose_bodies_they_are(tmp_path: Path) -> None:
-    """They do not tell its name; without a body anybody may come, and of two that share already each may go on."""
+    """They do not tell its name; without a body every registry may come, and of two that share already each may go on.
+    """
     older(tmp_path)
     for name in ("A", "b"):
         with EmbeddedStore(tmp_path, registry=name):
-            """Refused to nobody."""
+            """It is refused to no registry."""
     with EmbeddedStore(tmp_path, registry="A") as store:
         store.bodies.put(BodyKey(".", SchemaId(1)), a_body("A"))
     with pytest.raises(OtherRegistry, match="the registry A, not of b"):
@@ -289,7 +290,7 @@ def test_a_crash_while_a_body_is_mended_leaves_it_lost_or_mended(
 
 
 def test_a_body_that_nobody_can_read_is_a_failure_of_the_store(tmp_path: Path) -> None:
-    """Not an absence: somebody touched the file, or the disk does not read it."""
+    """Not an absence: another program touched the file, or the disk does not read it."""
     with EmbeddedStore(tmp_path) as store:
         register(store, 1)
         file = tmp_path / "default" / "schemas" / "_" / "0000000001.json"
@@ -306,7 +307,7 @@ def test_a_body_that_nobody_can_read_is_a_failure_of_the_store(tmp_path: Path) -
 
 
 def test_torn_files_of_a_crash_are_swept(tmp_path: Path) -> None:
-    """Also those that nobody can read."""
+    """Also those that no reader can read."""
     with EmbeddedStore(tmp_path) as store:
         register(store, 1)
     pending = tmp_path / "default" / "pending" / "_"

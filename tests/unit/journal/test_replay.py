@@ -61,7 +61,7 @@ def test_a_subject_delete_hides_what_was_there_and_nothing_that_comes_later() ->
 
 
 def test_a_compacted_topic_may_begin_with_the_end() -> None:
-    """JRN-3, JRN-8: tombstones and deletes of what nobody has seen."""
+    """JRN-3, JRN-8: tombstones and deletes of what was never seen."""
     found = state(purged("gone", 1), hidden("gone", 4), mode("gone", None), schema("o", 3, 7, deleted=True))
     assert stored(found, "gone") == []
     assert stored(found, "o") == [(3, 7, True, 4)]
@@ -70,7 +70,7 @@ def test_a_compacted_topic_may_begin_with_the_end() -> None:
 
 
 def test_what_is_purged_is_gone_but_what_its_id_meant_is_known() -> None:
-    """Records in Kafka may still bear it; and nobody gets the id again."""
+    """Records in Kafka may still bear it; and the id is never given again."""
     found = state(schema("o", 1, 5), purged("o", 1), schema("o", 1, 6, OTHER))
     assert stored(found, "o") == [(1, 6, False, 3)]
     assert {key: put.schema.text for key, put in found.gone.items()} == {BodyKey(".", SchemaId(5)): TEXT}

@@ -204,7 +204,7 @@ def files(draw: st.DrawFn) -> File:
 
 
 def source(file: File, random: Random) -> str:
-    """The file as somebody may have written it: sections mixed, and white space and comments anywhere."""
+    """The file as a person may have written it: sections mixed, and white space and comments anywhere."""
     head = [f'syntax = "{file.syntax}";'] if file.syntax else []
     parts = [
         [f"package {file.package};"] if file.package else [],

@@ -223,7 +223,7 @@ def meant(folder: Path, paths: Sequence[str]) -> dict[str, str]:
     pool = DescriptorPool()
     for file in files:
         pool.Add(file)
-    # Of this pool's own classes, because they know the options that the files declare.
+    # With this pool's own classes, because they know the options that the files declare.
     kind = a_class(pool, "google.protobuf.FileDescriptorProto")
     own = {file.name: kind.FromString(file.SerializeToString()) for file in files if file.name in paths}
     for proto in own.values():

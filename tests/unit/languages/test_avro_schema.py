@@ -108,7 +108,7 @@ def test_a_long_refused_default_is_cut(default: Any) -> None:
 
 @pytest.mark.parametrize("aliases", ["A", None, {}, [None], [["A"]]], ids=str)
 def test_aliases_are_a_list_of_strings(aliases: Any) -> None:
-    """Of types and of fields."""
+    """Aliases of types and of fields."""
     for schema in (field("int", aliases=aliases), {**field("int"), "aliases": aliases}):
         with pytest.raises(Malformed):
             stored(schema)

@@ -129,6 +129,6 @@ def test_records_in_unions_and_maps_are_places_of_their_own() -> None:
 
 
 def test_what_is_no_list_of_tags_is_not_read_as_one() -> None:
-    """The property is anybody's to write."""
+    """Any schema may write the property."""
     schema = {**ADDRESS, "confluent:tags": "PII", "fields": [{"name": "a", "type": "int", "confluent:tags": [1, "B"]}]}
     assert AVRO.tagged(new(schema)) == (on("Address.a", "B"),)

@@ -25,7 +25,7 @@ from tests.unit.languages.json_schema_pairs import (
 
 
 def test_whatever_the_walks_say_is_a_rule_with_a_sentence() -> None:
-    """A kind that is misspelt would silently be incompatible; one that is put together of parts nobody would find."""
+    """A kind that is misspelt would silently be incompatible; one that is put together of parts could not be found."""
     ids = {rule.id for rule in RULES}
     said = {
         text
@@ -84,7 +84,7 @@ def test_a_sentence_names_both_schemas_and_the_path(rule: Any) -> None:
     ],
 )
 def test_schemas_of_two_kinds(old: Any, new: Any, expected: list[str]) -> None:
-    """Whoever writes nothing, and whoever reads anything, is no obstacle."""
+    """A writer of nothing, and a reader of anything, are compatible with all."""
     assert kinds(old, new) == expected
 
 

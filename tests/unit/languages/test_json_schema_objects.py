@@ -91,7 +91,7 @@ def test_a_content_model_is_open_partial_or_closed(model: dict[str, Any], covere
 
 
 def test_additional_properties_that_may_be_anything_are_not_all_there_may_be() -> None:
-    """`{}` is a schema, which what comes must satisfy; `true` is none."""
+    """`{}` is a schema, which what comes must satisfy; `true` is not."""
     anything: dict[str, Any] = {"additionalProperties": {}}
     assert kinds(anything, {"properties": {"a": STRING}, **anything}) == [
         "TYPE_CHANGED",

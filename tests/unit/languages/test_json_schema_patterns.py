@@ -11,7 +11,7 @@ from sigla.languages.language import Budget
 
 
 def ignored(_steps: int) -> None:
-    """Steps that nobody pays for."""
+    """Steps that are not paid for."""
 
 
 def found(pattern: str, name: str) -> bool:

@@ -45,7 +45,7 @@ def test_what_harms_at_one_depth_harms_at_all() -> None:
 
 
 def test_an_assumption_that_proves_wrong_is_not_kept() -> None:
-    """A first look at `peer` relies on the root being compatible; the root is not, so the member is no match for it."""
+    """A first look at `peer` relies on the root being compatible; the root is not, so the member does not match it."""
 
     def schema(value: str) -> dict[str, Any]:
         return {

@@ -69,7 +69,7 @@ def test_a_limit_that_says_nothing_is_a_limit() -> None:
     ],
 )
 def test_limits_are_compared_as_64_bit_floats(old: str, new: str, expected: list[str]) -> None:
-    """So what a double cannot tell apart is no difference, and what it cannot hold is infinite."""
+    """So what a double cannot tell apart counts as equal, and what it cannot hold is infinite."""
     assert kinds(f'{{"maximum":{old}}}', f'{{"maximum":{new}}}') == expected
 
 

@@ -163,7 +163,7 @@ def test_retagging_leaves_the_schema_that_was_given_alone() -> None:
     ],
 )
 def test_a_place_the_schema_does_not_have_is_refused(path: str) -> None:
-    """Unlike in other languages, no dot may stand in front; and a schema of objects is no field."""
+    """Unlike in other languages, no dot may stand in front; and a schema of objects does not count as a field."""
     with pytest.raises(Malformed, match="No matching path"):
         retagged(ORDER_ALONE, (on(path, "X"),))
 

@@ -1,4 +1,4 @@
-"""Descriptors become schemas, and what is none is refused (contract D.1 PI-3, D.3.1)."""
+"""Descriptors become schemas, and other bytes are refused (contract D.1 PI-3, D.3.1)."""
 
 import base64
 import random
@@ -175,8 +175,8 @@ def test_a_descriptor_that_could_not_be_read_again_is_refused(text: str) -> None
         b"\x00",
         b"\x7b\x7c",  # an unknown group, opened and closed
         b"\xa8\x06\x01",  # an unknown number
-        b"\x12\x02\xff\xfe",  # a package that is no UTF-8
-        b"\x1a\x02\xff\xfe",  # an import that is none either
+        b"\x12\x02\xff\xfe",  # a package that is not UTF-8
+        b"\x1a\x02\xff\xfe",  # an import that is not UTF-8 either
         b"\x22\x02\x0a\x05",  # a message that ends too early
     ],
 )

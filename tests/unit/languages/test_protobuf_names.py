@@ -102,7 +102,7 @@ def test_a_name_is_looked_up_from_the_file_it_stands_in() -> None:
 
 
 def test_the_own_file_is_believed_before_its_references() -> None:
-    """Two files may declare one name; nobody checks that unless fields are validated strictly."""
+    """Two files may declare one name; that is not checked unless fields are validated strictly."""
     known = names("message Twice { optional int32 own = 1; }", other="message Twice {}")
     found = known.find("Twice", ())
     assert found is not None
@@ -126,7 +126,7 @@ def test_files_that_are_always_available_need_no_import(name: str) -> None:
 
 
 def test_a_reference_is_believed_before_the_files_that_are_always_available() -> None:
-    """Who brings a file of his own under one of those names means it."""
+    """A client that brings its own file under one of those names means it."""
     mine = 'syntax = "proto3"; package google.protobuf; message Timestamp { string text = 1; }'
     known = names(TRIP, mine=mine)
     found = known.find("google.protobuf.Timestamp", ())

@@ -117,7 +117,7 @@ def test_a_schema_has_a_normal_form(text: str, canonical: str, expected: str | N
 
 
 def test_names_are_written_in_full_wherever_they_stand() -> None:
-    """In fields, maps, oneofs, groups, extends, rpcs; what nobody declares stays as it is (PN-3)."""
+    """In fields, maps, oneofs, groups, extends, rpcs; undeclared names stay as they are (PN-3)."""
     geo = Resolved("geo.proto", 'syntax = "proto3"; package geo.v1; message Point { message Kind {} }')
     assert line(
         """package geo; import "geo.proto";
@@ -236,7 +236,7 @@ def test_options_are_said_once_and_in_order(options: str, expected: str) -> None
 
 
 def test_options_of_everything_are_sorted() -> None:
-    """Of files, messages, oneofs, enums, constants, services, rpcs, groups."""
+    """Options of files, messages, oneofs, enums, constants, services, rpcs, groups."""
     pair, brackets = "option b = 1; option a = 1;", "[b = 1, a = 1]"
     text = (
         f"{pair} message M {{ {pair} oneof o {{ {pair} int32 x = 1; }} optional group G = 2 {brackets} {{ {pair} }} }} "

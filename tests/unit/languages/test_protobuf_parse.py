@@ -163,7 +163,7 @@ def test_a_reference_is_found_by_what_it_declares() -> None:
 
 
 def test_a_reference_that_is_no_protobuf_is_refused_whether_it_is_needed_or_not() -> None:
-    """As the reference reads them all at once; in JSON Schema one that nobody needs is let be (JR-18)."""
+    """As the reference reads them all at once; in JSON Schema one that is not needed is let be (JR-18)."""
     broken = Resolved("geo.proto", '{"type": "record"}')
     with pytest.raises(Malformed, match="Could not parse Protobuf"):
         new('syntax = "proto3"; import "geo.proto"; message M { int32 a = 1; }', broken)

@@ -20,7 +20,7 @@ def new(text: str, *references: Resolved) -> Parsed:
 
 
 def test_strict_validation_asks_what_protoc_would() -> None:
-    """A number used twice is no matter otherwise (PP-16)."""
+    """A number used twice does not matter otherwise (PP-16)."""
     twice = new('syntax = "proto3"; message M { int32 a = 1; int32 b = 1; }')
     PROTOBUF.validate(twice, False)
     with pytest.raises(Malformed):
@@ -29,7 +29,7 @@ def test_strict_validation_asks_what_protoc_would() -> None:
 
 
 def test_only_what_hinders_is_found() -> None:
-    """A field more is a difference, and hinders nobody; another type does (D.5.5)."""
+    """A field more is a harmless difference; another type does harm (D.5.5)."""
     old, new_ = new(TEXT, GEO), new(TEXT.replace("string id = 1;", "int32 id = 1; string name = 3;"), GEO)
     assert [finding.rule for finding in PROTOBUF.compare(new_, old)] == ["FIELD_SCALAR_KIND_CHANGED"]
     assert {finding.rule for finding in protobuf.differences(new_, old)} > {"FIELD_SCALAR_KIND_CHANGED"}
@@ -38,7 +38,7 @@ def test_only_what_hinders_is_found() -> None:
 
 
 def test_a_schema_is_given_out_as_a_descriptor() -> None:
-    """Of itself in base64, and with all that it needs (D.3.2)."""
+    """By itself in base64, and with all that it needs (D.3.2)."""
     schema = new(TEXT, GEO)
     file = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(PROTOBUF.render(schema, "serialized")))
     assert [message.name for message in file.message_type] == ["Order"]
@@ -57,7 +57,7 @@ def test_what_is_given_out_can_be_offered_again() -> None:
 
 
 def test_a_descriptor_cannot_say_what_its_text_does_not() -> None:
-    """Names that are none, and more levels than a text may have."""
+    """Invalid names, and more levels than a text may have."""
     tricky = descriptor_pb2.FileDescriptorProto(name="a", syntax="proto3")
     tricky.message_type.add(name="M {} message N")
     deep = descriptor_pb2.FileDescriptorProto(name="a", syntax="proto3")

@@ -130,7 +130,7 @@ def test_tags_are_listed_by_message_fields_nested_messages_and_oneofs() -> None:
 
 
 def test_a_schema_without_tags_lists_nothing() -> None:
-    """A doc alone is no tag."""
+    """A doc alone does not count as a tag."""
     assert tags.tagged(document(ORDER)) == ()
 
 
@@ -183,7 +183,7 @@ def test_other_options_keep_their_order() -> None:
 
 
 def test_an_option_of_another_name_is_no_tag() -> None:
-    """Neither a plain option of that name nor somebody else's extension."""
+    """Neither a plain option of that name nor a foreign extension."""
     text = field(' [confluent.field_meta = "A", (other.field_meta).tags = "B", (confluent.field_meta) = 5]')
     assert tags.tagged(document(text)) == ()
 

@@ -127,7 +127,7 @@ def test_tags_are_numbers_of_32_bits(word: str, number: int | None) -> None:
     ],
 )
 def test_a_number_has_one_spelling(word: str, expected: str) -> None:
-    """All its digits and no exponent (PN-8, DV-12); what is no usual number stays as it is."""
+    """All its digits and no exponent (PN-8, DV-12); an unusual number stays as it is."""
     assert plain(word) == expected
     assert plain(expected) == expected
 

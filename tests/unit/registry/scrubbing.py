@@ -44,7 +44,7 @@ class Broken(Protocol):
 
     def change_version(self, subject: Subject, version: int, **changes: Any) -> None: ...
     def forget(self, subject: Subject, version: int) -> None:
-        """Of the journal."""
+        """Removes it from the journal."""
         ...
 
 

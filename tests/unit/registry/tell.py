@@ -1,4 +1,4 @@
-"""Short words for long stories: what a client sends, and what he reads of the answer."""
+"""Short words for long stories: what a client sends, and what it reads of the answer."""
 
 from typing import Any
 

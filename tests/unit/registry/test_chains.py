@@ -18,7 +18,7 @@ from tests.unit.registry.tell import register, s
 NAMES = {"AVRO": "R{}", "JSON": "r{}.json", "PROTOBUF": "r{}.proto"}
 NOTHING = {"AVRO": b"\0", "JSON": b"{}", "PROTOBUF": b""}
 LEVELS = 10
-"""Of types in one link of Avro."""
+"""How many types one link of Avro has."""
 LONGEST = MAX_DEPTH // LEVELS
 """A chain of so many links is as deep as one text may be."""
 DECODERS = {"AVRO": avro.decoder, "JSON": json_schema.decoder, "PROTOBUF": protobuf.decoder}

@@ -1,4 +1,4 @@
-"""`sigla init` at its core: what is new gets an identity, what may be somebody else's does not, unless it is meant."""
+"""`sigla init` at its core: what is new gets an identity, what may be foreign does not, unless it is meant."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -107,7 +107,7 @@ def test_both_are_given_one_and_once(shelf: Shelf, *, used: bool) -> None:
 @pytest.mark.parametrize("used", [False, True], ids=["new", "in use together"])
 @pytest.mark.parametrize("table, bucket", [(OURS, ""), ("", OURS)])
 def test_what_was_cut_off_is_finished(shelf: Shelf, table: str, bucket: str, *, used: bool) -> None:
-    """By saying it again: nobody has to insist."""
+    """By saying it again: no operator has to insist."""
     pair = shelf.pair(table_used=used, bucket_used=used, table=table, bucket=bucket)
     assert claim(pair.held, OURS)
     assert pair.borne == (OURS, OURS)
@@ -156,7 +156,7 @@ def test_two_in_use_that_do_not_belong_together_are_not_claimed(
 
 
 def test_a_body_that_was_lost_is_no_reason_to_doubt_the_others(shelf: Shelf) -> None:
-    """A scrub puts it right; nobody should learn to insist because of it."""
+    """A scrub puts it right; operators should not learn to insist because of it."""
     store = shelf.store(ONE, TWO)
     held = shelf.together(store, store).held
     assert claim(replace(held, bodies=cast("Bodies", Without(BodyKey(".", SchemaId(1)), store.bodies))), OURS)

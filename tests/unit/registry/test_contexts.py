@@ -42,7 +42,7 @@ def test_a_context_goes_only_when_it_is_empty(registry: Registry) -> None:
 
 
 def test_a_dropped_context_keeps_its_settings_and_its_numbers(registry: Registry) -> None:
-    """Whoever comes back finds the mode he left, and no id twice (CTX-5)."""
+    """A client that comes back finds the mode it left, and no id twice (CTX-5)."""
     register(registry, ":.c:a")
     registry.delete_subject(s(":.c:a"))
     registry.delete_subject(s(":.c:a"), permanent=True)

@@ -235,7 +235,7 @@ def test_the_time_of_a_deleted_version(registry: Registry, clock: FixedClock) ->
 
 
 def test_a_stored_schema_is_read_though_its_reference_is_soft_deleted(registry: Registry) -> None:
-    """Deleting softly breaks nobody (table 6.3)."""
+    """Deleting softly breaks no client (table 6.3)."""
     register(registry, "base", BASE)
     register(registry, "using", USING, "base")
     delete(registry, "using")

@@ -87,7 +87,7 @@ def test_it_is_found_by_its_guid(displaced: Registry) -> None:
 
 
 def test_what_was_deleted_for_good_stays_so(displaced: Registry) -> None:
-    """With the subject goes what was displaced from it: nobody could take it away otherwise."""
+    """With the subject goes what was displaced from it: it could not be taken away otherwise."""
     purge(displaced, "a")
     for id in (FIVE, SEVEN):
         with pytest.raises(SchemaNamedNotFound):
@@ -108,7 +108,7 @@ def test_one_text_under_two_ids_is_told_by_both(registry: Registry) -> None:
 
 
 def test_the_displaced_text_is_looked_up_where_it_stood(displaced: Registry) -> None:
-    """With the id that records bear. Elsewhere it is no version."""
+    """With the id that records bear. Elsewhere it does not count as a version."""
     found = lookup(displaced, "a", ONE)
     assert (found.version, found.id, found.schema.text) == (1, 5, ONE)
     register(displaced, "b", STRING)
@@ -230,7 +230,7 @@ def compacted(store: EmbeddedStore) -> list[TopicRecord]:
 def test_an_export_brings_both_in_order(
     displaced: Registry, store: EmbeddedStore, export: Callable[[EmbeddedStore], list[TopicRecord]]
 ) -> None:
-    """Of the journal, and of what stands; a second import finds all of it identical."""
+    """The order of the journal, and of what stands; a second import finds all of it identical."""
     dump = export(store)
     keys = [record.key for record in dump if "SCHEMA" in str(record.key)]
     assert [keys.count(key) for key in keys] == [2, 2]
@@ -261,7 +261,7 @@ def _told(copy: Registry) -> Iterator[tuple[bytes, bytes | None, int]]:
 def test_the_last_word_on_a_content_comes_along(
     registry: Registry, store: EmbeddedStore, export: Callable[[EmbeddedStore], list[TopicRecord]], last: int
 ) -> None:
-    """Of the ids of one text the one written last is given to later registrations, displaced or not."""
+    """Among the ids of one text the one written last is given to later registrations, displaced or not."""
     registry.change_mode(s("a"), "IMPORT")
     for id in (11 - last, last):
         register(registry, "a", ONE, id=id, version=id)

@@ -292,7 +292,7 @@ def test_a_rehearsal_tells_the_same_and_writes_nothing(store: EmbeddedStore, reg
 
 
 def test_what_was_exported_comes_to_the_same(store: EmbeddedStore, registry: Registry) -> None:
-    """Only what stands, with the ids that belong to nobody: a third registry answers as the first."""
+    """Only what stands, with the ids without a holder: a third registry answers as the first."""
     imported(registry, state(*A_LIFE))
     exported = standing(store.catalog, store.bodies, store.inventory.bodies())
     with another() as third:
@@ -345,7 +345,7 @@ class _Counted:
 
 
 class _Rushed:
-    """A catalog before whose first commit somebody else is quicker."""
+    """A catalog before whose first commit another writer is quicker."""
 
     def __init__(self, catalog: Catalog, rush: Callable[[], object]) -> None:
         self._catalog, self._rush = catalog, [rush]

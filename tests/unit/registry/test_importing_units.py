@@ -32,7 +32,7 @@ def test_units_go_side_by_side_and_are_told_in_their_order() -> None:
 
 
 def test_after_a_failure_nothing_is_under_way() -> None:
-    """Whoever begins again finds what has been done, and nobody who goes on doing."""
+    """A second run finds what has been done, and no other run at work."""
     begun, ended = [], []
 
     def work(unit: int) -> None:

@@ -37,7 +37,7 @@ def test_a_lost_body_is_put_back_by_who_is_remembered_too(store: EmbeddedStore, 
 
 
 def test_what_an_alias_leads_to_is_not_told_to_who_may_not_see_it(registry: Registry) -> None:
-    """What others have asked for is remembered, and is no key."""
+    """What others have asked for is remembered, and does not count as a key."""
     register(registry, "b", ONE)
     registry.change_config(s("a"), {"alias": "b"})
     for _ in range(2):
@@ -77,7 +77,7 @@ def test_what_was_found_first_goes_first(registry: Registry) -> None:
     asked = [question(s(name), Draft('"int"'), normalize=False) for name in ("a", "b", "c")]
     for each in asked:
         assert each is not None
-        known.keep(each, Found(1, record, None))  # type: ignore[arg-type]  # nobody looks at it
+        known.keep(each, Found(1, record, None))  # type: ignore[arg-type] # it is not looked at
     assert [each is not None and known.get(each, 1) is not None for each in asked] == [False, True, True]
     assert asked[2] is not None
     assert known.get(asked[2], 2) is None

@@ -85,7 +85,7 @@ def test_messages_are_shaped_as_each_language_shapes_them(registry: Registry) ->
 
 
 def test_a_stored_schema_that_does_not_load_is_a_message_and_no_crash(registry: Registry) -> None:
-    """It was imported; what it means nobody can tell."""
+    """It was imported; what it means cannot be told."""
     registry.change_mode(s("a"), "IMPORT")
     register(registry, "a", '{"type":"strin"}', id=7, **JSON)
     registry.change_mode(s("a"), "READWRITE")

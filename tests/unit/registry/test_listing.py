@@ -22,7 +22,7 @@ def schemas(registry: Registry, prefix: str = "", **options: Any) -> list[tuple[
 
 
 def test_subjects_stand_in_the_order_of_their_code_units(registry: Registry) -> None:
-    """Of the qualified name, so contexts stand together (§2.6)."""
+    """In the order of the qualified name, so contexts stand together (§2.6)."""
     everything = ["B", "a", ":.c:a", "\U0001f600", "\uff5e", "ab"]
     for subject in everything:
         register(registry, subject)

@@ -161,7 +161,7 @@ def test_the_lists_of_an_ids_users_follow_the_alias_of_a_named_context(registry:
 
 
 def test_a_guid_goes_with_its_last_holder(registry: Registry) -> None:
-    """Of several ids the last that is live answers."""
+    """If there are several ids, the last that is live answers."""
     registry.change_mode(s("a"), "IMPORT")
     guid = register(registry, "a", ONE, id=5).guid or ""
     register(registry, "a", ONE, id=9)
@@ -231,7 +231,7 @@ def test_a_stamp_may_be_on_one_side_only(registry: Registry) -> None:
 
 
 def test_a_lookup_is_lenient_and_never_blank(registry: Registry) -> None:
-    """References may be soft-deleted; a blank text is no match; nonsense is 42201."""
+    """References may be soft-deleted; a blank text does not match; nonsense is 42201."""
     register(registry, "base", BASE)
     register(registry, "using", USING, "base")
     registry.delete_version(s("using"), Version(1))
@@ -319,7 +319,7 @@ def test_a_version_in_other_forms(registry: Registry) -> None:
 def test_a_lookup_compares_what_references_are_called_and_what_they_declare(registry: Registry) -> None:
     """Called otherwise they are another list, and a copy that says something else is another schema (EQ-1, EQ-2).
 
-    Beside the reference that it contradicts such a copy is no schema at all (NM-9).
+    Beside the reference that it contradicts such a copy is an invalid schema (NM-9).
     """
     register(registry, "base", BASE)
     register(registry, "using", USING, "base")

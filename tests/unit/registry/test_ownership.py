@@ -51,7 +51,7 @@ class Deployment:
 def deployment(store: EmbeddedStore, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
     """Id 1 is of `orders`; table and bucket bear the identity of the deployment.
 
-    A store in memory that takes a second is well, on a machine that is busy: nobody gives up waiting for it.
+    A store in memory that takes a second is well, on a machine that is busy: callers do not give up waiting for it.
     """
     for impatient in ("sigla.stores.ownership", "sigla.cache.speakers"):
         monkeypatch.setattr(f"{impatient}.PATIENCE_S", PATIENCE_S)
@@ -154,7 +154,7 @@ def test_a_bucket_without_an_identity_is_not_read_beside_a_table_that_is_ours(de
 def test_the_first_read_of_all_is_not_told_by_a_bucket_without_an_identity(
     deployment: Deployment, store: EmbeddedStore
 ) -> None:
-    """Nobody has asked the table yet: whoever is told the wrong schema keeps it, and fills the zone's ring with it."""
+    """The table has not been asked yet: an instance that gets the wrong schema fills the zone's ring with it."""
     deployment.bear(OURS, "")
     with pytest.raises(ForeignData, match="the bucket orders has no identity"):
         OwnBodies(store.bodies, deployment.ownership).get(BodyKey(".", SchemaId(1)))
@@ -164,7 +164,7 @@ def test_the_first_read_of_all_is_not_told_by_a_bucket_without_an_identity(
 def test_a_registry_that_nobody_claimed_is_read_while_its_table_is_silent(
     deployment: Deployment, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, silence: str
 ) -> None:
-    """What an id means needs no table, and whoever asks does not wait for it for long."""
+    """What an id means needs no table, and a client does not wait for it for long."""
     monkeypatch.setattr(ownership, "PATIENCE_S", 0.01)
     deployment.bear("", "")
     deployment.table.failure = StoreError("DynamoDB did not answer")
@@ -188,7 +188,7 @@ def test_a_foreign_bucket_is_not_believed(deployment: Deployment) -> None:
 def test_what_the_catalog_alone_tells_needs_no_bucket(
     deployment: Deployment, act: Callable[[Registry], object], borne: str
 ) -> None:
-    """The table is ours, so what it lists is true; and the alarm rings all the same, before somebody writes."""
+    """The table is ours, so what it lists is true; and the alarm rings all the same, before a client writes."""
     deployment.bear(OURS, borne)
     assert act(deployment.registry)
     deployment.ownership.close()
@@ -236,7 +236,8 @@ def test_a_person_cures_it_without_a_deployment(deployment: Deployment, clock: F
 
 @pytest.mark.parametrize("moved_ms", [AGAIN_MS, -AGAIN_MS], ids=["frozen", "set back"])
 def test_an_environment_that_was_frozen_looks_again(deployment: Deployment, clock: FixedClock, moved_ms: int) -> None:
-    """Of a process that was stopped for an hour one clock has not moved: whoever claimed meanwhile need not wait."""
+    """In a process that was stopped for an hour one clock has not moved: a caller that claimed meanwhile need not wait.
+    """
     deployment.bear("", OURS)
     refused(WRITES[0], deployment.registry)
     deployment.bear(OURS, OURS)
@@ -246,7 +247,7 @@ def test_an_environment_that_was_frozen_looks_again(deployment: Deployment, cloc
 
 
 def test_silence_is_not_taken_for_another_identity(deployment: Deployment) -> None:
-    """It passes by itself, and nobody is to be woken about whose the data is; the next request asks again."""
+    """It passes by itself, and no operator is to be woken about whose the data is; the next request asks again."""
     deployment.table.failure = StoreError("DynamoDB did not answer")
     for act in (WRITES[0], READS[0]):
         with pytest.raises(StoreError, match="did not answer") as told:

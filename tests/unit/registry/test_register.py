@@ -211,7 +211,7 @@ def test_tags_go_into_the_text_and_stamp_the_version(registry: Registry) -> None
 
 
 def test_what_is_no_schema_is_refused_with_a_reason(registry: Registry) -> None:
-    """Unknown types, nonsense, unknown references, rule sets nobody could run (REG-7)."""
+    """Unknown types, nonsense, unknown references, rule sets that cannot run (REG-7)."""
     with pytest.raises(InvalidSchemaType) as unknown:
         register(registry, "a", type="XML")
     assert unknown.value.message == "Invalid schema type XML"

@@ -106,7 +106,7 @@ def test_one_content_may_be_imported_under_two_ids(registry: Registry) -> None:
 
 
 def test_an_import_overwrites_a_version_and_no_id(registry: Registry) -> None:
-    """The number means the new id; the old id, held by nobody, is gone (REG-10)."""
+    """The number means the new id; the old id, which has no holder, is gone (REG-10)."""
     registry.change_mode(s("a"), "IMPORT")
     register(registry, "a", ONE, id=7, version=3)
     assert registered(registry, "a", TWO, id=8, version=3) == (3, 8)

@@ -156,7 +156,7 @@ def test_a_healthy_registry_has_no_flaws(broken: Broken) -> None:
     assert found_in(broken.store) == []
 
 
-# Of what both stores are asked alike, AWS is a matter for long runs: moto takes a second for each registry.
+# What both stores are asked alike, AWS shows in long runs: moto takes a second for each registry.
 OF_THE_STORE = {"COUNTER_BEHIND", "JOURNAL_AHEAD", "JOURNAL_GAP", "META_NO_OBJECT", "OBJECT_NO_META", "POINTER_MISSING"}
 OF_THE_STORE |= {"TOMBSTONE_HELD", "TOMBSTONE_MISSING", "UNREADABLE_OBJECT", "HASH_MISMATCH"}
 OF_THE_STORE |= {"IDENTITY_MISMATCH"}
@@ -208,7 +208,7 @@ def test_a_context_is_found_again_whatever_it_is_called(broken: Broken) -> None:
 
 
 def test_after_the_counter_was_raised_no_id_is_given_twice(broken: Broken) -> None:
-    """And none is lost: a file whose number is no id raises no counter to where all ids end."""
+    """And none is lost: a file whose number cannot be an id does not raise a counter to where all ids end."""
     broken.set_counter(DEFAULT_CONTEXT, 1)
     broken.write_object(NO_ID, b"somebody's")
     for flaw in found_in(broken.store):
@@ -245,7 +245,7 @@ def test_a_pointer_of_who_lost_an_id_leads_nobody_astray(broken: Broken) -> None
 
 
 def test_a_registration_under_way_is_no_orphan(directory: Broken) -> None:
-    """Its body is written before its version; only after the grace it belongs to nobody."""
+    """Its body is written before its version; only after the grace it belongs to no version."""
     an_orphan(directory, ts=NOW - GRACE_MS + 1)
     assert found_in(directory.store) == []
 

@@ -44,7 +44,7 @@ def test_it_runs_beside_a_registry_that_is_open(tmp_path: Path) -> None:
 
 
 def test_nothing_is_changed_unless_it_is_asked_for_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Told twice, then put right, then told no more; what nobody can put right stays."""
+    """Told twice, then put right, then told no more; what cannot be put right stays."""
     with in_a_directory(tmp_path / "data") as broken:
         broken.remove_pointer(of_id(4), broken.store.bodies.get(of_id(4)).guid)
         broken.remove_object(of_id(2))

@@ -35,7 +35,7 @@ GHOST = Subject(DEFAULT_CONTEXT, PAY.qualified)
 """As an earlier release read `:.::.bank:pay`."""
 
 OWN = Subject(DEFAULT_CONTEXT, ":.:orders")
-"""Of a text that no subject has."""
+"""The id of a text that no subject has."""
 
 HERE = BodyKey(DEFAULT_CONTEXT, SchemaId(1))
 EVERYTHING = Search(context=None)
@@ -137,7 +137,7 @@ def test_until_then_ids_and_lists_are_kept_apart(store: Store, order: tuple[Subj
 
 
 def test_ids_keep_their_meaning(store: Store) -> None:
-    """Records that were written with an id of the second name can be read for ever; nobody else gets the id."""
+    """Records that were written with an id of the second name can be read for ever; the id is never given again."""
     haunted(store, PAY, GHOST)
     put_right(store)
     body = store.bodies.get(HERE)

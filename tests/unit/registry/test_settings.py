@@ -98,7 +98,7 @@ def test_dropping_a_config(registry: Registry) -> None:
 
 
 def test_the_checks_on_a_config_come_in_order(registry: Registry) -> None:
-    """Level, rule sets, name, read-only; and an unknown policy is none (§7.4, COMPAT-8)."""
+    """Level, rule sets, name, read-only; and an unknown policy counts as none (§7.4, COMPAT-8)."""
     bad = RuleSet(domain=(Rule(name="1", type="CEL"),))
     registry.change_mode(s("a"), "READONLY")
     with pytest.raises(InvalidLevel):

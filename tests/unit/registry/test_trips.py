@@ -35,7 +35,7 @@ def test_a_known_schema_in_other_words_costs_two(registry: Registry, counted: Re
 
 
 def test_the_first_schema_of_a_subject_costs_four(counted: Registry, recorder: Recorder) -> None:
-    """Ask, counter, body, commit; nobody can hold an id that was drawn a moment ago."""
+    """Ask, counter, body, commit; an id that was drawn a moment ago cannot have a holder."""
     register(counted, "a", ONE)
     assert recorder.names == ["catalog.snapshot", "catalog.next_id", "bodies.put", "catalog.commit"]
 

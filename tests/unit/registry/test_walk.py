@@ -20,6 +20,6 @@ def test_the_page_of_a_registration_is_the_walk_of_the_code() -> None:
 
 
 def test_each_step_of_a_registration_cites_its_rules() -> None:
-    """Whoever asks where a rule is kept finds the step by its id."""
+    """A reader that looks for where a rule is kept finds the step by its id."""
     code = inspect.getsource(register._Registration.attempt)
     assert set(re.findall(r"REG-\d+a?", code)) >= RULES

@@ -50,7 +50,7 @@ def test_content_with_another_guid_is_not(stored: bytes) -> None:
 
 
 def test_the_guid_of_encrypted_metadata_is_believed() -> None:
-    """A Confluent registry hashed them before it encrypted them: nobody can make that hash."""
+    """A Confluent registry hashed them before it encrypted them: that hash cannot be made again."""
     schema = replace(BODY.schema, metadata=Metadata({}, {"owner": "bWU=", "__enc__": "true"}, ("owner",)))
     body = replace(BODY, schema=schema, guid=a_guid("plain"))
     assert believed(ONE, records.body_bytes(ONE, body)) == body
@@ -58,7 +58,7 @@ def test_the_guid_of_encrypted_metadata_is_believed() -> None:
 
 @given(st.binary(max_size=60) | st.sampled_from([b"", b"{}", b"[]", b"null", STORED[:-1], STORED[1:], STORED * 2]))
 def test_bytes_of_any_kind_are_the_body_or_none(content: bytes) -> None:
-    """A torn write, a file of zeroes, somebody else's object."""
+    """A torn write, a file of zeroes, an object of another program."""
     with pytest.raises(BodyDamaged):
         believed(ONE, content)
 

@@ -101,7 +101,7 @@ INT, LONG, STRING = pay("int"), pay("long"), pay("string")
     ],
 )
 def test_a_level_says_who_must_read_whom(level: str, *, widened: bool, narrowed: bool, changed: bool) -> None:
-    """Int → long is read by new consumers, long → int by old ones, int → string by nobody."""
+    """Int → long is read by new consumers, long → int by old ones, int → string by none."""
     assert (not messages(level, history(INT), LONG)) is widened
     assert (not messages(level, history(LONG), INT)) is narrowed
     assert (not messages(level, history(INT), STRING)) is changed
@@ -130,7 +130,7 @@ def test_the_seven_levels_are_directions_times_reach() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_with_no_history_everything_is_compatible(level: str) -> None:
-    """There is nobody to disagree with (LV-2)."""
+    """No version can disagree (LV-2)."""
     assert messages(level, [], STRING) == []
 
 

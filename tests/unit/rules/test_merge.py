@@ -57,14 +57,14 @@ def test_the_newer_moment_of_effect_wins_if_there_is_one() -> None:
 
 
 def test_rules_are_removed_by_name_from_every_list() -> None:
-    """Also from lists in which nobody looked for them."""
+    """Also from lists that were not looked into."""
     rules = RuleSet(migration=(A, B), domain=(C,), encoding=(A,))
     assert without_rules(rules, ["a", "c", "nobody"]) == RuleSet(migration=(B,))
     assert without_rules(None, ["a"]) is None
 
 
 def test_a_stamp_is_a_property_like_any_other() -> None:
-    """Stamping makes metadata where there is none, and keeps what is said already."""
+    """Stamping makes missing metadata, and keeps what is said already."""
     assert stamped(None, 3) == Metadata(properties={"confluent:version": "3"})
     kept = stamped(Metadata(tags={"x": ("a",)}, properties={"k": "v", "confluent:version": "1"}), 2)
     assert kept == Metadata(tags={"x": ("a",)}, properties={"k": "v", "confluent:version": "2"})

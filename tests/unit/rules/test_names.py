@@ -139,13 +139,13 @@ def test_latest_has_several_spellings(text: str) -> None:
     "text, number", [("1", 1), ("+7", 7), ("007", 7), (" 3 ", 3), ("2147483647", 2147483647), ("0" * 5000 + "9", 9)]
 )
 def test_a_version_is_a_positive_number(text: str, number: int) -> None:
-    """A plus sign and leading zeros are no obstacle."""
+    """A plus sign and leading zeros are accepted."""
     assert names.version(text) == number
 
 
 @pytest.mark.parametrize("text", ["", " ", "one", "1.0", "1e3", "0x1", "2147483648", "-2147483649", "9" * 5000, "--1"])
 def test_what_is_no_number_is_quoted_as_it_was_sent(text: str) -> None:
-    """A refusal shows the client his own text, however long he made it."""
+    """A refusal shows the client its own text, however long that is."""
     with pytest.raises(InvalidVersion) as refused:
         names.version(text)
     assert f"'{text}'" in refused.value.message
@@ -212,7 +212,7 @@ def test_everything_else_is_a_good_name(sent: str) -> None:
 
 
 def test_a_refused_name_is_shown_as_sent_and_not_as_understood() -> None:
-    """`:.:` is the default context itself; the client reads what he wrote."""
+    """`:.:` is the default context itself; the client reads what it wrote."""
     with pytest.raises(InvalidSubject) as refused:
         names.check_registrable(names.subject(":.:"))
     assert refused.value.message == "The specified subject ':.:' is not a valid."

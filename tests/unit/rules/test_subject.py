@@ -30,7 +30,7 @@ def test_a_version_is_deleted_softly_before_it_is_gone() -> None:
 
 
 def test_every_act_on_what_is_stored_has_an_outcome() -> None:
-    """The table has no holes; what is gone is nobody's business any more."""
+    """The table has no holes; what is gone does not matter any more."""
     assert set(LIFE) == set(product((State.LIVE, State.SOFT_DELETED), Act))
 
 

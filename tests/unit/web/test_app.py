@@ -158,7 +158,7 @@ def test_ids_are_understood_in_their_context(client: Client) -> None:
     ],
 )
 def test_no_schema_has_an_association(client: Client, query: str, count: int) -> None:
-    """Who asks for those that have one gets none; who asks for those without gets all."""
+    """A client that asks for those that have one gets none; one that asks for those without gets all."""
     client("POST", "/subjects/s/versions", INT)
     assert len(client("GET", f"/schemas{query}").json) == count
 
@@ -171,7 +171,7 @@ def test_no_schema_has_an_association(client: Client, query: str, count: int) ->
     "query", ["", "?resourceType=topic&associationType=value&associationType=key", "?lifecycle=", "?lifecycle=WEAK"]
 )
 def test_nothing_is_associated_and_to_ask_is_no_failure(client: Client, path: str, query: str) -> None:
-    """The clients of 2026 ask for every topic, and write a warning for a 404: here the answer is that there is none."""
+    """The clients of 2026 ask for every topic, and write a warning for a 404: here the answer is an empty list."""
     for context in ("", "/contexts/.blue"):
         response = client("GET", f"{context}/associations{path}{query}")
         assert (response.status, response.json) == (200, [])
@@ -327,7 +327,7 @@ def test_watchers_are_told_of_every_request(registry: Registry) -> None:
 
 
 def test_what_parses_writes_or_lists_leaves_the_event_loop(registry: Registry) -> None:
-    """And what is quick does not: it would wait behind what is slow. Each text is one that nobody has read before."""
+    """And what is quick does not: it would wait behind what is slow. Each text is a new one."""
     handed: list[str] = []
 
     def by(name: str) -> Work:

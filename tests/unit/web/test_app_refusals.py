@@ -93,7 +93,7 @@ def test_storage_that_fails_is_named() -> None:
 
 
 def test_a_fault_of_ours_is_told_to_the_log_alone() -> None:
-    """The client learns that it was not his."""
+    """The client learns that the fault was ours."""
     client, told = broken(KeyError("secret"))
     response = client("GET", "/subjects", None, {"x-request-id": "mine"})
     assert response.refusal == (500, 500, "Internal Server Error")

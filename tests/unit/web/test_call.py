@@ -14,7 +14,7 @@ from sigla.web.api.call import Call
     ],
 )
 def test_a_proxy_on_this_machine_is_believed_for_whom_it_asks(client: str, forwarded: bytes | None, asker: str) -> None:
-    """Else all who come through it would share one turn; from elsewhere anybody could say anything."""
+    """Else all who come through it would share one turn; from elsewhere any client could say anything."""
     headers = [] if forwarded is None else [(b"x-forwarded-for", forwarded)]
     scope = {"method": "GET", "raw_path": b"/", "query_string": b"", "headers": headers, "client": (client, 1)}
     assert Call(scope).asker == asker

@@ -36,7 +36,7 @@ def deleted(counters: Counters) -> int:
 
 
 def test_deleted_versions_are_counted_softly_and_for_good(watched: Client, counters: Counters) -> None:
-    """Of a whole subject each of them, as the reference counts; what is refused deletes nothing."""
+    """Each of them counts a whole subject, as the reference does; what is refused deletes nothing."""
     for name in ("A", "B", "C"):
         body = {"schema": a_text(name)}
         assert watched("POST", "/subjects/s/versions?force=true", body).status == 200
@@ -51,7 +51,7 @@ def test_deleted_versions_are_counted_softly_and_for_good(watched: Client, count
 
 
 def test_the_log_of_a_404_names_the_class_of_its_path(watched: Client, told: list[Seen]) -> None:
-    """Of a route that is known its template, as ever."""
+    """A known route has its template, as ever."""
     for target in ("/dek-registry/v1/keks", "/secret", "/subjects/s/versions", "/subjects/s/nope"):
         watched("GET", target)
     assert [request(seen)["route"] for seen in told] == [

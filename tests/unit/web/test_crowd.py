@@ -56,7 +56,7 @@ def test_an_idle_connection_is_closed_after_the_load_balancers_in_front_have_had
 
 
 def test_an_answer_that_nobody_takes_is_given_up_after_a_minute() -> None:
-    """A byte now and then is progress: a slow line is no attack."""
+    """A byte now and then is progress: a slow line does not count as an attack."""
     waiting = Crowd()
     dead, slow = Client(1000), Client(1000)
     for client in (dead, slow):

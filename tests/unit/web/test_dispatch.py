@@ -23,7 +23,7 @@ def test_every_route_is_found_by_its_own_path(route: Route) -> None:
 
 
 def test_a_route_has_one_row() -> None:
-    """Of two rows one would never be asked."""
+    """One of two rows would never be asked."""
     assert len({route.name for route in ROUTES}) == len(ROUTES)
 
 

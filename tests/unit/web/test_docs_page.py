@@ -25,7 +25,7 @@ def sums() -> dict[str, str]:
 
 
 def test_what_is_vendored_is_what_was_published() -> None:
-    """Minified code is read by nobody: it is trusted by its hash, and its licence stands beside it."""
+    """Minified code cannot be reviewed: it is trusted by its hash, and its licence stands beside it."""
     assert {"swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"} <= set(sums())
     for name, digest in sums().items():
         assert hashlib.sha256((VENDORED / name).read_bytes()).hexdigest() == digest, name
@@ -34,7 +34,7 @@ def test_what_is_vendored_is_what_was_published() -> None:
 
 
 def test_the_page_and_all_that_it_loads_come_from_here(served: Client) -> None:
-    """A registry stands in networks that reach nothing else, and nobody elsewhere learns that it was looked at."""
+    """A registry stands in networks that reach nothing else, and no other server learns that it was looked at."""
     page = served("GET", "/docs")
     loaded = set(re.findall(r'(?:src|href)="([^"]+)"', page.text))
     assert loaded == {"data:,", *(f"docs/{name}" for name in docs_page.FILES)}
@@ -45,7 +45,7 @@ def test_the_page_and_all_that_it_loads_come_from_here(served: Client) -> None:
 
 
 def test_a_browser_would_refuse_to_load_anything_from_elsewhere(served: Client) -> None:
-    """Whatever is in a megabyte of somebody else's code: the policy of the page names no other host."""
+    """Whatever is in a megabyte of foreign code: the policy of the page names no other host."""
     policy = served("GET", "/docs").headers["content-security-policy"]
     assert policy.startswith("default-src 'none';")
     sources = {source for directive in policy.split("; ") for source in directive.split()[1:]}

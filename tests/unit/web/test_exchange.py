@@ -38,7 +38,7 @@ def test_raw_text_in_a_query_is_read() -> None:
 
 @pytest.mark.parametrize("query", [b"a=%", b"a=%zz", b"%ff=1"])
 def test_a_query_that_cannot_be_decoded_is_refused(query: bytes) -> None:
-    """Better than to look for what nobody named."""
+    """Better than to look for what was not named."""
     with pytest.raises(BadRequest):
         read_query(query)
 

@@ -95,7 +95,7 @@ def test_single_values_serve_where_there_are_no_lists() -> None:
 
 
 def test_repeated_headers_arrive_one_by_one() -> None:
-    """So that a request id sent twice is seen to be none (HTTP-9)."""
+    """So that a request id sent twice is seen to be invalid (HTTP-9)."""
     event = rest("GET", "/", None, multiValueHeaders={"X-Request-ID": ["a", "b"]})
     assert gateway.RestApi(event, *UNUSED).scope["headers"] == [(b"x-request-id", b"a"), (b"x-request-id", b"b")]
 

@@ -147,7 +147,7 @@ def test_a_refused_write_has_written_nothing(registry: Registry) -> None:
 
 @pytest.mark.parametrize("name, said", [("host", "evil.example"), ("origin", "http://evil.example")])
 def test_a_second_name_or_origin_opens_nothing(registry: Registry, name: str, said: str) -> None:
-    """Whoever sends two of them is no client that sends none."""
+    """A client that sends two of them does not count as one that sends none."""
     client = Client(app.build(registry, options=app.Options(guard=Guard())))
     sent = [("host", "localhost"), ("origin", "http://localhost"), (name, said), ("content-type", "application/json")]
     assert client("POST", "/subjects/orders/versions", {"schema": '"int"'}, sent).status == 403

@@ -8,7 +8,7 @@ UUID4 = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 
 
 def test_headers_sent_in_several_lines_are_one_list() -> None:
-    """A client may spread Accept over lines; a request id sent twice is none."""
+    """A client may spread Accept over lines; a request id sent twice is ignored."""
     sent = [
         (b"accept", b"text/html"),
         (b"accept", b"*/*"),
@@ -20,7 +20,7 @@ def test_headers_sent_in_several_lines_are_one_list() -> None:
 
 
 def test_a_stranger_is_told_by_all_that_he_sends() -> None:
-    """Of two names of the host, or two origins, none counted: as if a browser had sent neither."""
+    """If a request had two names of the host, or two origins, none counted: as if a browser had sent neither."""
     sent = [
         (b"host", b"localhost"),
         (b"origin", b"http://localhost"),

@@ -51,7 +51,7 @@ def test_metrics_tell_of_requests(registry: Registry) -> None:
 
 
 def test_watchers_of_the_operator_are_kept(registry: Registry) -> None:
-    """The counters join the log, they do not replace it; whoever asks for metrics gets all until now."""
+    """The counters join the log, they do not replace it; a caller that asks for metrics gets all until now."""
     told: list[Any] = []
     options = app.Options(watchers=(told.append,))
     client = Client(server.application(registry, options=options))
@@ -129,7 +129,7 @@ def test_what_is_no_http_is_refused_in_the_envelope(registry: Registry, request_
 
 @pytest.mark.parametrize("cut", range(1, len("GET /schemas/ids/Größe HTTP/1.1\r\n".encode()), 3))
 def test_a_first_line_means_the_same_wherever_it_is_cut(registry: Registry, cut: int) -> None:
-    """HTTP-15, HTTP-16: where a network begins its next packet is nobody's choice."""
+    """HTTP-15, HTTP-16: where a network begins its next packet is up to the network."""
     end = b"host: h\r\nconnection: close\r\n\r\n"
     for line, status in (("GET /schemas/ids/Größe HTTP/1.1\r\n", 404), ("FETCH /schemas/ids/1 HTTP/1.1\r\n", 405)):
         head, told = refused(registry, line.encode()[:cut], line.encode()[cut:] + end)
@@ -157,7 +157,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Seen]:
 
 @pytest.fixture
 def served(told: list[Seen]) -> Iterator[Callable[[Talk], None]]:
-    """Serves while somebody talks, in another thread, to the server; comes back when the server has ended."""
+    """Serves while a client talks, in another thread, to the server; comes back when the server has ended."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def serve(talk: Talk) -> None:
@@ -246,7 +246,7 @@ def test_a_server_that_is_not_given_time_to_end_tells_of_its_requests(
 
 
 def test_a_refused_request_does_not_harm_the_next_one(served: Callable[[Talk], None]) -> None:
-    """HTTP-17: on the same connection, although nobody read the body of the first."""
+    """HTTP-17: on the same connection, although the body of the first was not read."""
 
     def talk(connection: socket.socket) -> None:
         connection.sendall(b"POST /nope HTTP/1.1\r\nhost: h\r\ncontent-length: 200000\r\n\r\n" + b"x" * 200_000)

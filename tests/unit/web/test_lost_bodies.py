@@ -225,7 +225,7 @@ def test_a_compiled_schema_is_put_back_compiled(damaged: Damaged) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES[1:], ids=lambda each: each.__name__)
 def test_a_damaged_body_is_not_replaced_by_a_registration(damaged: Damaged, damage: Callable[[Damaged], None]) -> None:
-    """Somebody has to look at it first: nothing is written."""
+    """An operator has to look at it first: nothing is written."""
     damage(damaged)
     before = {path: path.read_bytes() for path in damaged.data.rglob("*.json")}
     for subject in ("order", "another"):

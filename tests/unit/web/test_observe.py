@@ -61,7 +61,7 @@ def test_a_line_tells_the_zone_where_there_are_several() -> None:
 
 
 def test_a_line_names_the_key_that_asked() -> None:
-    """Who did that? Its name is no secret; the secret is nowhere."""
+    """Who did that? Its name may be seen; the secret is nowhere."""
     assert observe.request(Seen("GET", "/", 200, 1, b"id", 2, principal="orders"))["principal"] == "orders"
     assert "principal" not in observe.request(Seen("GET", "/", 200, 1, b"id", 2)), "where no key was asked for"
 
@@ -75,7 +75,7 @@ def test_a_failure_of_storage_says_its_reason() -> None:
 
 
 def test_the_application_tells_who_asked(registry: Registry) -> None:
-    """Also whom it denied what he asked; whoever shows no right key has no name."""
+    """Also that of a principal whose request it denied; without a right key there is no name."""
     told: list[Seen] = []
     looker = Principal("looker", (READ,))
     options = app.Options(authenticate=lambda shown: looker if shown == b"right" else None, watchers=(told.append,))

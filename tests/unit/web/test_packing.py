@@ -66,7 +66,7 @@ def test_what_is_packed_says_the_same(client: Client, path: str) -> None:
 
 
 def test_answers_by_id_are_packed_once(client: Client, registry: Registry) -> None:
-    """Most of what a registry is asked: the second time nobody waits for a thread."""
+    """Most of what a registry is asked: the second time it waits for no thread."""
     memory = Memory(2**25, registry.clock)
     kept = Tiers(memory, SingleFlight(Ring({}, registry.clock), registry.clock), registry.bodies)
     client = Client(app.build(replace(registry, bodies=kept), options=app.Options(packing=Packing())))

@@ -182,7 +182,7 @@ def prepared(world: Guarded, target: str) -> str:
 
 
 def judge(row: Row, who: str, reply: Reply) -> None:
-    """A refusal is JSON with a number and a sentence; of a list everybody sees his own part."""
+    """A refusal is JSON with a number and a sentence; every principal sees its own part of a list."""
     if reply.status == 401:
         assert reply.json == {"error_code": 401, "message": "Unauthorized"}
         assert reply.headers["www-authenticate"] == 'Basic realm="schema registry"'
@@ -201,7 +201,7 @@ def judge(row: Row, who: str, reply: Reply) -> None:
 
 
 def test_every_route_has_its_row() -> None:
-    """A new route without one would be a route about which nobody has decided."""
+    """A new route without one would be a route about which nothing was decided."""
     assert {row.route for row in ROWS} == {route.name for route in ROUTES}
 
 
@@ -213,7 +213,7 @@ def test_every_flag_that_asks_for_more_has_its_row() -> None:
 
 
 def test_a_wrong_path_is_wrong_for_everybody(door: Any, world: Guarded) -> None:
-    """What is not there needs no key; what is there tells nobody else what it is."""
+    """What is not there needs no key; what is there does not tell strangers what it is."""
     with door(world) as ask:
         assert ask("nobody", "GET", "/nope").status == 404
         assert ask("nobody", "PATCH", "/subjects").status == 405

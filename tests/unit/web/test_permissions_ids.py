@@ -29,7 +29,7 @@ def importing(subject: str, id: int) -> tuple[str, str, dict[str, Any]]:
 def test_who_may_change_some_subjects_does_not_end_the_ids_of_all(
     world: Guarded, door: str, who: str, scope: str, mode: str
 ) -> None:
-    """One registration with the highest id there is, and nobody in the context could register any more."""
+    """One registration with the highest id there is, and no client in the context could register any more."""
     highest = world.store.catalog.max_id(".")
     with DOORS[door](world) as ask:
         assert ask(who, "PUT", f"/mode{scope}", {"mode": mode}).status == 200
@@ -46,7 +46,7 @@ def test_who_may_change_some_subjects_does_not_end_the_ids_of_all(
 
 
 def test_whoever_answers_for_the_whole_registry_imports_any_id(world: Guarded) -> None:
-    """A registry whose ids are high is brought in by somebody."""
+    """A registry whose ids are high comes in by an import."""
     with DOORS["local"](world) as ask:
         assert ask("admin", "PUT", "/mode/a-new", {"mode": "IMPORT"}).status == 200
         assert ask("writer", *importing("a-new", FAR)).json["id"] == FAR

@@ -22,7 +22,7 @@ from tests.unit.auth.guarded import Guarded, guarded
 from tests.unit.web.conftest import Client, Response
 
 Asks = Callable[..., Response]
-"""Somebody asks: his role and his prefixes in words (`reader a- :.team:`), method, target, body."""
+"""A request of a principal: its role and its prefixes in words (`reader a- :.team:`), method, target, body."""
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_name_that_is_looked_for_everywhere_is_found_where_it_may_be(ask: Asks
 
 
 def test_a_lookup_passes_by_a_namesake_whose_references_may_not_be_read(ask: Asks) -> None:
-    """PERM-5: a refusal would be about a subject that nobody has named."""
+    """PERM-5: a refusal would be about a subject that the client has not named."""
     uses_a = {
         "schema": '{"type":"record","name":"R","fields":[{"name":"f","type":"A"}]}',
         "references": [{"name": "A", "subject": "a-one", "version": 1}],
@@ -116,7 +116,7 @@ def test_aliases_are_listed_where_both_ends_may_be_read(ask: Asks) -> None:
 
 
 def test_an_alias_needs_rights_at_both_ends(ask: Asks) -> None:
-    """ALIAS-1: a name is no way round, in neither direction."""
+    """ALIAS-1: a name does not lead around permissions, in neither direction."""
     assert ask("reader a-", "GET", "/subjects/a-alias/versions").json == [1]
     denied = "User is denied operation Read on Subject: b-one"
     assert ask("reader a-", "GET", "/subjects/a-out/versions").refusal == (403, 40301, denied)
@@ -153,7 +153,7 @@ def test_nobody_refers_to_what_he_may_not_read(ask: Asks, target: str) -> None:
 
 
 def test_what_a_schema_refers_to_is_part_of_it(ask: Asks) -> None:
-    """Whoever may read a schema may read it whole; the other one, by its own name or id, he may not."""
+    """A principal that may read a schema may read it whole; the other one, by its own name or id, it may not."""
     resolved = ask("reader b-", "GET", "/subjects/b-ref/versions/1?format=resolved")
     assert '"name":"A"' in resolved.json["schema"]
     assert ask("reader b-", "GET", "/subjects/a-one/versions/1").status == 403
@@ -250,7 +250,7 @@ def test_an_unrestricted_reader_costs_nothing_and_a_restricted_one_a_question(
 
 
 def test_a_silent_catalog_lets_no_restricted_key_read(world: Guarded) -> None:
-    """Whose an id is, only the catalog knows: then nobody is told rather than the wrong one."""
+    """Whose an id is, only the catalog knows: then the answer names no subject rather than the wrong one."""
 
     class Silent:
         def speaker(self, _: object) -> None:

@@ -32,7 +32,7 @@ class Meanings:
         return self.known[key.id]
 
     def meaning_in(self, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]:
-        """Of a subject that is another name for things of a context, as long as it is that."""
+        """The meaning in a subject that is another name for things of a context, as long as it is that."""
         key = BodyKey(self.leads_to.get(subject.name, subject.context), schema_id)
         return key, *self.meaning(key)
 

@@ -51,7 +51,7 @@ def test_a_missing_body_is_said_to_be_missing(body: bytes) -> None:
     ],
 )
 def test_what_is_no_json_is_refused(body: bytes) -> None:
-    """§1.3: syntax, trailing tokens, bytes that are no UTF-8."""
+    """§1.3: syntax, trailing tokens, bytes that are not UTF-8."""
     with pytest.raises(BadRequest):
         read(body)
 
@@ -109,7 +109,7 @@ def test_deep_nesting_read_with_care_is_read_or_refused(depth: int) -> None:
 
 
 def test_not_a_number_is_read() -> None:
-    """§1.3: NaN and Infinity are no errors where nobody looks at them."""
+    """§1.3: NaN and Infinity are accepted where they are not looked at."""
     assert spelled(b'{"x":[NaN,Infinity,-Infinity],"a":"text"}') == "text"
 
 
@@ -126,7 +126,7 @@ def test_a_number_of_a_thousand_digits_is_refused() -> None:
 
 
 def test_half_a_surrogate_pair_is_refused_where_it_would_be_kept() -> None:
-    """It is no character: it could be neither stored nor hashed. Where nobody looks it does no harm."""
+    """It is not a character: it could be neither stored nor hashed. Where it is not looked at it does no harm."""
     assert spelled(b'{"x":"\\ud800","a":"\\ud83d\\ude00"}') == "😀"
     with pytest.raises(BadRequest):
         spelled(b'{"a":"\\ud800"}')

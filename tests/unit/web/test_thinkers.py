@@ -1,4 +1,4 @@
-"""What takes long begins again where it disturbs nobody, and means the same there."""
+"""What takes long begins again where it disturbs no other request, and means the same there."""
 
 import asyncio
 import json
@@ -175,7 +175,7 @@ def test_a_function_gives_up_in_the_words_of_the_contract(
 
 
 def test_what_waits_too_long_never_begins() -> None:
-    """An answer that comes when nobody believes in it any more helps nobody."""
+    """An answer that comes after its client has given up is useless."""
 
     async def story() -> None:
         worker = Worker()
@@ -293,7 +293,7 @@ def test_a_server_that_stops_gives_up_what_still_computes(monkeypatch: pytest.Mo
 
 
 def test_a_client_that_leaves_is_noticed_while_its_check_waits(registry: Registry) -> None:
-    """The server stops computing for it, and tells nobody."""
+    """The server stops computing for it, and sends nothing."""
     computing = Computing()
 
     async def story() -> list[Any]:

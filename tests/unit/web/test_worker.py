@@ -89,7 +89,7 @@ def test_nothing_of_a_group_is_told_if_it_is_not_durable(failure: Exception) -> 
 
 
 def test_jobs_run_on_one_thread_that_is_not_the_loops() -> None:
-    """A slow check holds up nobody's reads."""
+    """A slow check does not hold up reads."""
     seen: list[int] = []
 
     def job() -> Answer:
@@ -116,7 +116,7 @@ def test_what_was_handed_over_is_done_before_the_end() -> None:
 
 
 def test_a_client_that_went_away_disturbs_nobody() -> None:
-    """Its job is done; there is only nobody to tell."""
+    """Its job is done; only its client is gone."""
     worker = Worker()
 
     async def one_leaves() -> Answer:

@@ -32,7 +32,7 @@ from tests.build import a_text
 from tests.unit.web.conftest import Client, Response
 
 AZ1, AZ2 = 8081, 8082
-"""Ports of zones; nobody listens there."""
+"""Ports of zones; nothing listens there."""
 
 
 class Slow:
@@ -143,7 +143,7 @@ def lived(store: EmbeddedStore, story: Story, options: app.Options | None = None
 
 
 async def until(true: Callable[[], object]) -> None:
-    while not true():  # noqa: ASYNC110 - a thread makes it true, and tells nobody
+    while not true():  # noqa: ASYNC110 - a thread makes it true, without a signal
         await asyncio.sleep(0.002)
 
 
@@ -198,7 +198,7 @@ def test_who_has_less_to_do_is_asked(store: EmbeddedStore) -> None:
 
 
 def test_a_zone_without_its_ring_answers_from_behind_it(store: EmbeddedStore) -> None:
-    """Nobody who asks finds out; the page and the directory do."""
+    """Clients do not find out; the page and the directory do."""
 
     async def story(world: World) -> None:
         ids = [await world.register(f"s{number}", AZ2) for number in range(5)]
@@ -220,7 +220,7 @@ def test_a_zone_without_its_ring_answers_from_behind_it(store: EmbeddedStore) ->
 
 
 def test_every_read_is_counted_once_where_it_was_answered(store: EmbeddedStore) -> None:
-    """Of ten schemas read by everybody, ten come from S3, whoever was first."""
+    """If every client reads ten schemas, ten come from S3, whichever was first."""
 
     async def story(world: World) -> None:
         ids = [await world.register(f"s{number}") for number in range(10)]
@@ -269,7 +269,7 @@ def test_who_may_see_metrics_may_see_the_page(store: EmbeddedStore) -> None:
 
 
 def test_the_page_asks_nobody_but_its_own_server(store: EmbeddedStore) -> None:
-    """It works where there is no internet, and tells nobody that somebody looks."""
+    """It works where there is no internet, and tells no other server that a person looks."""
 
     async def story(world: World) -> None:
         answer = await world.ask(AZ2, "GET", live.PAGE)

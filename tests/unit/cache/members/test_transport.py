@@ -9,7 +9,7 @@ from sigla.cache.members.transport import CONNECT_S, Deadline, to_connect
 
 
 def test_a_herd_is_scattered() -> None:
-    """By up to a fifth of the time, and nobody has more of it."""
+    """By up to a fifth of the time, and no entry has more of it."""
     drawn = [to_connect() for _ in range(1_000)]
     assert 0.8 * CONNECT_S <= min(drawn) < 0.82 * CONNECT_S
     assert 0.98 * CONNECT_S < max(drawn) <= CONNECT_S
