@@ -214,7 +214,7 @@ class Estate:
         out.mkdir(parents=True, exist_ok=True)
         config = out / "land.yaml"
         config.write_text(yaml.safe_dump(form))
-        return driver(settings.read(config))
+        return driver(settings.read_settings(config))
 
 
 def lines(*, quick: bool) -> Lines:

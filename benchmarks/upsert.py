@@ -43,7 +43,7 @@ from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.sinks.iceberg import catalog
 from sigla_pipelines.land.sources import Stopping
 from sigla_pipelines.land.spark_catalog import with_catalog
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from sigla_pipelines.spark import session
 
 CHANGES: Final = 1_000_000
@@ -147,7 +147,7 @@ def landed(spark: SparkSession, root: Path, mode: str, *, batches: int = BATCHES
     shutil.rmtree(home, ignore_errors=True)
     (home / "raw").mkdir(parents=True)
     ran, before = Ran(0), cpu()
-    with closing(driver(settings.read(config(root, mode)))) as opened:
+    with closing(driver(settings.read_settings(config(root, mode)))) as opened:
         for number in range(batches):
             (home / "raw" / f"{number}.parquet").hardlink_to(root / "raw" / f"{number}.parquet")
             begun, total = time.perf_counter(), Sum()
@@ -174,7 +174,7 @@ def config(root: Path, mode: str) -> Path:
 
 def read(spark: SparkSession, root: Path) -> Iterator[float]:
     """Seconds to sum up the state, and the same of the history alone."""
-    lake = place(root / "upsert" / "lake")
+    lake = open_place(root / "upsert" / "lake")
     with closing(catalog({}, lake)) as known:
         mine = with_catalog(spark, known, lake)
         for rows in (STATE, NEWEST):

@@ -117,7 +117,7 @@ class Place(Protocol):
         ...
 
 
-def place(url: str | Path) -> Place:
+def open_place(url: str | Path) -> Place:
     """`s3://bucket/prefix`, or a folder (`file:///…`, absolute or relative), which need not exist yet.
 
     Raises InvalidSetting.

@@ -44,7 +44,7 @@ def bring(name: str, *versions: Had) -> Verb:
 
         report = importing.Report()
         missing = importing.compare(registry, subject, puts, report)
-        placed = [importing.place(registry, put, target_of, report) for put in missing]
+        placed = [importing.place_body(registry, put, target_of, report) for put in missing]
         importing.count(registry, subject.context, max(own.values()))
         importing.write(registry, subject, [each for each in placed if not isinstance(each, str)], report)
         return report

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sigla.auth.api_keys import read, verifier_of
+from sigla.auth.api_keys import read_key, verifier_of
 from sigla.cli import main
 from sigla.settings import PREFIX
 from sigla.stores.sqlite.keys import EmbeddedKeys
@@ -34,7 +34,7 @@ def test_a_key_is_two_lines_that_a_person_and_a_script_can_read(data: str, capsy
     assert "cannot be shown again" in told.err
     kept = EmbeddedKeys(Path(data)).get("orders")
     assert kept is not None
-    key = read("orders", kept)
+    key = read_key("orders", kept)
     assert key.verifier == verifier_of(second.removeprefix("secret: "))
     assert (key.role, key.subjects) == ("writer", ("orders-", ":.team:"))
 

@@ -14,7 +14,7 @@ from infra.choices.pipelines import LEAST_VCPUS
 from infra.jobs import RAW, REPORTS, TABLES, WORK
 from sigla.decoding.reasons import Reason
 from sigla_pipelines.__main__ import JOBS
-from sigla_pipelines.land.settings import Landing, read
+from sigla_pipelines.land.settings import Landing, read_settings
 from sigla_pipelines.land.targets import SYSTEM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pipelines.md").read_text()
@@ -54,7 +54,7 @@ def fields(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 def test_the_settings_that_are_shown_can_be_read(number: int, tmp_path: Path) -> None:
     path = tmp_path / "land.yaml"
     path.write_text(settings()[number])
-    assert isinstance(read(path), Landing)
+    assert isinstance(read_settings(path), Landing)
 
 
 def test_every_setting_is_shown() -> None:
@@ -68,14 +68,14 @@ def test_what_is_said_to_be_assumed_is(tmp_path: Path) -> None:
     full, least = (yaml.safe_load(text) for text in settings())
     path = tmp_path / "land.yaml"
     path.write_text(yaml.safe_dump(least))
-    assumed = read(path)
+    assumed = read_settings(path)
     path.write_text(
         yaml.safe_dump({**least, **{each: full[each] for each in ("name", "checks", "trigger", "stop_if", "maintain")}})
     )
-    assert read(path) == assumed
+    assert read_settings(path) == assumed
     shown = {**full["sink"], "catalog": {}, "lake": least["sink"]["lake"]}
     path.write_text(yaml.safe_dump({**least, "sink": shown, "max_stale": full["max_stale"]}))
-    assert read(path) == assumed
+    assert read_settings(path) == assumed
 
 
 def test_every_reason_is_explained() -> None:

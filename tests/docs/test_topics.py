@@ -8,7 +8,7 @@ import yaml
 from sigla_pipelines.land.manifest import Manifests
 from sigla_pipelines.land.names import Names
 from sigla_pipelines.land.settings import KafkaPart, parse_landing
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 
 PAGE = (Path(__file__).parents[2] / "docs" / "topics.md").read_text()
 LEAST = {"registry": {"data": "d"}, "sink": {"lake": "l"}, "work": "w"}
@@ -37,7 +37,7 @@ def test_every_beginning_that_is_shown_can_be_said() -> None:
 
 
 def test_tables_are_called_as_the_page_says(tmp_path: Path) -> None:
-    work = place(tmp_path)
+    work = open_place(tmp_path)
     asked = ["avro.datagen-orders", "events.shop.Paid", "a.b", "a-b"]
     for table, name in Names(work, Manifests(work), lambda _: False).of(asked).items():
         assert f"`{name}`" in PAGE

@@ -8,7 +8,7 @@ from sigla_pipelines.land.driver import Driver
 from sigla_pipelines.land.quarantine import RESOLVED_TABLE
 from sigla_pipelines.land.resolved import Resolved
 from sigla_pipelines.land.sinks.sink import OURS
-from sigla_pipelines.places import Bucket, Place, place
+from sigla_pipelines.places import Bucket, Place, open_place
 
 Files = Mapping[Place, Sequence[str]]
 """Names of files below places."""
@@ -49,4 +49,4 @@ def committed_files(opened: Driver) -> Files:
         names.setdefault(folder, []).append(name)
     if not names:
         raise NoRecords(f"The tables in {opened.lake.url} are empty: land some records first.")
-    return {place(f"{scheme}{folder}"): several for folder, several in names.items()}
+    return {open_place(f"{scheme}{folder}"): several for folder, several in names.items()}

@@ -18,7 +18,7 @@ from sigla.ports.bodies import Bodies
 from sigla.registry.steps.parsed import Understood
 from sigla.rules import references
 from sigla.settings import Address
-from sigla.upkeep.scrub import AT_ONCE, is_sound, read
+from sigla.upkeep.scrub import AT_ONCE, is_sound, read_bodies
 
 TARGET: Final = pa.struct(
     [
@@ -82,7 +82,7 @@ class Understanding:
 
     def rows(self, keys: Sequence[BodyKey]) -> Iterator[dict[str, Any]]:
         """The rows of FACTS."""
-        for key, body in zip(keys, read(self._bodies, keys), strict=True):
+        for key, body in zip(keys, read_bodies(self._bodies, keys), strict=True):
             told = self._of(key, body) if body and is_sound(body) else self._missing(key)
             yield {"context": key.context, "id": key.id, **told}
 

@@ -33,7 +33,7 @@ from sigla_pipelines.audit.summary import Summary, summarise
 from sigla_pipelines.land import told as landing
 from sigla_pipelines.land.driver import driver, read_settings
 from sigla_pipelines.land.sinks.sink import STAGED
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 from sigla_pipelines.progress import UNSEEN, Progress, show_progress
 from sigla_pipelines.told import MISUSED, Kinds, exit_status_of
 
@@ -223,7 +223,7 @@ def _parse_arguments(argv: Sequence[str]) -> Asked:
     landed, context = _landed(given.land) if given.land else (NOTHING_LANDED, ".")
     return Asked(
         address.parse_address(parser, given),
-        place(given.out),
+        open_place(given.out),
         tuple(tables.filled(url, ".parquet") for url in given.records),
         landed,
         given.context or context,

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from sigla.settings import InvalidSetting
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 from sigla_pipelines.told import MISUSED, Kinds
 
 Schema = Any
@@ -48,7 +48,7 @@ def check_empty(place: Place) -> None:
 
 def filled(url: str, ending: str) -> Place:
     """Where files of that ending are to be read. Raises InvalidSetting: of none at all nothing could be told."""
-    found = place(url)
+    found = open_place(url)
     if not any(name.endswith(ending) for name in found.names()):
         raise InvalidSetting(f"Found no files *{ending} in {found.url}.")
     return found

@@ -68,14 +68,14 @@ def fetch_jars(
     command += [f"-DexcludeGroupIds={without}"] if without else []
     # Beside its place first: a download that is cut off leaves nothing half done.
     with tempfile.TemporaryDirectory(dir=folder) as beside:
-        _run([*command, f"-DoutputDirectory={beside}/lib"], within_s)
+        _run_maven([*command, f"-DoutputDirectory={beside}/lib"], within_s)
         (folder / "pom").unlink(missing_ok=True)
         shutil.rmtree(folder / "lib", ignore_errors=True)
         (Path(beside) / "lib").rename(folder / "lib")
     (folder / "pom").write_text(_pom_digest(pom))
 
 
-def _run(command: list[str], within_s: float) -> None:
+def _run_maven(command: list[str], within_s: float) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=within_s)
     except subprocess.TimeoutExpired:

@@ -12,7 +12,7 @@ from sigla.settings import Address
 from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.demo.generator import PARTITIONS, Known
 from sigla_pipelines.demo.topics import MAX_BYTES, TOPICS, Schema, Topic
-from sigla_pipelines.land.settings import Landing, read
+from sigla_pipelines.land.settings import Landing, read_settings
 
 MARK: Final = "name: pipeline-demo\n"
 """How the settings begin in a folder that is the demonstration's."""
@@ -82,7 +82,7 @@ class Estate:
         )
         self.settings.write_text(f"{MARK}{text}")
         self.raw.mkdir()
-        return read(self.settings)
+        return read_settings(self.settings)
 
     def register(self, schemas: tuple[tuple[Topic, Schema], ...]) -> dict[str, Known]:
         """As producers do before they write. The registry is there for as long as that takes, and not after it."""

@@ -39,7 +39,7 @@ from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import Sink, in_table, plain_name
 from sigla_pipelines.land.task import Task
 from sigla_pipelines.land.upsert import State
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 
 Tasks = Callable[[Task], Sequence[Landed]]
 """Runs a batch: what each task did. If a share had several attempts, one counts. To be called again by another plan."""
@@ -176,9 +176,9 @@ class Driver:
 def read_settings(url: str) -> Landing:
     """Those in a file, or in an object of S3. Raises InvalidLanding, StoreError."""
     if not url.startswith("s3://"):
-        return settings.read(Path(url))
+        return settings.read_settings(Path(url))
     folder, _, name = url.rpartition("/")
-    text = place(folder).read(name)
+    text = open_place(folder).read(name)
     if text is None:
         raise InvalidLanding(f"{url} cannot be read: the object does not exist.")
     return settings.parse_landing(text, url)
@@ -186,7 +186,7 @@ def read_settings(url: str) -> Landing:
 
 def driver(landing: Landing) -> Driver:
     """Raises InvalidLanding, InvalidSetting, StoreError."""
-    work, lake, clock = place(landing.work), place(landing.sink.lake), SystemClock()
+    work, lake, clock = open_place(landing.work), open_place(landing.sink.lake), SystemClock()
     part = kept.checked(work, lake, landing.sink)
     _check_layouts(landing, part)
     manifests = Manifests(work)

@@ -334,7 +334,7 @@ class Landing(Part):
         return tuple(dict.fromkeys(each.topic for each in self.bindings))
 
 
-def read(path: Path) -> Landing:
+def read_settings(path: Path) -> Landing:
     """Raises InvalidLanding."""
     try:
         content = path.read_bytes()

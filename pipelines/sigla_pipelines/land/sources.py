@@ -16,7 +16,7 @@ from sigla_pipelines.land.driver import Driver, Tasks
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.settings import FilesPart, InvalidLanding, KafkaPart
 from sigla_pipelines.land.task import Sent, Task, in_arrow, send_task
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 
 Land = Callable[[Batch, Tasks], None]
 
@@ -113,7 +113,7 @@ def from_files(
     spark: SparkSession, driver: Driver, source: FilesPart, land: Land, stopping: Stopping, *, stream: bool
 ) -> None:
     """The same, of files: only those that no manifest names. Raises InvalidLanding, Stopped."""
-    raw, context, bound = place(source.path), spark.sparkContext, driver.landing.bound
+    raw, context, bound = open_place(source.path), spark.sparkContext, driver.landing.bound
     for setting, folder in (("sink.lake", driver.lake), ("work", driver.work)):
         if files.finds(raw, folder):
             raise InvalidLanding(

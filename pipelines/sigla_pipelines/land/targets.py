@@ -71,10 +71,10 @@ def evolve(present: pa.Schema | None, reader: pa.StructType, *, version: int, po
     present: None if the table does not exist yet. version: the reader's in its subject; it names columns.
     """
     if present is None:
-        return pa.schema(_merged((), _members(reader), version, _RESERVED))
+        return pa.schema(_merged((), _struct_members(reader), version, _RESERVED))
     if policy is Evolve.PIN:
         return present
-    return pa.schema(_merged(tuple(present), _members(reader), version, _RESERVED))
+    return pa.schema(_merged(tuple(present), _struct_members(reader), version, _RESERVED))
 
 
 def project(rows: pa.StructArray, target: Target) -> list[pa.Array]:
@@ -87,7 +87,7 @@ def project(rows: pa.StructArray, target: Target) -> list[pa.Array]:
 
 def dropped_members(reader: pa.StructType, target: Target) -> tuple[str, ...]:
     """The members of a reader that have no column, as in `address.zip`; empty unless the table is pinned."""
-    return tuple(_without_place(_members(reader), tuple(target.schema)))
+    return tuple(_without_place(_struct_members(reader), tuple(target.schema)))
 
 
 _RESERVED: Final = frozenset(SYSTEM.names)
@@ -154,7 +154,7 @@ def _is_version_of(name: str, member: str) -> bool:
 def _wider(column: pa.DataType, member: pa.DataType, version: int) -> pa.DataType | None:
     """The type that holds what both do; None if a table cannot be widened to one."""
     if pa.types.is_struct(column) and pa.types.is_struct(member):
-        return pa.struct(_merged(_members(column), _members(member), version))
+        return pa.struct(_merged(_struct_members(column), _struct_members(member), version))
     if _is_list(column) and _is_list(member):
         item = _wider(column.value_type, member.value_type, version)
         return None if item is None else pa.list_(item)
@@ -192,7 +192,7 @@ def _fits(column: pa.DataType, member: pa.DataType) -> bool:
 def _relaxed(kind: pa.DataType, version: int) -> pa.DataType:
     """The type with everything in it nullable, and lists and maps in one spelling."""
     if pa.types.is_struct(kind):
-        return pa.struct(_merged((), _members(kind), version))
+        return pa.struct(_merged((), _struct_members(kind), version))
     if _is_list(kind):
         return pa.list_(_relaxed(kind.value_type, version))
     if pa.types.is_map(kind):
@@ -204,7 +204,7 @@ def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
-def _members(kind: pa.StructType) -> tuple[pa.Field, ...]:
+def _struct_members(kind: pa.StructType) -> tuple[pa.Field, ...]:
     return tuple(kind.field(number) for number in range(kind.num_fields))
 
 
@@ -218,7 +218,7 @@ def _without_place(members: Fields, columns: Fields, above: str = "") -> Iterabl
 
 def _dropped_within(member: pa.DataType, column: pa.DataType, above: str) -> Iterable[str]:
     if pa.types.is_struct(member):
-        yield from _without_place(_members(member), _members(column), above)
+        yield from _without_place(_struct_members(member), _struct_members(column), above)
     elif _is_list(member):
         yield from _dropped_within(member.value_type, column.value_type, above)
     elif pa.types.is_map(member):
@@ -228,7 +228,7 @@ def _dropped_within(member: pa.DataType, column: pa.DataType, above: str) -> Ite
 @lru_cache(maxsize=10_000)
 def _sources(columns: tuple[pa.Field, ...], kind: pa.StructType) -> tuple[int | None, ...]:
     """For each column the member that fills it."""
-    places = _places(columns, _members(kind), _fits)
+    places = _places(columns, _struct_members(kind), _fits)
     return tuple(places.index(number) if number in places else None for number in range(len(columns)))
 
 
@@ -245,7 +245,7 @@ def _conformed(array: Any, kind: pa.DataType) -> pa.Array:
     if array.type == kind:
         return array
     if pa.types.is_struct(kind):
-        columns = _members(kind)
+        columns = _struct_members(kind)
         return pa.StructArray.from_arrays(_filled(array, columns), fields=list(columns), mask=array.is_null())
     if _is_list(kind):
         offsets, first, last = _offsets(array)

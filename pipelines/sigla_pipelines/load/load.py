@@ -26,7 +26,7 @@ def load(raw: DataFrame, files: Files, worker: Worker) -> DataFrame:
     lost = files.kept("lost", transform.lost(events))
     cleared = [thawed(row["event"]) for row in transform.of(events, Cleared).collect()]
     lives = files.kept("versions", transform.lives(events, lost, cleared))
-    versions = transform.versions(lives)
+    versions = transform.stored_versions(lives)
     told = [worker.run(steps.skip, transform.skipped(events, lost), "skipped")]
     told.append(worker.run(steps.list_contexts, transform.contexts(events), "contexts"))
     wanted = transform.with_targets(transform.late(versions), versions)
@@ -42,22 +42,22 @@ def load(raw: DataFrame, files: Files, worker: Worker) -> DataFrame:
         told.append(worker.run(steps.write, some, "late" if late else "early"))
     displaced = transform.with_targets(transform.displaced(lives), versions)
     told.append(worker.run(steps.displace, displaced.orderBy("offset"), "displaced"))
-    told.append(worker.run(steps.settle, transform.settings(events), "settings"))
+    told.append(worker.run(steps.settle, transform.last_settings(events), "settings"))
     worker.run(steps.count, transform.highest(events), "highest")
     return _together(told).where("outcome IS NOT NULL").select(*REPORT)
 
 
 def _placed(missing: DataFrame, worker: Worker) -> list[DataFrame]:
     """Bodies, wave by wave: what waits for a body that another wave brings comes with the next one."""
-    waves = [worker.run(steps.place, transform.bodies(missing), "bodies-0")]
+    waves = [worker.run(steps.place_bodies, transform.bodies(missing), "bodies-0")]
     waiting = _waiting(waves[-1])
     before, left = -1, waiting.count()
     while left and left != before and len(waves) < MOST_WAVES:
-        waves.append(worker.run(steps.place, waiting.orderBy("offset"), f"bodies-{len(waves)}"))
+        waves.append(worker.run(steps.place_bodies, waiting.orderBy("offset"), f"bodies-{len(waves)}"))
         waiting = _waiting(waves[-1])
         before, left = left, waiting.count()
     if left:
-        waves.append(worker.run(steps.place_all, waiting.orderBy("offset"), "bodies-last"))
+        waves.append(worker.run(steps.place_waiting, waiting.orderBy("offset"), "bodies-last"))
     return waves
 
 

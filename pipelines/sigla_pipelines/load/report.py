@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 
 from sigla_pipelines.audit import tables
 from sigla_pipelines.load.frames import REPORT, STEP, batches, rows, spark_ddl
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 
 MARK: Final = "_sigla-load"
 """Whoever reads a table passes by names that begin so."""
@@ -30,7 +30,7 @@ def claimed(where: str) -> Place:
 
     Raises NotEmpty, InvalidSetting, and OSError or StoreError if the folder cannot be written.
     """
-    found = place(where)
+    found = open_place(where)
     if found.read(MARK) is None:
         tables.check_empty(found)
         found.put_if_absent(MARK, b"")

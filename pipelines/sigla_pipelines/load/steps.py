@@ -102,7 +102,7 @@ def compare(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
 CARRIED: Final = ("offset", *SUBJECT, "version", "id", "late", "targets", "put")
 
 
-def place(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
+def place_bodies(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     """rows: one for each id. Its body stands, or it waits for one that it references."""
 
     def work(row: Row) -> Iterator[Row]:
@@ -116,20 +116,20 @@ def place(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     return open.together(rows, work)
 
 
-def place_all(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
-    """Like `place`, for those that wait for each other, or for a missing body."""
+def place_waiting(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
+    """Like `place_bodies`, for those that wait for each other, or for a missing body."""
     return open.together(rows, lambda row: _placed(open, thawed(row["put"]), row, targets(open.stores, row)))
 
 
 def _placed(open: Open, put: Put, row: Row, target_of: TargetOf) -> Iterator[Row]:
     told = Told()
-    placed = importing.place(open.stores, put, target_of, told)
+    placed = importing.place_body(open.stores, put, target_of, told)
     yield {"context": row["context"], "id": row["id"], "placed": frozen(placed)}
     yield from told.rows
 
 
 def bury(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
-    """rows: as of `place`, of ids that no version holds."""
+    """rows: as of `place_bodies`, of ids that no version holds."""
 
     def work(row: Row) -> Iterable[Row]:
         told = Told()
@@ -140,7 +140,7 @@ def bury(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def displace(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
-    """rows: as of `place`, of ids whose last version was written over; when all versions are written."""
+    """rows: as of `place_bodies`, of ids whose last version was written over; when all versions are written."""
 
     def work(row: Row) -> Iterable[Row]:
         told = Told()

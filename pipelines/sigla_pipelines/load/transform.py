@@ -129,25 +129,25 @@ def _lived(cleared: Sequence[Cleared], group: Iterable[Row]) -> Iterator[Row]:
             yield {"offset": put.offset, **_about(put), "guid": put.guid, "put": frozen(put), "over": over}
 
 
-def versions(lives: DataFrame) -> DataFrame:
+def stored_versions(lives: DataFrame) -> DataFrame:
     """What is stored at the end."""
     return lives.where("NOT over").drop("over")
 
 
 def displaced(lives: DataFrame) -> DataFrame:
-    """As `versions`: the last of each id that no version holds. known: of its content it is the last of all."""
-    held = versions(lives).select(*ID).distinct()
+    """As `stored_versions`: the last of each id that no version holds. known: of its content it is the last of all."""
+    held = stored_versions(lives).select(*ID).distinct()
     every = lives.columns
     over = lives.where("over").join(held, [*ID], "left_anti").groupBy(*ID)
     last = over.agg(F.max_by(F.struct(*every), "offset").alias("last")).select("last.*")
-    contents = versions(lives).unionByName(last.drop("over")).groupBy("context", "guid")
+    contents = stored_versions(lives).unionByName(last.drop("over")).groupBy("context", "guid")
     words = contents.agg(F.max("offset").alias("word"))
     told = last.join(words, ["context", "guid"])
     return told.withColumn("known", F.col("offset") == F.col("word")).drop("over", "word")
 
 
 def gone(events: DataFrame, lost: DataFrame, lives: DataFrame) -> DataFrame:
-    """As `versions`: what ids meant that no version holds any more, and none was written over."""
+    """As `stored_versions`: what ids meant that no version holds any more, and none was written over."""
     last = (
         of(events, Put)
         .join(lost, "offset", "left_anti")
@@ -191,7 +191,7 @@ def bodies(missing: DataFrame) -> DataFrame:
 # --- the rest --------------------------------------------------------------------------------------------------------
 
 
-def settings(events: DataFrame) -> DataFrame:
+def last_settings(events: DataFrame) -> DataFrame:
     """The last word on config and on mode of each scope."""
     last = of(events, ConfigSet, ModeSet).groupBy(*SUBJECT, "kind").agg(F.max_by("event", "offset").alias("event"))
     return arranged(last, SUBJECT, "kind")

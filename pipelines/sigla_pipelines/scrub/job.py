@@ -27,7 +27,7 @@ from sigla.upkeep.scrub import GRACE_MS, confirmed, mark_facts, second_name_fact
 from sigla_pipelines import address, output
 from sigla_pipelines import spark as sessions
 from sigla_pipelines.audit import listing, tables
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 from sigla_pipelines.progress import UNSEEN, Progress, show_progress
 from sigla_pipelines.scrub import transform
 from sigla_pipelines.told import exit_status_of
@@ -174,7 +174,7 @@ def _parse_arguments(argv: Sequence[str]) -> Asked:
     given = parser.parse_args(list(argv))
     return Asked(
         address.parse_address(parser, given),
-        place(given.out),
+        open_place(given.out),
         None if given.export is None else tables.filled(given.export, ".json.gz"),
         frozenset(given.fix),
         round(given.grace * 1000),

@@ -15,7 +15,7 @@ from sigla import opening
 from sigla.settings import Address
 from sigla.stores.dynamodb.exported import ExportedHead, ExportedVersion, exported
 from sigla.upkeep.flaws import KINDS, RELATIONS, Flaw
-from sigla.upkeep.scrub import AT_ONCE, body_facts, read, reference_facts, suspect
+from sigla.upkeep.scrub import AT_ONCE, body_facts, read_bodies, reference_facts, suspect
 from sigla_pipelines.audit.facts import keys_of
 from sigla_pipelines.places import Place
 
@@ -52,7 +52,7 @@ def _read_objects(batches: Iterable[pa.RecordBatch], *, address: Address) -> Ite
             keys = keys_of(batch.column("context"), batch.column("id"))
             for at in range(0, len(keys), AT_ONCE):
                 some = keys[at : at + AT_ONCE]
-                found = zip(some, read(stored, some), strict=True)
+                found = zip(some, read_bodies(stored, some), strict=True)
                 rows = [(*body_facts(key, body), _references(key, body)) for key, body in found]
                 yield pa.RecordBatch.from_pylist([dict(zip(_READ.names, row, strict=True)) for row in rows], _READ)
 

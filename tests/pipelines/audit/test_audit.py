@@ -15,7 +15,7 @@ from sigla_pipelines.audit.job import Asked, audit, text_for_people
 from sigla_pipelines.audit.pairs import scope_of
 from sigla_pipelines.audit.summary import Summary
 from sigla_pipelines.audit.tables import NotEmpty
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.build import NOW
 from tests.pipelines.audit.estate import Estate, framed, landed, quarantined, raw
 
@@ -37,7 +37,7 @@ class Audited:
         quarantined(folder / "lake/_quarantine/data/e.parquet", [framed(815), framed(815), framed(ids["users 2"])])
         self.out = folder / "audit"
         where = Address.of(data=str(self.estate.path))
-        self.asked = Asked(where, place(self.out), (place(folder / "lake"),), block=2)
+        self.asked = Asked(where, open_place(self.out), (open_place(folder / "lake"),), block=2)
         self.summary: Summary = audit(spark, self.asked, NOW)
 
     def table(self, name: str) -> list[Mapping[str, Any]]:
@@ -67,8 +67,8 @@ def test_versions_that_a_level_would_refuse_are_told_with_the_checkers_words(aud
 def test_one_level_alone_needs_no_more_than_its_own_pairs(spark: SparkSession, audited: Audited) -> None:
     """FORWARD: the older reads the newer, and only what is next to it."""
     scope = scope_of("FORWARD", block=2)
-    versions = tables.read(spark, place(audited.out / "tables" / "versions"), listing.VERSIONS)
-    known = tables.read(spark, place(audited.out / "tables" / "bodies"), FACTS)
+    versions = tables.read(spark, open_place(audited.out / "tables" / "versions"), listing.VERSIONS)
+    known = tables.read(spark, open_place(audited.out / "tables" / "bodies"), FACTS)
     compared = transform.comparable(versions, known)
     failed = transform.failures_of(transform.blocks(compared, scope), audited.asked.address, scope)
     found = transform.breaks(compared, failed, scope).select("subject", "older", "newer", "direction").collect()

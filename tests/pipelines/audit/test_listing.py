@@ -8,7 +8,7 @@ from sigla.model import GLOBAL, Draft, Subject
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla_pipelines.audit import listing, tables
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.build import FixedClock, a_text, tiers_before
 
 NAMES = ("a", "b", "\ue000", "\U00010000", ":.team:a", ":.team:b", ":.other:a")
@@ -40,7 +40,7 @@ def test_each_subject_has_the_config_that_applies_to_it(tmp_path: Path) -> None:
 def test_a_stream_becomes_files_of_a_size(tmp_path: Path) -> None:
     """What is written holds one batch in memory, and loses no row."""
     rows = [(".", number) for number in range(10)]
-    objects = place(tmp_path / "objects")
+    objects = open_place(tmp_path / "objects")
     assert tables.stream(iter(rows), listing.OBJECTS, objects, batch_rows=2, file_batches=2) == 10
     assert len(list((tmp_path / "objects").iterdir())) == 3
     read = pq.read_table(tmp_path / "objects").to_pylist()

@@ -11,7 +11,7 @@ import pytest
 from sigla.decoding.frames import KEY_HEADER, VALUE_HEADER
 from sigla_pipelines.audit.usage import NoRecords, check_records, parquet_files, usage_of_files
 from sigla_pipelines.land.raw import RAW
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.build import NOW
 from tests.pipelines.audit.estate import framed, landed, raw
 
@@ -24,8 +24,8 @@ def used(folder: Path) -> list[tuple[str, int | None, str | None, int, int | Non
 
 
 def told(folder: Path) -> list[dict[str, Any]]:
-    named = pa.RecordBatch.from_pylist([{"place": 0, "name": name} for name in place(folder).names()])
-    return [row for batch in usage_of_files([named], [place(folder)]) for row in batch.to_pylist()]
+    named = pa.RecordBatch.from_pylist([{"place": 0, "name": name} for name in open_place(folder).names()])
+    return [row for batch in usage_of_files([named], [open_place(folder)]) for row in batch.to_pylist()]
 
 
 def test_landed_rows_are_counted_by_topic_and_id(tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_where_there_are_no_records_they_are_not_called_unused(tmp_path: Path) -
     (tmp_path / "other" / "b.parquet").write_bytes(b"no Parquet")
     for name in ("typo", "other"):
         with pytest.raises(NoRecords, match=f"Found no Parquet files of landed or raw records in .*{name}"):
-            check_records(place(tmp_path / name))
+            check_records(open_place(tmp_path / name))
     landed(tmp_path / "other" / "c.parquet", [("orders", 1, 0)])
-    check_records(place(tmp_path / "other"))
+    check_records(open_place(tmp_path / "other"))
 
 
 def test_what_a_task_has_staged_is_not_counted(tmp_path: Path) -> None:
@@ -102,4 +102,4 @@ def test_what_a_task_has_staged_is_not_counted(tmp_path: Path) -> None:
     for folder in ("orders/data", "_sigla-staging/orders/data"):
         (tmp_path / folder).mkdir(parents=True)
         landed(tmp_path / folder / "a.parquet", [("orders", 1, 0)])
-    assert [*parquet_files(place(tmp_path))] == ["orders/data/a.parquet"]
+    assert [*parquet_files(open_place(tmp_path))] == ["orders/data/a.parquet"]

@@ -21,14 +21,14 @@ from sigla_pipelines.land.driver import Driver, driver
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.task import Task
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 
 RECORDS = 3_000
 
 
 def land(landing: Driver, raw: Path, number: int) -> Sum:
     """What is new in the folder, as one batch, in this process."""
-    source, total = place(str(raw)), Sum()
+    source, total = open_place(str(raw)), Sum()
     new = files.new(source, landing.manifests.entries())
 
     def tasks(task: Task) -> Sequence[Landed]:

@@ -10,7 +10,7 @@ from sigla_pipelines.land.batch import Attempt, Batch, StopIf, check_new, check_
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
 from sigla_pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Stopped
 from sigla_pipelines.land.sinks.parquet import Parquet
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 
@@ -100,11 +100,11 @@ def test_a_job_that_lost_a_record_lands_nothing(wrong: Landed) -> None:
 
 def test_too_many_bad_records_stop_the_query_before_anything_is_decided(tmp_path: Path) -> None:
     """A wrong deployment should not quarantine a day of data."""
-    manifests = Manifests(place(tmp_path))
+    manifests = Manifests(open_place(tmp_path))
     stop = StopIf(bad_ratio=0.2, min_rows=10)
     bad = attempt(landed(span(10, 19), good=7, bad=3))
     with pytest.raises(Stopped, match=r"3 of 10 records cannot be read, 3 of them because of UNKNOWN_ID.*`stop_if"):
-        land_once(BATCH, lambda: bad, manifests, Parquet(place(tmp_path), manifests), stop_if=stop)
+        land_once(BATCH, lambda: bad, manifests, Parquet(open_place(tmp_path), manifests), stop_if=stop)
     assert list(manifests.all()) == []
     fine = attempt(landed(span(10, 19), good=8, bad=2))
     assert manifest_of(BATCH, fine, stop).counts.quarantined == 2
@@ -122,8 +122,8 @@ def test_a_manifest_knows_the_columns_of_all_tables_that_its_query_has_written_t
 
 
 def test_a_landed_batch_is_not_attempted_again(tmp_path: Path) -> None:
-    manifests = Manifests(place(tmp_path))
-    sink = Parquet(place(tmp_path), manifests)
+    manifests = Manifests(open_place(tmp_path))
+    sink = Parquet(open_place(tmp_path), manifests)
     first = land_once(BATCH, lambda: attempt(landed(span(10, 19), good=10)), manifests, sink)
 
     def again() -> Attempt:
@@ -168,7 +168,7 @@ NEXT = Batch("q", 1, (replace(ORDERS, start=20, end=30),))
 @pytest.fixture
 def begun(tmp_path: Path) -> Manifests:
     """A work directory that has the first batch."""
-    manifests = Manifests(place(tmp_path))
+    manifests = Manifests(open_place(tmp_path))
     manifests.put(a_manifest(BATCH))
     return manifests
 
@@ -207,7 +207,7 @@ def test_a_batch_that_lands_nothing_twice_is_let_pass(batch: Batch, begun: Manif
 
 
 def test_a_file_is_landed_once_in_a_work_directory(tmp_path: Path) -> None:
-    manifests = Manifests(place(tmp_path))
+    manifests = Manifests(open_place(tmp_path))
     manifests.put(a_manifest(Batch("q", 0, entries=(Entry("a", "t", 1, 4),))))
     new(Batch("q", 1, entries=(Entry("b", "t", 1, 4),)), manifests)
     with pytest.raises(Stopped, match="would land a again: list the files anew"):

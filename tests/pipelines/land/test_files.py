@@ -12,7 +12,7 @@ import pytest
 from sigla_pipelines.land import files
 from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
 from sigla_pipelines.land.raw import RAW
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 
@@ -36,7 +36,7 @@ def written(folder: Path, **others: pa.Array | None) -> Path:
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
-    source = place(folder)
+    source = open_place(folder)
     shares = files.shares(files.new(source, {}), 1)
     batches = [batch for share in shares for batch in files.read(source, share)]
     assert all(batch.schema == RAW for batch in batches)
@@ -107,22 +107,22 @@ def test_a_folder_that_is_not_there_is_no_empty_source(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "nowhere", tmp_path / "file"):
         with pytest.raises(Stopped, match=f"Folder not found: {path}. Set `source.path`"):
-            files.new(place(path), {})
+            files.new(open_place(path), {})
 
 
 def test_what_is_no_parquet_is_named_and_what_is_hidden_is_left_alone(tmp_path: Path) -> None:
     written(tmp_path)
     (tmp_path / "_SUCCESS").touch()
     (tmp_path / ".crc").touch()
-    assert [new.entry.path for new in files.new(place(tmp_path), {})] == ["records.parquet"]
+    assert [new.entry.path for new in files.new(open_place(tmp_path), {})] == ["records.parquet"]
     (tmp_path / "notes.txt").write_text("none")
     with pytest.raises(Stopped, match=r"notes\.txt is not a Parquet file"):
-        files.new(place(tmp_path), {})
+        files.new(open_place(tmp_path), {})
 
 
 def landed(manifests: Manifests, source: Path | str) -> list[str]:
     """The paths of what is new, which a manifest names from then on."""
-    entries = tuple(new.entry for new in files.new(place(source), manifests.entries()))
+    entries = tuple(new.entry for new in files.new(open_place(source), manifests.entries()))
     last = manifests.last("q")
     number = last.number + 1 if last else 0
     manifests.put(Manifest("q", number, (), entries, (), {}, (), (), (), Counts(0, 0)))
@@ -133,7 +133,7 @@ def test_a_file_is_landed_once_wherever_its_source_begins(tmp_path: Path, monkey
     """Above its folder, or in it, and however that is written."""
     written(tmp_path / "raw" / "day 1")
     (tmp_path / "link").symlink_to(tmp_path / "raw")
-    manifests = Manifests(place(tmp_path / "work"))
+    manifests = Manifests(open_place(tmp_path / "work"))
     assert landed(manifests, tmp_path / "raw") == ["day 1/records.parquet"]
     monkeypatch.chdir(tmp_path)
     for source in ("raw", "./raw/", "raw/day 1", f"{tmp_path}/raw/day 1/", f"file://{tmp_path}/raw", "link"):
@@ -145,7 +145,7 @@ def test_a_file_is_landed_once_wherever_its_source_begins(tmp_path: Path, monkey
 
 def test_files_of_one_name_in_two_folders_are_two_files(tmp_path: Path) -> None:
     """Also where their sizes and times are the same; a change of one does not concern the other."""
-    manifests = Manifests(place(tmp_path / "work"))
+    manifests = Manifests(open_place(tmp_path / "work"))
     for number, day in enumerate(("1", "2", "3")):
         folder = written(tmp_path / day, offset=pa.array([number, 9]))
         os.utime(folder / "records.parquet", (1e9, 1e9 + number // 2))

@@ -15,7 +15,7 @@ from sigla.settings import Settings
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla_pipelines.land.bindings import Answer, Binding, Head, Reader, Strategy
 from sigla_pipelines.land.heads import Heads, Misbound, NoHead
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.build import FixedClock, a_draft, a_text
 
 HOUR_MS = 3_600_000
@@ -39,7 +39,7 @@ def registry() -> Iterator[Registry]:
 
 @pytest.fixture
 def heads(registry: Registry, tmp_path: Path) -> Heads:
-    return Heads(registry.catalog, place(tmp_path), FixedClock(), ".", (BOUND,), max_stale_ms=HOUR_MS)
+    return Heads(registry.catalog, open_place(tmp_path), FixedClock(), ".", (BOUND,), max_stale_ms=HOUR_MS)
 
 
 def read_as(heads: Heads, binding: Binding) -> Head:

@@ -24,7 +24,7 @@ from sigla_pipelines.land.quarantine import RESOLVED_TABLE
 from sigla_pipelines.land.settings import InvalidLanding, parse_landing
 from sigla_pipelines.land.sinks import iceberg
 from sigla_pipelines.land.sinks.iceberg import Iceberg
-from sigla_pipelines.places import Bucket, place
+from sigla_pipelines.places import Bucket, open_place
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
@@ -71,7 +71,7 @@ def test_a_catalog_that_cannot_be_one_is_a_matter_of_the_settings(
     for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(InvalidLanding, match=rf"^Invalid `sink.catalog`: pyiceberg cannot open it: .*{said}.*\.$"):
-        iceberg.catalog(properties, place("lake"))
+        iceberg.catalog(properties, open_place("lake"))
 
 
 ORDER = 'syntax = "proto3"; message Order { string id = 1; }'
@@ -100,7 +100,7 @@ def test_iceberg_in_s3_asks_for_a_catalog() -> None:
 @pytest.mark.parametrize("name", ["what?", "no #1"])
 def test_a_lake_that_no_address_of_iceberg_leads_to_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidLanding, match=r"`sink.lake` is .* cannot contain \? or #"):
-        iceberg.catalog({}, place(tmp_path / name))
+        iceberg.catalog({}, open_place(tmp_path / name))
 
 
 @pytest.mark.parametrize("namespace", ["", " ", "a..b", "a."])

@@ -14,7 +14,7 @@ from sigla_pipelines.land import gc_job, maintain_job, replay_job
 from sigla_pipelines.land.batch import Batch
 from sigla_pipelines.land.driver import driver
 from sigla_pipelines.land.landed import Landed
-from sigla_pipelines.land.settings import InvalidLanding, SinkPart, read
+from sigla_pipelines.land.settings import InvalidLanding, SinkPart, read_settings
 from sigla_pipelines.land.sinks import kept
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.task import Task
@@ -89,7 +89,7 @@ def test_tables_that_were_moved_are_the_same(tmp_path: Path) -> None:
 
 def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Before it replays or removes anything."""
-    with closing(driver(read(Path(config(tmp_path))))) as opened:
+    with closing(driver(read_settings(Path(config(tmp_path))))) as opened:
         opened.land(Batch("q", 0), nothing)
     for job in (replay_job, gc_job):
         assert job.main([config(tmp_path, lake="lake2")]) == 2
@@ -100,7 +100,7 @@ def test_a_job_with_other_tables_ends_with_misuse(tmp_path: Path, capsys: pytest
 
 def test_a_batch_with_other_tables_is_not_decided(tmp_path: Path) -> None:
     """Also where both drivers were there before the first batch."""
-    first, second = (driver(read(Path(config(tmp_path, lake, kind="parquet")))) for lake in ("lake", "lake2"))
+    first, second = (driver(read_settings(Path(config(tmp_path, lake, kind="parquet")))) for lake in ("lake", "lake2"))
     first.land(Batch("q", 0), nothing)
     with pytest.raises(InvalidLanding, match="belongs to other tables"):
         second.land(Batch("q", 1), nothing)
@@ -114,8 +114,8 @@ def test_who_could_not_land_may_say_another_lake(tmp_path: Path) -> None:
         raise OSError("no such bucket")
 
     with pytest.raises(OSError, match="no such bucket"):
-        driver(read(Path(config(tmp_path, "slip", kind="parquet")))).land(Batch("q", 0), silent)
-    driver(read(Path(config(tmp_path, kind="parquet")))).land(Batch("q", 0), nothing)
+        driver(read_settings(Path(config(tmp_path, "slip", kind="parquet")))).land(Batch("q", 0), silent)
+    driver(read_settings(Path(config(tmp_path, kind="parquet")))).land(Batch("q", 0), nothing)
 
 
 def test_who_only_looks_keeps_nothing(tmp_path: Path) -> None:
@@ -132,21 +132,21 @@ def test_plain_parquet_has_nothing_to_maintain(tmp_path: Path, capsys: pytest.Ca
 
 def test_settings_that_name_no_kind_go_on_with_the_one_that_the_work_directory_has(tmp_path: Path) -> None:
     """A default that changes must not stop a job, nor begin other tables beside those that it has."""
-    with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
+    with closing(driver(read_settings(Path(config(tmp_path, kind="parquet"))))) as opened:
         opened.land(Batch("q", 0), nothing)
-    with closing(driver(read(Path(config(tmp_path))))) as opened:
+    with closing(driver(read_settings(Path(config(tmp_path))))) as opened:
         assert isinstance(opened.sink, Parquet)
         opened.land(Batch("q", 1), nothing)
     with pytest.raises(InvalidLanding, match=r"`sink\.kind` was parquet and is iceberg now"):
-        driver(read(Path(config(tmp_path, kind="iceberg"))))
+        driver(read_settings(Path(config(tmp_path, kind="iceberg"))))
 
 
 def test_a_work_directory_that_does_not_tell_its_kind_is_not_guessed_at(tmp_path: Path) -> None:
     """Its `sink.json` is removed where tables were moved; of other tables its manifests would say what is not so."""
-    with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
+    with closing(driver(read_settings(Path(config(tmp_path, kind="parquet"))))) as opened:
         opened.land(Batch("q", 0), nothing)
     (tmp_path / "work" / kept.NAME).unlink()
     with pytest.raises(InvalidLanding, match=r"does not record the kind of their tables\. Write `kind: parquet` or"):
-        driver(read(Path(config(tmp_path))))
-    with closing(driver(read(Path(config(tmp_path, kind="parquet"))))) as opened:
+        driver(read_settings(Path(config(tmp_path))))
+    with closing(driver(read_settings(Path(config(tmp_path, kind="parquet"))))) as opened:
         assert isinstance(opened.sink, Parquet)

@@ -13,7 +13,7 @@ from sigla_pipelines.land import column_types, quarantine
 from sigla_pipelines.land.landed import DataFile, Metric, Span
 from sigla_pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Read
 from sigla_pipelines.land.targets import SYSTEM
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 
 pytestmark = pytest.mark.usefixtures("unsynced")
 
@@ -39,7 +39,7 @@ def test_what_is_read_back_equals_what_was_put() -> None:
 
 
 def test_one_that_is_put_later_does_not_stand(tmp_path: Path) -> None:
-    manifests = Manifests(place(tmp_path))
+    manifests = Manifests(open_place(tmp_path))
     assert manifests.get("q", 7) is None
     assert manifests.put(WHOLE) == WHOLE
     assert manifests.put(replace(WHOLE, counts=Counts(0, 0))) == WHOLE
@@ -48,7 +48,7 @@ def test_one_that_is_put_later_does_not_stand(tmp_path: Path) -> None:
 
 def test_the_last_of_a_query_is_its_highest_number(tmp_path: Path) -> None:
     """Past the tenth as well: names sort as numbers do."""
-    manifests = Manifests(place(tmp_path))
+    manifests = Manifests(open_place(tmp_path))
     assert manifests.last("q") is None
     for number in (0, 1, 2, 9, 10, 11):
         manifests.put(replace(WHOLE, number=number))
@@ -62,7 +62,7 @@ def test_the_last_of_a_query_is_its_highest_number(tmp_path: Path) -> None:
 
 def test_files_are_in_the_ledger_when_their_manifest_stands(tmp_path: Path) -> None:
     """Also those of another driver, and of another query."""
-    here, there = Manifests(place(tmp_path)), Manifests(place(tmp_path))
+    here, there = Manifests(open_place(tmp_path)), Manifests(open_place(tmp_path))
     assert here.entries() == {}
     entries = [Entry(path, "t", 1, 1) for path in "abc"]
     for query, number, entry in zip("qqr", (0, 1, 0), entries, strict=True):
@@ -75,7 +75,7 @@ def test_files_of_manifests_that_do_not_say_their_source_are_in_the_ledger_below
     source: str, tmp_path: Path
 ) -> None:
     """As all that were put before entries said it: the query is called by the source's URI."""
-    manifests = Manifests(place(tmp_path))
+    manifests = Manifests(open_place(tmp_path))
     entry = Entry("day/a.parquet", "t", 1, 1)
     manifests.put(replace(WHOLE, query=manifests.query(source), entries=(entry,)))
     [path] = tmp_path.glob("manifests/*/*")
@@ -83,11 +83,11 @@ def test_files_of_manifests_that_do_not_say_their_source_are_in_the_ledger_below
     del form["entries"][0]["source"]
     path.write_bytes(orjson.dumps(form))
     below = {"file:///raw%20files": "/raw files"}.get(source, source)
-    assert Manifests(place(tmp_path)).entries() == {f"{below}/day/a.parquet": replace(entry, source=below)}
+    assert Manifests(open_place(tmp_path)).entries() == {f"{below}/day/a.parquet": replace(entry, source=below)}
 
 
 def test_the_newest_is_asked_for_again_and_not_remembered(tmp_path: Path) -> None:
-    here, there = Manifests(place(tmp_path)), Manifests(place(tmp_path))
+    here, there = Manifests(open_place(tmp_path)), Manifests(open_place(tmp_path))
     for number in range(3):
         there.put(replace(WHOLE, number=number))
         last = here.last("q")
@@ -98,7 +98,7 @@ def test_the_newest_is_asked_for_again_and_not_remembered(tmp_path: Path) -> Non
 
 def test_a_manifest_that_another_driver_puts_is_seen(tmp_path: Path) -> None:
     """Absence is never remembered."""
-    here, there = Manifests(place(tmp_path)), Manifests(place(tmp_path))
+    here, there = Manifests(open_place(tmp_path)), Manifests(open_place(tmp_path))
     assert here.get("q", 7) is None
     there.put(WHOLE)
     assert here.get("q", 7) == WHOLE
@@ -106,17 +106,17 @@ def test_a_manifest_that_another_driver_puts_is_seen(tmp_path: Path) -> None:
 
 def test_a_query_without_a_checkpoint_is_drawn_once_for_a_work_directory(tmp_path: Path) -> None:
     """Removed and begun anew, it is another one: tables may remember what the old one had landed."""
-    first = Manifests(place(tmp_path / "a")).query("replay")
-    assert Manifests(place(tmp_path / "a")).query("replay") == first
-    assert Manifests(place(tmp_path / "a")).query("files") != first
-    assert Manifests(place(tmp_path / "b")).query("replay") != first
-    assert first in Manifests(place(tmp_path / "a")).queries()
+    first = Manifests(open_place(tmp_path / "a")).query("replay")
+    assert Manifests(open_place(tmp_path / "a")).query("replay") == first
+    assert Manifests(open_place(tmp_path / "a")).query("files") != first
+    assert Manifests(open_place(tmp_path / "b")).query("replay") != first
+    assert first in Manifests(open_place(tmp_path / "a")).queries()
 
 
 @pytest.mark.parametrize("query", ["", "a/b", "..", "a b", "ä"])
 def test_a_query_is_called_so_that_files_can_be(query: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot be called"):
-        Manifests(place(tmp_path)).put(replace(WHOLE, query=query))
+        Manifests(open_place(tmp_path)).put(replace(WHOLE, query=query))
 
 
 KINDS = st.recursive(

@@ -14,7 +14,7 @@ from sigla_pipelines.land.heads import Misbound
 from sigla_pipelines.land.landed import Met
 from sigla_pipelines.land.manifest import Manifests
 from sigla_pipelines.land.messages import Messages
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.pipelines.land.landings import Died, Landings
 from tests.pipelines.land.world import framed
 
@@ -211,7 +211,7 @@ def test_damage_is_no_message_that_was_met(landings: Landings) -> None:
 
 def test_two_drivers_that_meet_their_first_messages_at_once_agree(tmp_path: Path) -> None:
     """One of them has the topic's table, and both know of both in the end."""
-    binding, work = Binding("orders", table="orders"), place(tmp_path)
+    binding, work = Binding("orders", table="orders"), open_place(tmp_path)
     one, other = Messages(work, Manifests(work)), Messages(work, Manifests(work))
     assert one.of(binding) == other.of(binding) == ()
     order, money = Met("orders", "value", (1,), "Order"), Met("orders", "value", (0,), "Money")

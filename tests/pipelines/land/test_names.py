@@ -17,7 +17,7 @@ from sigla_pipelines.land.sinks.iceberg import Iceberg, catalog
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import OURS, Sink, digested_name, folder_of
 from sigla_pipelines.land.targets import evolve
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("unsynced")
 
 def names(work: Path, *there: str) -> Names:
     """there: what the lake has."""
-    return Names(place(work), Manifests(place(work)), lambda name: name in there)
+    return Names(open_place(work), Manifests(open_place(work)), lambda name: name in there)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_two_drivers_that_name_at_once_agree(tmp_path: Path) -> None:
 def test_who_is_overtaken_decides_anew(tmp_path: Path) -> None:
     """Another driver names its tables between a look and a decision."""
     other = names(tmp_path)
-    overtaken = Names(place(tmp_path), Manifests(place(tmp_path)), lambda _: not other.of(["a-b"]))
+    overtaken = Names(open_place(tmp_path), Manifests(open_place(tmp_path)), lambda _: not other.of(["a-b"]))
     assert overtaken.of(["a.b"]) == {"a.b": digested_name("a.b")}
     assert other.of(["a-b", "a.b"]) == {"a-b": "a_b", "a.b": digested_name("a.b")}
 
@@ -102,7 +102,7 @@ def test_whatever_a_table_is_to_be_called_it_is_none_of_the_job_s_own(asked: str
 
 @pytest.fixture(params=["parquet", "iceberg"])
 def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Place, Sink]]:
-    lake, manifests = place(tmp_path / "lake"), Manifests(place(tmp_path / "work"))
+    lake, manifests = open_place(tmp_path / "lake"), Manifests(open_place(tmp_path / "work"))
     if request.param == "parquet":
         yield lake, Parquet(lake, manifests)
         return
@@ -113,7 +113,7 @@ def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Place
 def test_a_table_that_began_with_a_digest_goes_on_under_it(lake: tuple[Place, Sink], tmp_path: Path) -> None:
     """Nothing is re-pointed: its manifests, its folder and its name in the catalog are what they were."""
     place_, sink = lake
-    work = place(tmp_path / "work")
+    work = open_place(tmp_path / "work")
     columns = evolve(None, pa.struct([pa.field("n", pa.int32())]), version=1)
     old = Manifest("q", 0, (), (), (), {"a.b": columns}, (), (), (), Counts(0, 0))
     Manifests(work).put(old)

@@ -17,14 +17,14 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
 from sigla_pipelines import places, retries
-from sigla_pipelines.places import Bucket, Place, place
+from sigla_pipelines.places import Bucket, Place, open_place
 
 
 @pytest.fixture(params=["folder", "bucket"])
 def here(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "folder":
-        return place(tmp_path / "lake")
-    return place(f"s3://{request.getfixturevalue('bucket')}/{tmp_path.name}")
+        return open_place(tmp_path / "lake")
+    return open_place(f"s3://{request.getfixturevalue('bucket')}/{tmp_path.name}")
 
 
 def test_the_first_to_put_decides_what_stands(here: Place) -> None:
@@ -86,7 +86,7 @@ def test_an_object_that_s3_copies_in_parts_alone_is_moved_as_well(
     bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of more than 5 GiB; S3 refuses to copy it at once."""
-    here = place(f"s3://{bucket}/{tmp_path.name}")
+    here = open_place(f"s3://{bucket}/{tmp_path.name}")
     assert isinstance(here, Bucket)
     here.replace("staging/a", b"a")
 
@@ -101,7 +101,7 @@ def test_an_object_that_s3_copies_in_parts_alone_is_moved_as_well(
 
 def test_a_store_that_is_not_there_is_told_of_by_a_move(bucket: str) -> None:
     with pytest.raises(Unusable, match=r"moving s3://.*/staging/a failed in S3"):
-        place(f"s3://{bucket}-that-is-not-there").move({"staging/a": "t/a"})
+        open_place(f"s3://{bucket}-that-is-not-there").move({"staging/a": "t/a"})
 
 
 def test_data_written_by_pyarrow_is_read_back_and_found_by_its_name(here: Place) -> None:
@@ -128,7 +128,7 @@ def answering(bucket: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callabl
     """A place in a bucket whose puts do something else, with what S3 would do and the request; without waiting."""
 
     def at(put: Callable[..., None]) -> Place:
-        here = place(f"s3://{bucket}/{uuid4()}")
+        here = open_place(f"s3://{bucket}/{uuid4()}")
         assert isinstance(here, Bucket)
         real = places._client(here.region, here.endpoint)
         client = SimpleNamespace(get_object=real.get_object, put_object=partial(put, real.put_object))
@@ -186,7 +186,7 @@ def test_a_put_that_never_gets_its_turn_is_given_up(answering: Callable[..., Pla
 def test_what_is_neither_a_folder_nor_s3_is_refused(url: str) -> None:
     """A folder of that name would be made on each machine, and be gone with it."""
     with pytest.raises(InvalidSetting, match=f"Invalid place '{url}': expected a folder"):
-        place(url)
+        open_place(url)
 
 
 def test_without_a_region_a_bucket_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -195,35 +195,35 @@ def test_without_a_region_a_bucket_is_refused_in_one_sentence(monkeypatch: pytes
     monkeypatch.setenv("AWS_PROFILE", "nosuch")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(InvalidSetting, match=r"s3://lake cannot be used: .*nosuch"):
-        place("s3://lake")
+        open_place("s3://lake")
 
 
 @pytest.mark.parametrize("url", ["", " ", "a\0b", "s3://bucket/a\0b", "a\udcff", "\ud800"])
 def test_what_no_file_can_be_called_is_refused_in_one_sentence(url: str) -> None:
     """An empty name is not a folder either: a variable that the shell does not know should not mean the current one."""
     with pytest.raises(InvalidSetting, match=r"^Invalid name ") as refused:
-        place(url)
+        open_place(url)
     assert str(refused.value).isprintable()
 
 
 @pytest.mark.parametrize("url", ["~", "~/lake", "~nobody/lake"])
 def test_a_tilde_is_neither_a_folder_of_that_name_nor_what_a_shell_makes_of_it(url: str) -> None:
     with pytest.raises(InvalidSetting, match=f"Only a shell expands {url}: .* or ./{url} for"):
-        place(url)
-    assert place(f"./{url}").url == str(Path(url).absolute())
+        open_place(url)
+    assert open_place(f"./{url}").url == str(Path(url).absolute())
 
 
 def test_what_is_not_there_holds_nothing_and_a_file_is_no_folder(tmp_path: Path) -> None:
     """Else whoever names a file as the folder of records would be told that all of them are landed."""
-    assert list(place(tmp_path / "nowhere").names()) == []
+    assert list(open_place(tmp_path / "nowhere").names()) == []
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError):
-        list(place(tmp_path / "file").names())
+        list(open_place(tmp_path / "file").names())
 
 
 def test_a_bucket_that_is_not_there_is_no_silence(bucket: str) -> None:
     """It need not be waited for; `bucket`: that S3 is."""
-    nowhere = place(f"s3://{bucket}-nowhere/x")
+    nowhere = open_place(f"s3://{bucket}-nowhere/x")
     for verb in (nowhere.read, lambda name: nowhere.put_if_absent(name, b""), lambda name: list(nowhere.names(name))):
         with pytest.raises(Unusable, match="NoSuchBucket"):
             verb("m")
@@ -232,4 +232,4 @@ def test_a_bucket_that_is_not_there_is_no_silence(bucket: str) -> None:
 def test_what_no_bucket_and_no_object_can_be_called_is_no_silence(bucket: str) -> None:
     for url, name, said in ((f"s3://{bucket}", "", "min length: 1"), ("s3://a b", "m", "Invalid bucket name")):
         with pytest.raises(Unusable, match=f"cannot be asked of S3: .*{said}"):
-            place(url).read(name)
+            open_place(url).read(name)

@@ -16,7 +16,7 @@ from sigla_pipelines.land.prometheus import Ends, Figures, to_file, to_gateway
 from sigla_pipelines.land.report import Done
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.told import SourceFailed
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 
 ODD = 'or"ders\\ü\n'
 """A name with all that a label has to escape. Kafka has no such topic; a table may be called so."""
@@ -61,7 +61,7 @@ def samples(text: str) -> dict[tuple[str, ...], float]:
 
 def test_prometheus_reads_what_became_of_records(tmp_path: Path) -> None:
     """Each figure by its topic, table or reason; of every one a type and a help."""
-    figures = Figures(place(tmp_path), "shop", lag)
+    figures = Figures(open_place(tmp_path), "shop", lag)
     figures.add(done(0))
     assert samples(figures.text()) == {
         ("sigla_land_records_read_total", "shop", "orders"): 1000,
@@ -82,11 +82,11 @@ def test_prometheus_reads_what_became_of_records(tmp_path: Path) -> None:
 
 def test_counters_go_on_in_the_next_run_and_no_batch_counts_twice(tmp_path: Path) -> None:
     """A job that runs each hour is one counter to a monitor of rates; a batch may be told again after a crash."""
-    Figures(place(tmp_path), "shop", lag).add(done(0))
-    second = Figures(place(tmp_path), "shop", lag)
+    Figures(open_place(tmp_path), "shop", lag).add(done(0))
+    second = Figures(open_place(tmp_path), "shop", lag)
     second.add(done(0))
     second.add(done(1))
-    found = samples(Figures(place(tmp_path), "shop", lag).text())
+    found = samples(Figures(open_place(tmp_path), "shop", lag).text())
     assert found["sigla_land_records_read_total", "shop", "orders"] == 2000
     assert found["sigla_land_batch_duration_seconds_count", "shop"] == 2
     assert found["sigla_land_lag_records", "shop", "orders"] == 3000
@@ -94,14 +94,14 @@ def test_counters_go_on_in_the_next_run_and_no_batch_counts_twice(tmp_path: Path
 
 def test_a_figure_that_nobody_can_tell_is_left_out(tmp_path: Path) -> None:
     """A lag of 0 would say that all is well while Kafka is silent."""
-    figures = Figures(place(tmp_path), "shop", silent)
+    figures = Figures(open_place(tmp_path), "shop", silent)
     figures.add(done(0))
     assert not [name for name, *_ in samples(figures.text()) if "lag" in name]
 
 
 def test_a_resolved_record_is_counted(tmp_path: Path) -> None:
     """It was in the quarantine, and a replay has landed it."""
-    figures = Figures(place(tmp_path), "shop", lag)
+    figures = Figures(open_place(tmp_path), "shop", lag)
     batch = done(0)
     counts = Counts(read=0, landed=4, resolved=4)
     figures.add(replace(batch, manifest=replace(batch.manifest, ranges=(), metrics=(), counts=counts)))

@@ -8,7 +8,7 @@ import pytest
 from sigla.settings import Address
 from sigla_pipelines.land.bindings import Policy, Reader, Strategy
 from sigla_pipelines.land.decoders.decoder import Additional
-from sigla_pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse_landing, read
+from sigla_pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse_landing, read_settings
 
 SMALL = """
 registry: {data: registry}
@@ -22,7 +22,7 @@ work: work
 def read_text(tmp_path: Path, text: str) -> Landing:
     path = tmp_path / "land.yaml"
     path.write_text(text)
-    return read(path)
+    return read_settings(path)
 
 
 def test_what_is_not_said_has_a_sensible_default(tmp_path: Path) -> None:
@@ -250,15 +250,15 @@ work: work
 def test_a_file_is_utf_8_wherever_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "land.yaml"
     path.write_bytes(SMALL.replace("work: work", "work: größe").encode())
-    assert read(path).work == "größe"
+    assert read_settings(path).work == "größe"
     path.write_bytes(SMALL.replace("work: work", "work: größe").encode("latin-1"))
     with pytest.raises(InvalidLanding, match=r"cannot be read: .*#x00f6: invalid start byte"):
-        read(path)
+        read_settings(path)
 
 
 def test_a_folder_is_no_file_of_settings(tmp_path: Path) -> None:
     with pytest.raises(InvalidLanding, match=r"cannot be read \(Is a directory\)"):
-        read(tmp_path)
+        read_settings(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -292,4 +292,4 @@ def test_an_option_of_kafka_neither_overrides_a_setting_nor_is_passed_over(optio
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidLanding, match=r"nowhere\.yaml cannot be read"):
-        read(tmp_path / "nowhere.yaml")
+        read_settings(tmp_path / "nowhere.yaml")

@@ -25,7 +25,7 @@ from sigla_pipelines.land.sinks.iceberg import Iceberg
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import STAGED, Sink, folder_of, staged_name, table_schema
 from sigla_pipelines.land.targets import SYSTEM, Target, evolve, project
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.pipelines.land.crash_rig import World, drive, is_landed_once, tables
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -106,11 +106,11 @@ class InBucket(World):
 
     @property
     def lake(self) -> Any:
-        return place(f"s3://{self.bucket}/{self.root.name}/lake")
+        return open_place(f"s3://{self.bucket}/{self.root.name}/lake")
 
     @property
     def work(self) -> Any:
-        return place(f"s3://{self.bucket}/{self.root.name}/work")
+        return open_place(f"s3://{self.bucket}/{self.root.name}/work")
 
 
 @pytest.mark.parametrize("kind", ["parquet", pytest.param("iceberg", marks=pytest.mark.soak)])
@@ -317,7 +317,7 @@ def test_a_catalog_that_never_answers_is_told_of(world: World, monkeypatch: pyte
 def test_glue_is_not_asked_twice_behind_our_back() -> None:
     """Botocore's repetition of a commit that was made meets its own result, and the library removes its files."""
     properties = {"type": "glue", "glue.region": "eu-west-1", "glue.access-key-id": "x", "glue.secret-access-key": "x"}
-    found: Any = iceberg.catalog(properties, place("lake"))
+    found: Any = iceberg.catalog(properties, open_place("lake"))
     assert found.glue.meta.config.retries["total_max_attempts"] == 1
     found.glue.close()
 

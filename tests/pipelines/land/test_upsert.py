@@ -17,7 +17,7 @@ from sigla_pipelines.land.sinks.iceberg import catalog
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.spark_catalog import spark_properties
 from sigla_pipelines.land.upsert import State, StateMismatch, Unwrap, state_layout
-from sigla_pipelines.places import Bucket, place
+from sigla_pipelines.places import Bucket, open_place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
 
@@ -134,14 +134,14 @@ def test_columns_that_make_no_state_are_told(state: State, history: pa.Schema, s
 @pytest.fixture
 def in_sqlite(tmp_path: Path) -> Iterator[Catalog]:
     properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db"}
-    with closing(catalog(properties, place(tmp_path))) as found:
+    with closing(catalog(properties, open_place(tmp_path))) as found:
         yield found
 
 
 def test_spark_opens_the_catalog_that_the_job_writes_to(in_sqlite: Catalog, tmp_path: Path) -> None:
-    found = spark_properties(in_sqlite, place(tmp_path))
+    found = spark_properties(in_sqlite, open_place(tmp_path))
     assert (found["type"], found["uri"]) == ("jdbc", f"jdbc:sqlite:{tmp_path}/catalog.db")
-    assert found["warehouse"] == place(tmp_path).uri("")
+    assert found["warehouse"] == open_place(tmp_path).uri("")
 
 
 def named(kind: str, **properties: str) -> Any:
@@ -186,6 +186,6 @@ def test_a_catalog_that_spark_cannot_open_is_told_before_anything_is_landed() ->
         closing(InMemoryCatalog("sigla")) as in_memory,
         pytest.raises(InvalidLanding, match="is of the class InMemoryCatalog, which Spark cannot open"),
     ):
-        spark_properties(in_memory, place("lake"))
+        spark_properties(in_memory, open_place("lake"))
     with pytest.raises(InvalidLanding, match="a database in memory"):
-        spark_properties(named("SqlCatalog", uri="sqlite:///:memory:"), place("lake"))
+        spark_properties(named("SqlCatalog", uri="sqlite:///:memory:"), open_place("lake"))

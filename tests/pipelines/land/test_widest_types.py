@@ -11,7 +11,7 @@ from sigla_pipelines.land.manifest import Manifests
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.targets import evolve
 from sigla_pipelines.land.widest_types import widest
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_manifest import KINDS
 from tests.pipelines.land.world import framed
@@ -43,7 +43,7 @@ def test_a_column_that_widens_changes_no_file(tmp_path: Path) -> None:
 
 def test_a_table_that_began_with_narrow_columns_keeps_them_until_a_reader_widens_them(tmp_path: Path) -> None:
     """Its files are there, and no reader asked for another type."""
-    sink = Parquet(place(tmp_path / "lake"), Manifests(place(tmp_path / "work")))
+    sink = Parquet(open_place(tmp_path / "lake"), Manifests(open_place(tmp_path / "work")))
     reader = pa.struct([("n", pa.int32()), ("m", pa.float32())])
     assert sink.fitted(reader, pa.schema([("n", pa.int32())])) == reader
     assert sink.fitted(reader, None) == widest(reader)

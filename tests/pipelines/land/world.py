@@ -27,7 +27,7 @@ from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.schemas import Schemas
 from sigla_pipelines.land.sinks.sink import folder_of
 from sigla_pipelines.land.transform import STANDARD, SliceSize, land_share
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.build import FixedClock
 
 SEEN = datetime(2026, 1, 2, tzinfo=UTC)
@@ -67,7 +67,7 @@ class World:
         return record.id
 
     def heads(self, *bindings: Binding) -> Heads:
-        return Heads(self.registry.catalog, place(self.lake / "work"), FixedClock(), ".", bindings, 1000)
+        return Heads(self.registry.catalog, open_place(self.lake / "work"), FixedClock(), ".", bindings, 1000)
 
     def plan(self, *bindings: Binding, checks: Checks | None = None, **others: Any) -> Plan:
         """others: of `plan_batch`, and of its tables; no table is there yet."""
@@ -88,7 +88,7 @@ class World:
         self, plan: Plan, *batches: pa.RecordBatch, format: Format | None = None, size: SliceSize = STANDARD
     ) -> "Outcome":
         self.readers.schemas.forget_absent()
-        outputs = Outputs(place(self.lake), plan.query, plan.batch, format, plan.layouts)
+        outputs = Outputs(open_place(self.lake), plan.query, plan.batch, format, plan.layouts)
         return Outcome(land_share(batches, plan, self.readers, outputs, SEEN, size=size), self.lake)
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.load import job
 from sigla_pipelines.load import report as reports
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from sigla_pipelines.told import MISUSED, exit_status_of
 from tests.pipelines.load.dumps import dumped
 
@@ -83,4 +83,4 @@ def test_a_load_removes_nothing_that_is_not_its_own(
     assert sorted(fact["about"] for fact in told) == ["a version 1 id 1", "b version 1 id 2"]
     with pytest.raises(NotEmpty):
         reports.claimed(str(report))
-    assert place(str(report)).read(reports.MARK) is None
+    assert open_place(str(report)).read(reports.MARK) is None

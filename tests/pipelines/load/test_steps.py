@@ -54,14 +54,14 @@ def used(id: int | None) -> list[Row]:
 def test_a_body_waits_for_what_it_references(opened: steps.Open, world: World) -> None:
     """Until another wave has brought it, or none can; then it is stored as it is, and that is told."""
     using = a_row("using", Had(1, 2, USING, "base"), targets=used(1))
-    [waiting] = steps.place(opened, [using])
+    [waiting] = steps.place_bodies(opened, [using])
     assert (waiting["waiting"], waiting["id"], thawed(waiting["put"]).id) == (True, 2, 2)
     assert not world.store.bodies.named(thawed(using["put"]).guid)
-    [base] = steps.place(opened, [a_row("base", Had(1, 1, BASE))])
+    [base] = steps.place_bodies(opened, [a_row("base", Had(1, 1, BASE))])
     assert thawed(base["placed"]).digests
-    [placed] = steps.place(opened, [waiting])
+    [placed] = steps.place_bodies(opened, [waiting])
     assert [target.id for target in thawed(placed["placed"]).targets] == [1]
-    placed, *told = steps.place_all(opened, [a_row("lonely", Had(1, 3, USING, "base"), targets=used(8))])
+    placed, *told = steps.place_waiting(opened, [a_row("lonely", Had(1, 3, USING, "base"), targets=used(8))])
     assert not thawed(placed["placed"]).digests
     assert [each["outcome"] for each in told] == [steps.REMARK]
 
@@ -69,7 +69,7 @@ def test_a_body_waits_for_what_it_references(opened: steps.Open, world: World) -
 def test_a_reference_that_the_topic_does_not_know_may_be_known_here(opened: steps.Open, world: World) -> None:
     """A dump may be of some subjects only."""
     register("base", BASE)(world.registry)
-    [placed] = steps.place(opened, [a_row("using", Had(1, 2, USING, "base"), targets=used(None))])
+    [placed] = steps.place_bodies(opened, [a_row("using", Had(1, 2, USING, "base"), targets=used(None))])
     assert [target.id for target in thawed(placed["placed"]).targets] == [1]
 
 
@@ -85,9 +85,9 @@ def test_what_stands_here_is_told_and_what_is_missing_goes_on(opened: steps.Open
 def test_an_id_that_means_something_else_here_is_never_written(opened: steps.Open, world: World) -> None:
     """Neither where the body told so, nor where the topic itself gave it two meanings."""
     register("orders", ONE)(world.registry)
-    [taken] = steps.place(opened, [a_row("other", Had(1, 1, TWO))])
+    [taken] = steps.place_bodies(opened, [a_row("other", Had(1, 1, TWO))])
     assert thawed(taken["placed"]) == steps.OTHER_MEANING
-    [placed] = steps.place(opened, [a_row("other", Had(1, 5, ONE))])
+    [placed] = steps.place_bodies(opened, [a_row("other", Had(1, 5, ONE))])
     rows = [
         a_row("other", Had(1, 1, TWO), placed=taken["placed"]),
         a_row("other", Had(2, 5, TWO), placed=placed["placed"]),
@@ -110,7 +110,7 @@ def test_a_dry_run_tells_what_would_be_and_makes_nothing(tmp_path: Path) -> None
         assert isinstance(worker, Here)
         base = a_row("base", Had(1, 1, BASE))
         using = a_row("using", Had(1, 2, USING, "base"), targets=used(1))
-        placed = [*steps.place(worker.open, [base]), *steps.place(worker.open, [using])]
+        placed = [*steps.place_bodies(worker.open, [base]), *steps.place_bodies(worker.open, [using])]
         ready = [{**row, "placed": each["placed"]} for row, each in zip([base, using], placed, strict=True)]
         told = [*steps.write(worker.open, ready)]
     assert [(each["outcome"], each["about"]) for each in told] == [

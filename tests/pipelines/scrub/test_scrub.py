@@ -18,7 +18,7 @@ from sigla.upkeep.flaws import KINDS
 from sigla.upkeep.scrub import version_facts
 from sigla_pipelines import spark as sessions
 from sigla_pipelines.audit.tables import NotEmpty
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job, transform
 from sigla_pipelines.scrub.job import Asked, put_right, scrub, text_for_people
 from tests.build import NOW, a_text
@@ -60,7 +60,7 @@ def break_all(broken: Broken) -> None:
 def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: SparkSession, tmp_path: Path) -> None:
     with in_a_directory(tmp_path / "data") as broken:
         break_all(broken)
-    asked = Asked(Address.of(data=str(tmp_path / "data")), place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"]))
+    asked = Asked(Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"]))
     found = scrub(spark, asked)
     assert [flaw.kind for flaw in found] == [
         "META_NO_OBJECT",
@@ -111,7 +111,7 @@ def test_an_export_of_the_table_says_what_the_catalog_says(spark: SparkSession, 
         registry.register(ORDER, Draft(a_text("Again")))
         exported(broken, tmp_path / "export")
         since = broken.store.inventory.journal_kept_since()
-        frame = transform.exported_versions(spark, place(tmp_path / "export"), broken.registry, since)
+        frame = transform.exported_versions(spark, open_place(tmp_path / "export"), broken.registry, since)
         assert sorted(tuple(row) for row in frame.collect()) == sorted(version_facts(broken.store))
 
 

@@ -87,7 +87,7 @@ def main(config: Path) -> None:
     with running_session(
         os.environ, name="cluster", master=master(config.parent), settings=SMALL | SPECULATING
     ) as spark:
-        run(spark, driver(settings.read(config)), total, Stopping())
+        run(spark, driver(settings.read_settings(config)), total, Stopping())
     print("\n".join(total.lines()))
 
 

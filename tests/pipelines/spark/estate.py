@@ -72,7 +72,7 @@ class Estate:
         return list(zip(*columns, strict=True))
 
     def land(self, spark: SparkSession, config: Path) -> "Outcome":
-        opened, total = driver(settings.read(config)), Sum()
+        opened, total = driver(settings.read_settings(config)), Sum()
         run(spark, opened, total, Stopping())
         return Outcome(opened, total)
 

@@ -12,7 +12,7 @@ from sigla_pipelines.land.sinks.iceberg import PROPERTIES, Iceberg, catalog
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.states import States
 from sigla_pipelines.land.upsert import Followed, State
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.pipelines.land.changes import Change
 
 COLUMNS = table_schema(pa.schema([("id", pa.string()), ("note", pa.string())]))
@@ -25,10 +25,10 @@ class Histories:
         self.state = state
         self.spark = spark
         self.landed = 0
-        lake = place(root / "lake")
+        lake = open_place(root / "lake")
         self.catalog = catalog({"type": "sql", "uri": f"sqlite:///{root}/catalog.db"}, lake)
         self.sink = Iceberg(self.catalog, "sigla", lake)
-        self.manifests = Manifests(place(root / "work"))
+        self.manifests = Manifests(open_place(root / "work"))
 
     def close(self) -> None:
         self.catalog.close()

@@ -78,7 +78,7 @@ def test_what_is_quarantined_is_sent_as_it_was_and_prometheus_is_told(
     written(kafka.producer(), "dues", {"value": good}, *bad, {"value": good})
     config = estate.config("dues", source=from_kafka(kafka), dead_letter={"topic": "{topic}.dlq"})
     metrics: list[str] = []
-    run(spark, driver(settings.read(config)), Sum(), Stopping(), publish=[metrics.append])
+    run(spark, driver(settings.read_settings(config)), Sum(), Stopping(), publish=[metrics.append])
     found = letters(kafka, "dues.dlq")
     assert [(each.key(), each.value()) for each in found] == [(b"k", b"\7no frame"), (None, framed(99, b""))]
     assert headers(found[0])[:2] == [("trace", b"\xff"), ("none", None)]
@@ -106,7 +106,7 @@ def test_a_silent_broker_stops_no_landing_and_gets_its_letters_later(
         config = estate.config("sent", source=source, dead_letter=letter)
         with pytest.raises(Undelivered, match=r"does not take the dead letters of batch 0 .*its dead letters wait"):
             estate.land(spark, config)
-    opened = driver(settings.read(config))
+    opened = driver(settings.read_settings(config))
     assert sum(manifest.counts.quarantined for manifest in opened.manifests.all()) == 4, "all of it is landed"
     opened.close()
     config = estate.config("sent", dead_letter={"topic": "letters", "brokers": kafka.address})

@@ -30,7 +30,7 @@ from sigla_pipelines.land.settings import KafkaPart
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.task import Task
 from sigla_pipelines.land.told import SourceFailed
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed, raw
@@ -85,7 +85,7 @@ def test_of_two_drivers_on_one_checkpoint_one_goes_on_and_no_record_lands_twice(
         "raced",
         *({"value": framed(order + n % 2, avro(ORDER, {"id": n})), "partition": n % 2} for n in range(40)),
     )
-    opened = driver(settings.read(config))
+    opened = driver(settings.read_settings(config))
 
     def land(batch: Batch, tasks: Tasks) -> None:
         def overtaken(task: Task) -> list[Landed]:
@@ -128,7 +128,7 @@ def test_a_stream_that_is_told_to_end_lands_its_batch_and_ends_well(
         job.send_signal(number)
     status, told, said = ended(job, ENDS_WITHIN_S)
     assert status == 0, said
-    outcome = Outcome(driver(settings.read(config)), Sum())
+    outcome = Outcome(driver(settings.read_settings(config)), Sum())
     landed = sum(manifest.counts.landed for manifest in outcome.manifests)
     assert 0 < landed < len(records)
     assert told.splitlines() == [f"read: {landed}", f"landed: {landed}", "quarantined: 0"]
@@ -146,7 +146,7 @@ def test_a_job_submitted_from_anywhere_needs_its_zip_and_a_bucket_alone(tmp_path
         with closing(Clients()) as clients, closing(Objects(clients.s3, "submitted", clock=SystemClock())) as objects:
             AwsBodies(objects).put(BodyKey(".", SchemaId(1)), a_body(json.dumps(ORDER)))
         records = raw([framed(1, avro(ORDER, {"id": id})) for id in range(50)] + [framed(2, b"")])
-        lake = place("s3://submitted")
+        lake = open_place("s3://submitted")
         pq.write_table(pa.Table.from_batches([records]), "submitted/raw/a.parquet", filesystem=lake.filesystem)
         config = Estate(tmp_path).config(
             registry={"bucket": "submitted"},
@@ -162,7 +162,7 @@ def test_a_job_submitted_from_anywhere_needs_its_zip_and_a_bucket_alone(tmp_path
         *start, read, landed, quarantined, reason = done.stdout.splitlines()
         assert start == [Parquet.limits, "The topic orders goes to the table orders."]
         assert [read, landed, quarantined, reason] == ["read: 51", "landed: 50", "quarantined: 1", "  UNKNOWN_ID: 1"]
-        outcome = Outcome(driver(settings.read(config)), Sum())
+        outcome = Outcome(driver(settings.read_settings(config)), Sum())
         assert outcome.holds([("orders", 0, offset) for offset in range(51)])
 
 
@@ -193,6 +193,6 @@ def test_a_task_that_is_slow_is_tried_beside_itself_and_its_records_land_once(
     status, told, said = ended(started(str(config), module="tests.pipelines.spark.cluster"))
     assert status == 0, said
     assert told.splitlines() == ["read: 100", "landed: 100", "quarantined: 0"]
-    outcome = Outcome(driver(settings.read(config)), Sum())
+    outcome = Outcome(driver(settings.read_settings(config)), Sum())
     assert outcome.holds(records)
     assert (len(outcome.files()), len(outcome.manifests[0].files)) == (3, 2)

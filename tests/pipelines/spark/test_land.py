@@ -32,7 +32,7 @@ from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.settings import KafkaPart
 from sigla_pipelines.land.sinks.sink import STAGING
 from sigla_pipelines.land.task import Sent
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.earners import BOUND, STRICT, earners
@@ -223,7 +223,7 @@ def test_a_kafka_stream_that_is_asked_to_stop_has_landed_its_batch(
     config = estate.config("streams", source=from_kafka(kafka, max_offsets=10), trigger={"every": "0s"})
     value = framed(order, avro(ORDER, {"id": 1}))
     records = written(kafka.producer(), "streams", *({"value": value} for _ in range(40)))
-    opened, total, stopping = driver(settings.read(config)), Sum(), sources.Stopping()
+    opened, total, stopping = driver(settings.read_settings(config)), Sum(), sources.Stopping()
 
     def land(batch: Batch, tasks: Tasks) -> None:
         stopping.asked.set()
@@ -273,7 +273,7 @@ def landed_by_bodies_alone(outcome: Outcome, records: list[Identity]) -> bool:
 
 def test_bodies_in_s3_are_enough(estate: Estate, spark: SparkSession, bodies: str) -> None:
     """DynamoDB answers nothing; records, tables and all that the job remembers are in S3, too."""
-    path, here = f"{bodies}/raw/a.parquet", place(f"s3://{bodies}").filesystem
+    path, here = f"{bodies}/raw/a.parquet", open_place(f"s3://{bodies}").filesystem
     pq.write_table(pa.Table.from_batches([raw(OF_S3, PAID)]), path, filesystem=here)
     config = estate.config(
         registry={"bucket": bodies, "table": "silent"},

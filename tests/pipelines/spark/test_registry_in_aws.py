@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from sigla.settings import Address
 from sigla.upkeep import scrub as core
 from sigla_pipelines.audit import job as auditing
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job as scrubbing
 from tests.build import NOW
 from tests.contract.aws import Account, account_of
@@ -44,7 +44,7 @@ def test_a_registry_in_a_table_and_a_bucket_is_scrubbed_put_right_and_audited(
 ) -> None:
     """Reports are in S3, too."""
     monkeypatch.setattr(core, "PAUSES_S", ())  # there are no other writers
-    lake = place(f"s3://{LAKE}")
+    lake = open_place(f"s3://{LAKE}")
     with in_aws(account) as broken:
         assert isinstance(broken, InAWS)
         break_all(broken)

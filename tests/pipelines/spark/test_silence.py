@@ -16,7 +16,7 @@ from sigla_pipelines.audit.job import audit
 from sigla_pipelines.land import driver as driving
 from sigla_pipelines.land.plan import plan_batch
 from sigla_pipelines.land.told import AGAIN, OWN
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job as scrub_job
 from sigla_pipelines.scrub import transform as scrub_transform
 from sigla_pipelines.scrub.job import scrub
@@ -53,8 +53,8 @@ def first(silenced: Callable[[], None], then: Callable[..., Any]) -> Callable[..
 def looks(spark: SparkSession, address: Address, out: str, job: str) -> Callable[[], int]:
     """An audit or a scrub."""
     if job == "audit":
-        return lambda: len(audit(spark, audit_job.Asked(address, place(out)), NOW).levels)
-    return lambda: len(scrub(spark, scrub_job.Asked(address, place(out))))
+        return lambda: len(audit(spark, audit_job.Asked(address, open_place(out)), NOW).levels)
+    return lambda: len(scrub(spark, scrub_job.Asked(address, open_place(out))))
 
 
 JOBS = [pytest.param("audit", marks=pytest.mark.soak), "scrub"]

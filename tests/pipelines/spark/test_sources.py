@@ -17,7 +17,7 @@ from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.starts import Start
 from sigla_pipelines.land.told import SourceFailed
-from sigla_pipelines.places import Place, place
+from sigla_pipelines.places import Place, open_place
 from tests.pipelines.land.world import raw
 from tests.pipelines.spark.estate import Estate
 
@@ -36,7 +36,7 @@ def test_a_batch_begins_where_the_one_before_it_ended(tmp_path: Path) -> None:
     log(tmp_path, "sources/0/0", {"orders": {"0": 5}}, head="\0v1")
     log(tmp_path, "offsets/0", {"batchWatermarkMs": 0}, {"orders": {"0": 9}})
     log(tmp_path, "offsets/1", {"batchWatermarkMs": 0}, {"orders": {"0": 9, "1": 3}})
-    checkpoint = Checkpoint(place(tmp_path))
+    checkpoint = Checkpoint(open_place(tmp_path))
     assert checkpoint.offsets(0) == ({"orders": {"0": 5}}, {"orders": {"0": 9}})
     assert checkpoint.offsets(1) == ({"orders": {"0": 9, "1": 0}}, {"orders": {"0": 9, "1": 3}})
 
@@ -44,14 +44,14 @@ def test_a_batch_begins_where_the_one_before_it_ended(tmp_path: Path) -> None:
 def test_a_checkpoint_that_nobody_can_read_stops_the_job(tmp_path: Path) -> None:
     log(tmp_path, "offsets/1", {}, {"orders": {"0": 9}}, head="v9")
     with pytest.raises(SourceFailed, match="v9"):
-        Checkpoint(place(tmp_path)).offsets(1)
+        Checkpoint(open_place(tmp_path)).offsets(1)
     with pytest.raises(SourceFailed, match=r"lacks .*metadata"):
-        Checkpoint(place(tmp_path)).query()
+        Checkpoint(open_place(tmp_path)).query()
 
 
 def test_a_checkpoint_of_a_topic_that_is_bound_no_more_stops_the_job(tmp_path: Path) -> None:
     """Spark would call its records lost; and a batch that it has only planned may have left it out already."""
-    checkpoint = Checkpoint(place(tmp_path))
+    checkpoint = Checkpoint(open_place(tmp_path))
     both, one = {"orders": {"0": 9}, "paid": {"0": 9}}, {"orders": {"0": 12}}
     for name, ends in (("sources/0/0", both), ("offsets/0", both), ("offsets/1", one)):
         log(tmp_path, name, ends)
@@ -81,7 +81,7 @@ def test_a_query_without_a_checkpoint_goes_on_behind_what_others_have_landed() -
 
 @pytest.fixture
 def source(tmp_path: Path) -> Place:
-    return place(tmp_path)
+    return open_place(tmp_path)
 
 
 def write(source: Place, name: str, rows: int, group: int = 100) -> None:

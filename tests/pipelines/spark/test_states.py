@@ -21,7 +21,7 @@ from sigla.settings import Settings
 from sigla_pipelines.land.driver import driver
 from sigla_pipelines.land.job import run
 from sigla_pipelines.land.report import Sum
-from sigla_pipelines.land.settings import read
+from sigla_pipelines.land.settings import read_settings
 from sigla_pipelines.land.sources import Stopping
 from sigla_pipelines.land.upsert import State
 from tests.pipelines.land.changes import ROUNDS, Change, Delivery, deliveries, folded
@@ -122,7 +122,7 @@ def test_envelopes_of_debezium_become_rows_as_the_page_says(tmp_path: Path, iceb
     records = raw(values, "shop.public.orders", keys=keys)
     pq.write_table(pa.Table.from_batches([records]), tmp_path / "raw" / "1.parquet")
     total = Sum()
-    with closing(driver(read(tmp_path / "land.yaml"))) as opened:
+    with closing(driver(read_settings(tmp_path / "land.yaml"))) as opened:
         run(iceberg_spark, opened, total, Stopping())
         state = [row for batch in opened.sink.rows("orders_state") for row in batch.to_pylist()]
         history = [row for batch in opened.sink.rows("orders") for row in batch.to_pylist()]

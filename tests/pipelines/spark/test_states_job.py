@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from sigla_pipelines.land.driver import driver
 from sigla_pipelines.land.job import run
 from sigla_pipelines.land.report import Sum
-from sigla_pipelines.land.settings import read
+from sigla_pipelines.land.settings import read_settings
 from sigla_pipelines.land.sources import Stopping
 from sigla_pipelines.land.upsert import StateMismatch
 from tests.pipelines.land.world import avro, framed, raw
@@ -62,7 +62,7 @@ def landed(
 ) -> tuple[Sum, list[dict[str, Any]]]:
     """What a run said, and the state behind it. replay: of the quarantine, before."""
     total = Sum()
-    with closing(driver(read(config))) as opened:
+    with closing(driver(read_settings(config))) as opened:
         if replay:
             opened.replay()
         run(spark, opened, total, Stopping())

@@ -61,7 +61,7 @@ def test_topics_by_pattern_are_landed_also_those_that_come_while_the_job_runs(
         written(kafka.producer(), topic, {"value": order(id, 1)}, {"value": order(id, 2)})
     bind = [{"topic": "one", "table": "Single"}, {"topic": "shop.*", "skip": ["*.dlq"], "table": "sales.{1}"}]
     config = estate.config(source=from_kafka(kafka), bind=bind, trigger={"every": "1s"})
-    opened, total, stopping = driver(settings.read(config)), Sum(), Stopping()
+    opened, total, stopping = driver(settings.read_settings(config)), Sum(), Stopping()
     job = Thread(target=run, args=(spark, opened, total, stopping), kwargs={"stream": True})
     job.start()
     try:
@@ -155,7 +155,7 @@ def test_what_a_task_is_sent_does_not_grow_with_the_tables(estate: Estate, spark
 
     def size(tables: int) -> int:
         bindings = tuple(Binding(f"topic-{number}", table=f"table_{number}") for number in range(tables))
-        task = a_task(driver(settings.read(estate.config("orders"))), bindings)
+        task = a_task(driver(settings.read_settings(estate.config("orders"))), bindings)
         with send_task(spark.sparkContext, task) as each:
             assert each().plan.bindings == bindings
             try:

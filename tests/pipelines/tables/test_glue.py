@@ -10,7 +10,7 @@ import pytest
 
 from sigla_pipelines import retries
 from sigla_pipelines.land.sinks.iceberg import Iceberg, catalog
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_comments import struct
 from tests.pipelines.land.test_sinks import NEW, OLD, interfering, land, values
@@ -26,7 +26,7 @@ class InGlue(World):
 
     @property
     def lake(self) -> Any:
-        return place(f"s3://{self.bucket}/{self.root.name}/lake")
+        return open_place(f"s3://{self.bucket}/{self.root.name}/lake")
 
     @property
     def catalog(self) -> Any:

@@ -14,11 +14,11 @@ from sigla_pipelines import retries
 from sigla_pipelines.connectors.maven import Unavailable
 from sigla_pipelines.land import maintain_job
 from sigla_pipelines.land.driver import driver
-from sigla_pipelines.land.settings import read
+from sigla_pipelines.land.settings import read_settings
 from sigla_pipelines.land.sinks import iceberg
 from sigla_pipelines.land.sinks.iceberg import Iceberg
 from sigla_pipelines.land.upsert import State
-from sigla_pipelines.places import place
+from sigla_pipelines.places import open_place
 from tests.pipelines import rest_catalog
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_sinks import NEW, OLD, interfering, land, values
@@ -83,7 +83,7 @@ def told(row: dict[str, Any]) -> tuple[Any, ...]:
 def test_it_is_maintained_through_it(lake: Lake, iceberg_spark: SparkSession) -> None:
     form = lake.config.read_text() + "maintain: {min_files: 2, snapshots: 0s}\n"
     lake.config.write_text(form)
-    with closing(driver(read(lake.config))) as opened:
+    with closing(driver(read_settings(lake.config))) as opened:
         done = {each.table: each for each in maintain_job.maintain_each(iceberg_spark, opened, ["orders"])}
         assert done["orders"].files == (2, 1)
         assert len([row for batch in opened.sink.rows("orders") for row in batch.to_pylist()]) == 2
@@ -93,8 +93,8 @@ def test_states_follow_through_it(uri: str, tmp_path: Path, iceberg_spark: Spark
     """Spark merges in the catalog that pyiceberg commits to."""
     with closing(Histories(tmp_path, iceberg_spark, State("t"))) as rig:
         rig.catalog.close()
-        rig.catalog = iceberg.catalog({"type": "rest", "uri": uri}, place(tmp_path / "lake"))
-        rig.sink = Iceberg(rig.catalog, "states", place(tmp_path / "lake"))
+        rig.catalog = iceberg.catalog({"type": "rest", "uri": uri}, open_place(tmp_path / "lake"))
+        rig.sink = Iceberg(rig.catalog, "states", open_place(tmp_path / "lake"))
         drive(rig)
         is_the_fold(rig)
 

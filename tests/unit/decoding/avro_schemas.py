@@ -15,7 +15,7 @@ from typing import Any
 import fastavro
 import numpy as np
 
-from sigla.decoding.avro_convert import members
+from sigla.decoding.avro_convert import branch_names
 from sigla.decoding.decoder import Decode, DecodeFailed
 from sigla.languages.avro import tree
 
@@ -280,7 +280,7 @@ def bare(value: Any, type_: tree.Type) -> Any:
     if value is None:
         return None
     if isinstance(type_, tree.Union):
-        names = members(type_)
+        names = branch_names(type_)
         if not any(names):
             return bare(value, next(branch for branch in type_.branches if branch.kind != "null"))
         ((member, inner),) = [(name, each) for name, each in value.items() if each is not None]

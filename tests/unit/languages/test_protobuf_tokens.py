@@ -4,7 +4,7 @@ import pytest
 
 from sigla.errors import Malformed
 from sigla.languages.protobuf.numerals import plain
-from sigla.languages.protobuf.tokens import integer, place, quoted, tokens, unquoted
+from sigla.languages.protobuf.tokens import integer, line_and_column, quoted, tokens, unquoted
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_never_ends_hides_the_rest(text: str) -> None:
 def test_a_token_knows_its_line_and_column() -> None:
     """Counted from one, as editors do."""
     text = "a\n  b /* \n */ c"
-    assert [place(text, index) for index in range(3)] == ["line 1, column 1", "line 2, column 3", "line 3, column 5"]
+    assert [line_and_column(text, index) for index in range(3)] == ["line 1, column 1", "line 2, column 3", "line 3, column 5"]
 
 
 @pytest.mark.parametrize(

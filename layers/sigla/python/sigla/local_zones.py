@@ -39,7 +39,7 @@ def played(urls: Sequence[str], build: Callable[[Ring, Directory], Instance]) ->
     """
     clock, directory = SystemClock(), EmbeddedZones()
     with ExitStack() as opened:
-        connects, made_of = _members(opened, len(urls))
+        connects, made_of = _ring_members(opened, len(urls))
 
         def ring(connect: Connect) -> Ring:
             return opened.enter_context(closing(Ring(connect(), clock)))
@@ -67,14 +67,14 @@ def played(urls: Sequence[str], build: Callable[[Ring, Directory], Instance]) ->
             yield Zones(made, made_of)
 
 
-def _members(opened: ExitStack, count: int) -> tuple[list[Connect], str]:
+def _ring_members(opened: ExitStack, count: int) -> tuple[list[Connect], str]:
     """For so many zones what connects to the members of their rings; and what those are, in words."""
     try:
         with ExitStack() as started:
             servers = [[_server(started) for _ in range(MEMBERS)] for _ in range(count)]
             opened.push(started.pop_all())
     except (Missing, MemberFailed, ImportError) as problem:
-        return [_within(number) for number in range(1, count + 1)], f"caches within this process ({problem})"
+        return [_caches_of(number) for number in range(1, count + 1)], f"caches within this process ({problem})"
     name = cache_servers.program("valkey").rpartition("/")[2]
     return [_beside(addresses) for addresses in servers], f"{name}, {MEMBERS} processes for each zone"
 
@@ -103,7 +103,7 @@ def _beside(addresses: Sequence[str]) -> Connect:
     return lambda: dict(map(_connected, addresses))
 
 
-def _within(zone: int) -> Connect:
+def _caches_of(zone: int) -> Connect:
     clock = SystemClock()
     caches = {f"cache {number} of zone {zone}": LocalMember(clock) for number in range(1, MEMBERS + 1)}
     return lambda: caches

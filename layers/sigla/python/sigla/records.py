@@ -206,7 +206,7 @@ def _write_sealed(key: BodyKey, body: Body) -> bytes:
 
 def sealed(form: bytes) -> bytes:
     """A JSON object with a digest of its bytes as its last member."""
-    return b"".join((form[:-1], _DIGEST, _digest(form[:-1]), b'"}'))
+    return b"".join((form[:-1], _DIGEST, _body_digest(form[:-1]), b'"}'))
 
 
 def body(key: BodyKey, stored: bytes) -> Body:
@@ -264,11 +264,11 @@ def _check_seal(key: BodyKey, form: Mapping[str, Any], stored: bytes) -> None:
     if (form["context"], form["id"]) != key:
         raise ValueError("this is the body of another id")
     rest, seal = memoryview(stored)[:-_SEAL_LENGTH], stored[-_SEAL_LENGTH:]
-    if seal != b"".join((_DIGEST, _digest(rest), b'"}')):
+    if seal != b"".join((_DIGEST, _body_digest(rest), b'"}')):
         raise ValueError("this body was changed")
 
 
-def _digest(content: bytes | memoryview) -> bytes:
+def _body_digest(content: bytes | memoryview) -> bytes:
     return blake2b(content, digest_size=_DIGEST_BYTES).hexdigest().encode()
 
 

@@ -100,7 +100,7 @@ class Settings:
             name = variable.removeprefix(PREFIX).lower()
             if name not in known:
                 raise InvalidSetting(f"Unknown setting {variable}. Valid settings: {_names(known)}.")
-            given[name] = _value(variable, text, type(known[name].default))
+            given[name] = _setting_value(variable, text, type(known[name].default))
         settings = cls(**given)
         if bool(settings.table) != bool(settings.bucket):
             raise InvalidSetting(f"{PREFIX}TABLE and {PREFIX}BUCKET belong together: set both, or neither.")
@@ -203,7 +203,7 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value) or "(none)"
 
 
-def _value(variable: str, text: str, kind: type) -> object:
+def _setting_value(variable: str, text: str, kind: type) -> object:
     try:
         return _READERS[kind](text)
     except (KeyError, ValueError):

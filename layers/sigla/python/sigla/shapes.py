@@ -12,25 +12,25 @@ Check = Callable[[Any], bool]
 
 def fits(value: object, type: Any) -> bool:
     """type: of `sigla.model`: a dataclass, a plain type, None, a union, a tuple of any length, a mapping of texts."""
-    return _check(type)(value)
+    return _check_of(type)(value)
 
 
 @cache
-def _check(type: Any) -> Check:
+def _check_of(type: Any) -> Check:
     """Types are taken apart once: that takes longer than to look at a value.
 
     Every body that is read is looked at, so that what is asked most, plain types, is one lookup without a call.
     """
     if isinstance(type, NewType):
-        return _check(type.__supertype__)
+        return _check_of(type.__supertype__)
     origin = get_origin(type)
     if origin in (Union, UnionType):
         return _union(tuple(map(_without_name, get_args(type))))
     if origin is tuple:
-        element = _check(get_args(type)[0])
+        element = _check_of(get_args(type)[0])
         return lambda value: isinstance(value, tuple) and all(map(element, value))
     if origin is Mapping:
-        key, member = map(_check, get_args(type))
+        key, member = map(_check_of, get_args(type))
         return lambda value: isinstance(value, Mapping) and all(map(key, value)) and all(map(member, value.values()))
     if is_dataclass(type):
         return _dataclass(type)
@@ -39,7 +39,7 @@ def _check(type: Any) -> Check:
 
 def _union(kinds: tuple[Any, ...]) -> Check:
     plain = frozenset(filter(_is_plain, kinds))
-    checks = tuple(_check(kind) for kind in kinds if kind not in plain)
+    checks = tuple(_check_of(kind) for kind in kinds if kind not in plain)
     return lambda value: value.__class__ in plain or any(check(value) for check in checks)
 
 
@@ -48,7 +48,7 @@ def _dataclass(type: Any) -> Check:
     names = [field.name for field in fields(type)]
     plain = [name for name in names if _is_plain(hints[name])]
     classes = [hints[name] for name in plain]
-    parts = tuple((name, _check(hints[name])) for name in names if name not in plain)
+    parts = tuple((name, _check_of(hints[name])) for name in names if name not in plain)
 
     def check(value: Any) -> bool:
         if value.__class__ is not type or [getattr(value, name).__class__ for name in plain] != classes:

@@ -26,7 +26,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical, members
+from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical, branch_names
 from sigla.decoding.avro_shown import shown
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
@@ -318,7 +318,7 @@ class _Making:
     def union(self, union: Union) -> Column:
         named = [
             (name, branch, avro_notes.of_type(branch))
-            for name, branch in zip(members(union), union.branches, strict=True)
+            for name, branch in zip(branch_names(union), union.branches, strict=True)
             if name
         ]
         if named:

@@ -13,10 +13,10 @@ MakeDecoder = Callable[..., Decoder]
 """(reader: Writer, *, limits: Limits, additional: Additional) → Decoder. Raises Unreadable."""
 
 
-def _decoder(module: str, reader: Writer, **options: Limits | Additional) -> Decoder:
+def _language_decoder(module: str, reader: Writer, **options: Limits | Additional) -> Decoder:
     made: Decoder = import_module(f"sigla_pipelines.land.decoders.{module}").decoder(reader, **options)
     return made
 
 
-DECODERS: Final[Mapping[str, MakeDecoder]] = {type_: partial(_decoder, module) for type_, module in MODULES.items()}
+DECODERS: Final[Mapping[str, MakeDecoder]] = {type_: partial(_language_decoder, module) for type_, module in MODULES.items()}
 """By `Source.type`."""

@@ -354,7 +354,7 @@ def _integer(value: Any) -> int:
     return int(value)
 
 
-def _text(value: Any) -> str:
+def _json_text(value: Any) -> str:
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # an integer beyond 64 bits
@@ -379,7 +379,7 @@ TYPING: Final = frozenset(("type", "enum", "const"))
 CLOSING: Final = ("additionalProperties",)
 CLOSING_MODERN: Final = ("additionalProperties", "unevaluatedProperties")
 
-_ANY: Final = columns.scalar(JSON, _text)
+_ANY: Final = columns.scalar(JSON, _json_text)
 TEXT: Final = _shape(_ANY, _ANY.build, _ANY.count)
 """JSON, of whatever it is."""
 

@@ -99,14 +99,14 @@ class ApiKey:
 
 def create(keys: Keys, name: str, role: str, subjects: Sequence[str], *, now: int) -> tuple[ApiKey, str]:
     """The key, with its secret: 256 random bits, which cannot be guessed from their hash. Raises NotAKey, KeyTaken."""
-    _check(name, role, subjects)
+    _check_key(name, role, subjects)
     secret = secrets.token_urlsafe(SECRET_BYTES)
     key = ApiKey(name, role, tuple(subjects), verifier_of(secret), now)
     keys.put(name, json.dumps({FORM: API_KEY, **asdict(key)}).encode())
     return key, secret
 
 
-def read(name: str, record: bytes) -> ApiKey:
+def read_key(name: str, record: bytes) -> ApiKey:
     """The key that is kept under a name. Raises DamagedKey for whatever `create` would not have put there.
 
     A hand or a disk may have changed it. Nothing is guessed: a text where a list belongs would be a list of letters,
@@ -122,7 +122,7 @@ def read(name: str, record: bytes) -> ApiKey:
         raise DamagedKey(f"it is the record of a key {said['name']!r}")
     key = ApiKey(name, said["role"], tuple(said["subjects"]), said["verifier"], said["created"])
     try:
-        _check(key.name, key.role, key.subjects)
+        _check_key(key.name, key.role, key.subjects)
     except NotAKey as problem:
         raise DamagedKey(str(problem).rstrip(".")) from problem
     return key
@@ -165,7 +165,7 @@ def verifier_of(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
-def _check(name: str, role: str, subjects: Sequence[str]) -> None:
+def _check_key(name: str, role: str, subjects: Sequence[str]) -> None:
     if not NAME.fullmatch(name):
         raise NotAKey(
             f"Invalid name of a key {name!r}: expected up to 64 letters, digits, '.', '_' and '-', "

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sigla.auth.api_keys import NAME, ApiKey, DamagedKey, Keys, read, verifier_of
+from sigla.auth.api_keys import NAME, ApiKey, DamagedKey, Keys, read_key, verifier_of
 from sigla.auth.permissions import Principal
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock, Moment
@@ -125,7 +125,7 @@ class BasicKeys:
 
     def _read(self, name: str, record: bytes) -> ApiKey | None:
         try:
-            return read(name, record)
+            return read_key(name, record)
         except DamagedKey as damage:
             self._report(name, damage.advice)
             return None

@@ -112,7 +112,7 @@ class Narrowed(CatalogInFront):
         def ask(part: Search, skip: int) -> Iterator[Subject]:
             return self._catalog.subjects(part, show, skip=skip)
 
-        return self._list(search, skip, ask, _place)
+        return self._list(search, skip, ask, _sort_key)
 
     def versions(
         self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
@@ -120,10 +120,10 @@ class Narrowed(CatalogInFront):
         def ask(part: Search, skip: int) -> Iterator[tuple[Subject, Row]]:
             return self._catalog.versions(part, deleted=deleted, latest_only=latest_only, skip=skip)
 
-        return self._list(search, skip, ask, lambda item: (*_place(item[0]), item[1].version))
+        return self._list(search, skip, ask, lambda item: (*_sort_key(item[0]), item[1].version))
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
-        return self._list(search, 0, lambda part, _: self._catalog.settings(part), lambda item: _place(item[0]))
+        return self._list(search, 0, lambda part, _: self._catalog.settings(part), lambda item: _sort_key(item[0]))
 
     def contexts(self) -> tuple[str, ...]:
         return tuple(context for context in self._catalog.contexts() if self._reach.touches(context))
@@ -173,7 +173,7 @@ def _spokesman(holders: Sequence[Holder]) -> Holder | None:
     return max(own, key=lambda holder: holder.written, default=None)
 
 
-def _place(subject: Subject) -> tuple[object, ...]:
+def _sort_key(subject: Subject) -> tuple[object, ...]:
     return (utf16(subject.qualified),)
 
 

@@ -53,7 +53,7 @@ def lease(token: bytes) -> bytes:
 
 
 def body(key: str, content: bytes) -> bytes:
-    return _BODY + _digest(key, content) + content
+    return _BODY + _keyed_digest(key, content) + content
 
 
 def read(key: str, value: bytes) -> Entry:
@@ -63,10 +63,10 @@ def read(key: str, value: bytes) -> Entry:
         return Closed()
     start = len(_BODY) + _DIGEST_BYTES
     content = value[start:]
-    if value[:start] == _BODY + _digest(key, content):
+    if value[:start] == _BODY + _keyed_digest(key, content):
         return Kept(content)
     return Garbage(value)
 
 
-def _digest(key: str, content: bytes) -> bytes:
+def _keyed_digest(key: str, content: bytes) -> bytes:
     return blake2b(content, digest_size=_DIGEST_BYTES, key=blake2b(key.encode(), digest_size=16).digest()).digest()

@@ -96,7 +96,7 @@ def fetch(wanted: Sequence[str], token: bytes, *, presence_ms: int, draw: Callab
     for pause in _pauses(draw):
         stood: Mapping[str, Found] = yield Claim(list(leased), lease)
         # Our own lease: a claim whose answer was lost has been sent again.
-        entry = {key: None if value == lease else _read(key, value) for key, value in stood.items()}
+        entry = {key: None if value == lease else _entry_of(key, value) for key, value in stood.items()}
         had |= {key: each.content for key, each in entry.items() if isinstance(each, Kept)}
         to_load = [key for key, each in entry.items() if not isinstance(each, Kept | Leased)]
         if to_load:
@@ -112,7 +112,7 @@ def fetch(wanted: Sequence[str], token: bytes, *, presence_ms: int, draw: Callab
     return had
 
 
-def _read(key: str, value: Found) -> entries.Entry | None:
+def _entry_of(key: str, value: Found) -> entries.Entry | None:
     """None: nothing stood there, and now our lease does. A silent owner is as good as a closed key."""
     if value is None:
         return None

@@ -53,14 +53,14 @@ def write(records: Iterable[TopicRecord], file: Path | None) -> int:
     file: packed if its name says so. A link is followed; a pipe or a device is written into, and stays what it is.
     Raises Misuse, BrokenPipeError, and what the records raise.
     """
-    with _told(file), _packed(file) if file else nullcontext(sys.stdout.buffer) as out:
+    with _naming_the_output(file), _packed(file) if file else nullcontext(sys.stdout.buffer) as out:
         number = 0
         for record in records:
             line = {
                 "offset": record.offset,
                 "timestamp": record.ts,
-                "key": _text(record.key),
-                "value": None if record.value is None else _text(record.value),
+                "key": _as_text(record.key),
+                "value": None if record.value is None else _as_text(record.value),
             }
             out.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             number += 1
@@ -69,7 +69,7 @@ def write(records: Iterable[TopicRecord], file: Path | None) -> int:
 
 
 @contextmanager
-def _told(file: Path | None) -> Iterator[None]:
+def _naming_the_output(file: Path | None) -> Iterator[None]:
     """Stores raise errors of their own: whatever the system says here, it says of the output. Raises Misuse."""
     try:
         yield
@@ -102,7 +102,7 @@ def _new(file: Path) -> Iterator[IO[bytes]]:
         begun.unlink(missing_ok=True)
 
 
-def _text(part: str | bytes) -> str:
+def _as_text(part: str | bytes) -> str:
     return part if isinstance(part, str) else part.decode()
 
 

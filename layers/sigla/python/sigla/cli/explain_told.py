@@ -22,10 +22,10 @@ def as_json(found: Explained) -> str:
         "value": found.value,
         "failure": found.failure,
     }
-    return _written(told)
+    return _json_text(told)
 
 
-def _written(value: Any, indent: int | None = None) -> str:
+def _json_text(value: Any, indent: int | None = None) -> str:
     """Integers of any size; half a surrogate pair stays an escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     return text.encode(errors="backslashreplace").decode()
@@ -48,7 +48,7 @@ def as_text(found: Explained) -> Iterator[str]:
             yield from (f"          {line}" for line in hexdump(found.payload, found.failure["at"]))
     elif found.payload is not None:
         yield "value"
-        text = _written(found.value, indent=2)
+        text = _json_text(found.value, indent=2)
         yield from (f"  {line}" for line in text.splitlines())
 
 

@@ -75,7 +75,7 @@ def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
     if reader:
         found.reader = _schema_told(reader)
         found.plan = _plan(writer.source, reader.source)
-    found.value = _value(writer.source, reader.source if reader else None, seen)
+    found.value = _decoded(writer.source, reader.source if reader else None, seen)
 
 
 def _framed(asked: Asked, *, indexed: bool) -> Frame:
@@ -87,12 +87,12 @@ def _framed(asked: Asked, *, indexed: bool) -> Frame:
     seen = frame(part, headers, header=header, indexed=indexed)
     if isinstance(seen, Unframed):
         in_front = all(name != header or value is None for name, value in headers)
-        raise DecodeFailed(seen.reason, NO_FRAME[seen.reason], _place(seen.reason, part) if in_front else None)
+        raise DecodeFailed(seen.reason, NO_FRAME[seen.reason], _failing_byte(seen.reason, part) if in_front else None)
     assert not isinstance(seen, Tombstone)  # noqa: S101 - as above
     return seen
 
 
-def _place(reason: Reason, part: bytes) -> int:
+def _failing_byte(reason: Reason, part: bytes) -> int:
     """The place of the byte that is to blame, in a part that begins with its frame."""
     if reason is not Reason.BAD_MSG_INDEX:
         return 0
@@ -129,7 +129,7 @@ def _language(writer: Source) -> RecordLanguage:
         raise Misuse(f"{writer.type} is read by {missing.name}, which is not installed: {INSTALL}.") from None
 
 
-def _value(writer: Source, reader: Source | None, seen: Frame) -> Any:
+def _decoded(writer: Source, reader: Source | None, seen: Frame) -> Any:
     """Raises Unreadable, DecodeFailed, Misuse."""
     value = _language(writer).decoder(writer, reader, indexes=seen.indexes)(seen.payload)
     if writer.type != "AVRO":

@@ -37,7 +37,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     parser.add_argument(
         "--continue-after",
-        type=_number,
+        type=_id_number,
         metavar="N",
         help="continue the new ids of the context after N; needs --context",
     )
@@ -61,7 +61,7 @@ def _context(text: str) -> str:
     return said
 
 
-def _number(text: str) -> int:
+def _id_number(text: str) -> int:
     """Raises ArgumentTypeError."""
     if not (text.isascii() and text.isdecimal()) or not int(text[:11]) < 2**31 - 1:
         raise argparse.ArgumentTypeError(f"Invalid id {text!r}: expected 0 to {2**31 - 2}.")
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
     address = place.address(args)
     with place.explained(address), opening.reading(address) as held:
-        rows = [_row(held, context) for context in _contexts(held, args.context)]
+        rows = [_numbering_row(held, context) for context in _contexts(held, args.context)]
     if args.json:
         print(json.dumps(rows))
     else:
@@ -118,7 +118,7 @@ def _contexts(held: "Store", only: str | None) -> Sequence[str]:
     return (only,) if only else (DEFAULT_CONTEXT, *held.catalog.contexts())
 
 
-def _row(held: "Store", context: str) -> dict[str, str | int | None]:
+def _numbering_row(held: "Store", context: str) -> dict[str, str | int | None]:
     from sigla.registry.steps.numbering import LAST
 
     highest = held.catalog.max_id(context)

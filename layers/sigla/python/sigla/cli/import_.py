@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**report.form(), "dryRun": args.dry_run}))
     else:
-        print("\n".join(_told(report)))
+        print("\n".join(_report_lines(report)))
     if report.lost:
         why = ", ".join(f"{count} × {why}" for why, count in report.lost.items())
         raise Refused(f"{sum(report.lost.values())} of the entries to import are missing: {why}.")
@@ -149,7 +149,7 @@ def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Gro
             yield writing.registry, writing.store.group
 
 
-def _told(report: "Report") -> Iterator[str]:
+def _report_lines(report: "Report") -> Iterator[str]:
     from sigla.upkeep.importing import Outcome
 
     for outcome in Outcome:

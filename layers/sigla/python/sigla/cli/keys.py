@@ -83,7 +83,7 @@ def create(args: argparse.Namespace) -> int:
         except api_keys.KeyTaken:
             raise Refused(f"The key {args.name} exists already: revoke it first, or choose another name.") from None
     told = (
-        json.dumps({"key": key.name, "secret": secret, **_told(key)})
+        json.dumps({"key": key.name, "secret": secret, **_key_facts(key)})
         if args.json
         else f"key: {key.name}\nsecret: {secret}"
     )
@@ -108,23 +108,23 @@ def show(args: argparse.Namespace) -> int:
     damaged: dict[str, api_keys.DamagedKey] = {}
     for name, record in records:
         try:
-            listed.append(api_keys.read(name, record))
+            listed.append(api_keys.read_key(name, record))
         except api_keys.DamagedKey as damage:
             damaged[name] = damage
     if args.json:
         broken = [{"key": name, "damaged": str(why)} for name, why in damaged.items()]
-        print(json.dumps([{"key": key.name, **_told(key)} for key in listed] + broken))
+        print(json.dumps([{"key": key.name, **_key_facts(key)} for key in listed] + broken))
     else:
-        _print_table([("key", "role", "subjects", "created"), *(_row(key) for key in listed)])
+        _print_table([("key", "role", "subjects", "created"), *(_table_row(key) for key in listed)])
     for name, broken_key in damaged.items():
-        print(f"sigla: {DAMAGED.format(name=name, place=_place(args), why=broken_key.advice)}", file=sys.stderr)
+        print(f"sigla: {DAMAGED.format(name=name, place=_store_name(args), why=broken_key.advice)}", file=sys.stderr)
     return int(bool(damaged))
 
 
 def revoke(args: argparse.Namespace) -> int:
     with _kept_in(args) as (keys, _):
         if not keys.remove(args.name):
-            raise Refused(f"Unknown key {args.name} in {_place(args)}: `sigla keys list` shows the keys.")
+            raise Refused(f"Unknown key {args.name} in {_store_name(args)}: `sigla keys list` shows the keys.")
     if args.json:
         print(json.dumps({"key": args.name, "revoked": True}))
     print(A_MINUTE.format(name=args.name), file=sys.stderr)
@@ -135,19 +135,19 @@ def revoke(args: argparse.Namespace) -> int:
 def _kept_in(args: argparse.Namespace) -> Iterator[tuple[Keys, Clock]]:
     from sigla import wiring
 
-    with place.explained(_place(args)), wiring.keys(args.data, args.bucket or "", args.registry or "") as kept:
+    with place.explained(_store_name(args)), wiring.keys(args.data, args.bucket or "", args.registry or "") as kept:
         yield kept
 
 
-def _place(args: argparse.Namespace) -> str:
+def _store_name(args: argparse.Namespace) -> str:
     return f"the bucket {args.bucket}" if args.bucket else str(args.data)
 
 
-def _told(key: ApiKey) -> Mapping[str, object]:
+def _key_facts(key: ApiKey) -> Mapping[str, object]:
     return {"role": key.role, "subjects": list(key.subjects), "created": key.created}
 
 
-def _row(key: ApiKey) -> tuple[str, str, str, str]:
+def _table_row(key: ApiKey) -> tuple[str, str, str, str]:
     created = datetime.fromtimestamp(key.created / 1000, UTC).strftime("%Y-%m-%d %H:%M")
     return key.name, key.role, " ".join(key.subjects) or "all", created
 

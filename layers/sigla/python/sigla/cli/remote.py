@@ -119,7 +119,7 @@ def _state(remote: "Remote", told: Told) -> State:
     scopes = [GLOBAL, *registry_wide, *(Subject(name, "") for name in contexts), *map(names.subject, subjects)]
     records_found = [replay.from_answer(each) for each in schemas]
     records_found += [TopicRecord(*records.context_record(name, listed=True), 0, 0) for name in contexts]
-    for some in remote.many(partial(_settings, api=api), scopes, "settings", told):
+    for some in remote.many(partial(_settings_of, api=api), scopes, "settings", told):
         records_found += some
     state = replay.replayed(record._replace(offset=offset) for offset, record in enumerate(records_found))
     keys = [BodyKey(context, id) for context, id in state.highest.items()]
@@ -151,11 +151,11 @@ def _listed(remote: "Remote", api: Api, told: Told, **query: str) -> dict[tuple[
 def _schemas_one_by_one(remote: "Remote", told: Told) -> list[Json]:
     """As `_schemas`, where there is no list of them."""
     subjects = remote.get("/subjects", deleted="true") or ()
-    places = [place for some in remote.many(_versions, subjects, "subjects", told) for place in some]
+    places = [place for some in remote.many(_versions_of, subjects, "subjects", told) for place in some]
     return list(remote.many(_version, places, "schemas", told))
 
 
-def _versions(remote: "Remote", subject: str) -> list[tuple[str, int, bool]]:
+def _versions_of(remote: "Remote", subject: str) -> list[tuple[str, int, bool]]:
     """Each version of a subject, and whether it is soft-deleted."""
     path = f"/subjects/{quote(subject, safe='')}/versions"
     live = remote.get(path) or ()
@@ -170,7 +170,7 @@ def _version(remote: "Remote", place: tuple[str, int, bool]) -> Json:
     return {**answer, "deleted": deleted}
 
 
-def _settings(remote: "Remote", scope: Subject, *, api: Api) -> list[TopicRecord]:
+def _settings_of(remote: "Remote", scope: Subject, *, api: Api) -> list[TopicRecord]:
     """What is set for the scope itself."""
     place = f"/{quote(scope.qualified, safe='')}" if scope != GLOBAL else ""
     config, mode = remote.get(f"/config{place}"), _mode(remote, f"/mode{place}")

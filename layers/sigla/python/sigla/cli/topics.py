@@ -92,7 +92,7 @@ def is_topic(source: str) -> bool:
 
 def read(source: str, settings: Settings, told: Told) -> list[TopicRecord]:
     """All records of a topic of schemas, as far as it goes now. Raises Misuse, Refused."""
-    brokers, topic = _place(source)
+    brokers, topic = _brokers_and_topic(source)
     with consuming(source, {**settings, "bootstrap.servers": brokers}) as reader:
         partitions = reader.partitions(topic)
         if partitions != 1:
@@ -136,7 +136,7 @@ def _end_of_partition() -> int:
     return int(KafkaError._PARTITION_EOF)  # noqa: SLF001 - the name that the client documents
 
 
-def _place(source: str) -> tuple[str, str]:
+def _brokers_and_topic(source: str) -> tuple[str, str]:
     """Brokers and topic. Raises Misuse."""
     brokers, _, topic = source.removeprefix(SCHEME).partition("/")
     if not brokers or "/" in topic or "@" in brokers:

@@ -140,7 +140,7 @@ class _Shortened:
         return value // self.divisor
 
 
-def members(union: Union) -> list[str | None]:
+def branch_names(union: Union) -> list[str | None]:
     """How each branch of a union is called as a member of its column; None for null, and where there is only one other.
 
     By its kind or its simple name, so that the order of branches does not matter; by its full name, dots replaced,
@@ -190,7 +190,7 @@ def filled(json: Json, type_: Type) -> Any:
 
 def _branch(json: Json, union: Union) -> Any:
     """The value of the first branch that the default fits; before Avro 1.12 it had to be the first branch."""
-    for branch, member in zip(union.branches, members(union), strict=True):
+    for branch, member in zip(union.branches, branch_names(union), strict=True):
         if Fitting().fits(json, branch):
             value = filled(json, branch)
             return {member: value} if member else value

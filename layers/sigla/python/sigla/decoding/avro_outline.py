@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sigla.decoding.avro_convert import logical, members
+from sigla.decoding.avro_convert import logical, branch_names
 from sigla.decoding.avro_plan import ReadScalar, called, chosen, matched, plan
 from sigla.decoding.decoder import Unreadable
 from sigla.languages.avro import json_text
@@ -81,7 +81,7 @@ class _Outlining:
         if at is None:
             yield Line(path, named(writer), named(reader), f"unreadable: no branch for {called(writer)}")
         else:
-            member = members(reader)[at]
+            member = branch_names(reader)[at]
             yield from self.lines(path, writer, reader.branches[at], f"{remark}, as {member}" if member else remark)
 
 

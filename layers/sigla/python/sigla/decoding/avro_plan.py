@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from sigla.decoding.avro_convert import Convert, Misfits, conversion, filled, members
+from sigla.decoding.avro_convert import Convert, Misfits, conversion, filled, branch_names
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
 from sigla.languages.avro.resolution import PROMOTIONS, candidates, same_name, same_size
@@ -191,7 +191,7 @@ class _Making:
         if at is None:
             return Misfit(f"the reader's union has no branch for {called(writer)}")
         step = self.step(writer, reader.branches[at])
-        name = members(reader)[at]
+        name = branch_names(reader)[at]
         return IntoMember(name, step) if name and not isinstance(step, Misfit) else step
 
     def record(self, writer: Record, reader: Record | None) -> Step:

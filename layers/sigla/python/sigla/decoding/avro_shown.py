@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import isfinite
 from typing import Any, Final
 
-from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, decimal_text, logical, members
+from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, decimal_text, logical, branch_names
 from sigla.languages.avro.tree import Array, Fixed, Map, Primitive, Record, Type, Union
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -27,7 +27,7 @@ def shown(value: Any, type_: Type) -> Any:
 
 
 def _branch(value: Any, union: Union) -> Any:
-    names = members(union)
+    names = branch_names(union)
     if not any(names):
         return shown(value, next(branch for branch in union.branches if branch.kind != "null"))
     ((member, inner),) = value.items()

@@ -45,14 +45,14 @@ def _decoded(root: Step, limits: Limits, data: bytes) -> Any:
     try:
         value = walk.value(root, 0)
     except DecodeFailed as failed:
-        raise DecodeFailed(failed.reason, f"{written(walk.path)}{failed.detail}", failed.at) from None
+        raise DecodeFailed(failed.reason, f"{path_text(walk.path)}{failed.detail}", failed.at) from None
     if walk.at < len(data) and not limits.trailing:
         left = len(data) - walk.at
         raise DecodeFailed(Reason.TRAILING_BYTES, f"{left} byte{'s' * (left > 1)} after the value", walk.at)
     return value
 
 
-def written(path: list[str | int]) -> str:
+def path_text(path: list[str | int]) -> str:
     """`lines[3].sku: `; empty for the value itself."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return f"{text.removeprefix('.')}: " if text else ""

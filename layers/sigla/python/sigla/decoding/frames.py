@@ -64,12 +64,12 @@ def frame(
         return Tombstone()
     said = [value for name, value in headers if name == header and value is not None]
     if said:
-        found = _read(said[-1], indexed=indexed)
+        found = _read_frame(said[-1], indexed=indexed)
         return Frame(found.schema, found.indexes, part) if isinstance(found, Frame) else found
-    return _read(part, indexed=indexed)
+    return _read_frame(part, indexed=indexed)
 
 
-def _read(data: bytes, *, indexed: bool) -> Frame | Unframed:
+def _read_frame(data: bytes, *, indexed: bool) -> Frame | Unframed:
     """A mark, its indexes if there are any, and what is left over as the payload."""
     if not data:
         return Unframed(Reason.EMPTY)

@@ -110,7 +110,7 @@ class Heartbeat:
             verdict = judged(asked, answer)
         except NoAnswer as silence:
             verdict = Verdict(healthy=False, reason=str(silence))
-        told = _told(verdict, answer, self._clock.now() - began)
+        told = _log_line(verdict, answer, self._clock.now() - began)
         self._tell(asked.id, verdict, told)
         self._zones.beat(Zone(asked.id, asked.name, asked.url, verdict.healthy, began, verdict.reason))
         return {"zone": asked.id, **told}
@@ -149,7 +149,7 @@ TROUBLES: Mapping[str, Callable[[Verdict], int]] = {
 """Told where there are any: each metric that is told costs $0.30 a month and zone."""
 
 
-def _told(verdict: Verdict, answer: Answer | None, took_ms: int) -> dict[str, Any]:
+def _log_line(verdict: Verdict, answer: Answer | None, took_ms: int) -> dict[str, Any]:
     return {
         "event": "heartbeat",
         "healthy": verdict.healthy,

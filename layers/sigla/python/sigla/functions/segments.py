@@ -179,7 +179,7 @@ class Segments:
         """The object, then the end of the claim. Several may do so at once: they write the same."""
         while not self._objects.create(name := self._name(segment), content):
             standing = self._objects.read(name)
-            if standing is not None and _told(standing.content) == _told(content):
+            if standing is not None and _rows_told(standing.content) == _rows_told(content):
                 break
             moved = Segment(segment.number + 1, segment.rows, open=True)
             try:
@@ -247,7 +247,7 @@ def _lines(item: Item, bodies: Bodies) -> bytes:
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
 
 
-def _told(content: bytes) -> set[tuple[int, str]] | None:
+def _rows_told(content: bytes) -> set[tuple[int, str]] | None:
     """Which rows a segment tells, by name: another release may word its lines otherwise. None: it is not a segment."""
     try:
         return {(line["at"], line["nonce"]) for line in map(orjson.loads, content.splitlines())}

@@ -204,18 +204,18 @@ def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Recor
     subject that the text is read as.
     """
     for each in rows:
-        for entry in _told(each):
+        for entry in _reachable_entries(each):
             key, value = _RECORDS[entry["type"]](entry, bodies)
             yield key, value, entry.get("ts", each["ts"])
 
 
 def ids(rows: Iterable[Mapping[str, Any]]) -> set[BodyKey]:
     """Every id that their records speak of."""
-    entries = (entry for each in rows for entry in _told(each))
+    entries = (entry for each in rows for entry in _reachable_entries(each))
     return {BodyKey(entry["context"], SchemaId(entry["id"])) for entry in entries if entry.get("id") is not None}
 
 
-def _told(row: Mapping[str, Any]) -> Iterator[Entry]:
+def _reachable_entries(row: Mapping[str, Any]) -> Iterator[Entry]:
     return (entry for entry in row["entries"] if "name" not in entry or names.is_reachable(_subject(entry)))
 
 

@@ -200,7 +200,7 @@ class _Registration:
         ts = stores.clock.now()
         change = Registered(
             view.head,
-            _row(understood, version, placed.id, ts),
+            _new_row(understood, version, placed.id, ts),
             ts,
             nonce(),
             purged=purged,
@@ -216,7 +216,7 @@ class _Registration:
             stores.bodies.revive(BodyKey(view.subject.context, placed.id), placed.standing)
 
 
-def _row(understood: Understood, version: Version, id: SchemaId, ts: int) -> Row:
+def _new_row(understood: Understood, version: Version, id: SchemaId, ts: int) -> Row:
     offered, revision = understood.offered, understood.view.head.revision + 1
     schema = offered.schema
     return Row(version, id, offered.guid, schema.type, schema.references, deleted=False, ts=ts, revision=revision)

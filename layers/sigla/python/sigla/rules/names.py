@@ -24,10 +24,10 @@ def subject(text: str) -> Subject:
     A name that the default context is named for is read again, so that it has one meaning however often it is read:
     `:.::.ctx:foo` is `:.ctx:foo`. The name in a named context is not: `:.ctx::.:foo` is called `:.:foo` there.
     """
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read(text)
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read_subject(text)
 
 
-def _read(text: str) -> Subject:
+def _read_subject(text: str) -> Subject:
     """As `subject`, however long the text is."""
     said = _without_default_context(text)
     if said.startswith(":."):
@@ -38,7 +38,7 @@ def _read(text: str) -> Subject:
     return Subject(DEFAULT_CONTEXT, said, sent=text)
 
 
-_remembered = lru_cache(maxsize=4_096)(_read)
+_remembered = lru_cache(maxsize=4_096)(_read_subject)
 """One object for each spelling, so that whatever is remembered of a subject is found by identity."""
 
 

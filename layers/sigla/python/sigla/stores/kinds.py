@@ -72,15 +72,15 @@ def store_kind(address: Address) -> Kind:
     """Raises DataNotOpened where the address names no catalog, InvalidSetting for an unknown scheme."""
     if address.scheme in BODIES:
         raise DataNotOpened(f"The table of the registry in {address} is not named.")
-    return _row(STORES, address)
+    return _kind_of(STORES, address)
 
 
 def bodies_kind(address: Address) -> BodiesKind:
     """Raises InvalidSetting for an unknown scheme."""
-    return _row({**STORES, **BODIES}, address)
+    return _kind_of({**STORES, **BODIES}, address)
 
 
-def _row(kinds: Mapping[str, Callable[[], Found]], address: Address) -> Found:
+def _kind_of(kinds: Mapping[str, Callable[[], Found]], address: Address) -> Found:
     try:
         kind = kinds[address.scheme]
     except KeyError:

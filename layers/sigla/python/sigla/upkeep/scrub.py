@@ -55,7 +55,7 @@ def gather(store: Store, scratch: Scratch) -> None:
     """Fills all relations. Bodies come first: one that is written later has its version in the catalog's."""
     keys = store.inventory.bodies()
     while some := list(islice(keys, AT_ONCE)):
-        found = list(zip(some, read(store.bodies, some), strict=True))
+        found = list(zip(some, read_bodies(store.bodies, some), strict=True))
         scratch.fill("body", [body_facts(key, body) for key, body in found])
         scratch.fill("reference", [facts for key, body in found for facts in reference_facts(key, body)])
     scratch.fill("pointer", ((guid, key.context, key.id) for guid, key in store.inventory.pointers()))
@@ -65,7 +65,7 @@ def gather(store: Store, scratch: Scratch) -> None:
     scratch.fill("mark", mark_facts(store))
 
 
-def read(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
+def read_bodies(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
     """None for an object that is not the body of its key; one whose guid is wrong is there, and not `is_sound`.
 
     Raises StoreError where the store does not answer.

@@ -61,7 +61,7 @@ class FunctionUrl:
 
     def __call__(self, response: Response) -> dict[str, Any]:
         headers = {name.decode(): value.decode("latin-1") for name, value in response["headers"]}
-        return {"statusCode": response["status"], "headers": headers, **_text(response["body"])}
+        return {"statusCode": response["status"], "headers": headers, **_body_fields(response["body"])}
 
 
 class RestApi:
@@ -88,7 +88,7 @@ class RestApi:
 
     def __call__(self, response: Response) -> dict[str, Any]:
         headers = {name.decode(): [value.decode("latin-1")] for name, value in response["headers"]}
-        return {"statusCode": response["status"], "multiValueHeaders": headers, **_text(response["body"])}
+        return {"statusCode": response["status"], "multiValueHeaders": headers, **_body_fields(response["body"])}
 
 
 def scope_of(method: str, raw_path: str, query: bytes, headers: list[tuple[bytes, bytes]], client: str | None) -> Scope:
@@ -114,7 +114,7 @@ def body_of(event: LambdaEvent) -> bytes:
     return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode("utf-8", "surrogatepass")
 
 
-def _text(body: bytes) -> dict[str, Any]:
+def _body_fields(body: bytes) -> dict[str, Any]:
     """A body as these doors want it: text, and everything else in base64."""
     try:
         return {"body": body.decode(), "isBase64Encoded": False}

@@ -80,7 +80,7 @@ class MemcachedMember:
             told = failure.args[0] if failure.args else b"it closed the connection"
             if told == b"object too large for cache":
                 raise _TooLarge from failure
-            raise MemberFailed(f"{name} refused: {_text(told)}") from failure
+            raise MemberFailed(f"{name} refused: {_server_text(told)}") from failure
         # It told of no value of which the length, or of no key that was asked for.
         except (MemcacheError, ValueError, LookupError) as failure:
             raise MemberFailed(f"{name} answered what makes no sense") from failure
@@ -126,5 +126,5 @@ def _seconds(lasts_ms: int) -> int:
     return min(-(-lasts_ms // 1000), _LONGEST_S)
 
 
-def _text(told: object) -> str:
+def _server_text(told: object) -> str:
     return told.decode("ascii", "replace")[:200] if isinstance(told, bytes) else str(told)[:200]

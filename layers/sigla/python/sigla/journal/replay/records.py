@@ -71,7 +71,7 @@ class _Unfit(Exception):
 def read(record: TopicRecord) -> Event:
     """What the record says. One that cannot be followed is Skipped; nothing is raised."""
     try:
-        return _read(record)
+        return _read_record(record)
     except _Unfit as unfit:
         why = str(unfit)
     except InvalidSubject:
@@ -96,10 +96,10 @@ ASK_HIGHEST = {"fetchMaxId": "true"}
 
 def highest_of(answer: Mapping[str, Any], id: SchemaId) -> SchemaId:
     """The highest id of a context, as an answer about the id `id` tells it; that itself, where it does not."""
-    return SchemaId(max(id, _number(answer.get("maxId", id), 0)))
+    return SchemaId(max(id, _number_from(answer.get("maxId", id), 0)))
 
 
-def _read(record: TopicRecord) -> Event:
+def _read_record(record: TopicRecord) -> Event:
     key = _object(record.key, NO_KEY)
     keytype = key.get("keytype")
     reader = _READERS.get(keytype) if isinstance(keytype, str) else None
@@ -150,7 +150,7 @@ def _schema(record: TopicRecord, key: Json, value: Json | None) -> Event:
     told = Guid(str(UUID(bytes=b64decode(value["md5"])))) if "md5" in value else None
     guid = told if told is not None and is_encrypted(schema.metadata) else guid_of(schema)
     return Put(
-        record.offset, subject, version, SchemaId(_number(value["id"], 0)), schema, guid, deleted=deleted, ts=record.ts
+        record.offset, subject, version, SchemaId(_number_from(value["id"], 0)), schema, guid, deleted=deleted, ts=record.ts
     )
 
 
@@ -165,7 +165,7 @@ def _clear_subject(record: TopicRecord, key: Json, value: Json | None) -> Event:
 def _config(record: TopicRecord, key: Json, value: Json | None) -> Event:
     scope = _subject(key)
     names.check_configurable(scope)
-    return ConfigSet(record.offset, scope, None if value is None else _settings(value))
+    return ConfigSet(record.offset, scope, None if value is None else _config_from(value))
 
 
 def _mode(record: TopicRecord, key: Json, value: Json | None) -> Event:
@@ -195,7 +195,7 @@ def _noop(record: TopicRecord, _: Json, value: Json | None) -> Event:
     context = value["context"]
     if not isinstance(context, str) or names.subject(f":{context}:") != Subject(context, ""):
         raise _Unfit(NAME)
-    return Continued(record.offset, context, SchemaId(_number(value["continueAfter"], 0)))
+    return Continued(record.offset, context, SchemaId(_number_from(value["continueAfter"], 0)))
 
 
 def _association(*_: object) -> Event:
@@ -229,10 +229,10 @@ def _subject(form: Json) -> Subject:
 
 
 def _version(form: Json) -> Version:
-    return Version(_number(form["version"], 1))
+    return Version(_number_from(form["version"], 1))
 
 
-def _number(number: object, least: int) -> int:
+def _number_from(number: object, least: int) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= HIGHEST:
         raise _Unfit(NUMBER)
     return number
@@ -252,7 +252,7 @@ def _meaning(value: Json) -> Schema:
     return schema
 
 
-def _settings(value: Json) -> Config:
+def _config_from(value: Json) -> Config:
     config = records.config(value)
     config = replace(
         config,

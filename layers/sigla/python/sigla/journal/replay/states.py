@@ -71,7 +71,7 @@ def claims(events: Iterable[Put | Purged]) -> Iterator[Claim]:
         if held is not None and held != key:
             yield Claim(held, event.offset, place, None)
         if isinstance(event, Put):
-            yield Claim(key_of(event), event.offset, place, _digest(event.schema.text))
+            yield Claim(key_of(event), event.offset, place, _text_digest(event.schema.text))
         held = key
 
 
@@ -227,5 +227,5 @@ def _lost(versions: Iterable[Iterable[Put | Purged]]) -> set[int]:
     return set(chain.from_iterable(map(rejected, ordered)))
 
 
-def _digest(text: str) -> bytes:
+def _text_digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()

@@ -68,14 +68,14 @@ def check_defaults(defaults: Iterable[tuple[Field, Json]], *, strict: bool) -> N
     fitting = Fitting()
     for field, value in defaults:
         if value.__class__ is str and field.type.kind in FLOATING:
-            field.default = _number(value, field)
+            field.default = _default_number(value, field)
         elif strict and not fitting.fits(value, field.type):
             raise Malformed(
                 f"Invalid default for field {field.name}: {_shortened(value)} is not of type {field.type.kind}"
             )
 
 
-def _number(text: str, field: Field) -> float:
+def _default_number(text: str, field: Field) -> float:
     number = parsed_float(text)
     if number is None:
         raise Malformed(f"Invalid default for field {field.name}: {quoted(text)} is not a number")

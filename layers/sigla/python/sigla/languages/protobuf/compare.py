@@ -221,13 +221,13 @@ class Comparison:
         if new and old:
             if before is not None and now is None:
                 self.add("ONEOF_FIELD_MOVED_TO_TOP_LEVEL", scope, tag)
-            at = place(now, tag)
+            at = field_path(now, tag)
             uses = self.field(new, old, scope, at)
             return [(use, at) for use in uses] if uses else ()
         if new:
-            self.add(coming(new, now), scope, *place(now, tag))
+            self.add(coming(new, now), scope, *field_path(now, tag))
         elif old and before not in deleted:
-            self.add(going(old, before), scope, *place(before, tag))
+            self.add(going(old, before), scope, *field_path(before, tag))
         return ()
 
     def field(self, reader: Field, writer: Field, scope: Scope, at: Place) -> tuple[Use, ...]:
@@ -302,7 +302,7 @@ def are_namesakes(reader: object, writer: object, *, spelled_alike: bool) -> boo
     return spelled_alike
 
 
-def place(oneof: str | None, tag: int) -> Place:
+def field_path(oneof: str | None, tag: int) -> Place:
     """Where a field is inside its message."""
     return (tag,) if oneof is None else (oneof, tag)
 

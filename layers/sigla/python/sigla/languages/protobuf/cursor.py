@@ -4,7 +4,7 @@ from typing import Final
 
 from sigla.errors import Malformed
 from sigla.languages.protobuf.limits import MAX_DEPTH, MAX_WORD, too_deep, too_long
-from sigla.languages.protobuf.tokens import WORD_STARTS, integer, place, tokens, unquoted
+from sigla.languages.protobuf.tokens import WORD_STARTS, integer, line_and_column, tokens, unquoted
 
 QUOTES: Final = frozenset("\"'")
 
@@ -28,7 +28,7 @@ class Cursor:
         """That the next token is not what it should be."""
         token = self.tokens[self.at]
         found = f"'{token[:40]}'" if token else "the end"
-        return Malformed(f"Syntax error in {place(self.text, self.at)}: expected {expected}, found {found}")
+        return Malformed(f"Syntax error in {line_and_column(self.text, self.at)}: expected {expected}, found {found}")
 
     def expect(self, sign: str) -> None:
         if self.tokens[self.at] != sign:
@@ -90,7 +90,7 @@ class Cursor:
             try:
                 pieces.append(unquoted(self.tokens[self.at]))
             except Malformed as malformed:
-                raise Malformed(f"Syntax error in {place(self.text, self.at)}: {malformed.reason}") from None
+                raise Malformed(f"Syntax error in {line_and_column(self.text, self.at)}: {malformed.reason}") from None
             self.at += 1
         return "".join(pieces)
 

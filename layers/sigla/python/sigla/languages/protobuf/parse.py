@@ -11,7 +11,7 @@ from sigla import effort
 from sigla.errors import Malformed
 from sigla.languages.protobuf.assignments import Assignments
 from sigla.languages.protobuf.limits import MAX_DEPTH, MAX_NAME, MAX_WORD, too_deep, too_long
-from sigla.languages.protobuf.tokens import DIGITS, WORD_STARTS, place
+from sigla.languages.protobuf.tokens import DIGITS, WORD_STARTS, line_and_column
 from sigla.languages.protobuf.tree import (
     MAX_TAG,
     Constant,
@@ -100,7 +100,7 @@ class Reader(Assignments):
 
     def once(self, seen: set[str], name: str) -> None:
         if name in seen:
-            raise Malformed(f"{name} is defined twice, for the second time before {place(self.text, self.at)}")
+            raise Malformed(f"{name} is defined twice, for the second time before {line_and_column(self.text, self.at)}")
         seen.add(name)
 
     def syntax(self, file: File) -> None:

@@ -57,7 +57,7 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def place(text: str, index: int) -> str:
+def line_and_column(text: str, index: int) -> str:
     """Where a token stands: `line 3, column 14`."""
     found = (match for match in TOKEN.finditer(text) if match[1] is not None)
     position = next(islice(found, index, None)).start(1)

@@ -57,7 +57,7 @@ def holding(stores: Stores, view: View, offered: Offered, schema_id: SchemaId | 
     if not held:
         return _displaced(stores, view, offered, key)
     last = max(held, key=attrgetter("written"))
-    return _row(offered, schema_id, last)
+    return _holders_row(offered, schema_id, last)
 
 
 def _displaced(stores: Stores, view: View, offered: Offered, key: BodyKey) -> Row | None:
@@ -65,10 +65,10 @@ def _displaced(stores: Stores, view: View, offered: Offered, key: BodyKey) -> Ro
     # Equal content hashes may hide different types (HQ-1): an id means one thing.
     if last is None or last.subject != view.subject or stores.bodies.get(key).schema != offered.schema:
         return None
-    return _row(offered, key.id, last)
+    return _holders_row(offered, key.id, last)
 
 
-def _row(offered: Offered, schema_id: SchemaId, holder: Holder) -> Row:
+def _holders_row(offered: Offered, schema_id: SchemaId, holder: Holder) -> Row:
     """The version of a holder of the offered content's id."""
     schema = offered.schema
     return Row(

@@ -70,7 +70,7 @@ def delete(key: Key, when: Condition | None = None) -> Action:
     return Action("Delete", key, {"Key": _key(key), **_conditioned(when)}, when)
 
 
-def check(key: Key, when: Condition) -> Action:
+def condition_check(key: Key, when: Condition) -> Action:
     return Action("ConditionCheck", key, {"Key": _key(key), **_conditioned(when)}, when)
 
 

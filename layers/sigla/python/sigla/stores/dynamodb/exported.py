@@ -41,7 +41,7 @@ def exported(lines: Iterable[bytes], registry: str) -> Iterator[ExportedHead | E
     for line in lines:
         key, item = _item(line)
         if key[0].startswith(ours):
-            yield from _told(key, item)
+            yield from _subject_rows(key, item)
 
 
 def _item(line: bytes) -> tuple[Key, Mapping[str, Mapping[str, object]]]:
@@ -49,13 +49,13 @@ def _item(line: bytes) -> tuple[Key, Mapping[str, Mapping[str, object]]]:
     return (item["pk"]["S"], item["sk"]["S"]), item
 
 
-def _told(key: Key, item: Mapping[str, Mapping[str, object]]) -> Iterator[ExportedHead | ExportedVersion]:
+def _subject_rows(key: Key, item: Mapping[str, Mapping[str, object]]) -> Iterator[ExportedHead | ExportedVersion]:
     pk, sk = key
     if sk == keys.HEAD:
-        state = items.state(_subject(pk), _read(item))
+        state = items.state(_subject(pk), _read_exported(item))
         yield ExportedHead(pk, state.head.generation, state.hidden)
     elif sk.startswith("V#"):
-        yield ExportedVersion(pk, int(sk.split("#")[1]), _subject(pk), items.version(_read(item)).row)
+        yield ExportedVersion(pk, int(sk.split("#")[1]), _subject(pk), items.version(_read_exported(item)).row)
 
 
 def _subject(pk: str) -> Subject:
@@ -63,10 +63,10 @@ def _subject(pk: str) -> Subject:
     return Subject(DEFAULT_CONTEXT if context == "_" else unquote(context), unquote(name))
 
 
-def _read(item: Mapping[str, Mapping[str, object]]) -> Item:
+def _read_exported(item: Mapping[str, Mapping[str, object]]) -> Item:
     """Bytes are in base64."""
-    return read_item({name: _value(each) for name, each in item.items()})
+    return read_item({name: _with_bytes(each) for name, each in item.items()})
 
 
-def _value(value: Mapping[str, object]) -> Mapping[str, object]:
+def _with_bytes(value: Mapping[str, object]) -> Mapping[str, object]:
     return {"B": b64decode(str(value["B"]))} if "B" in value else value

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sigla.errors import Conflict
 from sigla.model import BodyKey, Guid, Row, SchemaId
 from sigla.stores.dynamodb import items
-from sigla.stores.dynamodb.actions import ABSENT, Action, Condition, check, delete, equals, put, update
+from sigla.stores.dynamodb.actions import ABSENT, Action, Condition, condition_check, delete, equals, put, update
 from sigla.stores.dynamodb.items import LastHolder
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import Table
@@ -122,12 +122,12 @@ class Ledger:
         displaced = held.displaced.value() if held.displaced is not None and held.count <= 0 else None
         after: Item = {"count": held.count, "buried": held.buried or None, "displaced": displaced}
         if seen and all(seen.get(name) == value for name, value in after.items()):
-            return check(key, when)
+            return condition_check(key, when)
         return put(key, after, when)
 
     def _mean(self, guid: Guid, ids: list[SchemaId]) -> Action:
         key, seen = self.places.content(self.context, guid), self._seen[guid]
         when = equals(ids=list(seen)) if seen else ABSENT
         if ids == seen:
-            return check(key, when)
+            return condition_check(key, when)
         return put(key, {"ids": list(ids)}, when) if ids else delete(key, when)

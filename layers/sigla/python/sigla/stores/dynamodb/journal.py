@@ -37,13 +37,13 @@ class AwsJournal:
 
     def _shard(self, shard: int, where: Condition) -> Iterator[tuple[int, Item]]:
         found = self._table.query(keys.journal_pk(self._registry, shard), where)
-        return ((_number(item["sk"]), item) for item in found)
+        return ((_position_of(item["sk"]), item) for item in found)
 
 
 def _position(each: tuple[int, Item]) -> int:
     return each[0]
 
 
-def _number(sk: str) -> int:
+def _position_of(sk: str) -> int:
     at, _, nonce = sk.partition("#")
     return int(at) * _TIES + crc32(nonce.encode()) % _TIES

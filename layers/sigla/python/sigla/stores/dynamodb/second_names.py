@@ -15,7 +15,7 @@ from sigla.errors import Conflict
 from sigla.model import DEFAULT_CONTEXT, REGISTRY_WIDE, BodyKey, Search, Show, Subject
 from sigla.rules import names
 from sigla.stores.dynamodb import items, sweeping
-from sigla.stores.dynamodb.actions import ABSENT, Action, Key, check, delete, equals, put, update
+from sigla.stores.dynamodb.actions import ABSENT, Action, Key, condition_check, delete, equals, put, update
 from sigla.stores.dynamodb.changes import anew
 from sigla.stores.dynamodb.commits import Commits
 from sigla.stores.dynamodb.lists import Lists
@@ -118,8 +118,8 @@ class SecondNames:
         return [
             listed,
             copied,
-            check(places.head(meant), equals(revision=head.revision or None)),
-            check(places.settings(meant), unchanged),
+            condition_check(places.head(meant), equals(revision=head.revision or None)),
+            condition_check(places.settings(meant), unchanged),
         ]
 
 

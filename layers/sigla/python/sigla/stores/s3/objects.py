@@ -69,7 +69,7 @@ class Objects:
         """None if there is no such object."""
         if len(name.encode()) > LONGEST_NAME:
             return None
-        with _told(f"reading {name}"):
+        with _failures_told(f"reading {name}"):
             try:
                 answer = self._s3.get_object(Bucket=self._bucket, Key=name)
             except ClientError as refusal:
@@ -88,7 +88,7 @@ class Objects:
         """False if an object of this name is there, perhaps our own after an unknown outcome."""
 
         def attempt() -> bool | None:
-            with _told(f"creating {name}"):
+            with _failures_told(f"creating {name}"):
                 outcome = self._put(name, content, IfNoneMatch="*")
             return None if outcome == _UNDECIDED else outcome is None
 
@@ -102,14 +102,14 @@ class Objects:
 
     def replace(self, name: str, content: bytes, seen: Stored) -> bool:
         """False if what is there is not, or may not be, what was seen."""
-        with _told(f"replacing {name}"):
+        with _failures_told(f"replacing {name}"):
             return self._put(name, content, IfMatch=seen.tag) is None
 
     def page(self, prefix: str, *, after: str = "", most: int = PAGE) -> Page:
         """The first names that begin with the prefix and come after another name."""
         if len(prefix.encode()) > LONGEST_NAME:
             return Page((), more=False)
-        with _told(f"listing {prefix}"):
+        with _failures_told(f"listing {prefix}"):
             answer = self._s3.list_objects_v2(Bucket=self._bucket, Prefix=prefix, StartAfter=after, MaxKeys=most)
             return Page(tuple(each["Key"] for each in answer.get("Contents", ())), answer["IsTruncated"])
 
@@ -125,11 +125,11 @@ class Objects:
         """What the bucket keeps of an object, the newest first: each is read when it is wanted."""
         begin: dict[str, str] = {}
         while True:
-            with _told(f"listing the versions of {name}"):
+            with _failures_told(f"listing the versions of {name}"):
                 page = self._s3.list_object_versions(Bucket=self._bucket, Prefix=name, **begin)
             ids = [each["VersionId"] for each in page.get("Versions", ()) if each["Key"] == name]
             for id in ids:
-                with _told(f"reading a version of {name}"):
+                with _failures_told(f"reading a version of {name}"):
                     answer = self._s3.get_object(Bucket=self._bucket, Key=name, VersionId=id)
                     stored = Stored(answer["Body"].read(), answer["ETag"])
                 yield stored
@@ -166,7 +166,7 @@ def _code(refusal: ClientError) -> str:
 
 
 @contextmanager
-def _told(doing: str) -> Iterator[None]:
+def _failures_told(doing: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, *SILENT) as failure:

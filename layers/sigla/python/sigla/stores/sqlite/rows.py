@@ -43,7 +43,7 @@ def registered(of: str, key: bytes, context: str, name: str) -> Subject:
     return Subject(of, text if of == DEFAULT_CONTEXT else text.removeprefix(f":{of}:"))
 
 
-def number(db: sqlite3.Connection, subject: Subject) -> int | None:
+def subject_number(db: sqlite3.Connection, subject: Subject) -> int | None:
     """The subject's number in the tables; None if it was never heard of."""
     found = db.execute("SELECT num FROM subject WHERE key = ?", (subject_key(subject),)).fetchone()
     return found[0] if found else None

@@ -49,8 +49,8 @@ def take_away(unit: Reader, named: Subject, at: int) -> tuple[BodyKey, ...]:
     nonce = secrets.token_hex(8)
     with unit.step():
         db = unit.connection
-        gone = _versions(db, named)
-        number = rows.number(db, named)
+        gone = _versions_under(db, named)
+        number = rows.subject_number(db, named)
         ids = remove(db, number, [row.version for row in gone]) if number is not None else set()
         if number is not None:
             bump(db, number, nonce)
@@ -68,7 +68,7 @@ def _shares_rows(named: Subject) -> bool:
     return names.subject(named.qualified).qualified == named.qualified
 
 
-def _versions(db: sqlite3.Connection, named: Subject) -> list[Row]:
+def _versions_under(db: sqlite3.Connection, named: Subject) -> list[Row]:
     found = db.execute(
         f"SELECT {rows.ROW} FROM subject s JOIN version v ON v.subject = s.num WHERE s.key = ? AND v.context = '.'",
         (rows.subject_key(named),),

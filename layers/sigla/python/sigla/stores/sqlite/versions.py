@@ -12,7 +12,7 @@ from sigla.stores.sqlite import rows
 
 def make_subject(db: sqlite3.Connection, subject: Subject) -> int:
     """The subject's number; a subject never heard of gets a head of zeros."""
-    found = rows.number(db, subject)
+    found = rows.subject_number(db, subject)
     if found is not None:
         return found
     made = db.execute(

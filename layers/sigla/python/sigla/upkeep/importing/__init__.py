@@ -20,7 +20,7 @@ from sigla.upkeep.importing.versions import (
     bury,
     compare,
     displace,
-    place,
+    place_body,
     targets_of,
     write,
 )
@@ -46,7 +46,7 @@ __all__ = [
     "displace",
     "import_state",
     "list_context",
-    "place",
+    "place_body",
     "rehearsal",
     "settle",
     "targets_of",

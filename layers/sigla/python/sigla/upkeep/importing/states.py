@@ -27,7 +27,7 @@ from sigla.upkeep.importing.versions import (
     compare,
     displace,
     named,
-    place,
+    place_body,
     targets_of,
     write,
 )
@@ -98,7 +98,7 @@ class _Import:
 
         def work(key: BodyKey, report: Report) -> tuple[BodyKey, Placed | str]:
             if key not in self.state.gone:
-                return key, place(self.stores, puts[key], target_of, report, mend=self.bodies)
+                return key, place_body(self.stores, puts[key], target_of, report, mend=self.bodies)
             bury(self.stores, puts[key], target_of, report, mend=self.bodies)
             return key, OTHER_MEANING
 

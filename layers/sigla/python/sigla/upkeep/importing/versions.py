@@ -73,7 +73,7 @@ def compare(
     return [put for put in puts if wanted(put)]
 
 
-def place(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> Placed | str:
+def place_body(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> Placed | str:
     """The body is there when it returns: put, found equal, or brought back to life. Or why not: the id means another.
 
     What the version references should have a body by now, or its text cannot be understood. mend: replace a damaged
@@ -105,10 +105,10 @@ def displace(
     """An id whose last version was written over in the source goes on meaning what it did (`changes.Displaced`).
 
     To be told when all versions are written. known: of all that had this content there it was written last. mend: as of
-    `place`.
+    `place_body`.
     """
     key = BodyKey(put.subject.context, put.id)
-    placed = place(stores, put, target_of, Report(), mend=mend)
+    placed = place_body(stores, put, target_of, Report(), mend=mend)
     if isinstance(placed, str):
         report.tell(CONFLICTING, "id", _shown(key), placed)
         return
@@ -120,7 +120,7 @@ def displace(
             return False
         head = stores.catalog.snapshot(put.subject).head
         # What is not known by this id was written before all that stands: 0 would say that no catalog told it.
-        row = _row(put, head.revision + 1 if known else 1)
+        row = _imported_row(put, head.revision + 1 if known else 1)
         standing = tuple(_told_again(stores, put, known=known))
         commit(stores, Displaced(head, row, standing, stores.clock.now(), nonce(), known=known))
         return True
@@ -144,7 +144,10 @@ def _told_again(stores: Stores, put: Put, *, known: bool) -> Iterator[Row]:
 
 
 def bury(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> None:
-    """What an id meant that no version holds any more stays readable, for records that bear it. mend: as of `place`."""
+    """What an id meant that no version holds any more stays readable, for records that bear it.
+
+    mend: as of `place_body`.
+    """
     key = BodyKey(put.subject.context, put.id)
     targets = tuple(targets_of(put, target_of))
     _, body = _understood(stores, Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce()))
@@ -198,7 +201,7 @@ def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Rep
         ]
         if left:
             versions = tuple(
-                ImportedVersion(_row(each.put, snapshot.head.revision + 1), each.targets, each.digests) for each in left
+                ImportedVersion(_imported_row(each.put, snapshot.head.revision + 1), each.targets, each.digests) for each in left
             )
             heads = tuple(snapshot.heads[other] for other in seen)
             commit(stores, Imported(snapshot.head, versions, stores.clock.now(), nonce(), seen=heads))
@@ -224,7 +227,7 @@ def _settled(put: Put, row: Row | None, report: Report) -> bool:
     """Whether its number is taken, by itself or by another."""
     if row is None:
         return False
-    ours, theirs = _row(put, row.revision), row
+    ours, theirs = _imported_row(put, row.revision), row
     if ours == theirs:
         report.tell(IDENTICAL, "version", named(put))
     else:
@@ -277,7 +280,7 @@ def _storable(stores: Stores, put: Put, report: Report) -> bool:
     return not why
 
 
-def _row(put: Put, revision: int) -> Row:
+def _imported_row(put: Put, revision: int) -> Row:
     schema = put.schema
     return Row(
         put.version, put.id, put.guid, schema.type, schema.references, deleted=put.deleted, ts=put.ts, revision=revision

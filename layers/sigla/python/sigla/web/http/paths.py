@@ -35,7 +35,7 @@ def read(raw: bytes) -> Path:
     """Raises BadRequest for an invalid path, InvalidSubject for control characters, ContextNameWithColon."""
     context, pieces = _split_contexts(_pieces(raw))
     segments = [decode(piece) for piece in pieces]
-    return Path(tuple(segments)) if context is None else _within(context, segments)
+    return Path(tuple(segments)) if context is None else _path_within(context, segments)
 
 
 def decode(encoded: str) -> str:
@@ -94,7 +94,7 @@ def _delimited(encoded: str) -> str:
     return f":{decode(context_name(encoded))}:"
 
 
-def _within(context: str, segments: list[str]) -> Path:
+def _path_within(context: str, segments: list[str]) -> Path:
     """The path that one below a context stands for. A context that is not needed is not looked at."""
     if segments[:2] == ["schemas", "ids"] and len(segments) > 2:
         prefix = _delimited(context)

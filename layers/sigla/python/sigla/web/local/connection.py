@@ -28,7 +28,7 @@ from sigla.web.http.refusals import (
 )
 from sigla.web.local.crowd import LAST_PATIENCE_S, Crowd
 from sigla.web.local.flow import Flow, until_given_up
-from sigla.web.local.spoken import NO_HTTP, begins_as_request, escaped, in_the_system, is_request_line, written
+from sigla.web.local.spoken import NO_HTTP, begins_as_request, escaped, in_the_system, is_request_line, refusal_bytes
 
 LARGEST_HEAD = 64 * 2**10
 """Bytes of request line and headers beyond the packet they begin in, and of trailers; what is longer is given up."""
@@ -360,7 +360,7 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, refusal: HttpRefusal) -> None:
         """The last answer of this connection, once those before it are sent."""
-        self._farewell = written(refusal)
+        self._farewell = refusal_bytes(refusal)
         self._unfed = self._first_line = b""
         self._crowd.idle.pop(self, None)
         self._stop_waiting()

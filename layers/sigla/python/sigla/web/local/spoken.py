@@ -41,7 +41,7 @@ def escaped(data: bytes) -> bytes:
     return b"".join((method, space, quote_from_bytes(target, _ASCII).encode(), newline, rest))
 
 
-def written(refusal: HttpRefusal) -> bytes:
+def refusal_bytes(refusal: HttpRefusal) -> bytes:
     """A whole answer, after which the connection closes."""
     answer = refused(refusal)
     lines = [STATUS_LINE[answer.status][:-2], b"connection: close", b"content-length: %d" % len(answer.body)]
