@@ -20,7 +20,7 @@ from sigla.upkeep import scrub
 from sigla.upkeep.flaws import FIXABLE
 from sigla.upkeep.mending import fix
 from sigla.web import app
-from sigla_pipelines.told import MISUSED, Ending, ending_of
+from sigla_pipelines.exit_status import MISUSED, Ending, ending_of
 from tests.attack.aws import Store
 from tests.attack.stories import (
     HISTORY,

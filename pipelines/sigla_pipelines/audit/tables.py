@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from sigla.settings import InvalidSetting
 from sigla_pipelines.places import Place, open_place
-from sigla_pipelines.told import MISUSED, Kinds
+from sigla_pipelines.exit_status import MISUSED, Kinds
 
 Schema = Any
 """Arrow's, which has no types of its own."""

@@ -25,7 +25,7 @@ from sigla_pipelines.land.manifest import Manifest, Manifests
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import Landing
 from sigla_pipelines.land.sinks.sink import folder_of
-from sigla_pipelines.land.told import Undelivered
+from sigla_pipelines.land.exit_status import Undelivered
 from sigla_pipelines.places import Place
 
 FOLDER: Final = "dead_letters/"

@@ -23,7 +23,7 @@ from sigla.stores.clock import SystemClock
 from sigla_pipelines.land import replay, settings
 from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once
 from sigla_pipelines.land.hash_key import hash_key
-from sigla_pipelines.land.heads import Heads
+from sigla_pipelines.land.reader_schemas import Heads
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.manifest import Manifest, Manifests, Read
 from sigla_pipelines.land.messages import Messages
@@ -34,7 +34,7 @@ from sigla_pipelines.land.protection import NO_PROTECTION, Protection
 from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.schemas import Schemas
 from sigla_pipelines.land.settings import InvalidLanding, Landing, SinkPart
-from sigla_pipelines.land.sinks import kept
+from sigla_pipelines.land.sinks import sink_marker
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import Sink, in_table, plain_name
 from sigla_pipelines.land.task import Task
@@ -112,7 +112,7 @@ class Driver:
                 break
             self._forget(landed)  # a Protobuf message was met that this plan has no table for
         # Not before: who has said a wrong lake, and landed nothing, may say another one.
-        kept.keep(self.work, self.lake, self.landing.sink)
+        sink_marker.keep(self.work, self.lake, self.landing.sink)
         columns = {table: target.schema for table, target in plan.targets.items()}
         return Attempt(landed, columns, _reads_of(plan), self._changes(plan, landed))
 
@@ -187,7 +187,7 @@ def read_settings(url: str) -> Landing:
 def driver(landing: Landing) -> Driver:
     """Raises InvalidLanding, InvalidSetting, StoreError."""
     work, lake, clock = open_place(landing.work), open_place(landing.sink.lake), SystemClock()
-    part = kept.checked(work, lake, landing.sink)
+    part = sink_marker.checked(work, lake, landing.sink)
     _check_layouts(landing, part)
     manifests = Manifests(work)
     landing = landing.model_copy(update={"sink": part})

@@ -27,11 +27,11 @@ from sigla_pipelines.land.report import FORMS, Done, Sum
 from sigla_pipelines.land.settings import KafkaPart, Landing
 from sigla_pipelines.land.sources import Stopping, from_files, from_kafka
 from sigla_pipelines.land.task import Task
-from sigla_pipelines.land.told import AGAIN, OWN
+from sigla_pipelines.land.exit_status import AGAIN, OWN
 from sigla_pipelines.land.upsert import Followed
 from sigla_pipelines.land.watching import watching
 from sigla_pipelines.spark import gave_up, is_submitted, running_session
-from sigla_pipelines.told import exit_status_of
+from sigla_pipelines.exit_status import exit_status_of
 
 
 def main(argv: Sequence[str]) -> int:

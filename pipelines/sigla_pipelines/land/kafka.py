@@ -17,7 +17,7 @@ from sigla_pipelines.land.manifest import Range
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import InvalidLanding, KafkaPart
 from sigla_pipelines.land.starts import NUMBERS, Ask, NoSuchStart, Start
-from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import Place
 
 CLIENTS: Final = "kafka."

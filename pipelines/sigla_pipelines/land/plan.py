@@ -22,7 +22,7 @@ from sigla.decoding.reasons import Reason
 from sigla_pipelines.land.bindings import TOMBSTONES, Answer, Binding, Checks, Head, Layout, Strategy
 from sigla_pipelines.land.decoders.decoder import Additional
 from sigla_pipelines.land.decoders.times import PLAIN, Times
-from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import KEY
 from sigla_pipelines.land.layout import table_layouts
 from sigla_pipelines.land.partitions import Fields

@@ -20,7 +20,7 @@ import orjson
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.report import Done
 from sigla_pipelines.land.settings import InvalidLanding
-from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import Place
 
 KEPT: Final = "metrics.json"

@@ -15,7 +15,7 @@ from pydantic import (
 
 from sigla.decoding.decoder import DEEPEST, Limits
 from sigla.settings import Address
-from sigla_pipelines.land import bindings, form, starts, upsert, wording
+from sigla_pipelines.land import bindings, strict_yaml, starts, upsert, wording
 from sigla_pipelines.land.bound import ANY, Bound, Rule, is_pattern, parts_of, with_defaults
 from sigla_pipelines.land.column_settings import ColumnPart
 from sigla_pipelines.land.dead_letter_settings import DeadLetterPart
@@ -346,8 +346,8 @@ def read_settings(path: Path) -> Landing:
 def parse_landing(content: str | bytes, name: str) -> Landing:
     """name: of where the content is from, for the sentence. Raises InvalidLanding."""
     try:
-        found = form.read(content)
-    except form.Unreadable as problem:
+        found = strict_yaml.read(content)
+    except strict_yaml.Unreadable as problem:
         raise InvalidLanding(f"{name} cannot be read: {problem}.") from problem
     if found is None:
         raise InvalidLanding(f"{name} is empty: it needs `registry`, `source`, `bind`, `sink` and `work`.")

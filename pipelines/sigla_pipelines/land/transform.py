@@ -3,9 +3,9 @@
 Every record becomes one row: of one typed table, or of the quarantine, whole and with what was wrong with each part.
 
     slice    records come in batches of Arrow's, which are cut into slices that are decoded at once, topic by topic
-    decode   values and keys, each by the schema that wrote it and to the columns of its reader (`parts.py`)
+    decode   values and keys, each by the schema that wrote it and to the columns of its reader (`key_and_value.py`)
     write    the rows of each table, its tombstones, and what goes to the quarantine (`outputs.py`)
-    count    all of it, as it is read and as it is written (`tally.py`)
+    count    all of it, as it is read and as it is written (`row_metrics.py`)
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,19 +20,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sigla.decoding.reasons import FINE, REASONS, Reason
-from sigla_pipelines.land import parts, quarantine, targets
+from sigla_pipelines.land import key_and_value, quarantine, targets
 from sigla_pipelines.land.bindings import Binding
 from sigla_pipelines.land.decoders.decoder import TooMuch
 from sigla_pipelines.land.framing import NONE, TOMBSTONE, Ids
 from sigla_pipelines.land.keyed import with_keys
 from sigla_pipelines.land.landed import KEY, QUARANTINE, Landed, Met
 from sigla_pipelines.land.outputs import Outputs
-from sigla_pipelines.land.parts import Group, Part, Rows
+from sigla_pipelines.land.key_and_value import Group, Part, Rows
 from sigla_pipelines.land.plan import Plan
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.sinks.sink import table_schema
-from sigla_pipelines.land.tally import Tally
+from sigla_pipelines.land.row_metrics import Tally
 from sigla_pipelines.land.targets import SYSTEM
 
 Figures = npt.NDArray[np.int64]
@@ -139,8 +139,8 @@ class _Share:
         value_binding, key_binding = (self.plan.binding(topic, part) for part in ("value", "key"))
         if value_binding is None:
             raise Unbound(f"The topic {topic} has records, but no binding for its values: add one to `bind`.")
-        value = parts.decode_part(records, value_binding, self.plan, self.readers)
-        key = parts.decode_part(records, key_binding, self.plan, self.readers) if key_binding else None
+        value = key_and_value.decode_part(records, value_binding, self.plan, self.readers)
+        key = key_and_value.decode_part(records, key_binding, self.plan, self.readers) if key_binding else None
         if self.plan.protection.makes_timestamps:
             for part in (value, key) if key else (value,):
                 self._check_times(part, value_binding, value)

@@ -36,7 +36,7 @@ from sigla_pipelines.load.steps import Open
 from sigla_pipelines.load.work import OURS, Everywhere, Files, Here, Worker
 from sigla_pipelines.progress import show_progress
 from sigla_pipelines.spark import gave_up, is_submitted, running_session
-from sigla_pipelines.told import MISUSED, NOT_DONE, Kinds, exit_status_of
+from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds, exit_status_of
 
 WRITERS: Final = 4
 """Tasks that write to AWS, each with threads: more of them only wait for the same counters and shared types."""

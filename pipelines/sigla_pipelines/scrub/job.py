@@ -30,7 +30,7 @@ from sigla_pipelines.audit import listing, tables
 from sigla_pipelines.places import Place, open_place
 from sigla_pipelines.progress import UNSEEN, Progress, show_progress
 from sigla_pipelines.scrub import transform
-from sigla_pipelines.told import exit_status_of
+from sigla_pipelines.exit_status import exit_status_of
 
 NAME: Final = "sigla-scrub"
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}

@@ -14,7 +14,7 @@ from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land.bindings import LATEST, Binding, Checks, Policy, Reader, Strategy
-from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import QUARANTINE
 from tests.pipelines.land.world import World, avro, framed, raw
 

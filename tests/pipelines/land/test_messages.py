@@ -10,7 +10,7 @@ from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land.bindings import Binding
-from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import Met
 from sigla_pipelines.land.manifest import Manifests
 from sigla_pipelines.land.messages import Messages

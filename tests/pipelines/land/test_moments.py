@@ -17,7 +17,7 @@ from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land import moments
 from sigla_pipelines.land.bindings import Binding
-from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.moments import Unit
 from sigla_pipelines.land.protection import ColumnRule, Do, Protection

@@ -17,7 +17,7 @@ from pyiceberg.types import DateType, DecimalType, IntegerType, LongType, String
 
 from sigla_pipelines.land import partitions
 from sigla_pipelines.land.bindings import Layout
-from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.manifest import Counts, Manifest, Manifests
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.partitions import DAILY, Field, InvalidPartition, parse_fields, text_of_fields

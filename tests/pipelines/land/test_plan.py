@@ -9,7 +9,7 @@ import pytest
 from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land.bindings import Binding, Reader, Strategy
-from sigla_pipelines.land.heads import Misbound
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.sinks.sink import folder_of
 from sigla_pipelines.land.targets import Evolve
 from tests.pipelines.land.world import World, avro, framed, raw

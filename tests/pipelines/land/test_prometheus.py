@@ -15,7 +15,7 @@ from sigla_pipelines.land.manifest import Counts, Manifest, Range
 from sigla_pipelines.land.prometheus import Ends, Figures, to_file, to_gateway
 from sigla_pipelines.land.report import Done
 from sigla_pipelines.land.settings import InvalidLanding
-from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import open_place
 
 ODD = 'or"ders\\ü\n'

@@ -17,7 +17,7 @@ from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.settings import Address
 from sigla_pipelines.land.batch import Batch
 from sigla_pipelines.land.driver import Driver, driver
-from sigla_pipelines.land.heads import NoHead
+from sigla_pipelines.land.reader_schemas import NoHead
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.manifest import Entry, Manifest
 from sigla_pipelines.land.outputs import Outputs

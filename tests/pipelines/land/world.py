@@ -17,7 +17,7 @@ from sigla.decoding.decoder import Limits
 from sigla.model import Draft, Subject
 from sigla.registry import Registry
 from sigla_pipelines.land.bindings import Binding, Checks
-from sigla_pipelines.land.heads import Heads
+from sigla_pipelines.land.reader_schemas import Heads
 from sigla_pipelines.land.landed import QUARANTINE, Landed
 from sigla_pipelines.land.outputs import Format, Outputs
 from sigla_pipelines.land.partitions import Fields

@@ -19,7 +19,7 @@ from sigla_pipelines.land.job import run
 from sigla_pipelines.land.manifest import Manifest
 from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.sources import Stopping
-from sigla_pipelines.land.told import Undelivered
+from sigla_pipelines.land.exit_status import Undelivered
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.estate import Estate, from_kafka

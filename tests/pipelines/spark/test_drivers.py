@@ -29,7 +29,7 @@ from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.settings import KafkaPart
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.task import Task
-from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import open_place
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written

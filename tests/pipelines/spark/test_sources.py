@@ -16,7 +16,7 @@ from sigla_pipelines.land.manifest import Counts, Entry, Range, Stopped
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.starts import Start
-from sigla_pipelines.land.told import SourceFailed
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import Place, open_place
 from tests.pipelines.land.world import raw
 from tests.pipelines.spark.estate import Estate

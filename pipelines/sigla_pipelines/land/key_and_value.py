@@ -16,7 +16,7 @@ from sigla.model import Subject
 from sigla_pipelines.land import framing
 from sigla_pipelines.land.bindings import Answer, Binding, Head, Policy, Strategy
 from sigla_pipelines.land.framing import NONE, Framed
-from sigla_pipelines.land.heads import NoHead
+from sigla_pipelines.land.reader_schemas import NoHead
 from sigla_pipelines.land.plan import Plan
 from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.schemas import Known

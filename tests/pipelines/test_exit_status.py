@@ -16,7 +16,7 @@ from sigla_pipelines.land import gc_job, replay_job
 from sigla_pipelines.land import job as land
 from sigla_pipelines.load import job as load
 from sigla_pipelines.scrub import job as scrub
-from sigla_pipelines.told import MISUSED, NOT_DONE, exit_status_of
+from sigla_pipelines.exit_status import MISUSED, NOT_DONE, exit_status_of
 
 AGAIN = "Start it again."
 

@@ -15,7 +15,7 @@ from sigla_pipelines.land.batch import Batch
 from sigla_pipelines.land.driver import driver
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.settings import InvalidLanding, SinkPart, read_settings
-from sigla_pipelines.land.sinks import kept
+from sigla_pipelines.land.sinks import sink_marker
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.task import Task
 from sigla_pipelines.places import Folder
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("unsynced")
 def keep(root: Path, lake: str = "lake", work: str = "work", **sink: str) -> None:
     """As with a batch. root: of both folders."""
     part = SinkPart.model_validate({"lake": lake, **sink})
-    kept.keep(Folder(str(root / work)), Folder(str(root / lake)), part)
+    sink_marker.keep(Folder(str(root / work)), Folder(str(root / lake)), part)
 
 
 def nothing(task: Task) -> list[Landed]:
@@ -83,7 +83,7 @@ def test_folders_may_be_moved_together(tmp_path: Path) -> None:
 def test_tables_that_were_moved_are_the_same(tmp_path: Path) -> None:
     """Whoever says so removes what says where they were."""
     keep(tmp_path)
-    (tmp_path / "work" / kept.NAME).unlink()
+    (tmp_path / "work" / sink_marker.NAME).unlink()
     keep(tmp_path, lake="larger")
 
 
@@ -145,7 +145,7 @@ def test_a_work_directory_that_does_not_tell_its_kind_is_not_guessed_at(tmp_path
     """Its `sink.json` is removed where tables were moved; of other tables its manifests would say what is not so."""
     with closing(driver(read_settings(Path(config(tmp_path, kind="parquet"))))) as opened:
         opened.land(Batch("q", 0), nothing)
-    (tmp_path / "work" / kept.NAME).unlink()
+    (tmp_path / "work" / sink_marker.NAME).unlink()
     with pytest.raises(InvalidLanding, match=r"does not record the kind of their tables\. Write `kind: parquet` or"):
         driver(read_settings(Path(config(tmp_path))))
     with closing(driver(read_settings(Path(config(tmp_path, kind="parquet"))))) as opened:

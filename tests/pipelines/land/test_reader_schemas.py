@@ -14,7 +14,7 @@ from sigla.registry import Registry
 from sigla.settings import Settings
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla_pipelines.land.bindings import Answer, Binding, Head, Reader, Strategy
-from sigla_pipelines.land.heads import Heads, Misbound, NoHead
+from sigla_pipelines.land.reader_schemas import Heads, Misbound, NoHead
 from sigla_pipelines.places import open_place
 from tests.build import FixedClock, a_draft, a_text
 
