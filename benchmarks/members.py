@@ -19,7 +19,7 @@ def a_member(kind: str = "valkey", *arguments: str, port: int = 0) -> Iterator[C
     """One with nothing in it, which ends with the block. Raises NotHere."""
     try:
         server = cache_servers.start(kind, *_CONNECTIONS[kind], *arguments, port=port)
-    except cache_servers.Missing as reason:
+    except cache_servers.ServerMissing as reason:
         raise NotHere(f"a ring needs cache servers: {reason}") from reason
     try:
         # It stands for another machine: where the system lets us, what runs on this one does not keep it waiting.

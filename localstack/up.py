@@ -194,7 +194,7 @@ def need_caches(settings: Settings) -> None:
     if settings.zones and settings.ring.kind != NONE:
         try:
             cache_servers.program(settings.ring.kind)
-        except cache_servers.Missing as missing:
+        except cache_servers.ServerMissing as missing:
             raise Unavailable(
                 f"Zones need a cache server, but {missing}: install one, or set -c ring.kind=none"
             ) from None

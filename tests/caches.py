@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from sigla.cache import servers as cache_servers
-from sigla.cache.servers import CacheServer, Missing
+from sigla.cache.servers import CacheServer, ServerMissing
 from tests.waiting import eventually
 
 USERS = """\
@@ -35,7 +35,7 @@ user locked on >secret ~* -@all +ping +get +set +eval
 def _needs(kind: str) -> pytest.MarkDecorator:
     try:
         cache_servers.program(kind)
-    except Missing as problem:
+    except ServerMissing as problem:
         return pytest.mark.skip(f"no cache to test with: {problem}")
     return pytest.mark.skipif(condition=False, reason="there is one")
 
@@ -49,7 +49,7 @@ def a_cache(kind: str, *arguments: str, port: int = 0) -> Iterator[CacheServer]:
     """A server of that kind, with nothing in it; the test is left out where the machine has none."""
     try:
         server = cache_servers.start(kind, *arguments, port=port)
-    except Missing as problem:
+    except ServerMissing as problem:
         pytest.skip(f"no cache to test with: {problem}")
     try:
         yield server

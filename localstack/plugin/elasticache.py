@@ -15,7 +15,7 @@ from localstack.services.cloudformation.resource_provider import (
     ResourceProvider,
     ResourceProviderExecutor,
 )
-from sigla.cache.servers import CacheServer, Missing, start
+from sigla.cache.servers import CacheServer, ServerMissing, start
 
 _load = ResourceProviderExecutor.try_load_resource_provider
 
@@ -90,7 +90,7 @@ class Provider(ResourceProvider):  # type: ignore[misc]  # LocalStack's modules 
             return _failed(f"{name} exists already")
         try:
             server = _running[name] = start("memcached" if model["Engine"] == "memcached" else "valkey")
-        except Missing as reason:
+        except ServerMissing as reason:
             return _failed(str(reason))
         model[self.kind.endpoint] = {"Address": "127.0.0.1", "Port": str(server.port)}
         return _done(model)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sigla_pipelines.land.manifest import Counts, Manifest
+from sigla_pipelines.land.manifest import RecordCounts, Manifest
 from sigla_pipelines.land.report import Done, as_json, as_text
 from tests.infra.reading import Template, all_in, as_list, ids_in, only, written
 from tests.infra.test_pipelines import granted, request
@@ -81,7 +81,7 @@ def test_a_job_is_told_to_write_where_it_may(jobs: Template) -> None:
 
 def line(read: int, quarantined: int) -> str:
     """As the job writes it of a batch."""
-    counts = Counts(read, read - quarantined, quarantined)
+    counts = RecordCounts(read, read - quarantined, quarantined)
     return as_json(Done("land", Manifest("q", 7, (), (), (), {}, (), (), (), counts), 1_795_250_400_000, 2.5))
 
 
@@ -120,7 +120,7 @@ def test_each_batch_counts_in_the_metrics(jobs: Template) -> None:
 
 def test_a_line_for_people_would_count_nothing(jobs: Template) -> None:
     """That is why the job is told to write JSON."""
-    manifest = Manifest("q", 7, (), (), (), {}, (), (), (), Counts(1_000, 960, 40))
+    manifest = Manifest("q", 7, (), (), (), {}, (), (), (), RecordCounts(1_000, 960, 40))
     assert measured_of(jobs, [as_text(Done("land", manifest, 0, 1.0))]) == {}
 
 

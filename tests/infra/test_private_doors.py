@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 
 from infra.targets import titled
-from sigla.functions.heartbeat import Asked
+from sigla.functions.heartbeat import HeartbeatEvent
 from tests.infra.conftest import PRIVATE, Synthesise
 from tests.infra.reading import Template, all_in, ids_in, kinds, mentioned, of, only, written
 
@@ -97,7 +97,7 @@ def test_the_name_leads_from_the_network_to_the_endpoint_and_from_there_to_the_a
 def test_the_directory_tells_the_private_url(private: Template) -> None:
     """Who turns it on wants clients to come that way; the public one is there still."""
     (target,) = of(private, ZONE, "AWS::Events::Rule")["Targets"]
-    assert Asked.of(json.loads(written(target["Input"]))).url == "https://use1-az2.sr.example.com"
+    assert HeartbeatEvent.of(json.loads(written(target["Input"]))).url == "https://use1-az2.sr.example.com"
     assert private["Outputs"]["ZonePrivateUrlUse1Az2"]["Value"] == "https://use1-az2.sr.example.com"
     assert "ZoneUrlUse1Az2" in private["Outputs"]
 

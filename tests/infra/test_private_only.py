@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infra.settings import Settings
-from sigla.functions.heartbeat import Asked
+from sigla.functions.heartbeat import HeartbeatEvent
 from tests.infra.conftest import DOORS, Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, mentioned, of, only, written
 
@@ -18,10 +18,10 @@ ZONES = {"use1-az1": "ZoneUse1Az1", "use1-az2": "ZoneUse1Az2"}
 DOMAIN = "sr.example.com"
 
 
-def told(template: Template, part: str) -> Asked:
+def told(template: Template, part: str) -> HeartbeatEvent:
     """What the heartbeat writes into the directory of zones."""
     (target,) = of(template, part, "AWS::Events::Rule")["Targets"]
-    return Asked.of(json.loads(written(target["Input"])))
+    return HeartbeatEvent.of(json.loads(written(target["Input"])))
 
 
 def callers(template: Template) -> Counter[str]:

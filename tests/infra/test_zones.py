@@ -8,7 +8,7 @@ from pathlib import Path
 
 from infra.settings import Settings
 from infra.targets import titled
-from sigla.functions.heartbeat import TROUBLES, Asked
+from sigla.functions.heartbeat import TROUBLES, HeartbeatEvent
 from sigla.functions.telemetry import NAMESPACE
 from tests.infra.reading import Template, all_in, all_of, ids, ids_in, kinds, mentioned, of, only, written
 
@@ -154,11 +154,11 @@ def test_each_zone_is_asked_each_minute(zones: Template) -> None:
         assert target["RetryPolicy"] == {"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 0}
         assert mentioned(target["Arn"]) == set(ids_in(zones, "Heartbeat", FUNCTION))
         event = json.loads(written(target["Input"]))
-        asked = Asked.of(event)
-        assert event["zone"].keys() == set(Asked._fields)
+        asked = HeartbeatEvent.of(event)
+        assert event["zone"].keys() == set(HeartbeatEvent._fields)
         (subnet,), (url,) = ids_in(zones, part, "AWS::EC2::Subnet"), ids_in(zones, part, "AWS::Lambda::Url")
         (alias,) = ids_in(zones, part, "AWS::Lambda::Alias")
-        assert asked == Asked(zone, f"<{subnet}.AvailabilityZone>", f"<{url}.FunctionUrl>", f"<{alias}>")
+        assert asked == HeartbeatEvent(zone, f"<{subnet}.AvailabilityZone>", f"<{url}.FunctionUrl>", f"<{alias}>")
 
 
 def test_the_heartbeat_is_in_no_zone(with_zones: list[Template]) -> None:

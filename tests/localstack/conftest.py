@@ -147,7 +147,7 @@ def deployed() -> Iterator[Deployed]:
     """
     try:
         cache_servers.program("valkey")
-    except cache_servers.Missing as missing:
+    except cache_servers.ServerMissing as missing:
         pytest.skip(f"no cache to test with: {missing}")
     with deployment(free_port(), "--zones", str(len(THREE_ZONES))) as deployed:
         yield deployed

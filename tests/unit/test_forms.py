@@ -103,7 +103,7 @@ def test_nobody_replaces_a_body_of_a_newer_release(broken: Broken) -> None:
 def test_a_client_is_told_of_storage_and_the_log_of_the_form(broken: Broken) -> None:
     """50001 as for all that a store cannot do; the operator finds the sentence."""
     heard: list[Any] = []
-    client = Client(app.build(registry_of(broken.store), options=app.Options(log_failure=heard.append)))
+    client = Client(app.build(registry_of(broken.store), options=app.HttpOptions(log_failure=heard.append)))
     answer = client("GET", "/schemas/ids/1")
     assert (answer.status, answer.json["error_code"]) == (500, 50001)
     assert heard[0]["error"] == "FormTooNew"

@@ -46,7 +46,7 @@ NOTHING_LANDED: Final = Committed()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AuditRequest:
     """records: places in which every Parquet file is looked through. landed: what tables hold, and nothing else.
 
     context: of the ids in them. block: as of `pairs.Scope`.
@@ -67,7 +67,7 @@ class Asked:
         return {**self.landed.files, **named}
 
 
-def audit(spark: SparkSession, asked: Asked, now: int, progress: Progress = UNSEEN) -> Summary:
+def audit(spark: SparkSession, asked: AuditRequest, now: int, progress: Progress = UNSEEN) -> Summary:
     """Writes the tables and the page. now: milliseconds since the epoch. Raises NotEmpty, NoRecords, DataNotOpened."""
     out = asked.out
     tables.check_empty(out)
@@ -143,7 +143,7 @@ def main(argv: Sequence[str]) -> int:
     return exit_status_of(lambda: _audited(_parse_arguments(argv)), OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
 
 
-def _audited(asked: Asked) -> int:
+def _audited(asked: AuditRequest) -> int:
     with sessions.running_session(os.environ, name=NAME, settings=SETTINGS) as spark, show_progress(spark) as progress:
         begun = time.time()
         summary = audit(spark, asked, round(begun * 1000), progress)
@@ -221,7 +221,7 @@ def _parse_arguments(argv: Sequence[str]) -> Asked:
     )
     given = parser.parse_args(list(argv))
     landed, context = _landed(given.land) if given.land else (NOTHING_LANDED, ".")
-    return Asked(
+    return AuditRequest(
         address.parse_address(parser, given),
         open_place(given.out),
         tuple(tables.filled(url, ".parquet") for url in given.records),

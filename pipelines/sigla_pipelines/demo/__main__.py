@@ -29,7 +29,7 @@ from sigla_pipelines.demo.estate import Estate
 from sigla_pipelines.demo.generator import (
     LEAST,
     SLICES,
-    Known,
+    KnownSchema,
     earned_reasons,
     jobs,
     needed_schemas,
@@ -86,7 +86,7 @@ def demonstrate(spark: SparkSession, estate: Estate, records: int, seed: int, st
 
     It ends early when it was asked to stop; else there is a picture of it.
     """
-    total, known, made = Sum(), dict[str, Known](), jobs(records, estate.raw, seed)
+    total, known, made = Sum(), dict[str, KnownSchema](), jobs(records, estate.raw, seed)
     with closing(driver(estate.begin())) as landing, processes(os.cpu_count() or 1) as pool:
         for slice_ in range(SLICES):
             new = needed_schemas(slice_)

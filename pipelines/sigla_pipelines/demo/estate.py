@@ -10,7 +10,7 @@ from sigla import opening
 from sigla.model import DEFAULT_CONTEXT, LATEST, Draft, Subject
 from sigla.settings import Address
 from sigla_pipelines.audit.tables import NotEmpty
-from sigla_pipelines.demo.generator import PARTITIONS, Known
+from sigla_pipelines.demo.generator import PARTITIONS, KnownSchema
 from sigla_pipelines.demo.topics import MAX_BYTES, TOPICS, Schema, Topic
 from sigla_pipelines.land.settings import Landing, read_settings
 
@@ -84,7 +84,7 @@ class Estate:
         self.raw.mkdir()
         return read_settings(self.settings)
 
-    def register(self, schemas: tuple[tuple[Topic, Schema], ...]) -> dict[str, Known]:
+    def register(self, schemas: tuple[tuple[Topic, Schema], ...]) -> dict[str, KnownSchema]:
         """As producers do before they write. The registry is there for as long as that takes, and not after it."""
         known = {}
         with opening.writing(Address.of(data=str(self.registry))) as writing:
@@ -94,7 +94,7 @@ class Estate:
                 registry.change_config(subject, {"level": topic.level})
                 registered = registry.register(subject, Draft(text=schema.text, type=schema.type))
                 found = registry.version(subject, LATEST)
-                known[schema.name] = Known(int(registered.id or 0), UUID(found.guid))
+                known[schema.name] = KnownSchema(int(registered.id or 0), UUID(found.guid))
                 if schema.deleted and found.version:
                     registry.delete_version(subject, found.version)
         return known

@@ -40,7 +40,7 @@ DAY_US: Final = (1_767_225_600_000_000, 86_400_000_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSchema:
     """What the registry calls a schema."""
 
     id: int
@@ -125,7 +125,7 @@ def _deaf() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def write_file(job: Job, known: Mapping[str, Known]) -> None:
+def write_file(job: Job, known: Mapping[str, KnownSchema]) -> None:
     """known: of every schema that the job's records name."""
     table = pa.Table.from_batches([_batch(job, known)])
     job.path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ def write_file(job: Job, known: Mapping[str, Known]) -> None:
 # --- one file --------------------------------------------------------------------------------------------------------
 
 
-def _batch(job: Job, known: Mapping[str, Known]) -> pa.RecordBatch:
+def _batch(job: Job, known: Mapping[str, KnownSchema]) -> pa.RecordBatch:
     topic = TOPICS[job.topic]
     random = np.random.default_rng([job.seed, job.topic, job.partition, job.slice])
     time = _times(random, job)
@@ -180,7 +180,7 @@ def _keys() -> pa.Array:
     return pa.array([f"customer-{number}".encode() for number in range(5_000)], pa.binary())
 
 
-def _concerning(topic: Topic, known: Mapping[str, Known]) -> tuple[tuple[str, Known], ...]:
+def _concerning(topic: Topic, known: Mapping[str, KnownSchema]) -> tuple[tuple[str, KnownSchema], ...]:
     """Those of the schemas that its records name."""
     schemas = {*topic.schemas, *(bad.schema for bad in BADS if bad.topic is topic and bad.schema)}
     return tuple((schema.name, known[schema.name]) for schema in sorted(schemas, key=_name) if schema.name in known)
@@ -192,7 +192,7 @@ def _name(schema: Schema) -> str:
 
 @cache
 def _sayings(
-    topic: Topic, registered: tuple[tuple[str, Known], ...], seed: int
+    topic: Topic, registered: tuple[tuple[str, KnownSchema], ...], seed: int
 ) -> tuple[pa.Array, pa.Array, Mapping[str, int]]:
     """Values and headers of all that the topic's producers say, and where the special ones begin.
 
@@ -217,7 +217,7 @@ def _sayings(
     return values, pa.array(headers, RAW.field("headers").type), first_of
 
 
-def _bad_record(bad: Bad, topic: Topic, known: Mapping[str, Known], draw: Random) -> tuple[bytes, bytes | None]:
+def _bad_record(bad: Bad, topic: Topic, known: Mapping[str, KnownSchema], draw: Random) -> tuple[bytes, bytes | None]:
     """Value and header."""
     source = bad.schema or topic.written[0]
     payload = bad.spoil(encoded(source, source.draw(draw, 1)))
@@ -227,7 +227,7 @@ def _bad_record(bad: Bad, topic: Topic, known: Mapping[str, Known], draw: Random
 
 
 def _framed(
-    schema: Schema, known: Known | None, payload: bytes, indexes: bytes = FIRST_MESSAGE
+    schema: Schema, known: KnownSchema | None, payload: bytes, indexes: bytes = FIRST_MESSAGE
 ) -> tuple[bytes, bytes | None]:
     """Value and header."""
     if known is None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Span
-from sigla_pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Read, Stopped
+from sigla_pipelines.land.manifest import RecordCounts, Entry, Manifest, Manifests, Range, Read, Stopped
 from sigla_pipelines.land.sinks.sink import Sink
 
 
@@ -116,7 +116,7 @@ def manifest_of(batch: Batch, attempt: Attempt, stop_if: StopIf, before: Manifes
         spans=tuple(span for landed in attempt.landed for span in landed.spans),
         metrics=tuple(metric for landed in attempt.landed for metric in landed.metrics),
         reads=attempt.reads,
-        counts=Counts(
+        counts=RecordCounts(
             read=sum(span.records for landed in attempt.landed for span in landed.spans),
             landed=sum(file.rows for file in files if file.table != QUARANTINE),
             quarantined=sum(file.rows for file in files if file.table == QUARANTINE),

@@ -107,7 +107,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CatalogAnswer:
     """What the catalog says of all bindings.
 
     heads: by binding, because several may share a subject and read it as something else, and by subject; those without

@@ -38,7 +38,7 @@ from sigla_pipelines.land.sinks import sink_marker
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import Sink, in_table, plain_name
 from sigla_pipelines.land.task import Task
-from sigla_pipelines.land.upsert import State
+from sigla_pipelines.land.upsert import StateTable
 from sigla_pipelines.places import Place, open_place
 
 Tasks = Callable[[Task], Sequence[Landed]]
@@ -91,7 +91,7 @@ class Driver:
         )
 
     @property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[StateTable, ...]:
         """Those of `landing`, of tables as they are called."""
         names = self.names.of(state.history for state in self.landing.states)
         return tuple(replace(state, history=names[state.history]) for state in self.landing.states)

@@ -14,7 +14,7 @@ from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 from sigla.model import Subject
 from sigla_pipelines.land import framing
-from sigla_pipelines.land.bindings import Answer, Binding, Head, Policy, Strategy
+from sigla_pipelines.land.bindings import CatalogAnswer, Binding, Head, Policy, Strategy
 from sigla_pipelines.land.framing import NONE, Framed
 from sigla_pipelines.land.reader_schemas import NoHead
 from sigla_pipelines.land.plan import Plan
@@ -29,7 +29,7 @@ _PATHS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RecordGroup:
     """Rows that one decoder has read.
 
     record: the full name that it reads. columns: a StructArray, one for each of `rows`. unchecked: it could not be
@@ -60,7 +60,7 @@ class Part:
     subjects: npt.NDArray[np.object_]
     details: dict[int, str] = field(default_factory=dict)
     at: dict[int, int] = field(default_factory=dict)
-    groups: list[Group] = field(default_factory=list)
+    groups: list[RecordGroup] = field(default_factory=list)
 
     def fail(self, rows: Rows, reason: Reason, detail: str) -> None:
         self.status[rows] = NUMBERS[reason]
@@ -163,7 +163,7 @@ def _judge_writers(
     return found
 
 
-def _head(subject: str, record: str, binding: Binding, answer: Answer) -> Head:
+def _head(subject: str, record: str, binding: Binding, answer: CatalogAnswer) -> Head:
     """Raises Unreadable where the subject has none, and NoHead where it may have got one since the answer."""
     if head := answer.heads[binding].get(subject):
         return head
@@ -219,4 +219,4 @@ def _decode_judged(part: Part, judged: list[tuple[Rows, _Judged]], readers: Read
                 part.details[row] = detail
             if at is not None:
                 part.at[row] = at
-        part.groups.append(Group(head, record, rows, decoded.rows, unchecked[order], decoded.additional))
+        part.groups.append(RecordGroup(head, record, rows, decoded.rows, unchecked[order], decoded.additional))

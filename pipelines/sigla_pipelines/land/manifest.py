@@ -69,7 +69,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RecordCounts:
     """Records. read = landed + quarantined - resolved, of each manifest and of all together.
 
     read: of the source. resolved: landed out of the quarantine, by a replay, which reads nothing of the source.
@@ -98,7 +98,7 @@ class Manifest:
     spans: tuple[Span, ...]
     metrics: tuple[Metric, ...]
     reads: tuple[Read, ...]
-    counts: Counts
+    counts: RecordCounts
     changes: tuple[str, ...] = ()
 
     @property
@@ -124,7 +124,7 @@ class Manifest:
             spans=tuple(Span(**each) for each in form["spans"]),
             metrics=tuple(Metric(**each) for each in form["metrics"]),
             reads=tuple(Read(**each | {"dropped": tuple(each["dropped"])}) for each in form["reads"]),
-            counts=Counts(**form["counts"]),
+            counts=RecordCounts(**form["counts"]),
             changes=tuple(form.get("changes", ())),
         )
 

@@ -29,7 +29,7 @@ _FIELD: Final = re.compile(rf"\s*(?:(\w+)\(\s*(?:(\d+)\s*,\s*)?({_COLUMN})\s*\)|
 _PLAIN: Final = re.compile(r"[^`(),\s]+")
 
 
-class Field(NamedTuple):
+class PartitionField(NamedTuple):
     """transform: as Iceberg calls it. column: its name; of a member of a struct, with dots. number: of some."""
 
     transform: str
@@ -51,9 +51,9 @@ class Field(NamedTuple):
         return f"{self.column}_{short}" + (f"_{self.number}" if self.number else "")
 
 
-Fields = tuple[Field, ...]
+Fields = tuple[PartitionField, ...]
 
-DAILY: Final[Fields] = (Field("day", "_sr_ts"),)
+DAILY: Final[Fields] = (PartitionField("day", "_sr_ts"),)
 """The layout of a table that no setting mentions."""
 
 
@@ -86,7 +86,7 @@ def text_of_fields(fields: Fields) -> str:
 
 def text_of_columns(columns: Iterable[str]) -> str:
     """What `names` reads."""
-    return text_of_fields(tuple(Field(IDENTITY, column) for column in columns))
+    return text_of_fields(tuple(PartitionField(IDENTITY, column) for column in columns))
 
 
 def names(said: str | Iterable[str]) -> tuple[str, ...]:
@@ -97,11 +97,11 @@ def names(said: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(field.column for field in fields)
 
 
-def _field(match: re.Match[str]) -> Field:
+def _field(match: re.Match[str]) -> PartitionField:
     transform, number, inner, alone = match.groups()
     column = (inner or alone).strip("`")
     if alone:
-        return Field(IDENTITY, column)
+        return PartitionField(IDENTITY, column)
     if transform not in (*_TIMES, *_NUMBERED, IDENTITY):
         valid = ", ".join((*_TIMES, "bucket(N, column)", "truncate(N, column)"))
         raise InvalidPartition(f"unknown transform {transform}. Valid transforms: {valid}, or a column alone")
@@ -110,10 +110,10 @@ def _field(match: re.Match[str]) -> Field:
         raise InvalidPartition(f"invalid transform '{match[0].strip()}': expected a form like {example}")
     if number and not 0 < int(number) < 2**31:
         raise InvalidPartition(f"{match[0].strip()}: expected a number from 1 to 2147483647")
-    return Field(transform, column, int(number or 0))
+    return PartitionField(transform, column, int(number or 0))
 
 
-def _check_distinct(fields: list[Field]) -> None:
+def _check_distinct(fields: list[PartitionField]) -> None:
     """Iceberg takes one of the transforms of time for each column, and every other field once."""
     kinds = [("time", field.column, 0) if field.transform in _TIMES else field for field in fields]
     for at, kind in enumerate(kinds):
@@ -158,7 +158,7 @@ def _is_other(kind: pa.DataType) -> bool:
     return bool(pa.types.is_decimal128(kind) or pa.types.is_time64(kind))
 
 
-def misfit(field: Field, kind: pa.DataType) -> str | None:
+def misfit(field: PartitionField, kind: pa.DataType) -> str | None:
     """Why a column of this type does not suit the field; None if it does."""
     if field.transform not in _TAKEN:
         return f"landing does not write {field.transform}"
@@ -210,7 +210,7 @@ def split(rows: pa.RecordBatch, fields: Fields) -> Iterator[tuple[str, pa.Record
         yield said, rows if len(some) == len(rows) else rows.take(pa.array(some))
 
 
-def values(field: Field, column: pa.Array) -> pa.Array:
+def values(field: PartitionField, column: pa.Array) -> pa.Array:
     """The field's value for each row, as Iceberg stores it; null where the column is."""
     if field.transform == IDENTITY:
         return column
@@ -250,7 +250,7 @@ def _as_stored(column: pa.Array) -> pa.Array:
 
 
 @lru_cache(maxsize=1_000)
-def _iceberg(field: Field, kind: pa.DataType) -> Callable[[Any], Any]:
+def _iceberg(field: PartitionField, kind: pa.DataType) -> Callable[[Any], Any]:
     """The transform of one value."""
     from pyiceberg.io.pyarrow import pyarrow_to_schema  # noqa: PLC0415 - pyiceberg costs a second
     from pyiceberg.table.name_mapping import NameMapping  # noqa: PLC0415 - the same

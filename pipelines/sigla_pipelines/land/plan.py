@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
-from sigla_pipelines.land.bindings import TOMBSTONES, Answer, Binding, Checks, Head, Layout, Strategy
+from sigla_pipelines.land.bindings import TOMBSTONES, CatalogAnswer, Binding, Checks, Head, Layout, Strategy
 from sigla_pipelines.land.decoders.decoder import Additional
 from sigla_pipelines.land.decoders.times import PLAIN, Times
 from sigla_pipelines.land.reader_schemas import Misbound
@@ -74,7 +74,7 @@ class Plan:
     batch: int
     context: str
     bindings: tuple[Binding, ...]
-    answer: Answer
+    answer: CatalogAnswer
     targets: Mapping[str, Target]
     checks: Checks = field(default_factory=Checks)
     dropped: Mapping[tuple[Binding, str], tuple[str, ...]] = field(default_factory=dict)
@@ -134,7 +134,7 @@ def plan_batch(
     batch: int,
     context: str,
     bindings: tuple[Binding, ...],
-    answer: Answer,
+    answer: CatalogAnswer,
     checks: Checks,
     readers: Readers,
     tables: Tables,
@@ -166,7 +166,7 @@ def plan_batch(
     )
 
 
-def _messages_by_binding(bindings: tuple[Binding, ...], answer: Answer, readers: Readers, met: MessagesOf) -> _Messages:
+def _messages_by_binding(bindings: tuple[Binding, ...], answer: CatalogAnswer, readers: Readers, met: MessagesOf) -> _Messages:
     """What is read of Protobuf files whose subject goes by the topic. Raises Misbound."""
     found = {}
     for binding in bindings:

@@ -14,7 +14,7 @@ from sigla.errors import FormTooNew, StoreError
 from sigla.model import BodyKey, Row, SchemaId, Search, Show, Subject
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
-from sigla_pipelines.land.bindings import Answer, Binding, Head, Strategy
+from sigla_pipelines.land.bindings import CatalogAnswer, Binding, Head, Strategy
 from sigla_pipelines.places import Place
 
 SAVED = "heads.json"
@@ -39,7 +39,7 @@ class Heads:
     bindings: tuple[Binding, ...]
     max_stale_ms: int
 
-    def now(self) -> Answer:
+    def now(self) -> CatalogAnswer:
         """Raises NoHead, Misbound, FormTooNew."""
         if self.catalog is None:
             return self._saved("No table is named")
@@ -54,14 +54,14 @@ class Heads:
             for binding, found in heads.items()
         ]
         self.place.replace(SAVED, orjson.dumps({"at": self.clock.now(), "bindings": bound}))
-        return Answer(heads)
+        return CatalogAnswer(heads)
 
-    def _saved(self, why: str) -> Answer:
+    def _saved(self, why: str) -> CatalogAnswer:
         """What the settings pin, and of the rest what the catalog said last."""
         pinned = {each: _pinned(self.context, each) for each in self.bindings if each.reader.kind == "id"}
         last = self._last(why) if len(pinned) < len(self.bindings) else []
         heads = {each: pinned[each] if each in pinned else self._said(each, last, why) for each in self.bindings}
-        return Answer(heads, stale=True)
+        return CatalogAnswer(heads, stale=True)
 
     def _last(self, why: str) -> list[dict[str, Any]]:
         """The last answer, binding by binding. Raises NoHead."""

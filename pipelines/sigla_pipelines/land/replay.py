@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from sigla_pipelines.land.batch import Attempt, columns_since, next_number
 from sigla_pipelines.land.landed import QUARANTINE, DataFile
-from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Stopped
 from sigla_pipelines.land.offsets import Offsets
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
@@ -165,5 +165,5 @@ def _manifest_of(
         spans=(),
         metrics=tuple(metric for each in landed for metric in each.metrics if metric.table != QUARANTINE),
         reads=tuple(dict.fromkeys(read for attempt in attempts for read in attempt.reads)),
-        counts=Counts(read=0, landed=rows, resolved=marked),
+        counts=RecordCounts(read=0, landed=rows, resolved=marked),
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from sigla_pipelines.land.landed import QUARANTINE
-from sigla_pipelines.land.manifest import Counts, Manifest
+from sigla_pipelines.land.manifest import RecordCounts, Manifest
 from sigla_pipelines.land.upsert import Followed
 
 NAMESPACE: Final = "Sigla/Land"
@@ -118,7 +118,7 @@ class Sum:
             self.states[each.table] = self.states[each.table].plus(each) if each.table in self.states else each
 
     def add(self, manifest: Manifest) -> None:
-        counts: Counts = manifest.counts
+        counts: RecordCounts = manifest.counts
         self.read += counts.read
         self.landed += counts.landed
         self.quarantined += counts.quarantined

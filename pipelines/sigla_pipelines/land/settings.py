@@ -300,14 +300,14 @@ class Landing(Part):
             raise ValueError("`mode: upsert` needs Iceberg tables: write `kind: iceberg`")
         return self
 
-    def _state(self, value: BindPart) -> upsert.State | None:
+    def _state(self, value: BindPart) -> upsert.StateTable | None:
         if value.mode == "append":
             return None
         bound = any((each.topic, each.part) == (value.topic, "key") for each in self.bound.bindings([value.topic]))
-        return upsert.State(value.binding.table, value.keys, value.unwrap, bound)
+        return upsert.StateTable(value.binding.table, value.keys, value.unwrap, bound)
 
     @property
-    def states(self) -> tuple[upsert.State, ...]:
+    def states(self) -> tuple[upsert.StateTable, ...]:
         """The states of the tables that have one."""
         found = (self._state(each) for each in self.bind if each.part == "value")
         return tuple(dict.fromkeys(state for state in found if state))

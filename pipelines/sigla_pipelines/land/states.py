@@ -29,7 +29,7 @@ from sigla_pipelines.land.sinks import iceberg
 from sigla_pipelines.land.sinks.iceberg import Iceberg, arrow_schema
 from sigla_pipelines.land.sinks.sink import Sink
 from sigla_pipelines.land.spark_catalog import with_catalog
-from sigla_pipelines.land.upsert import Followed, Layout, State, StateMismatch
+from sigla_pipelines.land.upsert import Followed, Layout, StateTable, StateMismatch
 from sigla_pipelines.retries import tries
 
 FOLLOWED: Final = "sigla.followed"
@@ -48,7 +48,7 @@ _GROWS: Final = (Operation.APPEND, Operation.REPLACE)
 
 
 def follow_states(
-    spark: SparkSession, sink: Sink, manifests: Manifests, states: Sequence[State]
+    spark: SparkSession, sink: Sink, manifests: Manifests, states: Sequence[StateTable]
 ) -> Callable[[], tuple[Followed, ...]]:
     """Brings states up to their histories. Raises InvalidLanding where the sink cannot have any."""
     if not isinstance(sink, Iceberg):
@@ -59,7 +59,7 @@ def follow_states(
 class States:
     """All states of a job. Raises StateMismatch, InvalidLanding, StoreError, and what Spark does."""
 
-    def __init__(self, spark: SparkSession, sink: Iceberg, manifests: Manifests, states: Sequence[State]) -> None:
+    def __init__(self, spark: SparkSession, sink: Iceberg, manifests: Manifests, states: Sequence[StateTable]) -> None:
         self._spark = with_catalog(spark, sink.catalog, sink.lake)
         self._sink = sink
         self._states = states
@@ -69,7 +69,7 @@ class States:
         """What their histories have more since the last time; those that had nothing new are not there."""
         return tuple(done for state in self._states if (done := self._follow(state)))
 
-    def _follow(self, state: State) -> Followed | None:
+    def _follow(self, state: StateTable) -> Followed | None:
         for last in tries():
             try:
                 return self._attempt(state)
@@ -78,7 +78,7 @@ class States:
                     raise
         raise AssertionError
 
-    def _attempt(self, state: State) -> Followed | None:
+    def _attempt(self, state: StateTable) -> Followed | None:
         history = self._sink.load(state.history)
         now = history.current_snapshot() if history else None
         if history is None or now is None:
@@ -96,7 +96,7 @@ class States:
         self._sink.note(current, {FOLLOWED: str(now.snapshot_id)})
         return done
 
-    def _check(self, state: State, settings: str) -> None:
+    def _check(self, state: StateTable, settings: str) -> None:
         """Raises StateMismatch where the table is another state, or none."""
         present = self._sink.load(state.table)
         made = present.properties.get(MADE, "another program's") if present else settings
@@ -106,7 +106,7 @@ class States:
                 f"and {state.deleted}: the next run makes them again from {state.history}."
             )
 
-    def _merge(self, state: State, made: Layout, rows: DataFrame) -> Followed:
+    def _merge(self, state: StateTable, made: Layout, rows: DataFrame) -> Followed:
         counted = Observation()
         with (
             self._view(rows) as history,
@@ -129,7 +129,7 @@ class States:
         [row] = self._spark.table(changes).agg(*_figures(made)).collect()
         return dict(row.asDict())
 
-    def _merge_newest(self, state: State, made: Layout, newest: str, ops: dict[str, int]) -> None:
+    def _merge_newest(self, state: StateTable, made: Layout, newest: str, ops: dict[str, int]) -> None:
         table, deleted = self._name(state.table), self._name(state.deleted)
         if set(ops) - {upsert.UPSERT}:
             self._table(state.deleted, made.deleted, {})
@@ -197,7 +197,7 @@ def _has_grown(history: Table, since: int) -> bool:
     return False
 
 
-def _encoded_settings(state: State, made: Layout) -> str:
+def _encoded_settings(state: StateTable, made: Layout) -> str:
     said: dict[str, Any] = {"keys": state.keys or made.key[:1], "unwrap": state.unwrap.value}
     return orjson.dumps(said).decode()
 

@@ -27,7 +27,7 @@ from sigla_pipelines.land.framing import NONE, TOMBSTONE, Ids
 from sigla_pipelines.land.keyed import with_keys
 from sigla_pipelines.land.landed import KEY, QUARANTINE, Landed, Met
 from sigla_pipelines.land.outputs import Outputs
-from sigla_pipelines.land.key_and_value import Group, Part, Rows
+from sigla_pipelines.land.key_and_value import RecordGroup, Part, Rows
 from sigla_pipelines.land.plan import Plan
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.readers import Readers
@@ -184,7 +184,7 @@ class _Share:
                 path = self.readers.path(group.head, group.record)
                 self.tally.meets(Met(decoded.topic, part.name, path, group.record))
 
-    def _write_group(self, decoded: "_Decoded", table: str, group: Group) -> None:
+    def _write_group(self, decoded: "_Decoded", table: str, group: RecordGroup) -> None:
         fine = (decoded.good & (decoded.value.status == FINE))[group.rows]
         rows, columns = group.rows, self._columns(table, group)
         if not fine.all():
@@ -197,30 +197,30 @@ class _Share:
         unnamed = self._unnamed(decoded, table, rows, group)
         self._count(decoded, table, rows, _Counted(ids, subjects, versions, group.unchecked[fine], *unnamed))
 
-    def _columns(self, table: str, group: Group) -> pa.StructArray:
+    def _columns(self, table: str, group: RecordGroup) -> pa.StructArray:
         """What of a group's columns is landed, and under which names."""
         return self.plan.protection.rows(self._called(table, group), self._noted(table, group), table)
 
-    def _called(self, table: str, group: Group) -> pa.StructArray:
+    def _called(self, table: str, group: RecordGroup) -> pa.StructArray:
         """A value's columns under the names that the table has for them."""
         columns = group.columns
         if table in self.plan.keyed and (kind := targets.beside_key(columns.type)) != columns.type:
             return pa.StructArray.from_arrays(columns.flatten(), fields=[*kind])
         return columns
 
-    def _noted(self, table: str, group: Group) -> pa.StructType:
+    def _noted(self, table: str, group: RecordGroup) -> pa.StructType:
         """The type of a value's columns, with what its schema says of them."""
         noted = self.readers.decoder(group.head, group.record).type
         return targets.beside_key(noted) if table in self.plan.keyed else noted
 
-    def _noted_key(self, group: Group) -> pa.StructType:
+    def _noted_key(self, group: RecordGroup) -> pa.StructType:
         return pa.struct([pa.field(KEY, self.readers.decoder(group.head, group.record).type)])
 
-    def _key_column(self, group: Group) -> pa.StructArray:
+    def _key_column(self, group: RecordGroup) -> pa.StructArray:
         return pa.StructArray.from_arrays([group.columns], fields=[pa.field(KEY, group.columns.type)])
 
     def _unnamed(
-        self, decoded: "_Decoded", table: str, rows: Rows, group: Group | None = None
+        self, decoded: "_Decoded", table: str, rows: Rows, group: RecordGroup | None = None
     ) -> tuple[Figures, Figures]:
         """How many properties that no reader names each row has: kept in a column as they are, and others.
 
@@ -240,7 +240,7 @@ class _Share:
         return kept, others
 
     def _add_unnamed(
-        self, found: Figures, table: str, noted: pa.StructType, group: Group, named: Mapping[str, str]
+        self, found: Figures, table: str, noted: pa.StructType, group: RecordGroup, named: Mapping[str, str]
     ) -> None:
         """named: what the table calls the columns of `group.unnamed`; "" if it has none."""
         protection = self.plan.protection
@@ -257,7 +257,7 @@ class _Share:
         groups = [replace(each, columns=self._key_columns(table, each)) for each in decoded.key.groups]
         return replace(decoded.key, groups=groups)
 
-    def _key_columns(self, table: str, group: Group) -> pa.Array | None:
+    def _key_columns(self, table: str, group: RecordGroup) -> pa.Array | None:
         """None where the column of keys is dropped."""
         found = self.plan.protection.rows(self._key_column(group), self._noted_key(group), table)
         return found.field(0) if found.type.num_fields else None

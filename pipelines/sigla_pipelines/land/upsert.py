@@ -31,7 +31,7 @@ class Unwrap(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StateTable:
     """What is kept of a table with history. keys: fields of the value; () for the key of the record.
 
     bound: whether the keys of records are decoded; else they are bytes.
@@ -52,9 +52,9 @@ class State:
         return f"{self.history}_state_deleted"
 
 
-def check_states(tables: Iterable[tuple[str, State | None]]) -> None:
+def check_states(tables: Iterable[tuple[str, StateTable | None]]) -> None:
     """tables: of each binding of values, with the state that it wants. Raises ValueError where they disagree."""
-    states: dict[str, State | None] = {}
+    states: dict[str, StateTable | None] = {}
     for table, state in tables:
         if states.setdefault(table, state) != state:
             raise ValueError(
@@ -124,7 +124,7 @@ class Layout:
         return f"({OP} IS NULL OR ({OP} IN ('{UPSERT}', '{DELETE}') AND ({keyless})))"
 
 
-def state_layout(state: State, history: pa.Schema) -> Layout | None:
+def state_layout(state: StateTable, history: pa.Schema) -> Layout | None:
     """history: all columns of the table as it is now. None before the first value. Raises StateMismatch."""
     bound = [field for field in history if state.bound and _BOUND_KEY.fullmatch(field.name)]
     values = _values(state, history, bound)
@@ -155,7 +155,7 @@ OP_OF_CHANGE: Final = "_sr_change"
 """In what `changes` selects from: what the record does."""
 
 
-def _values(state: State, history: pa.Schema, bound: Sequence[pa.Field]) -> dict[str, pa.Field]:
+def _values(state: StateTable, history: pa.Schema, bound: Sequence[pa.Field]) -> dict[str, pa.Field]:
     """The columns of a row, by name. Raises StateMismatch."""
     names = {field.name for field in bound}
     fields = [field for field in value_columns(history) if field.name not in names]
@@ -179,7 +179,7 @@ def _values(state: State, history: pa.Schema, bound: Sequence[pa.Field]) -> dict
     return rows
 
 
-def _op(state: State) -> str:
+def _op(state: StateTable) -> str:
     """What a record does: one of UPSERT, DELETE, TRUNCATE and NOTHING, or null."""
     if state.unwrap is not Unwrap.DEBEZIUM:
         return OP
@@ -196,7 +196,7 @@ def _members_of_key(bound: Sequence[pa.Field]) -> dict[str, pa.Field]:
     return {member.name: member for field in bound if field.name == KEY for member in field.type}
 
 
-def _key_of_delete(state: State, name: str, kind: pa.DataType, history: pa.Schema, members: dict[str, pa.Field]) -> str:
+def _key_of_delete(state: StateTable, name: str, kind: pa.DataType, history: pa.Schema, members: dict[str, pa.Field]) -> str:
     """Where a record without a value says the key: in the row as it was before, or in its own key."""
     found = []
     if state.unwrap is Unwrap.DEBEZIUM and "before" in history.names:

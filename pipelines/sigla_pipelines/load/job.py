@@ -33,7 +33,7 @@ from sigla_pipelines.load import report as reports
 from sigla_pipelines.load.load import load, summed
 from sigla_pipelines.load.source import NoSource, Silent, explained_failures, is_kafka, read_records
 from sigla_pipelines.load.steps import Open
-from sigla_pipelines.load.work import OURS, Everywhere, Files, Here, Worker
+from sigla_pipelines.load.work import OURS, Everywhere, Files, Here, LoadWorker
 from sigla_pipelines.progress import show_progress
 from sigla_pipelines.spark import gave_up, is_submitted, running_session
 from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds, exit_status_of
@@ -93,7 +93,7 @@ def load_records(
 
 
 @contextmanager
-def _worker(files: Files, address: Address, writers: int, *, dry_run: bool) -> Iterator[Worker]:
+def _worker(files: Files, address: Address, writers: int, *, dry_run: bool) -> Iterator[LoadWorker]:
     if dry_run:
         with opening.rehearsing(address) as (stores, group):
             yield Here(files, Open(stores, group))

@@ -11,13 +11,13 @@ from sigla.upkeep.importing import Report
 from sigla_pipelines.load import steps, transform
 from sigla_pipelines.load.frames import REPORT, Row, thawed
 from sigla_pipelines.load.transform import ID, SUBJECT, arranged
-from sigla_pipelines.load.work import Files, Worker
+from sigla_pipelines.load.work import Files, LoadWorker
 
 MOST_WAVES: Final = 1_000
 """How many bodies may wait for each other; a longer chain of references is written as if its beginning were unknown."""
 
 
-def load(raw: DataFrame, files: Files, worker: Worker) -> DataFrame:
+def load(raw: DataFrame, files: Files, worker: LoadWorker) -> DataFrame:
     """Everything that the topic's registry holds and this one does not. The report, one row for each fact.
 
     raw: as `transform.events` wants it. Raises StoreError; begun again, it goes on. The counters come last.
@@ -47,7 +47,7 @@ def load(raw: DataFrame, files: Files, worker: Worker) -> DataFrame:
     return _together(told).where("outcome IS NOT NULL").select(*REPORT)
 
 
-def _placed(missing: DataFrame, worker: Worker) -> list[DataFrame]:
+def _placed(missing: DataFrame, worker: LoadWorker) -> list[DataFrame]:
     """Bodies, wave by wave: what waits for a body that another wave brings comes with the next one."""
     waves = [worker.run(steps.place_bodies, transform.bodies(missing), "bodies-0")]
     waiting = _waiting(waves[-1])

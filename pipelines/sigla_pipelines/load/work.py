@@ -49,7 +49,7 @@ class Files:
         return self.spark.read.schema(schema).parquet(self.path(name))
 
 
-class Worker(Protocol):
+class LoadWorker(Protocol):
     """Runs a step on the rows of a frame, in its order within each part; what comes of it is kept under a name."""
 
     def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame: ...

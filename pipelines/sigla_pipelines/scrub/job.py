@@ -49,7 +49,7 @@ FLAWS: Final = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScrubRequest:
     """export: of the registry's table; None: the catalog itself is listed, a query for each subject."""
 
     address: Address
@@ -59,7 +59,7 @@ class Asked:
     grace_ms: int = GRACE_MS
 
 
-def scrub(spark: SparkSession, asked: Asked, progress: Progress = UNSEEN) -> list[Flaw]:
+def scrub(spark: SparkSession, asked: ScrubRequest, progress: Progress = UNSEEN) -> list[Flaw]:
     """Writes the table of flaws, confirmed ones only. Raises NotEmpty, DataNotOpened."""
     tables.check_empty(asked.out)
     with opening.reading(asked.address) as held:
@@ -70,7 +70,7 @@ def scrub(spark: SparkSession, asked: Asked, progress: Progress = UNSEEN) -> lis
     return found
 
 
-def put_right(asked: Asked, found: Sequence[Flaw]) -> Iterator[Flaw]:
+def put_right(asked: ScrubRequest, found: Sequence[Flaw]) -> Iterator[Flaw]:
     """Those that were asked to be, each when it is. Raises DataNotOpened."""
     wanted = [flaw for flaw in found if flaw.kind in asked.fix]
     if wanted:
@@ -78,7 +78,7 @@ def put_right(asked: Asked, found: Sequence[Flaw]) -> Iterator[Flaw]:
             yield from (flaw for flaw in wanted if fix(writing.store, flaw))
 
 
-def _relations(spark: SparkSession, asked: Asked, held: Store, progress: Progress) -> dict[str, DataFrame]:
+def _relations(spark: SparkSession, asked: ScrubRequest, held: Store, progress: Progress) -> dict[str, DataFrame]:
     """In the order of `sigla.upkeep.scrub.gather`, each read when it was written: bodies before the catalog."""
     written = _Streamed(spark, asked.out, progress)
     objects = written("objects", listing.objects(held.inventory), listing.OBJECTS)
@@ -130,7 +130,7 @@ def main(argv: Sequence[str]) -> int:
     )
 
 
-def _scrubbed(asked: Asked) -> int:
+def _scrubbed(asked: ScrubRequest) -> int:
     with sessions.running_session(os.environ, name=NAME, settings=SETTINGS) as spark, show_progress(spark) as progress:
         found = scrub(spark, asked, progress)
     fixed: list[Flaw] = []
@@ -162,7 +162,7 @@ def seconds(text: str) -> float:
     return found
 
 
-def _parse_arguments(argv: Sequence[str]) -> Asked:
+def _parse_arguments(argv: Sequence[str]) -> ScrubRequest:
     parser = argparse.ArgumentParser(
         prog="python -m sigla_pipelines scrub", description=(__doc__ or "").partition("\n")[0]
     )
@@ -172,7 +172,7 @@ def _parse_arguments(argv: Sequence[str]) -> Asked:
     parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
     parser.add_argument("--grace", type=seconds, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
     given = parser.parse_args(list(argv))
-    return Asked(
+    return ScrubRequest(
         address.parse_address(parser, given),
         open_place(given.out),
         None if given.export is None else tables.filled(given.export, ".json.gz"),

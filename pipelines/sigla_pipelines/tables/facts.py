@@ -122,13 +122,13 @@ def _last_decided(driver: Driver, manifests: Iterable[Manifest]) -> LastBatch | 
 
 def _of_iceberg(driver: Driver) -> Iterator[TableFacts]:
     sink: Any = driver.sink
-    known = _Known(driver)
+    known = _KnownTables(driver)
     for name_, table in sink.tables():
         yield _facts(known, name_, table)
 
 
 @dataclass
-class _Known:
+class _KnownTables:
     """What the work directory knows of the tables of a catalog."""
 
     driver: Driver
@@ -147,7 +147,7 @@ class _Known:
         return tuple(sorted({metric.topic for metric in metrics if metric.table == table}))
 
 
-def _facts(known: _Known, name_: str, found: "Table") -> TableFacts:
+def _facts(known: _KnownTables, name_: str, found: "Table") -> TableFacts:
     from sigla_pipelines.land.sinks.iceberg import arrow_schema  # noqa: PLC0415 - to import pyiceberg takes 0.6 s
 
     table = known.tables.get(name_, name_)

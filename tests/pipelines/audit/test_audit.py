@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from sigla.settings import Address
 from sigla_pipelines.audit import listing, tables, transform
 from sigla_pipelines.audit.facts import FACTS
-from sigla_pipelines.audit.job import Asked, audit, text_for_people
+from sigla_pipelines.audit.job import AuditRequest, audit, text_for_people
 from sigla_pipelines.audit.pairs import scope_of
 from sigla_pipelines.audit.summary import Summary
 from sigla_pipelines.audit.tables import NotEmpty
@@ -37,7 +37,7 @@ class Audited:
         quarantined(folder / "lake/_quarantine/data/e.parquet", [framed(815), framed(815), framed(ids["users 2"])])
         self.out = folder / "audit"
         where = Address.of(data=str(self.estate.path))
-        self.asked = Asked(where, open_place(self.out), (open_place(folder / "lake"),), block=2)
+        self.asked = AuditRequest(where, open_place(self.out), (open_place(folder / "lake"),), block=2)
         self.summary: Summary = audit(spark, self.asked, NOW)
 
     def table(self, name: str) -> list[Mapping[str, Any]]:

@@ -13,7 +13,7 @@ from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.demo import __main__ as demo
 from sigla_pipelines.demo import picture
 from sigla_pipelines.demo.estate import Estate
-from sigla_pipelines.demo.generator import LEAST, SLICES, Job, Known, earned_reasons, jobs, needed_schemas, write_file
+from sigla_pipelines.demo.generator import LEAST, SLICES, Job, KnownSchema, earned_reasons, jobs, needed_schemas, write_file
 from sigla_pipelines.demo.topics import BADS, TOPICS
 from sigla_pipelines.land import files
 from sigla_pipelines.land.batch import Batch
@@ -120,7 +120,7 @@ def test_the_same_seed_makes_the_same_records(estate: Estate, tmp_path: Path) ->
     assert a != c
 
 
-def generated(estate: Estate, made: Sequence[Job], slice_: int, known: dict[str, Known]) -> None:
+def generated(estate: Estate, made: Sequence[Job], slice_: int, known: dict[str, KnownSchema]) -> None:
     known |= estate.register(needed_schemas(slice_))
     for job in made:
         if job.slice == slice_:
@@ -130,7 +130,7 @@ def generated(estate: Estate, made: Sequence[Job], slice_: int, known: dict[str,
 @pytest.mark.spark
 def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> None:
     """Good ones in their tables, bad ones in the quarantine, for the reason they were made for; then it is drawn."""
-    made, known, total = jobs(RECORDS, estate.raw, seed=1), dict[str, Known](), Sum()
+    made, known, total = jobs(RECORDS, estate.raw, seed=1), dict[str, KnownSchema](), Sum()
     with closing(driver(estate.begin())) as landing:
         for slice_ in range(SLICES):
             generated(estate, made, slice_, known)

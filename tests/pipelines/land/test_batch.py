@@ -8,7 +8,7 @@ import pytest
 
 from sigla_pipelines.land.batch import Attempt, Batch, StopIf, check_new, check_same, land_once, manifest_of
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
-from sigla_pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Stopped
+from sigla_pipelines.land.manifest import RecordCounts, Entry, Manifest, Manifests, Range, Stopped
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.places import open_place
 
@@ -42,7 +42,7 @@ def attempt(*several: Landed) -> Attempt:
 
 def test_what_several_tasks_did_becomes_one_manifest() -> None:
     manifest = manifest_of(BATCH, attempt(landed(span(15, 19), good=3, bad=2), landed(span(10, 14), good=5)), ALL)
-    assert manifest.counts == Counts(read=10, landed=8, quarantined=2)
+    assert manifest.counts == RecordCounts(read=10, landed=8, quarantined=2)
     assert [file.rows for file in manifest.files] == [3, 2, 5]
 
 
@@ -133,7 +133,7 @@ def test_a_landed_batch_is_not_attempted_again(tmp_path: Path) -> None:
 
 
 def a_manifest(batch: Batch) -> Manifest:
-    counts = Counts(0, 0)
+    counts = RecordCounts(0, 0)
     return Manifest(batch.query, batch.number, batch.ranges, batch.entries, (), {}, (), (), (), counts)
 
 

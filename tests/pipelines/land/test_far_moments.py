@@ -14,7 +14,7 @@ import pytest
 
 from sigla_pipelines.land import quarantine
 from sigla_pipelines.land.landed import QUARANTINE
-from sigla_pipelines.land.manifest import Counts, Manifest, Manifests
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.targets import SYSTEM
@@ -41,7 +41,7 @@ def land(world: World, table: str, rows: pa.RecordBatch, columns: pa.Schema | No
     with Outputs(world.staging, "q", number, layouts=world.layouts) as outputs:
         outputs.write(table, rows)
         files = outputs.close()
-    counts = Counts(len(rows), len(rows))
+    counts = RecordCounts(len(rows), len(rows))
     typed = {} if columns is None else {table: columns}
     world.sink(manifests).commit(manifests.put(Manifest("q", number, (), (), files, typed, (), (), (), counts)))
 

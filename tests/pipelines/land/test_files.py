@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sigla_pipelines.land import files
-from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Stopped
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.places import open_place
 
@@ -125,7 +125,7 @@ def landed(manifests: Manifests, source: Path | str) -> list[str]:
     entries = tuple(new.entry for new in files.new(open_place(source), manifests.entries()))
     last = manifests.last("q")
     number = last.number + 1 if last else 0
-    manifests.put(Manifest("q", number, (), entries, (), {}, (), (), (), Counts(0, 0)))
+    manifests.put(Manifest("q", number, (), entries, (), {}, (), (), (), RecordCounts(0, 0)))
     return [entry.path for entry in entries]
 
 

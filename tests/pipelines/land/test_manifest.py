@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sigla_pipelines.land import column_types, quarantine
 from sigla_pipelines.land.landed import DataFile, Metric, Span
-from sigla_pipelines.land.manifest import Counts, Entry, Manifest, Manifests, Range, Read
+from sigla_pipelines.land.manifest import RecordCounts, Entry, Manifest, Manifests, Range, Read
 from sigla_pipelines.land.targets import SYSTEM
 from sigla_pipelines.places import open_place
 
@@ -29,7 +29,7 @@ WHOLE = Manifest(
     spans=(Span("orders", 0, 10, 19, 10),),
     metrics=(Metric("orders", "orders", "orders-value", None, 1, "", 9, 90, 0, 10, 19, 1, 2),),
     reads=(Read("orders-value", 3, 42, stale=True),),
-    counts=Counts(10, 9, 1),
+    counts=RecordCounts(10, 9, 1),
 )
 
 
@@ -42,7 +42,7 @@ def test_one_that_is_put_later_does_not_stand(tmp_path: Path) -> None:
     manifests = Manifests(open_place(tmp_path))
     assert manifests.get("q", 7) is None
     assert manifests.put(WHOLE) == WHOLE
-    assert manifests.put(replace(WHOLE, counts=Counts(0, 0))) == WHOLE
+    assert manifests.put(replace(WHOLE, counts=RecordCounts(0, 0))) == WHOLE
     assert manifests.get("q", 7) == WHOLE
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sigla_pipelines.land.destinations import Destinations
 from sigla_pipelines.land.driver import driver
-from sigla_pipelines.land.manifest import Counts, Manifest, Manifests
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests
 from sigla_pipelines.land.names import Names, taken_names
 from sigla_pipelines.land.protection import ColumnRule, Do, Protection
 from sigla_pipelines.land.settings import parse_landing
@@ -115,7 +115,7 @@ def test_a_table_that_began_with_a_digest_goes_on_under_it(lake: tuple[Place, Si
     place_, sink = lake
     work = open_place(tmp_path / "work")
     columns = evolve(None, pa.struct([pa.field("n", pa.int32())]), version=1)
-    old = Manifest("q", 0, (), (), (), {"a.b": columns}, (), (), (), Counts(0, 0))
+    old = Manifest("q", 0, (), (), (), {"a.b": columns}, (), (), (), RecordCounts(0, 0))
     Manifests(work).put(old)
     found = Names(work, Manifests(work), taken_names(sink, place_)).of(["a.b", "a-b"])
     assert found == {"a.b": "a.b", "a-b": "a_b"}

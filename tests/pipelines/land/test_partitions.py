@@ -18,9 +18,9 @@ from pyiceberg.types import DateType, DecimalType, IntegerType, LongType, String
 from sigla_pipelines.land import partitions
 from sigla_pipelines.land.bindings import Layout
 from sigla_pipelines.land.reader_schemas import Misbound
-from sigla_pipelines.land.manifest import Counts, Manifest, Manifests
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests
 from sigla_pipelines.land.outputs import Outputs
-from sigla_pipelines.land.partitions import DAILY, Field, InvalidPartition, parse_fields, text_of_fields
+from sigla_pipelines.land.partitions import DAILY, PartitionField, InvalidPartition, parse_fields, text_of_fields
 from sigla_pipelines.land.settings import InvalidLanding
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.landings import Landings
@@ -31,28 +31,28 @@ pytestmark = pytest.mark.usefixtures("unsynced")
 
 MOMENTS = pa.array([0, -1, 1_795_300_000_123_456, None, -3_600_000_001], pa.timestamp("us", tz="UTC"))
 TRANSFORMED = [
-    *((Field(each, "v"), MOMENTS, TimestamptzType()) for each in ("year", "month", "day", "hour")),
+    *((PartitionField(each, "v"), MOMENTS, TimestamptzType()) for each in ("year", "month", "day", "hour")),
     *(
-        (Field(each, "v"), pa.array([0, -1, 20_000, None], pa.date32()), DateType())
+        (PartitionField(each, "v"), pa.array([0, -1, 20_000, None], pa.date32()), DateType())
         for each in ("year", "month", "day")
     ),
-    (Field("bucket", "v", 16), pa.array([34, -1, None, 2**40], pa.int64()), LongType()),
-    (Field("bucket", "v", 16), pa.array([34, -1, None], pa.int32()), IntegerType()),
-    (Field("bucket", "v", 7), pa.array(["iceberg", "", None, "ü"]), StringType()),
+    (PartitionField("bucket", "v", 16), pa.array([34, -1, None, 2**40], pa.int64()), LongType()),
+    (PartitionField("bucket", "v", 16), pa.array([34, -1, None], pa.int32()), IntegerType()),
+    (PartitionField("bucket", "v", 7), pa.array(["iceberg", "", None, "ü"]), StringType()),
     (
-        Field("bucket", "v", 7),
+        PartitionField("bucket", "v", 7),
         pa.array([Decimal("14.20"), None, Decimal("-1.00")], pa.decimal128(9, 2)),
         DecimalType(9, 2),
     ),
-    (Field("bucket", "v", 7), MOMENTS, TimestamptzType()),
-    (Field("bucket", "v", 7), pa.array([0, 17_486, None], pa.date32()), DateType()),
-    (Field("truncate", "v", 10), pa.array([1, -1, None, 19], pa.int32()), IntegerType()),
-    (Field("truncate", "v", 3), pa.array(["iceberg", "ic", None, "üüüü"]), StringType()),
+    (PartitionField("bucket", "v", 7), MOMENTS, TimestamptzType()),
+    (PartitionField("bucket", "v", 7), pa.array([0, 17_486, None], pa.date32()), DateType()),
+    (PartitionField("truncate", "v", 10), pa.array([1, -1, None, 19], pa.int32()), IntegerType()),
+    (PartitionField("truncate", "v", 3), pa.array(["iceberg", "ic", None, "üüüü"]), StringType()),
 ]
 
 
 @pytest.mark.parametrize("field, column, kind", TRANSFORMED, ids=[f"{each} {kind}" for each, _, kind in TRANSFORMED])
-def test_a_value_is_the_one_that_iceberg_gives(field: Field, column: pa.Array, kind: Any) -> None:
+def test_a_value_is_the_one_that_iceberg_gives(field: PartitionField, column: pa.Array, kind: Any) -> None:
     """Else engines look for a row in another file than the one that has it."""
     transform = parse_transform(f"{field.transform}[{field.number}]" if field.number else field.transform)
     plain = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
@@ -64,12 +64,12 @@ def test_the_buckets_are_those_of_the_specification() -> None:
     """Source: the Iceberg table specification, Appendix B: hashes of 34 and of "iceberg"."""
     hashes = [(pa.array([34], pa.int64()), 2_017_239_379), (pa.array(["iceberg"]), 1_210_000_089)]
     for column, hashed in hashes:
-        assert partitions.values(Field("bucket", "v", 1000), column).to_pylist() == [hashed % 1000]
+        assert partitions.values(PartitionField("bucket", "v", 1000), column).to_pylist() == [hashed % 1000]
 
 
 def test_the_smallest_number_is_truncated_as_in_java() -> None:
     column = pa.array([-(2**31), -(2**31) + 9], pa.int32())
-    assert partitions.values(Field("truncate", "v", 10), column).to_pylist() == [2**31 - 2, -(2**31) + 8]
+    assert partitions.values(PartitionField("truncate", "v", 10), column).to_pylist() == [2**31 - 2, -(2**31) + 8]
 
 
 @pytest.mark.parametrize("said", ["day(created_at)", "bucket(16, id), country", "truncate(4, a.b), `a, (b)`", ""])
@@ -79,7 +79,7 @@ def test_what_is_written_is_read_again(said: str) -> None:
 
 def test_a_list_in_yaml_may_have_brackets_with_commas() -> None:
     """YAML cuts `[bucket(16, id), country]` into three."""
-    assert parse_fields(["bucket(16", "id)", "country"]) == (Field("bucket", "id", 16), Field("identity", "country"))
+    assert parse_fields(["bucket(16", "id)", "country"]) == (PartitionField("bucket", "id", 16), PartitionField("identity", "country"))
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_files_that_do_not_say_their_partition_are_of_the_day_of_their_records(t
             outputs.write("t", rows)
             files = tuple(replace(file, partition=None, values="[]") for file in outputs.close())
         manifests = Manifests(world.work)
-        manifest = Manifest("q", 0, (), (), files, {"t": columns}, (), (), (), Counts(2, 2))
+        manifest = Manifest("q", 0, (), (), files, {"t": columns}, (), (), (), RecordCounts(2, 2))
         world.sink(manifests).commit(manifests.put(manifest))
         found = world.catalog.load_table(("sigla", "t"))
         [task] = found.scan("_sr_ts >= '1970-01-02T00:00:00+00:00'").plan_files()

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Metric, Span
-from sigla_pipelines.land.manifest import Counts, Manifest, Range
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Range
 from sigla_pipelines.land.prometheus import Ends, Figures, to_file, to_gateway
 from sigla_pipelines.land.report import Done
 from sigla_pipelines.land.settings import InvalidLanding
@@ -37,7 +37,7 @@ def done(number: int) -> Done:
         spans=(Span("orders", 0, 0, 989, 990), Span("orders", 1, 0, 9, 10)),
         metrics=(metric(ODD, 992, additional=7), metric(QUARANTINE, 5, "BAD_UTF8"), metric(QUARANTINE, 3, "EMPTY")),
         reads=(),
-        counts=Counts(read=1000, landed=992, quarantined=8),
+        counts=RecordCounts(read=1000, landed=992, quarantined=8),
     )
     return Done("land", manifest, 1_767_268_800_000, 2.5)
 
@@ -103,7 +103,7 @@ def test_a_resolved_record_is_counted(tmp_path: Path) -> None:
     """It was in the quarantine, and a replay has landed it."""
     figures = Figures(open_place(tmp_path), "shop", lag)
     batch = done(0)
-    counts = Counts(read=0, landed=4, resolved=4)
+    counts = RecordCounts(read=0, landed=4, resolved=4)
     figures.add(replace(batch, manifest=replace(batch.manifest, ranges=(), metrics=(), counts=counts)))
     assert samples(figures.text())["sigla_land_records_resolved_total", "shop"] == 4
 

@@ -13,7 +13,7 @@ from sigla.opening import embedded
 from sigla.registry import Registry
 from sigla.settings import Settings
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla_pipelines.land.bindings import Answer, Binding, Head, Reader, Strategy
+from sigla_pipelines.land.bindings import CatalogAnswer, Binding, Head, Reader, Strategy
 from sigla_pipelines.land.reader_schemas import Heads, Misbound, NoHead
 from sigla_pipelines.places import open_place
 from tests.build import FixedClock, a_draft, a_text
@@ -96,7 +96,7 @@ def test_without_a_catalog_a_first_start_needs_a_pinned_reader(heads: Heads) -> 
         with pytest.raises(NoHead, match=r"pin the reader with `reader: \{id: …\}`"):
             replace(heads, catalog=catalog).now()
     pinned = replace(BOUND, reader=Reader("id", 7))
-    assert replace(heads, catalog=None, bindings=(pinned,)).now() == Answer(
+    assert replace(heads, catalog=None, bindings=(pinned,)).now() == CatalogAnswer(
         {pinned: {"orders-value": Head("orders-value", BodyKey(".", SchemaId(7)), 0, {})}}, stale=True
     )
 

@@ -12,7 +12,7 @@ import pytest
 from sigla_pipelines.land import replay
 from sigla_pipelines.land.batch import Attempt
 from sigla_pipelines.land.landed import QUARANTINE
-from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Stopped
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.quarantine import RESOLVED_TABLE
 from sigla_pipelines.land.targets import evolve
@@ -119,7 +119,7 @@ def test_a_record_whose_schema_came_is_landed_and_stays_in_the_quarantine(world:
     world.known.add(NEW_ID)
     manifest = replayed(world)
     assert manifest is not None
-    assert manifest.counts == Counts(read=0, landed=4, resolved=4)
+    assert manifest.counts == RecordCounts(read=0, landed=4, resolved=4)
     after = tables(world)
     assert after[QUARANTINE] == before[QUARANTINE]
     assert {row["n"] for row in after["orders"]} == {1, NEW_ID, None}

@@ -17,7 +17,7 @@ from sigla_pipelines.land.bindings import Layout
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.gc import KEPT, remove_orphans
 from sigla_pipelines.land.landed import QUARANTINE, DataFile
-from sigla_pipelines.land.manifest import Counts, Manifest, Manifests, Range
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Range
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.partitions import DAILY
 from sigla_pipelines.land.sinks import iceberg
@@ -85,7 +85,7 @@ def land(
         outputs.write("t", pa.RecordBatch.from_arrays(arrays, schema=table_schema(columns)))
         files = outputs.close()
     ranges = (Range("t", "u", 0, number, number + 1),)
-    counts = Counts(len(rows), len(rows))
+    counts = RecordCounts(len(rows), len(rows))
     manifest = Manifest(query, number, ranges, (), files, {"t": columns}, (), (), (), counts)
     manifest = Manifests(world.work).put(manifest)
     if commit:
@@ -309,7 +309,7 @@ def test_a_catalog_that_never_answers_is_told_of(world: World, monkeypatch: pyte
 
     world.catalog.load_table = silent
     file = DataFile("t", "data/x.parquet", 1, 1)
-    manifest = Manifest("q", 0, (), (), (file,), {"t": pa.schema([])}, (), (), (), Counts(1, 1))
+    manifest = Manifest("q", 0, (), (), (file,), {"t": pa.schema([])}, (), (), (), RecordCounts(1, 1))
     with pytest.raises(TimeoutError):
         Iceberg(world.catalog, "sigla", world.lake).commit(manifest)
 

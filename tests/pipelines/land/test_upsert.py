@@ -16,7 +16,7 @@ from sigla_pipelines.land.settings import InvalidLanding, Landing, parse_landing
 from sigla_pipelines.land.sinks.iceberg import catalog
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.spark_catalog import spark_properties
-from sigla_pipelines.land.upsert import State, StateMismatch, Unwrap, state_layout
+from sigla_pipelines.land.upsert import StateTable, StateMismatch, Unwrap, state_layout
 from sigla_pipelines.places import Bucket, open_place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
@@ -44,12 +44,12 @@ RECORD = {"strategy": "RecordName", "records": ["shop.Order"]}
 def test_a_table_has_a_state_where_the_settings_ask_for_one() -> None:
     """Its history stays what it is, under its own name."""
     assert landing({"topic": "orders"}).states == ()
-    assert landing(ORDERS, {"topic": "clicks"}).states == (State("orders"),)
+    assert landing(ORDERS, {"topic": "clicks"}).states == (StateTable("orders"),)
     assert landing(ORDERS | {"table": "o", "keys": ["a", "b"], "unwrap": "debezium"}).states == (
-        State("o", ("a", "b"), Unwrap.DEBEZIUM),
+        StateTable("o", ("a", "b"), Unwrap.DEBEZIUM),
     )
-    assert landing(ORDERS, {"topic": "orders", "part": "key"}).states == (State("orders", bound=True),)
-    assert landing(ORDERS | RECORD | {"table": "o"}).states == (State("o"),)
+    assert landing(ORDERS, {"topic": "orders", "part": "key"}).states == (StateTable("orders", bound=True),)
+    assert landing(ORDERS | RECORD | {"table": "o"}).states == (StateTable("o"),)
     two = (ORDERS | {"topic": topic, "table": "all"} for topic in ("orders", "more"))
     assert [each.table for each in landing(*two).states] == ["all_state"]
 
@@ -96,11 +96,11 @@ def test_a_state_needs_tables_whose_rows_can_change() -> None:
 def test_a_state_has_the_columns_of_its_history_or_of_the_rows_in_envelopes() -> None:
     """And ours: they say which change a row is from."""
     plain, unwrapped = (
-        state_layout(State("orders"), PLAIN),
-        state_layout(State("orders", unwrap=Unwrap.DEBEZIUM), ENVELOPE),
+        state_layout(StateTable("orders"), PLAIN),
+        state_layout(StateTable("orders", unwrap=Unwrap.DEBEZIUM), ENVELOPE),
     )
     keyed = table_schema(pa.schema([*ROW, pa.field("_key", pa.struct([pa.field("id", pa.int64())]))]))
-    by_key = state_layout(State("orders", bound=True), keyed)
+    by_key = state_layout(StateTable("orders", bound=True), keyed)
     assert plain
     assert unwrapped
     assert by_key
@@ -108,8 +108,8 @@ def test_a_state_has_the_columns_of_its_history_or_of_the_rows_in_envelopes() ->
     assert (plain.key, by_key.key) == (("_sr_key",), ("_key",))
 
 
-@pytest.mark.parametrize("state", [State("t"), State("t", ("id",)), State("t", unwrap=Unwrap.DEBEZIUM)])
-def test_before_the_first_value_there_is_no_state(state: State) -> None:
+@pytest.mark.parametrize("state", [StateTable("t"), StateTable("t", ("id",)), StateTable("t", unwrap=Unwrap.DEBEZIUM)])
+def test_before_the_first_value_there_is_no_state(state: StateTable) -> None:
     """Tombstones alone do not say what its columns are."""
     assert state_layout(state, table_schema(pa.schema([]))) is None
 
@@ -117,16 +117,16 @@ def test_before_the_first_value_there_is_no_state(state: State) -> None:
 @pytest.mark.parametrize(
     "state, history, said",
     [
-        (State("t", ("key",)), PLAIN, r"`keys` names the unknown column key of the table t\. Its columns: id, note"),
-        (State("t", unwrap=Unwrap.DEBEZIUM), PLAIN, "are not envelopes of Debezium: remove `unwrap`"),
+        (StateTable("t", ("key",)), PLAIN, r"`keys` names the unknown column key of the table t\. Its columns: id, note"),
+        (StateTable("t", unwrap=Unwrap.DEBEZIUM), PLAIN, "are not envelopes of Debezium: remove `unwrap`"),
         (
-            State("t", unwrap=Unwrap.DEBEZIUM),
+            StateTable("t", unwrap=Unwrap.DEBEZIUM),
             table_schema(pa.schema([("after", pa.struct([("_SR_TS", pa.int64())])), ("op", pa.string())])),
             "have a column _sr_ts, a name that the state itself uses",
         ),
     ],
 )
-def test_columns_that_make_no_state_are_told(state: State, history: pa.Schema, said: str) -> None:
+def test_columns_that_make_no_state_are_told(state: StateTable, history: pa.Schema, said: str) -> None:
     with pytest.raises(StateMismatch, match=said):
         state_layout(state, history)
 

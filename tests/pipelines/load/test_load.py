@@ -27,7 +27,7 @@ from sigla.upkeep.importing import IDENTICAL, IMPORTED, Report
 from sigla_pipelines.load import job, source
 from sigla_pipelines.load.load import load
 from sigla_pipelines.load.steps import Open, Step
-from sigla_pipelines.load.work import Everywhere, Files, Here, Worker
+from sigla_pipelines.load.work import Everywhere, Files, Here, LoadWorker
 from tests.attack.stories import BASE, DELETED, ONE, THREE, TWO, USING, config, delete, mode, purge, register
 from tests.attack.world import World
 from tests.contract.aws import make_table
@@ -63,7 +63,7 @@ class CutOff(Exception):
 class CutIn:
     """A worker whose process ends when half of a step is done."""
 
-    worker: Worker
+    worker: LoadWorker
     name: str
 
     def run(self, step: Step, frame: DataFrame, name: str) -> DataFrame:
@@ -73,7 +73,7 @@ class CutIn:
         raise CutOff
 
 
-def cut_off(raw: DataFrame, files: Files, worker: Worker) -> None:
+def cut_off(raw: DataFrame, files: Files, worker: LoadWorker) -> None:
     """A load whose process ends half-way through the versions."""
     with pytest.raises(CutOff):
         load(raw, files, CutIn(worker, "early"))

@@ -20,7 +20,7 @@ from sigla_pipelines import spark as sessions
 from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job, transform
-from sigla_pipelines.scrub.job import Asked, put_right, scrub, text_for_people
+from sigla_pipelines.scrub.job import ScrubRequest, put_right, scrub, text_for_people
 from tests.build import NOW, a_text
 from tests.contract.aws import Account, moto
 from tests.unit.registry.scrubbing import (
@@ -60,7 +60,7 @@ def break_all(broken: Broken) -> None:
 def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: SparkSession, tmp_path: Path) -> None:
     with in_a_directory(tmp_path / "data") as broken:
         break_all(broken)
-    asked = Asked(Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"]))
+    asked = ScrubRequest(Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"]))
     found = scrub(spark, asked)
     assert [flaw.kind for flaw in found] == [
         "META_NO_OBJECT",

@@ -11,7 +11,7 @@ from sigla_pipelines.land.manifest import Manifests
 from sigla_pipelines.land.sinks.iceberg import PROPERTIES, Iceberg, catalog
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.states import States
-from sigla_pipelines.land.upsert import Followed, State
+from sigla_pipelines.land.upsert import Followed, StateTable
 from sigla_pipelines.places import open_place
 from tests.pipelines.land.changes import Change
 
@@ -21,7 +21,7 @@ COLUMNS = table_schema(pa.schema([("id", pa.string()), ("note", pa.string())]))
 class Histories:
     """root: a folder for the lake, its catalog and what the job remembers. landed: rounds, as a test counts them."""
 
-    def __init__(self, root: Path, spark: SparkSession, state: State) -> None:
+    def __init__(self, root: Path, spark: SparkSession, state: StateTable) -> None:
         self.state = state
         self.spark = spark
         self.landed = 0

@@ -49,7 +49,7 @@ def test_a_registry_in_a_table_and_a_bucket_is_scrubbed_put_right_and_audited(
         assert isinstance(broken, InAWS)
         break_all(broken)
         address = Address.of(bucket=BUCKET, table=broken.table, registry=broken.registry)
-        asked = scrubbing.Asked(address, lake.under("scrub"), fix=frozenset(["COUNTER_BEHIND"]))
+        asked = scrubbing.ScrubRequest(address, lake.under("scrub"), fix=frozenset(["COUNTER_BEHIND"]))
         found = scrubbing.scrub(spark, asked)
         kinds = [flaw.kind for flaw in found]
         # What the journal lacks is older than its rows are kept.
@@ -66,7 +66,7 @@ def test_a_registry_in_a_table_and_a_bucket_is_scrubbed_put_right_and_audited(
         left = scrubbing.scrub(spark, replace(asked, out=lake.under("again")))
         assert [flaw.kind for flaw in left] == [kind for kind in kinds if kind != "COUNTER_BEHIND"]
 
-        summary = auditing.audit(spark, auditing.Asked(address, lake.under("audit")), NOW)
+        summary = auditing.audit(spark, auditing.AuditRequest(address, lake.under("audit")), NOW)
         assert summary.amiss
         assert {line["id"] for line in summary.unreadable} >= {2, 3}
         assert b"order" in (lake.read("audit/index.html") or b"")

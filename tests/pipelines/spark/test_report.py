@@ -14,7 +14,7 @@ from sigla_pipelines import __main__ as entry
 from sigla_pipelines.land import job
 from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Metric
-from sigla_pipelines.land.manifest import Counts, Manifest, Read, Stopped
+from sigla_pipelines.land.manifest import RecordCounts, Manifest, Read, Stopped
 from sigla_pipelines.land.report import LONGEST, Done, Sum, as_emf, as_json, as_text
 from sigla_pipelines.land.exit_status import AGAIN, OWN
 from sigla_pipelines.spark import gave_up
@@ -40,7 +40,7 @@ MANIFEST = Manifest(
     spans=(),
     metrics=(metric("orders", 1, 992), metric(QUARANTINE, 1, 5, "BAD_UTF8"), metric(QUARANTINE, 2, 3, "UNKNOWN_ID")),
     reads=(),
-    counts=Counts(read=1000, landed=992, quarantined=8),
+    counts=RecordCounts(read=1000, landed=992, quarantined=8),
 )
 DONE = Done("land", MANIFEST, 1_767_268_800_000, 2.0)
 

@@ -53,8 +53,8 @@ def first(silenced: Callable[[], None], then: Callable[..., Any]) -> Callable[..
 def looks(spark: SparkSession, address: Address, out: str, job: str) -> Callable[[], int]:
     """An audit or a scrub."""
     if job == "audit":
-        return lambda: len(audit(spark, audit_job.Asked(address, open_place(out)), NOW).levels)
-    return lambda: len(scrub(spark, scrub_job.Asked(address, open_place(out))))
+        return lambda: len(audit(spark, audit_job.AuditRequest(address, open_place(out)), NOW).levels)
+    return lambda: len(scrub(spark, scrub_job.ScrubRequest(address, open_place(out))))
 
 
 JOBS = [pytest.param("audit", marks=pytest.mark.soak), "scrub"]

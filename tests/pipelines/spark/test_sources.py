@@ -12,7 +12,7 @@ import pytest
 from sigla_pipelines.land import files, kafka
 from sigla_pipelines.land.files import Piece
 from sigla_pipelines.land.kafka import Checkpoint
-from sigla_pipelines.land.manifest import Counts, Entry, Range, Stopped
+from sigla_pipelines.land.manifest import RecordCounts, Entry, Range, Stopped
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.starts import Start
@@ -129,7 +129,7 @@ def test_files_without_a_row_are_landed_as_they_are(tmp_path: Path) -> None:
     pq.ParquetWriter(tmp_path / "raw" / "none.parquet", RAW).close()
     for _ in range(2):
         outcome = estate.land(NO_TASKS, estate.config("orders"))
-        assert [(each.number, each.counts) for each in outcome.manifests] == [(0, Counts(read=0, landed=0))]
+        assert [(each.number, each.counts) for each in outcome.manifests] == [(0, RecordCounts(read=0, landed=0))]
         assert outcome.total.read == 0
 
 

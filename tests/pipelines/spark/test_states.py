@@ -23,7 +23,7 @@ from sigla_pipelines.land.job import run
 from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.settings import read_settings
 from sigla_pipelines.land.sources import Stopping
-from sigla_pipelines.land.upsert import State
+from sigla_pipelines.land.upsert import StateTable
 from tests.pipelines.land.changes import ROUNDS, Change, Delivery, deliveries, folded
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.state_rig import Histories
@@ -60,7 +60,7 @@ def test_a_state_is_the_fold_of_its_history_in_whatever_order_changes_come(
     Many small histories at once, each with keys of its own.
     """
     several = drawn(300)
-    with closing(Histories(tmp_path, iceberg_spark, State("t"))) as rig:
+    with closing(Histories(tmp_path, iceberg_spark, StateTable("t"))) as rig:
         for number in range(ROUNDS):
             rig.append([(f"{which}/", change) for which, each in enumerate(several) for change in each.round(number)])
             rig.follow()
@@ -138,7 +138,7 @@ def test_changes_that_all_say_no_key_are_left_out_and_land_all_the_same(
 ) -> None:
     """A topic whose producer sends no keys, or a minute of nothing but messages of Debezium: the job goes on."""
     changes = [("", Change(at, 0, at, key, key)) for at, key in enumerate("ab")]
-    with closing(Histories(tmp_path, iceberg_spark, State("t", keys=("note",)))) as rig:
+    with closing(Histories(tmp_path, iceberg_spark, StateTable("t", keys=("note",)))) as rig:
         rig.append([(before, replace(change, value=None)) for before, change in changes])
         [done] = rig.follow()
         assert (done.changes, done.merged, done.deleted, done.left_out) == (2, 0, 0, 2)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sigla_pipelines.land.sinks.iceberg import Iceberg
 from sigla_pipelines.land.states import States
-from sigla_pipelines.land.upsert import State
+from sigla_pipelines.land.upsert import StateTable
 from tests.pipelines.land.changes import Change, folded
 from tests.pipelines.land.crash_rig import Fate, Killed, raising
 from tests.pipelines.spark.state_rig import Histories
@@ -83,7 +83,7 @@ class FatedSink:
 
 @pytest.fixture
 def rig(tmp_path: Path, iceberg_spark: SparkSession) -> Iterator[Histories]:
-    with closing(Histories(tmp_path, iceberg_spark, State("t"))) as rig:
+    with closing(Histories(tmp_path, iceberg_spark, StateTable("t"))) as rig:
         yield rig
 
 

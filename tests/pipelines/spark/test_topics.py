@@ -11,7 +11,7 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 from sigla_pipelines.land import settings
-from sigla_pipelines.land.bindings import Answer, Binding
+from sigla_pipelines.land.bindings import CatalogAnswer, Binding
 from sigla_pipelines.land.driver import Driver, driver
 from sigla_pipelines.land.job import run
 from sigla_pipelines.land.kafka import reader_options
@@ -167,5 +167,5 @@ def test_what_a_task_is_sent_does_not_grow_with_the_tables(estate: Estate, spark
 
 
 def a_task(opened: Driver, bindings: tuple[Binding, ...]) -> Task:
-    plan = Plan("q", 0, ".", bindings, Answer({}), {})
+    plan = Plan("q", 0, ".", bindings, CatalogAnswer({}), {})
     return Task(opened.landing.registry.address, plan, opened.lake, opened.landing.sink.format, opened.now())

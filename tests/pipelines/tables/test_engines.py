@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from sigla_pipelines.demo.estate import Estate
-from sigla_pipelines.demo.generator import SLICES, Known, jobs
+from sigla_pipelines.demo.generator import SLICES, KnownSchema, jobs
 from sigla_pipelines.demo.topics import TOPICS
 from sigla_pipelines.land.driver import driver
 from sigla_pipelines.land.landed import QUARANTINE
@@ -190,7 +190,7 @@ def test_every_engine_reads_every_table_of_the_demonstration(
     estate.begin()
     settings = estate.settings.read_text().replace("sink: {", f"sink: {{kind: {kind}, ")
     with closing(driver(parse_landing(settings, "land.yaml"))) as landing:
-        made, known = jobs(RECORDS, estate.raw, seed=1), dict[str, Known]()
+        made, known = jobs(RECORDS, estate.raw, seed=1), dict[str, KnownSchema]()
         for slice_ in range(SLICES):
             generated(estate, made, slice_, known)
             land(landing, estate.raw, slice_)

@@ -17,7 +17,7 @@ from sigla_pipelines.land.driver import driver
 from sigla_pipelines.land.settings import read_settings
 from sigla_pipelines.land.sinks import iceberg
 from sigla_pipelines.land.sinks.iceberg import Iceberg
-from sigla_pipelines.land.upsert import State
+from sigla_pipelines.land.upsert import StateTable
 from sigla_pipelines.places import open_place
 from tests.pipelines import rest_catalog
 from tests.pipelines.land.crash_rig import World
@@ -91,7 +91,7 @@ def test_it_is_maintained_through_it(lake: Lake, iceberg_spark: SparkSession) ->
 
 def test_states_follow_through_it(uri: str, tmp_path: Path, iceberg_spark: SparkSession) -> None:
     """Spark merges in the catalog that pyiceberg commits to."""
-    with closing(Histories(tmp_path, iceberg_spark, State("t"))) as rig:
+    with closing(Histories(tmp_path, iceberg_spark, StateTable("t"))) as rig:
         rig.catalog.close()
         rig.catalog = iceberg.catalog({"type": "rest", "uri": uri}, open_place(tmp_path / "lake"))
         rig.sink = Iceberg(rig.catalog, "states", open_place(tmp_path / "lake"))

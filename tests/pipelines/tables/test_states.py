@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from sigla_pipelines.land.upsert import State
+from sigla_pipelines.land.upsert import StateTable
 from tests.pipelines.land.changes import Change
 from tests.pipelines.spark.state_rig import Histories
 from tests.pipelines.tables.engines import ICEBERG, read
@@ -36,7 +36,7 @@ def test_every_engine_reads_a_state_as_its_last_merge_left_it(
     tmp_path: Path, iceberg_spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     """Rows that were changed or deleted are gone."""
-    with closing(Histories(tmp_path, iceberg_spark, State("t"))) as rig:
+    with closing(Histories(tmp_path, iceberg_spark, StateTable("t"))) as rig:
         at = 0
         for changes in ROUNDS:
             rig.append([("", Change(at + n, 0, at + n, key, value)) for n, (key, value) in enumerate(changes)])

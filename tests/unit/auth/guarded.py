@@ -138,7 +138,7 @@ class Local:
         return Reply(told.status, told.headers, json.loads(told.body) if told.body else None)
 
     def __enter__(self) -> Self:
-        options = app.Options(authenticate=self.world.authenticate)
+        options = app.HttpOptions(authenticate=self.world.authenticate)
         application = server.application(
             self.world.registry, group=self.world.store.group, step=self.world.store.step, options=options
         )

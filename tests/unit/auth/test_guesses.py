@@ -63,7 +63,7 @@ def test_the_right_secret_is_answered_while_wrong_ones_wait() -> None:
     guesses = Slow()
     with EmbeddedStore() as store:
         registry = Registry(store.catalog, store.bodies, FixedClock())
-        client = Client(app.build(registry, options=app.Options(authenticate=who, guesses=guesses)))
+        client = Client(app.build(registry, options=app.HttpOptions(authenticate=who, guesses=guesses)))
         _asked_side_by_side(client)
     assert guesses.waiting == 0
 

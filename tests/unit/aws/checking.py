@@ -10,7 +10,7 @@ from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
 from sigla.rules.bodies import believed
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb import changes, items, reading
-from sigla.stores.dynamodb.items import State, Stored
+from sigla.stores.dynamodb.items import SubjectState, Stored
 from sigla.stores.dynamodb.values import Item, read_item
 from tests.contract.aws import AwsStores
 from tests.contract.engines import BUCKET
@@ -62,7 +62,7 @@ def _rows(stores: AwsStores) -> dict[str, list[tuple[str, Item]]]:
         arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-def _subjects(rows: dict[str, list[tuple[str, Item]]]) -> tuple[dict[str, State], Versions]:
+def _subjects(rows: dict[str, list[tuple[str, Item]]]) -> tuple[dict[str, SubjectState], Versions]:
     heads = {name: item for name, item in rows["s"] if item["sk"] == keys.HEAD}
     states = {name: items.state(items.subject_of(item), item) for name, item in heads.items()}
     versions = {}
@@ -74,7 +74,7 @@ def _subjects(rows: dict[str, list[tuple[str, Item]]]) -> tuple[dict[str, State]
     return states, versions
 
 
-def _check_heads(states: dict[str, State], versions: Versions) -> None:
+def _check_heads(states: dict[str, SubjectState], versions: Versions) -> None:
     for state in states.values():
         shown = [state.shown(each.row) for (subject, _), each in versions.items() if subject == state.head.subject]
         assert state.head.highest == max((row.version for row in shown), default=0)
@@ -116,7 +116,7 @@ def _check_references(rows: dict[str, list[tuple[str, Item]]], versions: Version
             assert (subject.context, subject.name, version, stored.nonce, name) in told
 
 
-def _check_lists(rows: dict[str, list[tuple[str, Item]]], states: dict[str, State]) -> None:
+def _check_lists(rows: dict[str, list[tuple[str, Item]]], states: dict[str, SubjectState]) -> None:
     heads = [state.head for state in states.values() if state.head.highest]
     listed = {items.subject_of(item): item["active"] for _, item in rows["l"]}
     assert listed == {head.subject: head.newest is not None for head in heads}

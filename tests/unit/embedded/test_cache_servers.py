@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from sigla.cache import servers as cache_servers
-from sigla.cache.servers import CacheServer, Missing
+from sigla.cache.servers import CacheServer, ServerMissing
 from tests.waiting import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.process
@@ -22,7 +22,7 @@ KINDS = tuple(cache_servers.KINDS)
 def started(kind: str, *arguments: str) -> CacheServer:
     try:
         cache_servers.program(kind)
-    except Missing as missing:
+    except ServerMissing as missing:
         pytest.skip(str(missing))
     return cache_servers.start(kind, *arguments)
 
@@ -77,7 +77,7 @@ def test_no_server_outlives_its_starter(ended_by: signal.Signals) -> None:
 def test_one_that_does_not_come_up_says_why(tmp_path: Path) -> None:
     """Its own last words; nothing of it is left."""
     before = {child.pid for child in psutil.Process().children(recursive=True)}
-    with pytest.raises(Missing, match=r"does not come up: \w"):
+    with pytest.raises(ServerMissing, match=r"does not come up: \w"):
         started("valkey", "--nonsense")
     assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
 
@@ -85,7 +85,7 @@ def test_one_that_does_not_come_up_says_why(tmp_path: Path) -> None:
 def test_where_there_is_no_server_its_names_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whoever reads it knows what to install."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Missing, match="valkey-server or redis-server"):
+    with pytest.raises(ServerMissing, match="valkey-server or redis-server"):
         cache_servers.start("valkey")
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from sigla.languages.protobuf.names import Found, Names
+from sigla.languages.protobuf.names import FoundType, Names
 from sigla.languages.protobuf.parse import read
 from sigla.languages.protobuf.tree import Document, Enum, File, Message
 
@@ -36,7 +36,7 @@ def names(text: str, **imported: str) -> Names:
     return Names(Document(read(text), {f"{name}.proto": read(other) for name, other in imported.items()}))
 
 
-def full(found: Found | None) -> str | None:
+def full(found: FoundType | None) -> str | None:
     return found.full if found else None
 
 

@@ -253,7 +253,7 @@ def test_a_soft_delete_changes_the_tag(client: Client) -> None:
 
 def test_a_body_that_is_too_large_is_refused_unread(registry: Registry) -> None:
     """By its declared length at once, else as soon as it is seen; the rest is not read."""
-    client = Client(app.build(registry, options=app.Options(body_bytes=10)))
+    client = Client(app.build(registry, options=app.HttpOptions(body_bytes=10)))
     declared = asyncio.run(client.send("POST", "/", [b"x"], {"content-length": "11"}))
     grown = asyncio.run(client.send("POST", "/", [b"123456", b"123456", b"never"]))
     assert declared.refusal == grown.refusal == (413, 413, "The request body is larger than 10 bytes")
@@ -298,7 +298,7 @@ def test_nobody_is_answered_who_has_gone(client: Client) -> None:
 
 def test_an_answer_that_does_not_fit_the_door_is_refused(registry: Registry) -> None:
     """With a sentence that says what to do. Quotes count twice: the door wraps the body into JSON."""
-    client = Client(app.build(registry, options=app.Options(answer_bytes=150)))
+    client = Client(app.build(registry, options=app.HttpOptions(answer_bytes=150)))
     client("POST", "/subjects/s/versions", INT)
     assert client("GET", "/subjects/s/versions").status == 200
     response = client("GET", "/schemas")
@@ -311,7 +311,7 @@ def test_an_answer_that_does_not_fit_the_door_is_refused(registry: Registry) -> 
 def test_watchers_are_told_of_every_request(registry: Registry) -> None:
     """With the status that was sent, and what it was about; never with a schema."""
     told: list[Seen] = []
-    client = Client(app.build(registry, options=app.Options(watchers=(told.append,))))
+    client = Client(app.build(registry, options=app.HttpOptions(watchers=(told.append,))))
     client("POST", "/subjects/s/versions", INT)
     tag = client("GET", "/schemas/ids/1").headers["etag"]
     client("GET", "/schemas/ids/1", None, {"if-none-match": tag})
@@ -358,7 +358,7 @@ def test_what_parses_writes_or_lists_leaves_the_event_loop(registry: Registry) -
 def test_browsers_of_other_sites_are_let_in_where_that_is_set(registry: Registry) -> None:
     """Off by default."""
     origin = {"origin": "https://ui.example", "access-control-request-method": "PUT"}
-    open_ = Client(app.build(registry, options=app.Options(cors_origins=("https://ui.example",))))
+    open_ = Client(app.build(registry, options=app.HttpOptions(cors_origins=("https://ui.example",))))
     assert open_("OPTIONS", "/config", None, origin).headers["access-control-allow-origin"] == "https://ui.example"
     assert "access-control-allow-origin" in open_("GET", "/subjects", None, origin).headers
     assert "access-control-allow-origin" not in Client(app.build(registry))("GET", "/subjects", None, origin).headers
@@ -377,7 +377,7 @@ def test_a_function_describes_itself_to_those_who_may_ask_and_has_no_page(regist
     def authenticate(sent: bytes | None) -> Principal | None:
         return principal("reader", "reader", ()) if sent == b"Basic good" else None
 
-    function = Client(app.build(registry, options=app.Options(authenticate=authenticate)))
+    function = Client(app.build(registry, options=app.HttpOptions(authenticate=authenticate)))
     assert function("GET", "/openapi.json").refusal[:2] == (401, 401)
     assert "paths" in function("GET", "/openapi.json", headers={"authorization": "Basic good"}).json
     assert function("GET", "/docs", headers={"authorization": "Basic good"}).status == 404

@@ -82,7 +82,7 @@ class Broken:
 def broken(error: Exception) -> tuple[Client, list[observe.Facts]]:
     told: list[observe.Facts] = []
     registry: Any = Broken(error)
-    return Client(app.build(registry, options=app.Options(log_failure=told.append))), told
+    return Client(app.build(registry, options=app.HttpOptions(log_failure=told.append))), told
 
 
 def test_storage_that_fails_is_named() -> None:

@@ -198,7 +198,7 @@ def remembering(runner: asyncio.Runner) -> Iterator[Ask]:
         bodies = tiers_before(store.bodies, unsettled=store.bodies.unsettled)
         store.on_replaced(bodies.forget)
         registry = Registry(store.catalog, bodies, FixedClock())
-        table = app.Table(registry, Workers(writer, reader, thinkers), app.Options())
+        table = app.RouteTable(registry, Workers(writer, reader, thinkers), app.HttpOptions())
         for worker in (writer, reader):
             worker.start()
         yield partial(asked, runner, table)
@@ -215,7 +215,7 @@ def forgetful(runner: asyncio.Runner) -> Iterator[Ask]:
         def ask(request: Request) -> Response:
             registry = Registry(store.catalog, store.bodies, FixedClock(), parsed=Understood(0), offered=Understood(0))
             with store.group():
-                return asked(runner, app.Table(registry, None, app.Options()), request)
+                return asked(runner, app.RouteTable(registry, None, app.HttpOptions()), request)
 
         yield ask
 

@@ -27,7 +27,7 @@ def counters() -> Counters:
 def watched(told: list[Seen], counters: Counters) -> Iterator[Client]:
     with EmbeddedStore() as store:
         registry = Registry(store.catalog, store.bodies, FixedClock())
-        yield Client(app.build(registry, options=app.Options(watchers=(told.append, counters))))
+        yield Client(app.build(registry, options=app.HttpOptions(watchers=(told.append, counters))))
 
 
 def deleted(counters: Counters) -> int:

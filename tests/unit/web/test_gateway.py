@@ -155,7 +155,7 @@ def test_a_query_is_as_long_as_it_was_sent(handler: Any) -> None:
 
 def test_what_is_no_text_is_sent_in_base64(registry: Registry) -> None:
     """Where an operator switches gzip on, the bytes still arrive."""
-    packing = gateway.handler(registry, options=app.Options(gzip=True))
+    packing = gateway.handler(registry, options=app.HttpOptions(gzip=True))
     answer = packing(function_url("GET", "/", headers={"accept-encoding": "gzip"}), UNUSED)
     assert answer["isBase64Encoded"] is True
     assert base64.b64decode(answer["body"])[:2] == b"\x1f\x8b"
@@ -163,7 +163,7 @@ def test_what_is_no_text_is_sent_in_base64(registry: Registry) -> None:
 
 def test_an_answer_too_large_for_lambda_is_refused(registry: Registry) -> None:
     """With a sentence; Lambda itself would say 502."""
-    small = gateway.handler(registry, options=app.Options(answer_bytes=100, gzip=False))
+    small = gateway.handler(registry, options=app.HttpOptions(answer_bytes=100, gzip=False))
     small(rest("POST", "/subjects/s/versions", body='{"schema":"\\"int\\""}'), UNUSED)
     assert json.loads(small(rest("GET", "/schemas"), UNUSED)["body"])["error_code"] == 42209
 

@@ -127,14 +127,14 @@ def test_names_cost_no_memory_without_end() -> None:
 )
 def test_the_refusal_is_the_contracts_wherever_it_is_asked(registry: Registry, path: str) -> None:
     """Metrics tell names of subjects, too. It is counted, and told in the log like any other."""
-    client = Client(server.application(registry, options=app.Options(guard=Guard())))
+    client = Client(server.application(registry, options=app.HttpOptions(guard=Guard())))
     told = client("GET", path, headers={"host": "evil.example"})
     assert told.refusal == (403, 403, "The registry is not known as 'evil.example': name that host in SIGLA_HOSTS")
     assert 'status="403"} 1' in client("GET", "/metrics").text
 
 
 def test_a_refused_write_has_written_nothing(registry: Registry) -> None:
-    client = Client(server.application(registry, options=app.Options(guard=Guard())))
+    client = Client(server.application(registry, options=app.HttpOptions(guard=Guard())))
     sent = {"host": "localhost:8081", "origin": "http://evil.example", "content-type": "application/json"}
     told = client("POST", "/subjects/orders/versions", {"schema": '"int"'}, sent)
     assert told.refusal == (
@@ -148,7 +148,7 @@ def test_a_refused_write_has_written_nothing(registry: Registry) -> None:
 @pytest.mark.parametrize("name, said", [("host", "evil.example"), ("origin", "http://evil.example")])
 def test_a_second_name_or_origin_opens_nothing(registry: Registry, name: str, said: str) -> None:
     """A client that sends two of them does not count as one that sends none."""
-    client = Client(app.build(registry, options=app.Options(guard=Guard())))
+    client = Client(app.build(registry, options=app.HttpOptions(guard=Guard())))
     sent = [("host", "localhost"), ("origin", "http://localhost"), (name, said), ("content-type", "application/json")]
     assert client("POST", "/subjects/orders/versions", {"schema": '"int"'}, sent).status == 403
 
@@ -156,7 +156,7 @@ def test_a_second_name_or_origin_opens_nothing(registry: Registry, name: str, sa
 def test_a_preflight_to_a_foreign_name_is_refused_too(registry: Registry) -> None:
     """It is answered before any route is looked for, and names who may call."""
     trusted = "https://ui.example"
-    options = app.Options(guard=Guard(origins=[trusted]), cors_origins=(trusted,))
+    options = app.HttpOptions(guard=Guard(origins=[trusted]), cors_origins=(trusted,))
     client = Client(server.application(registry, options=options))
     asked = {"Origin": trusted, "Access-Control-Request-Method": "POST"}
     assert client("OPTIONS", "/subjects", headers={**asked, "Host": "localhost"}).status == 200

@@ -53,7 +53,7 @@ def test_metrics_tell_of_requests(registry: Registry) -> None:
 def test_watchers_of_the_operator_are_kept(registry: Registry) -> None:
     """The counters join the log, they do not replace it; a caller that asks for metrics gets all until now."""
     told: list[Any] = []
-    options = app.Options(watchers=(told.append,))
+    options = app.HttpOptions(watchers=(told.append,))
     client = Client(server.application(registry, options=options))
     client("GET", "/")
     client("GET", "/metrics")
@@ -174,7 +174,7 @@ def served(told: list[Seen]) -> Iterator[Callable[[Talk], None]]:
 
         with EmbeddedStore() as store:
             registry = Registry(store.catalog, store.bodies, FixedClock())
-            options = app.Options(watchers=(told.append,))
+            options = app.HttpOptions(watchers=(told.append,))
             application = server.application(registry, group=store.group, step=store.step, options=options)
             with server.listening("127.0.0.1", [0]) as sockets:
                 talking = threading.Thread(target=converse, args=(server.url(sockets[0]),))

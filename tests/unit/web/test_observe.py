@@ -78,7 +78,7 @@ def test_the_application_tells_who_asked(registry: Registry) -> None:
     """Also that of a principal whose request it denied; without a right key there is no name."""
     told: list[Seen] = []
     looker = Principal("looker", (READ,))
-    options = app.Options(authenticate=lambda shown: looker if shown == b"right" else None, watchers=(told.append,))
+    options = app.HttpOptions(authenticate=lambda shown: looker if shown == b"right" else None, watchers=(told.append,))
     client = Client(app.build(registry, options=options))
     for method, target, shown in (
         ("GET", "/subjects", "right"),

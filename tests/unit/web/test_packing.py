@@ -30,7 +30,7 @@ def client(registry: Registry) -> Client:
     registry.register(
         Subject(DEFAULT_CONTEXT, "orders"), Draft(json.dumps({"type": "record", "name": "R", "doc": doc, "fields": []}))
     )
-    return Client(app.build(registry, options=app.Options(packing=Packing())))
+    return Client(app.build(registry, options=app.HttpOptions(packing=Packing())))
 
 
 def answered(client: Client, *asked: tuple[str, dict[str, str]]) -> list[tuple[str, Response]]:
@@ -69,7 +69,7 @@ def test_answers_by_id_are_packed_once(client: Client, registry: Registry) -> No
     """Most of what a registry is asked: the second time it waits for no thread."""
     memory = Memory(2**25, registry.clock)
     kept = Tiers(memory, SingleFlight(Ring({}, registry.clock), registry.clock), registry.bodies)
-    client = Client(app.build(replace(registry, bodies=kept), options=app.Options(packing=Packing())))
+    client = Client(app.build(replace(registry, bodies=kept), options=app.HttpOptions(packing=Packing())))
     answered(client, (BY_ID, READS_GZIP))
     told = answered(client, (BY_ID, READS_GZIP), ("/subjects", {}))
     assert [path for path, _ in told] == [BY_ID, "/subjects"]
@@ -108,7 +108,7 @@ def test_what_waits_to_be_packed_is_bounded() -> None:
 
 def test_an_answer_that_there_is_no_room_to_pack_goes_out_as_it_is(client: Client, registry: Registry) -> None:
     """With no word of gzip."""
-    small = Client(app.build(registry, options=app.Options(packing=Packing(most=LONG))))
+    small = Client(app.build(registry, options=app.HttpOptions(packing=Packing(most=LONG))))
     told = answered(small, (LATEST, READS_GZIP), ("/subjects/orders/versions/1", READS_GZIP))
     assert [answer.headers.get("content-encoding") for _, answer in told] == [None, "gzip"]
     plain, packed = (answer.body for _, answer in told)

@@ -42,7 +42,7 @@ def principal(header: bytes | None) -> Principal:
 
 
 def asking(registry: Registry, **options: Any) -> Asks:
-    client = Client(app.build(registry, options=app.Options(authenticate=principal, **options)))
+    client = Client(app.build(registry, options=app.HttpOptions(authenticate=principal, **options)))
 
     def ask(who: str, method: str, target: str, body: Any = None) -> Response:
         return client(method, target, body, {"authorization": who})
@@ -270,7 +270,7 @@ def test_a_subject_of_nobody_is_refused_before_its_body_is_read(ask: Asks) -> No
 
 def test_the_document_says_that_a_key_is_needed(world: Guarded) -> None:
     """Generators of clients and the page at /docs ask for one then; an open registry says nothing of keys."""
-    options = app.Options(authenticate=principal)
+    options = app.HttpOptions(authenticate=principal)
     asked = Client(app.build(world.registry, options=options))(
         "GET", "/openapi.json", None, {"authorization": "reader"}
     )

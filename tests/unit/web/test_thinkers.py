@@ -167,7 +167,7 @@ def test_a_function_gives_up_in_the_words_of_the_contract(
 ) -> None:
     """Where there are no threads, the same budget holds; nothing was written."""
     registry.register(names.subject("s"), a_draft())
-    options = app.Options(limits=Limits(computing_s=0))
+    options = app.HttpOptions(limits=Limits(computing_s=0))
     answer = Client(app.build(registry, options=options))(method, path, large())
     assert answer.refusal == (500, 50002, sentence)
     assert registry.version(names.subject("s"), LATEST).version == 1

@@ -63,7 +63,7 @@ class Silent(LocalMember):
 class World:
     """Two zones of two instances each over one store, as `sigla serve --zones 2` has them."""
 
-    def __init__(self, store: EmbeddedStore, options: app.Options | None = None) -> None:
+    def __init__(self, store: EmbeddedStore, options: app.HttpOptions | None = None) -> None:
         self.clock = SystemClock()
         self.behind = Slow(store.bodies)
         self.store = store
@@ -71,7 +71,7 @@ class World:
         zoned = [self.zone("az1", LocalMember(self.clock)), self.zone("az2", Silent(self.clock))]
         self.zones = zones.Zones(zoned, "two caches")
         self.application = zones.application(
-            self.zones, [AZ1, AZ2], lambda _: options or app.Options(), group=store.group, step=store.step
+            self.zones, [AZ1, AZ2], lambda _: options or app.HttpOptions(), group=store.group, step=store.step
         )
 
     def zone(self, id: str, member: Member) -> zones.Zone:
@@ -133,7 +133,7 @@ def store() -> Iterator[EmbeddedStore]:
         yield store
 
 
-def lived(store: EmbeddedStore, story: Story, options: app.Options | None = None) -> None:
+def lived(store: EmbeddedStore, story: Story, options: app.HttpOptions | None = None) -> None:
     async def live() -> None:
         world = World(store, options)
         async with living(world.application):
@@ -265,7 +265,7 @@ def test_who_may_see_metrics_may_see_the_page(store: EmbeddedStore) -> None:
             assert stranger.headers["www-authenticate"].startswith("Basic")
             assert (await world.ask(AZ1, "GET", path, authorization="let me in")).status == 200
 
-    lived(store, story, app.Options(authenticate=principal))
+    lived(store, story, app.HttpOptions(authenticate=principal))
 
 
 def test_the_page_asks_nobody_but_its_own_server(store: EmbeddedStore) -> None:

@@ -66,7 +66,7 @@ ENTITY_KINDS: Final = ("sr_record", "sr_field")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ConfigField:
     """One field of a config entry. wire: its name in an answer. name: in `Config`. kind: of its value."""
 
     wire: str
@@ -75,19 +75,19 @@ class Field:
 
 
 CONFIG: Final = (
-    Field("alias", "alias", "text"),
-    Field("aliasForDeks", "alias_for_deks", "text"),
-    Field("normalize", "normalize", "flag"),
-    Field("validateFields", "validate_fields", "flag"),
-    Field("validateNewSchemas", "validate_new_schemas", "flag"),
-    Field("validateRules", "validate_rules", "flag"),
-    Field("compatibilityLevel", "level", "text"),
-    Field("compatibilityPolicy", "policy", "text"),
-    Field("compatibilityGroup", "group", "text"),
-    Field("defaultMetadata", "default_metadata", "metadata"),
-    Field("overrideMetadata", "override_metadata", "metadata"),
-    Field("defaultRuleSet", "default_rule_set", "rule set"),
-    Field("overrideRuleSet", "override_rule_set", "rule set"),
+    ConfigField("alias", "alias", "text"),
+    ConfigField("aliasForDeks", "alias_for_deks", "text"),
+    ConfigField("normalize", "normalize", "flag"),
+    ConfigField("validateFields", "validate_fields", "flag"),
+    ConfigField("validateNewSchemas", "validate_new_schemas", "flag"),
+    ConfigField("validateRules", "validate_rules", "flag"),
+    ConfigField("compatibilityLevel", "level", "text"),
+    ConfigField("compatibilityPolicy", "policy", "text"),
+    ConfigField("compatibilityGroup", "group", "text"),
+    ConfigField("defaultMetadata", "default_metadata", "metadata"),
+    ConfigField("overrideMetadata", "override_metadata", "metadata"),
+    ConfigField("defaultRuleSet", "default_rule_set", "rule set"),
+    ConfigField("overrideRuleSet", "override_rule_set", "rule set"),
 )
 """In the order of an answer and of a CONFIG record of the journal."""
 

@@ -14,7 +14,7 @@ from sigla.cache.member import Member, MemberFailed
 from sigla.cache.members import member
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
-from sigla.cache.servers import Missing
+from sigla.cache.servers import ServerMissing
 from sigla.ports.zones import Zones as Directory
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
@@ -73,7 +73,7 @@ def _ring_members(opened: ExitStack, count: int) -> tuple[list[Connect], str]:
         with ExitStack() as started:
             servers = [[_server(started) for _ in range(MEMBERS)] for _ in range(count)]
             opened.push(started.pop_all())
-    except (Missing, MemberFailed, ImportError) as problem:
+    except (ServerMissing, MemberFailed, ImportError) as problem:
         return [_caches_of(number) for number in range(1, count + 1)], f"caches within this process ({problem})"
     name = cache_servers.program("valkey").rpartition("/")[2]
     return [_beside(addresses) for addresses in servers], f"{name}, {MEMBERS} processes for each zone"

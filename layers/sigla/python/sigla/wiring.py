@@ -102,10 +102,10 @@ def serve(
         authenticate = _authenticator(auth, kept, out.tell, fresh_ms=0)
         guard = _guard(settings, host) if auth == NONE and is_loopback(host) else None
 
-        def options(zone: str = "") -> app.Options:
+        def options(zone: str = "") -> app.HttpOptions:
             log = observe.Log(out, clock=SystemClock(), release=__version__, zone=zone)
             watchers = (log,) if settings.log_requests else ()
-            door = app.Options(watchers=watchers, log_failure=out.tell, guesses=guesses, guard=guard)
+            door = app.HttpOptions(watchers=watchers, log_failure=out.tell, guesses=guesses, guard=guard)
             return _web_options(settings, authenticate, door)
 
         urls = tuple(map(server.url, sockets))
@@ -314,7 +314,7 @@ def _full(data: Path) -> observe.Facts:
     return {"event": "disk-full", "message": told}
 
 
-def _web_options(settings: Settings, authenticate: Authenticator | None, door: app.Options) -> app.Options:
+def _web_options(settings: Settings, authenticate: Authenticator | None, door: app.HttpOptions) -> app.HttpOptions:
     """door: what the front door is like, the watchers behind it included."""
     return replace(
         door,

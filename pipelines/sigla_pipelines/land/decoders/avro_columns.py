@@ -154,7 +154,7 @@ class Converted:
 
 
 @dataclass(slots=True)
-class Text:
+class JsonColumn:
     """A value of a type as JSON."""
 
     of: Type
@@ -264,7 +264,7 @@ def empty_columns(reader: Type, room: Room, tags: PathTags | None = None, times:
 
     tags: of the schema's metadata.
     """
-    making = _Making(room, tags or {}, times)
+    making = _ColumnMaking(room, tags or {}, times)
     try:
         if not isinstance(reader, Record):
             return making.struct([("value", reader, avro_notes.of_type(reader))])
@@ -274,7 +274,7 @@ def empty_columns(reader: Type, room: Room, tags: PathTags | None = None, times:
         raise Unreadable(Reason.BAD_SCHEMA, "The schema is nested too deeply.") from None
 
 
-class _Making:
+class _ColumnMaking:
     """within: how often each record stands around the place where we are."""
 
     def __init__(self, room: Room, tags: PathTags, times: Times) -> None:
@@ -328,7 +328,7 @@ class _Making:
     def record(self, record: Record) -> Column:
         depth = self.within.get(record.full, 0)
         if not record.fields or depth == UNROLLED:
-            return Text(record)
+            return JsonColumn(record)
         self.within[record.full] = depth + 1
         try:
             return self.struct(self.members(record))

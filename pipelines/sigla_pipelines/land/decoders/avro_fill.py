@@ -41,14 +41,14 @@ class Filling:
         """Raises Unfit."""
         if plan.depth is None or plan.depth > self.depth or plan.weightless:
             raise Unfit
-        making = _Making(self.shared, self.room)
+        making = _PlanMaking(self.shared, self.room)
         if isinstance(plan.root, ReadRecord):
             return making.record(plan.root, self.columns)
         own = making.into(plan.root, self.columns.children["value"])
         return making.once(("one", own), lambda: reads.marked(self.columns, own))
 
 
-class _Making:
+class _PlanMaking:
     """One plan. made: of each of its steps and a column, because types may be used many times."""
 
     def __init__(self, shared: dict[Hashable, Read], room: Room) -> None:
@@ -131,13 +131,13 @@ class _Making:
         return self.once((step, id(column)), lambda: reads.scalar(step, column))
 
 
-MAKERS: Final[dict[type, Callable[[_Making, Any, Column], Read]]] = {
-    ReadRecord: _Making.record,
-    ReadUnion: _Making.union,
-    IntoMember: _Making.member,
-    Misfit: _Making.misfit,
-    ReadArray: _Making.array,
-    ReadMap: _Making.map,
-    ReadEnum: _Making.enum,
-    ReadScalar: _Making.scalar,
+MAKERS: Final[dict[type, Callable[[_PlanMaking, Any, Column], Read]]] = {
+    ReadRecord: _PlanMaking.record,
+    ReadUnion: _PlanMaking.union,
+    IntoMember: _PlanMaking.member,
+    Misfit: _PlanMaking.misfit,
+    ReadArray: _PlanMaking.array,
+    ReadMap: _PlanMaking.map,
+    ReadEnum: _PlanMaking.enum,
+    ReadScalar: _PlanMaking.scalar,
 }

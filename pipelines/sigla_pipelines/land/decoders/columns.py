@@ -52,13 +52,13 @@ class Column:
 
     type: pa.DataType
     build: Callable[[Values], pa.Array]
-    members: "Sequence[Member]" = ()
+    members: "Sequence[StructMember]" = ()
     count: Callable[[Values], int] = len
     width: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class StructMember:
     """One member of a struct. get: the value within the value of the struct, None if it has none."""
 
     name: str
@@ -74,7 +74,7 @@ def scalar(type: pa.DataType, convert: Callable[[Any], Any] | None = None) -> Co
     return Column(type, lambda values: pa.array([None if each is None else convert(each) for each in values], type))
 
 
-def struct(members: Sequence[Member]) -> Column:
+def struct(members: Sequence[StructMember]) -> Column:
     kind = pa.struct([pa.field(member.name, member.column.type, metadata=member.note.metadata) for member in members])
 
     def build(values: Values) -> pa.Array:
@@ -94,7 +94,7 @@ def struct(members: Sequence[Member]) -> Column:
     return Column(kind, build, members, count, 1 + sum(member.column.width for member in members))
 
 
-def _member(member: Member, values: Values) -> pa.Array:
+def _member(member: StructMember, values: Values) -> pa.Array:
     try:
         return member.column.build(list(map(member.get, values)))
     except Unfit as unfit:
@@ -190,7 +190,7 @@ def decoded(
     )
 
 
-def _fitting(member: Member, values: Values, failures: dict[int, DecodeFailed], diagnose: Diagnose) -> pa.Array:
+def _fitting(member: StructMember, values: Values, failures: dict[int, DecodeFailed], diagnose: Diagnose) -> pa.Array:
     """The column of a member; where something does not fit, each value is tried by itself."""
     try:
         return member.column.build([None if value is None else member.get(value) for value in values])
@@ -203,7 +203,7 @@ def _fitting(member: Member, values: Values, failures: dict[int, DecodeFailed], 
     return member.column.build(some)
 
 
-def _misfit(member: Member, value: Any) -> DecodeFailed | None:
+def _misfit(member: StructMember, value: Any) -> DecodeFailed | None:
     try:
         _member(member, [value])
     except DecodeFailed as failed:

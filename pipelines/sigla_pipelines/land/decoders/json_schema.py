@@ -40,7 +40,7 @@ from sigla.languages.json_schema.drafts import draft_of
 from sigla.languages.json_schema.references import Home, Resources
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.decoders import columns
-from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member, Values
+from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, StructMember, Values
 from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from sigla_pipelines.land.decoders.json_schema_beside import (
     Said,
@@ -85,7 +85,7 @@ class JsonSchemaDecoder:
         root = _Shapes(self.reader, additional, reader).root()
         self.is_object = pa.types.is_struct(root.type)
         self.takes_any = root.takes_any
-        self.column = root if self.is_object else columns.struct([Member(VALUE, itemgetter(0), root, root.note)])
+        self.column = root if self.is_object else columns.struct([StructMember(VALUE, itemgetter(0), root, root.note)])
         self.rest = root.rest
         self.count = self.rest.count("" if self.is_object else f"{VALUE}.") if self.rest else None
         self.drops = additional is Additional.DROP
@@ -260,12 +260,12 @@ class _Shapes:
     ) -> "Shape":
         """is_open: whether there may be more than these properties."""
         names = frozenset(shapes)
-        members = [Member(name, _getter(name), shape, shape.note) for name, shape in shapes.items()]
+        members = [StructMember(name, _getter(name), shape, shape.note) for name, shape in shapes.items()]
         additional = free_name(names) if is_open and self.keeps else ""
         if additional:
             self.budget.spend()
             tags = self.tags.within(said, self.path, names) | self.whole
-            members.append(Member(additional, others_than(names), TEXT, Note(tags=tags)))
+            members.append(StructMember(additional, others_than(names), TEXT, Note(tags=tags)))
         inner = [(name, shape.rest) for name, shape in shapes.items() if shape.rest]
         rest = rest_of_object(list(shapes), additional, inner)
         if additional and TYPING.isdisjoint(schema):

@@ -49,7 +49,7 @@ from sigla.decoding.protobuf_walk import diagnosis
 from sigla.decoding.reasons import Reason
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.decoders import columns
-from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, Member
+from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, StructMember
 from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Writer
 from sigla_pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags, with_unit
 from sigla_pipelines.land.decoders.protobuf_notes import message_tags, note_of_field, tags_within
@@ -139,7 +139,7 @@ def _record(descriptor: Descriptor, around: tuple[str, ...], making: _Making) ->
     whole = NO_TAGS if around else message_tags(descriptor)
     return columns.struct(
         [
-            Member(
+            StructMember(
                 called(field),
                 _getter(field),
                 _column(field, inside, making),

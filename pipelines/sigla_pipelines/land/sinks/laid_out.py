@@ -14,7 +14,7 @@ from pyiceberg.transforms import BucketTransform, IdentityTransform, Transform, 
 
 from sigla_pipelines.land import partitions
 from sigla_pipelines.land.landed import DataFile
-from sigla_pipelines.land.partitions import DAILY, IDENTITY, Field, Fields
+from sigla_pipelines.land.partitions import DAILY, IDENTITY, PartitionField, Fields
 from sigla_pipelines.land.sinks.sink import OURS
 
 
@@ -49,13 +49,13 @@ def partition_of(table: TableMetadata) -> Fields:
     )
 
 
-def _field(transform: Transform[Any, Any], column: str) -> Field:
+def _field(transform: Transform[Any, Any], column: str) -> PartitionField:
     match transform:
         case BucketTransform():
-            return Field("bucket", column, transform.num_buckets)
+            return PartitionField("bucket", column, transform.num_buckets)
         case TruncateTransform():
-            return Field("truncate", column, transform.width)
-    return Field(str(transform), column)
+            return PartitionField("truncate", column, transform.width)
+    return PartitionField(str(transform), column)
 
 
 def _partition(change: Transaction, wanted: Fields) -> None:
@@ -75,13 +75,13 @@ def _partition(change: Transaction, wanted: Fields) -> None:
             update.add_field(field.column, _transform(field), known.get(field) or _free_name(field, taken))
 
 
-def _transform(field: Field) -> Transform[Any, Any]:
+def _transform(field: PartitionField) -> Transform[Any, Any]:
     said = f"{field.transform}[{field.number}]" if field.number else field.transform
     found: Transform[Any, Any] = parse_transform(said)
     return found
 
 
-def _free_name(field: Field, taken: set[str]) -> str:
+def _free_name(field: PartitionField, taken: set[str]) -> str:
     """No column, and no field of another partitioning, is called so."""
     name = field.name
     # What is partitioned by a column itself is called as the column is.

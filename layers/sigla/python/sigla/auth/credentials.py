@@ -50,7 +50,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KeyRecord:
     """What stood under a name when it was read; without a key if it was missing or damaged."""
 
     key: ApiKey | None
@@ -81,7 +81,7 @@ class BasicKeys:
         self._report = report
         self._fresh_ms = fresh_ms
         self._accepted: dict[bytes, Accepted] = {}
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, KeyRecord] = {}
         self._names: tuple[AbstractSet[str], Moment] | None = None
 
     def __call__(self, header: bytes | None) -> Principal | None:
@@ -108,18 +108,18 @@ class BasicKeys:
         _remember(self._accepted, header, accepted)
         return accepted.principal
 
-    def _find(self, name: str) -> Found:
+    def _find(self, name: str) -> KeyRecord:
         """Raises StoreError."""
         found = self._found.get(name)
         if found is not None and found.since.is_younger(self._fresh_ms, self._clock):
             return found
         since = Moment.of(self._clock)
         if not NAME.fullmatch(name) or self._is_unknown(name):
-            return Found(None, since)
+            return KeyRecord(None, since)
         record = self._keys.get(name)
         if record is None and not self._lists(name, since):
-            return Found(None, since)
-        found = Found(None if record is None else self._read(name, record), since)
+            return KeyRecord(None, since)
+        found = KeyRecord(None if record is None else self._read(name, record), since)
         _remember(self._found, name, found)
         return found
 
@@ -149,7 +149,7 @@ class BasicKeys:
         return self._names is not None and name in self._names[0]
 
 
-def _accepted(found: Found, secret: str) -> Accepted | None:
+def _accepted(found: KeyRecord, secret: str) -> Accepted | None:
     right = hmac.compare_digest(verifier_of(secret), NOBODYS if found.key is None else found.key.verifier)
     return Accepted(found.key.principal, found.since, REMEMBERED_MS) if found.key is not None and right else None
 

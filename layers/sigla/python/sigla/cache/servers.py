@@ -29,20 +29,20 @@ PORTS = range(20_000, 30_000)
 """Below the ports that a system gives to processes that ask for any: between our look and a server's none is drawn."""
 
 
-class Missing(Exception):
+class ServerMissing(Exception):
     """There is no such server here, or it does not come up; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ServerKind:
     """programs: any of them does. arguments: from a port."""
 
     programs: Sequence[str]
     arguments: Callable[[int], Sequence[str]]
 
 
-KINDS: Mapping[str, Kind] = {
-    "valkey": Kind(
+KINDS: Mapping[str, ServerKind] = {
+    "valkey": ServerKind(
         ("valkey-server", "redis-server"),
         # Nothing on disk; full means that something else goes.
         lambda port: (
@@ -50,7 +50,7 @@ KINDS: Mapping[str, Kind] = {
             *("--maxmemory", f"{MEMORY_MB}mb", "--maxmemory-policy", "allkeys-lru"),
         ),
     ),
-    "memcached": Kind(
+    "memcached": ServerKind(
         ("memcached",),
         # Values up to 4 MiB, as in AWS. It refuses to be root, and says so; other users may not choose, and need not.
         lambda port: ("-l", "127.0.0.1", "-p", f"{port}", "-U", "0", "-m", f"{MEMORY_MB}", "-I", "4m", "-u", "nobody"),
@@ -78,7 +78,7 @@ def program(kind: str) -> str:
     names = KINDS[kind].programs
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
-        raise Missing(f"{' or '.join(names)} is not on the PATH")
+        raise ServerMissing(f"{' or '.join(names)} is not on the PATH")
     return found
 
 
@@ -102,9 +102,9 @@ def start(kind: str, *arguments: str, port: int = 0) -> CacheServer:
     try:
         _wait_until_ready(port, leash.stderr.fileno())
         leash.stderr.close()  # nothing reads what it says later, and it must not wait for that
-    except Missing as problem:
+    except ServerMissing as problem:
         server.stop()
-        raise Missing(f"{command[0]} does not come up: {problem}") from None
+        raise ServerMissing(f"{command[0]} does not come up: {problem}") from None
     except BaseException:
         server.stop()
         raise
@@ -133,7 +133,7 @@ def _wait_until_ready(port: int, log: int) -> None:
         news = os.read(log, 65_536) if readable else b""
         said += news
         if (readable and not news) or time.monotonic() > deadline:
-            raise Missing(said.decode(errors="replace").strip().rpartition("\n")[2] or "it says nothing")
+            raise ServerMissing(said.decode(errors="replace").strip().rpartition("\n")[2] or "it says nothing")
 
 
 def _takes_connections(port: int) -> bool:

@@ -23,7 +23,7 @@ from sigla.ports.zones import Pulse, Zone, Zones
 Event = Mapping[str, Any]
 
 
-class Asked(NamedTuple):
+class HeartbeatEvent(NamedTuple):
     """The zone of an event. function: the ARN of the alias that its URL leads to."""
 
     id: str
@@ -32,7 +32,7 @@ class Asked(NamedTuple):
     function: str
 
     @classmethod
-    def of(cls, event: Event) -> "Asked":
+    def of(cls, event: Event) -> "HeartbeatEvent":
         """Raises ValueError for a foreign event."""
         told = event.get("zone")
         if not isinstance(told, dict) or not all(isinstance(told.get(name), str) for name in cls._fields):
@@ -45,7 +45,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """What the zone's function told. zone: the one it was given. runs_in: None where it cannot know."""
 
     zone: str
@@ -54,7 +54,7 @@ class Answer:
     release: str
 
     @classmethod
-    def read(cls, payload: bytes) -> "Answer":
+    def read(cls, payload: bytes) -> "ProbeAnswer":
         """Raises NoAnswer."""
         try:
             told = orjson.loads(payload)
@@ -77,12 +77,12 @@ class Verdict(NamedTuple):
     down: int = 0
 
 
-def judged(asked: Asked, answer: Answer) -> Verdict:
+def judged(asked: HeartbeatEvent, answer: ProbeAnswer) -> Verdict:
     misplaced = answer.runs_in not in (None, asked.id)
     return Verdict(healthy=True, reason="; ".join(_flaws(asked, answer)), misplaced=misplaced, down=answer.down)
 
 
-def _flaws(asked: Asked, answer: Answer) -> Iterator[str]:
+def _flaws(asked: HeartbeatEvent, answer: ProbeAnswer) -> Iterator[str]:
     """What is wrong with a zone that serves."""
     if answer.runs_in not in (None, asked.id):
         yield f"it runs in {answer.runs_in}"
@@ -103,8 +103,8 @@ class Heartbeat:
 
     def __call__(self, event: Event, _: Any = None) -> dict[str, Any]:
         """What is told. Raises ValueError for a foreign event, StoreError where the table is silent."""
-        asked, began = Asked.of(event), self._clock.now()
-        answer: Answer | None = None
+        asked, began = HeartbeatEvent.of(event), self._clock.now()
+        answer: ProbeAnswer | None = None
         try:
             answer = self._probe(asked.function)
             verdict = judged(asked, answer)
@@ -115,7 +115,7 @@ class Heartbeat:
         self._zones.beat(Zone(asked.id, asked.name, asked.url, verdict.healthy, began, verdict.reason))
         return {"zone": asked.id, **told}
 
-    def _probe(self, function: str) -> Answer:
+    def _probe(self, function: str) -> ProbeAnswer:
         """Raises NoAnswer."""
         try:
             told = self._functions.invoke(FunctionName=function, Payload=orjson.dumps(ASKED))
@@ -127,7 +127,7 @@ class Heartbeat:
             raise NoAnswer("its function does not answer") from silent
         if "FunctionError" in told:
             raise NoAnswer("its function fails")
-        return Answer.read(payload)
+        return ProbeAnswer.read(payload)
 
     def _tell(self, zone: str, verdict: Verdict, told: dict[str, Any]) -> None:
         """One line, which is the metrics, too."""
@@ -149,7 +149,7 @@ TROUBLES: Mapping[str, Callable[[Verdict], int]] = {
 """Told where there are any: each metric that is told costs $0.30 a month and zone."""
 
 
-def _log_line(verdict: Verdict, answer: Answer | None, took_ms: int) -> dict[str, Any]:
+def _log_line(verdict: Verdict, answer: ProbeAnswer | None, took_ms: int) -> dict[str, Any]:
     return {
         "event": "heartbeat",
         "healthy": verdict.healthy,

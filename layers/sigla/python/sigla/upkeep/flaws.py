@@ -66,7 +66,7 @@ class Flaw:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FlawKind:
     """query: its columns are fields of a flaw, a target's as `reference` has them.
 
     remedy: what `--fix` does, or what a person can do where it does nothing. fixable: `--fix` knows how. settles: what
@@ -102,15 +102,15 @@ _RESTORES = (
     "sigla import --bodies with a dump or an export that has it"
 )
 
-KINDS: Final[Mapping[str, Kind]] = {
-    "IDENTITY_MISMATCH": Kind(
+KINDS: Final[Mapping[str, FlawKind]] = {
+    "IDENTITY_MISMATCH": FlawKind(
         Severity.CRITICAL,
         "The table and the bucket do not have the same identity: they may be of different deployments.",
         "SELECT '' AS context FROM mark WHERE of_catalog <> of_bodies",
         "name the table and the bucket that belong together; if these do, sigla init says so",
         settles=True,
     ),
-    "SECOND_NAME": Kind(
+    "SECOND_NAME": FlawKind(
         Severity.CRITICAL,
         "{subject} is kept in context {context} too, under a name that is read as another subject's.",
         "SELECT context, subject FROM second",
@@ -118,7 +118,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         fixable=True,
         settles=True,
     ),
-    "META_NO_OBJECT": Kind(
+    "META_NO_OBJECT": FlawKind(
         Severity.CRITICAL,
         "{subject} version {version} has id {id}, and no body says what that means.",
         """
@@ -127,14 +127,14 @@ KINDS: Final[Mapping[str, Kind]] = {
         _RESTORES,
         fixable=True,
     ),
-    "UNREADABLE_OBJECT": Kind(
+    "UNREADABLE_OBJECT": FlawKind(
         Severity.CRITICAL,
         "What stands under id {id} in context {context} is not its body.",
         "SELECT context, id FROM body WHERE NOT readable",
         _RESTORES,
         fixable=True,
     ),
-    "HASH_MISMATCH": Kind(
+    "HASH_MISMATCH": FlawKind(
         Severity.CRITICAL,
         "The body of id {id} in context {context} does not have the content that its guid was made of.",
         """
@@ -147,7 +147,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         fixable=True,
         of_row="{subject} version {version} has another guid than the body of its id {id}.",
     ),
-    "REFERENCE_MISSING": Kind(
+    "REFERENCE_MISSING": FlawKind(
         Severity.CRITICAL,
         "Id {id} in context {context} references {target}, and the body of its id {target_id} is missing.",
         """
@@ -155,7 +155,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         FROM reference r LEFT JOIN body t ON t.context = r.target_context AND t.id = r.target_id WHERE t.id IS NULL""",
         "restore the referenced body, as that of its own version",
     ),
-    "POINTER_ASTRAY": Kind(
+    "POINTER_ASTRAY": FlawKind(
         Severity.CRITICAL,
         "Guid {guid} leads to id {id} in context {context}, whose body has another one.",
         """
@@ -163,7 +163,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         WHERE b.readable AND b.guid = b.hashed AND p.guid <> b.guid""",
         "no command removes the way from a guid to a body: export the registry, and import it into an empty place",
     ),
-    "COUNTER_BEHIND": Kind(
+    "COUNTER_BEHIND": FlawKind(
         Severity.WARNING,  # registrations skip what is taken
         "Context {context} has given out id {id}, and its counter has not come that far.",
         """
@@ -174,7 +174,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         fixable=True,
         settles=True,
     ),
-    "JOURNAL_AHEAD": Kind(
+    "JOURNAL_AHEAD": FlawKind(
         Severity.CRITICAL,
         "The journal has {subject} version {version} with id {id}, but the catalog does not.",
         """
@@ -185,7 +185,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         WHERE t.id IS NOT NULL AND v.version IS NULL""",
         "the table is older than its journal: import the journal into it",
     ),
-    "TOMBSTONE_HELD": Kind(
+    "TOMBSTONE_HELD": FlawKind(
         Severity.WARNING,  # the catalog is what decides
         "Id {id} in context {context} is held by a version, and its body says that it is gone.",
         """
@@ -196,7 +196,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         fixable=True,
         settles=True,
     ),
-    "TOMBSTONE_MISSING": Kind(
+    "TOMBSTONE_MISSING": FlawKind(
         Severity.WARNING,
         "Id {id} in context {context} is gone for good, and its body does not say so.",
         _UNHELD,
@@ -204,7 +204,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         fixable=True,
         settles=True,
     ),
-    "POINTER_MISSING": Kind(
+    "POINTER_MISSING": FlawKind(
         Severity.WARNING,
         "The body of id {id} in context {context} cannot be found by its guid.",
         """
@@ -215,7 +215,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         fixable=True,
         settles=True,
     ),
-    "JOURNAL_GAP": Kind(
+    "JOURNAL_GAP": FlawKind(
         Severity.WARNING,
         "{subject} version {version} with id {id} is stored, but missing in the journal.",
         """
@@ -224,7 +224,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         WHERE v.expected AND t.id IS NULL""",
         "readers of the journal lack it: give them an export instead",
     ),
-    "DELETED_BUT_REFERENCED": Kind(
+    "DELETED_BUT_REFERENCED": FlawKind(
         Severity.WARNING,
         "{subject} version {version} references {target}, which is deleted.",
         """
@@ -235,13 +235,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         WHERE NOT v.deleted AND (t.version IS NULL OR t.deleted)""",
         "register the referenced version again, or delete the one that references it",
     ),
-    "OBJECT_NO_META": Kind(
+    "OBJECT_NO_META": FlawKind(
         Severity.INFO,
         "The body of id {id} in context {context} belongs to no version.",
         _UNHELD,
         "harmless: a registration was cut off; the next one with this content takes it over",
     ),
-    "VERSION_GAP": Kind(
+    "VERSION_GAP": FlawKind(
         Severity.INFO,
         "{subject} has versions up to {version}, and not all numbers below.",
         """

@@ -58,7 +58,7 @@ LEAST_PART = 8 * 2**10
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class HttpOptions:
     """What an operator may decide about HTTP.
 
     answer_bytes: the most that fits through the front door, counted as it counts; None for no limit. gzip: off where a
@@ -94,7 +94,7 @@ def build(
     registry: Registry,
     *,
     workers: Workers | None = None,
-    options: Options | None = None,
+    options: HttpOptions | None = None,
     beside: Sequence[BaseRoute] | None = None,
     lifespan: Lifespan[Any] | None = None,
 ) -> FastAPI:
@@ -103,9 +103,9 @@ def build(
     workers: for all that parses or writes; without them everything runs where it arrives. beside: routes that are not
     the API's (health, metrics), each with a `path`; without them its description alone, for those who may ask.
     """
-    options = options or Options()
+    options = options or HttpOptions()
     beside = [description(options.authenticate)] if beside is None else beside
-    return Application(Table(registry, workers, options, paths_of(beside)), options, beside, lifespan)
+    return Application(RouteTable(registry, workers, options, paths_of(beside)), options, beside, lifespan)
 
 
 def paths_of(beside: Sequence[BaseRoute]) -> frozenset[str]:
@@ -116,11 +116,11 @@ def paths_of(beside: Sequence[BaseRoute]) -> frozenset[str]:
 class Application(FastAPI):
     """The table for every path but those of the routes beside it.
 
-    table: a `Table`, or what shares requests out among several.
+    table: a `RouteTable`, or what shares requests out among several.
     """
 
     def __init__(
-        self, table: ASGIApp, options: Options, beside: Sequence[BaseRoute], lifespan: Lifespan[Any] | None
+        self, table: ASGIApp, options: HttpOptions, beside: Sequence[BaseRoute], lifespan: Lifespan[Any] | None
     ) -> None:
         super().__init__(title="Sigla", lifespan=lifespan, openapi_url=None)
         self.router.routes[:0] = beside
@@ -176,11 +176,11 @@ class Application(FastAPI):
         return False
 
 
-class Table:
+class RouteTable:
     """All of `ROUTES`. beside: `paths_of` what is beside it. The other parameters are those of `build`."""
 
     def __init__(
-        self, registry: Registry, workers: Workers | None, options: Options, beside: Collection[str] = ()
+        self, registry: Registry, workers: Workers | None, options: HttpOptions, beside: Collection[str] = ()
     ) -> None:
         self._registry = registry
         self._workers = workers

@@ -20,7 +20,7 @@ from sigla.web import app
 ANSWER_BYTES = 5_500_000
 """Lambda's answers end at 6 MB, the JSON around the body included."""
 
-OPTIONS = app.Options(answer_bytes=ANSWER_BYTES, gzip=False)
+OPTIONS = app.HttpOptions(answer_bytes=ANSWER_BYTES, gzip=False)
 """No gzip: binary bytes would have to be sent in base64, which these doors do not undo unasked."""
 
 _SENT_AS_THEY_ARE = "!\"$'()*,-./:;<=>?@[\\]^_`{|}~"
@@ -29,7 +29,7 @@ _SENT_AS_THEY_ARE = "!\"$'()*,-./:;<=>?@[\\]^_`{|}~"
 Handler = Callable[[LambdaEvent, LambdaContext], dict[str, Any]]
 
 
-def handler(registry: Registry, *, options: app.Options = OPTIONS) -> Handler:
+def handler(registry: Registry, *, options: app.HttpOptions = OPTIONS) -> Handler:
     """What Lambda calls: the application is built now, once."""
     return handler_of(app.build(registry, options=options))
 

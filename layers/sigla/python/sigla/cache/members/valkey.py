@@ -38,7 +38,7 @@ class ValkeyMember:
     def __init__(self, endpoint: Endpoint, *, user: str = "", password: Password = str) -> None:
         self._name = endpoint.name
         self._pool = ConnectionPool(
-            _Connection,
+            _TimedConnection,
             parser_class=_Parser,
             host=endpoint.host,
             port=endpoint.port,
@@ -136,7 +136,7 @@ class _Parser(_RESP2Parser):
             self._reading = False
 
 
-class _Connection(Connection):
+class _TimedConnection(Connection):
     """The library's, but all of connecting has one time; the library gives each of its parts that of an operation."""
 
     def __init__(self, *, tls: ssl.SSLContext | None, **options: Any) -> None:

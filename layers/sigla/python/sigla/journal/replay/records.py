@@ -64,7 +64,7 @@ class TopicRecord(NamedTuple):
     offset: int
 
 
-class _Unfit(Exception):
+class _UnfitRecord(Exception):
     """Why a record is skipped."""
 
 
@@ -72,7 +72,7 @@ def read(record: TopicRecord) -> Event:
     """What the record says. One that cannot be followed is Skipped; nothing is raised."""
     try:
         return _read_record(record)
-    except _Unfit as unfit:
+    except _UnfitRecord as unfit:
         why = str(unfit)
     except InvalidSubject:
         why = NAME
@@ -104,9 +104,9 @@ def _read_record(record: TopicRecord) -> Event:
     keytype = key.get("keytype")
     reader = _READERS.get(keytype) if isinstance(keytype, str) else None
     if reader is None:
-        raise _Unfit(UNKNOWN if isinstance(keytype, str) else NO_KEY)
+        raise _UnfitRecord(UNKNOWN if isinstance(keytype, str) else NO_KEY)
     if not fits(record.ts, int) or not -1 <= record.ts < LATEST_TIME:
-        raise _Unfit(TIME)
+        raise _UnfitRecord(TIME)
     value = None if record.value is None else _pruned(_object(record.value, VALUE))
     return reader(record, key, value)
 
@@ -115,9 +115,9 @@ def _object(text: str | bytes, why: str) -> Json:
     try:
         form = orjson.loads(text)
     except _BROKEN:
-        raise _Unfit(why) from None
+        raise _UnfitRecord(why) from None
     if not isinstance(form, dict):
-        raise _Unfit(why)
+        raise _UnfitRecord(why)
     return form
 
 
@@ -138,14 +138,14 @@ def _quoted(key: str | bytes) -> str:
 
 def _schema(record: TopicRecord, key: Json, value: Json | None) -> Event:
     if key.get("magic", 0) not in (0, 1):
-        raise _Unfit(MAGIC)
+        raise _UnfitRecord(MAGIC)
     subject, version = _subject(key), _version(key)
     names.check_registrable(subject)
     if value is None:
         return Purged(record.offset, subject, version)
     schema, deleted = _meaning(value), value.get("deleted", False)
     if not fits(deleted, bool):
-        raise _Unfit(VALUE)
+        raise _UnfitRecord(VALUE)
     # If metadata is encrypted, the hash is of what it was before. Any other can be made, and is.
     told = Guid(str(UUID(bytes=b64decode(value["md5"])))) if "md5" in value else None
     guid = told if told is not None and is_encrypted(schema.metadata) else guid_of(schema)
@@ -172,19 +172,19 @@ def _mode(record: TopicRecord, key: Json, value: Json | None) -> Event:
     scope = _subject(key)
     names.check_configurable(scope)
     if value is not None and value["mode"] not in MODES:
-        raise _Unfit(VALUE)
+        raise _UnfitRecord(VALUE)
     return ModeSet(record.offset, scope, None if value is None else value["mode"])
 
 
 def _context(record: TopicRecord, key: Json, value: Json | None) -> Event:
     context = key["context"]
     if not isinstance(context, str) or not context.startswith("."):
-        raise _Unfit(NAME)
+        raise _UnfitRecord(NAME)
     # As a subject would be: a context of this name has to be possible.
     scope = names.subject(f":{context}:")
     names.check_configurable(scope)
     if scope.context != context or scope.in_default_context:
-        raise _Unfit(NAME)
+        raise _UnfitRecord(NAME)
     return ContextSet(record.offset, context, listed=value is not None)
 
 
@@ -194,12 +194,12 @@ def _noop(record: TopicRecord, _: Json, value: Json | None) -> Event:
         return Nothing(record.offset)
     context = value["context"]
     if not isinstance(context, str) or names.subject(f":{context}:") != Subject(context, ""):
-        raise _Unfit(NAME)
+        raise _UnfitRecord(NAME)
     return Continued(record.offset, context, SchemaId(_number_from(value["continueAfter"], 0)))
 
 
 def _association(*_: object) -> Event:
-    raise _Unfit(ASSOCIATION)
+    raise _UnfitRecord(ASSOCIATION)
 
 
 _READERS: Mapping[str, Callable[[TopicRecord, Json, Json | None], Event]] = {
@@ -223,7 +223,7 @@ def _subject(form: Json) -> Subject:
     if text is None:
         text = ""
     if not isinstance(text, str):
-        raise _Unfit(NAME)
+        raise _UnfitRecord(NAME)
     named = names.subject(text)
     return Subject(named.context, named.name)
 
@@ -234,7 +234,7 @@ def _version(form: Json) -> Version:
 
 def _number_from(number: object, least: int) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= HIGHEST:
-        raise _Unfit(NUMBER)
+        raise _UnfitRecord(NUMBER)
     return number
 
 
@@ -248,7 +248,7 @@ def _meaning(value: Json) -> Schema:
         rule_set=_rule_set(value.get("ruleSet")),
     )
     if not fits(schema, Schema):
-        raise _Unfit(VALUE)
+        raise _UnfitRecord(VALUE)
     return schema
 
 
@@ -266,7 +266,7 @@ def _config_from(value: Json) -> Config:
         or not (config.level is None or config.level in LEVELS)
         or not all(map(_is_known, rules))
     ):
-        raise _Unfit(VALUE)
+        raise _UnfitRecord(VALUE)
     return config
 
 
@@ -284,7 +284,7 @@ def _sorted_sets(metadata: Metadata | None) -> Metadata | None:
 def _rule_set(form: Json | None) -> RuleSet | None:
     rule_set = None if form is None else records.rule_set(form)
     if not _is_known(rule_set):
-        raise _Unfit(VALUE)
+        raise _UnfitRecord(VALUE)
     return rule_set
 
 

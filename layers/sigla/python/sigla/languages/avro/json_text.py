@@ -80,11 +80,11 @@ def written(value: Json, *, ordered: bool = False) -> str:
     if kind is float:
         return decimal(cast("float", value))
     if kind is dict or kind is list:
-        return "".join(_Writer(ordered).pieces(value, 0))
+        return "".join(_JsonWriter(ordered).pieces(value, 0))
     return WORDS[cast("bool | None", value)]
 
 
-class _Writer:
+class _JsonWriter:
     """Writes one nested value and counts what it holds."""
 
     __slots__ = ("count", "ordered", "out")

@@ -62,7 +62,7 @@ def read(text: str) -> Json:
 
 def written(value: Json, *, ordered: bool = False) -> str:
     """The value as compact JSON. ordered: keys by UTF-16 code unit instead of as they came. Raises Malformed."""
-    writer = _Writer(ordered)
+    writer = _JsonWriter(ordered)
     try:
         writer.add(value, 0)
     except RecursionError:
@@ -70,7 +70,7 @@ def written(value: Json, *, ordered: bool = False) -> str:
     return "".join(writer.out)
 
 
-class _Writer:
+class _JsonWriter:
     """Writes one value and counts what it holds."""
 
     __slots__ = ("count", "ordered", "out")

@@ -13,7 +13,7 @@ from sigla import effort
 from sigla.languages.java_order import in_java_order
 from sigla.languages.language import Budget, abandoned
 from sigla.languages.protobuf.kinds import MAP, MESSAGE, SCALARS, TEXTUAL, Kind, Type, is_map_entry, kind_of
-from sigla.languages.protobuf.names import Found, Names
+from sigla.languages.protobuf.names import FoundType, Names
 from sigla.languages.protobuf.oneofs import Members, completely_deleted, regrouped
 from sigla.languages.protobuf.rules import COMPATIBLE
 from sigla.languages.protobuf.tree import Document, Enum, Field, File, MapType, Message
@@ -31,7 +31,7 @@ RESOLVING: Final = 2
 """The steps that it takes to look a name up, for each scope in which it may stand."""
 
 Findings: TypeAlias = tuple[Finding, ...]
-Use: TypeAlias = tuple[Found, Found]
+Use: TypeAlias = tuple[FoundType, FoundType]
 """The reader's and the writer's message that a field uses."""
 Walk: TypeAlias = Generator[Use, bool, None]
 """Asks of messages that fields use, whether something is found in them that matters."""
@@ -133,7 +133,7 @@ class Comparison:
         self.breaking += again
         return end > start
 
-    def using(self, reader: Found, writer: Found) -> Walk:
+    def using(self, reader: FoundType, writer: FoundType) -> Walk:
         """The walk of two messages that a field uses; paths start anew at their name."""
         inside = Scope(tuple(reader.local.split(".")), reader.file, writer.file)
         # Messages both: a field that uses an enum holds a scalar.
@@ -249,7 +249,7 @@ class Comparison:
         elif new.category == MESSAGE:
             if not are_namesakes(new.content, old.content, spelled_alike=reader == writer):
                 self.add("FIELD_NAMED_TYPE_CHANGED", scope, *at)
-            elif isinstance(new.content, Found) and isinstance(old.content, Found):
+            elif isinstance(new.content, FoundType) and isinstance(old.content, FoundType):
                 return () if self.are_local(new.content, old.content) else ((new.content, old.content),)
         elif isinstance(new.content, MapType) and isinstance(old.content, MapType):
             keys = self.types(new.content.key, old.content.key, scope, at)
@@ -270,7 +270,7 @@ class Comparison:
         self.spend(RESOLVING * (1 + len(scope.names)))
         return kind_of(names.find(written, scope.names, file))
 
-    def are_local(self, reader: Found, writer: Found) -> bool:
+    def are_local(self, reader: FoundType, writer: FoundType) -> bool:
         """The walk meets these where they stand."""
         return reader.file is self.reader.document.file and writer.file is self.writer.document.file
 
@@ -297,7 +297,7 @@ def indexes(messages: Iterable[Message]) -> dict[str, int]:
 
 def are_namesakes(reader: object, writer: object, *, spelled_alike: bool) -> bool:
     """Do two names of messages stand for the same, without the packages? As written, if one is unknown (D.5.4)."""
-    if isinstance(reader, Found) and isinstance(writer, Found):
+    if isinstance(reader, FoundType) and isinstance(writer, FoundType):
         return reader.local == writer.local
     return spelled_alike
 

@@ -2,7 +2,7 @@
 
 from typing import Final, TypeAlias
 
-from sigla.languages.protobuf.names import Found
+from sigla.languages.protobuf.names import FoundType
 from sigla.languages.protobuf.tree import Enum, MapType, Message, Word
 
 SCALAR: Final = "scalar"
@@ -41,7 +41,7 @@ ENUM: Final = SCALARS["int32"]
 """Which enum a field uses is irrelevant: on the wire all of them are numbers."""
 
 
-def kind_of(found: Found | None) -> Kind:
+def kind_of(found: FoundType | None) -> Kind:
     """The kind of a named type. An unknown one passes for a message."""
     if found is None:
         return Kind(MESSAGE, None)

@@ -15,7 +15,7 @@ Definition: TypeAlias = Message | Enum
 """What a type name can mean. A group is the message between its braces."""
 
 
-class Found:
+class FoundType:
     """A type: full and local are its name with and without the package of its file, neither with a leading dot."""
 
     __slots__ = ("definition", "file", "full", "local")
@@ -49,7 +49,7 @@ class Table:
     __slots__ = ("extensions", "inner", "simple", "types")
 
     def __init__(self, files: Iterable[File]) -> None:
-        self.types: dict[str, Found] = {}
+        self.types: dict[str, FoundType] = {}
         self.simple: set[str] = set()
         self.inner: set[str] = set()
         self.extensions: dict[str, Extension] = {}
@@ -88,7 +88,7 @@ class Table:
                 self.extensions[extension.full] = extension
 
     def add(self, definition: Definition, outer: str, file: File) -> str:
-        found = Found(outer + definition.name, file, definition)
+        found = FoundType(outer + definition.name, file, definition)
         self.types[found.full] = found
         self.simple.add(definition.name)
         if outer:
@@ -116,9 +116,9 @@ class Names:
         self.imported: Table | None = None
         self.scopes: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
         self.known: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self.top: dict[tuple[str, int], Found | None] = {}
+        self.top: dict[tuple[str, int], FoundType | None] = {}
 
-    def find(self, name: str, scope: Sequence[str], file: File | None = None) -> Found | None:
+    def find(self, name: str, scope: Sequence[str], file: File | None = None) -> FoundType | None:
         """The type that a name means; None if it means none.
 
         scope: the simple names of the messages around the use, the outermost first. file: where the use stands; the

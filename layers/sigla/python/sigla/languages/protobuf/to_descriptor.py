@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sigla import effort
-from sigla.languages.protobuf.names import Found, Names
+from sigla.languages.protobuf.names import FoundType, Names
 from sigla.languages.protobuf.scalars import ENUM, GROUP, MESSAGE, NUMBERS, default
 from sigla.languages.protobuf.tree import (
     MAX_TAG,
@@ -224,7 +224,7 @@ class _Builder:
         found = self.find(name, scope)
         return f".{found.full}" if found else name
 
-    def find(self, name: str, scope: Sequence[str]) -> Found | None:
+    def find(self, name: str, scope: Sequence[str]) -> FoundType | None:
         found = self.names.find(name, scope, self.file)
         if found and found.file is not self.file:
             self.used[id(found.file)] = found.file

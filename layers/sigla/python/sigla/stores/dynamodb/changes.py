@@ -37,7 +37,7 @@ from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
 from sigla.stores.dynamodb import items, versions
 from sigla.stores.dynamodb.actions import PRESENT, Action, Condition, delete, equals, put, update
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import Plan, Tools, earlier, moved
+from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved
 from sigla.stores.dynamodb.reading import newest
 from sigla.stores.dynamodb.values import Item
 from sigla.stores.dynamodb.versions import referrals, removal
@@ -63,7 +63,7 @@ InOneTransaction = (
 """Every change but `ImportBegun`, which may need several: `imports`."""
 
 
-def plan(tools: Tools, change: InOneTransaction, at: int) -> Plan:
+def plan(tools: Tools, change: InOneTransaction, at: int) -> CommitPlan:
     """Raises Conflict, InvalidSubject, TooManyPurged."""
     match change:
         case Registered():
@@ -97,7 +97,7 @@ def plan(tools: Tools, change: InOneTransaction, at: int) -> Plan:
 # --- deleting --------------------------------------------------------------------------------------------------------
 
 
-def _delete_version(tools: Tools, change: VersionDeleted, at: int) -> Plan:
+def _delete_version(tools: Tools, change: VersionDeleted, at: int) -> CommitPlan:
     head, subject, places = change.head, change.head.subject, tools.places
     row = replace(change.row, deleted=True, ts=change.ts, revision=head.revision + 1)
     sets: dict[str, Any] = {}
@@ -106,10 +106,10 @@ def _delete_version(tools: Tools, change: VersionDeleted, at: int) -> Plan:
         left = newest(each for each in tools.life(head).rows if each.version != row.version)
         sets["newest"] = items.row_value(left)
         others = [] if left else [_unlisted(places, subject)]
-    return Plan([moved(tools, change, at, sets), *_marked(places, head, row), *others])
+    return CommitPlan([moved(tools, change, at, sets), *_marked(places, head, row), *others])
 
 
-def _delete_subject(tools: Tools, change: SubjectDeleted, at: int) -> Plan:
+def _delete_subject(tools: Tools, change: SubjectDeleted, at: int) -> CommitPlan:
     """One mark, whatever the size: all rows that are older than it are deleted.
 
     Only where something active is above `through`, which no verb asks for, each row is marked by itself.
@@ -117,12 +117,12 @@ def _delete_subject(tools: Tools, change: SubjectDeleted, at: int) -> Plan:
     head, subject = change.head, change.head.subject
     if head.newest is None or head.newest.version <= change.through:
         sets = {"hidden": head.revision + 1, "newest": None}
-        return Plan([moved(tools, change, at, sets), _unlisted(tools.places, subject)])
+        return CommitPlan([moved(tools, change, at, sets), _unlisted(tools.places, subject)])
     actions = [moved(tools, change, at, {})]
     for row in tools.life(head).rows:
         if row.version <= change.through and not row.deleted:
             actions += _marked(tools.places, head, replace(row, deleted=True))
-    return Plan(actions)
+    return CommitPlan(actions)
 
 
 def _marked(places: Places, head: Head, row: Row) -> list[Action]:
@@ -139,7 +139,7 @@ def _unlisted(places: Places, subject: Subject) -> Action:
     return put(places.listed(subject), items.named_item(subject) | {"active": False})
 
 
-def _purge_version(tools: Tools, change: VersionPurged, at: int) -> Plan:
+def _purge_version(tools: Tools, change: VersionPurged, at: int) -> CommitPlan:
     head, subject, places = change.head, change.head.subject, tools.places
     found = tools.life(head)
     gone = [stored for stored in found.stored if stored.row.version == change.row.version]
@@ -155,16 +155,16 @@ def _purge_version(tools: Tools, change: VersionPurged, at: int) -> Plan:
     sets = {"highest": max((row.version for row in left), default=0), "newest": items.row_value(newest(left))}
     actions = [moved(tools, change, at, sets), *removed, *ledger.actions()]
     if left:
-        return Plan(actions, NO_EFFECTS, buried, garbage=garbage)
+        return CommitPlan(actions, NO_EFFECTS, buried, garbage=garbage)
     rest, effects = _nothing_left(places, change, found.settings, at)
-    return Plan(actions + rest, effects, buried, garbage=garbage)
+    return CommitPlan(actions + rest, effects, buried, garbage=garbage)
 
 
-def _purge_subject(tools: Tools, change: SubjectPurged, at: int) -> Plan:
+def _purge_subject(tools: Tools, change: SubjectPurged, at: int) -> CommitPlan:
     """A new generation: one write, whatever the size. What it leaves behind is swept."""
     found = tools.life(change.head)
     rest, effects = _nothing_left(tools.places, change, found.settings, at)
-    return Plan([moved(tools, change, at, anew(change.head)), *rest], effects, swept=change.head.subject)
+    return CommitPlan([moved(tools, change, at, anew(change.head)), *rest], effects, swept=change.head.subject)
 
 
 def anew(head: Head) -> dict[str, Any]:
@@ -196,17 +196,17 @@ def unnamed(places: Places, subject: Subject) -> list[Action]:
 # --- contexts and settings -------------------------------------------------------------------------------------------
 
 
-def _change_config(tools: Tools, change: ConfigChanged, at: int) -> Plan:
+def _change_config(tools: Tools, change: ConfigChanged, at: int) -> CommitPlan:
     keys.check_length(change.scope)
     form = items.settings_item(Settings(config=change.config, revision=change.nonce))
     del form["mode"]
-    return Plan(settled(tools.places, change.scope, form | {"at": at}, seen=change.seen.revision))
+    return CommitPlan(settled(tools.places, change.scope, form | {"at": at}, seen=change.seen.revision))
 
 
-def _change_mode(tools: Tools, change: ModeChanged, at: int) -> Plan:
+def _change_mode(tools: Tools, change: ModeChanged, at: int) -> CommitPlan:
     keys.check_length(change.scope)
     form = {"mode": change.mode, "revision": change.nonce, "at": at}
-    return Plan(settled(tools.places, change.scope, form, seen=change.seen.revision))
+    return CommitPlan(settled(tools.places, change.scope, form, seen=change.seen.revision))
 
 
 def marked(nonce: str, *, before: str | None) -> str:
@@ -239,22 +239,22 @@ def settled(places: Places, scope: Subject, form: Item, *, seen: str) -> list[Ac
     ]
 
 
-def _drop_context(tools: Tools, change: ContextDropped, at: int) -> Plan:
+def _drop_context(tools: Tools, change: ContextDropped, at: int) -> CommitPlan:
     """The row stays, with its time: a registration that lists the context again has to be of a later one."""
     empty = Condition("attribute_not_exists(#count) OR #count = :none", {"none": 0})
     form = {"context": change.context, "at": at, "dropped": True}
-    return Plan([update(tools.places.context(change.context), form, when=empty & earlier(at))])
+    return CommitPlan([update(tools.places.context(change.context), form, when=empty & earlier(at))])
 
 
-def _list_context(tools: Tools, change: ContextListed, at: int) -> Plan:
+def _list_context(tools: Tools, change: ContextListed, at: int) -> CommitPlan:
     keys.check_length(Subject(change.context, ""))
     if change.context == DEFAULT_CONTEXT:
-        return Plan([])
+        return CommitPlan([])
     form = {"context": change.context, "at": at, "dropped": None}
-    return Plan([update(tools.places.context(change.context), form, when=earlier(at))])
+    return CommitPlan([update(tools.places.context(change.context), form, when=earlier(at))])
 
 
-def _set_numbering(tools: Tools, change: NumberingSet) -> Plan:
+def _set_numbering(tools: Tools, change: NumberingSet) -> CommitPlan:
     """Whoever draws a number meanwhile moves the counter, and the condition fails."""
     keys.check_length(Subject(change.context, ""))
     when = (
@@ -262,4 +262,4 @@ def _set_numbering(tools: Tools, change: NumberingSet) -> Plan:
         if change.seen
         else Condition("attribute_not_exists(#next) OR #next = :none", {"none": 0})
     )
-    return Plan([update(tools.places.counter(change.context), {"next": change.after}, when=when)])
+    return CommitPlan([update(tools.places.counter(change.context), {"next": change.after}, when=when)])

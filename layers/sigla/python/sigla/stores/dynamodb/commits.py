@@ -10,7 +10,7 @@ from sigla.journal import Effects
 from sigla.model import BodyKey
 from sigla.stores.dynamodb import changes, sweeping
 from sigla.stores.dynamodb.actions import Action, put, rests_on_another
-from sigla.stores.dynamodb.plans import Plan, Tools
+from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.reading import states
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item, packed
@@ -57,7 +57,7 @@ class Commits:
             raise Conflict from excess
         return done.buried + self._tidy(done)
 
-    def write(self, change: Change, plan: Callable[[int], Plan], *, journaled: bool = True) -> Plan:
+    def write(self, change: Change, plan: Callable[[int], CommitPlan], *, journaled: bool = True) -> CommitPlan:
         """Carries out a plan with its journal row; it is planned anew when its time turns out to be too early."""
         for _ in range(TRIES):
             at = self._time.next(change.ts)
@@ -82,7 +82,7 @@ class Commits:
         form = packed(journal.row(change, effects))
         return put(self.tools.places.journal(at, change.nonce), {"form": form, "expires": at // 1000 + JOURNAL_KEPT_S})
 
-    def _tidy(self, done: Plan) -> tuple[BodyKey, ...]:
+    def _tidy(self, done: CommitPlan) -> tuple[BodyKey, ...]:
         """What can also be done later, and is then: by whoever follows the journal."""
         try:
             self.tools.table.write_all(done.garbage)
@@ -101,7 +101,7 @@ class Commits:
             self.commit(VersionPurged(head, row, change.ts, f"{change.nonce}-{done}"))
 
 
-def _has_moved(planned: Plan, items: Sequence[Item]) -> bool:
+def _has_moved(planned: CommitPlan, items: Sequence[Item]) -> bool:
     """Whether something is at another revision than was seen: then a later time does not help."""
     found = {(item["pk"], item["sk"]): item for item in items}
     return any(rests_on_another(each, found[each.key]) for each in planned.actions if each.key in found)

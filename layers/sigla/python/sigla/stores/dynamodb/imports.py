@@ -24,7 +24,7 @@ from sigla.stores.dynamodb.actions import Action, delete, equals, update
 from sigla.stores.dynamodb.changes import anew, is_marked, marked, mode_before, settled
 from sigla.stores.dynamodb.commits import TIDIED_MS, Commits
 from sigla.stores.dynamodb.lists import Lists
-from sigla.stores.dynamodb.plans import Plan, unmoved
+from sigla.stores.dynamodb.plans import CommitPlan, unmoved
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
@@ -90,9 +90,9 @@ class Imports:
     def _mark(self, change: ImportBegun, mark: str) -> None:
         tools = self.commits.tools
 
-        def plan(at: int) -> Plan:
+        def plan(at: int) -> CommitPlan:
             form: Item = {"mode": IMPORT, "revision": mark, "at": at}
-            return Plan(settled(tools.places, change.scope, form, seen=change.seen.revision))
+            return CommitPlan(settled(tools.places, change.scope, form, seen=change.seen.revision))
 
         try:
             self.commits.write(change, plan, journaled=False)
@@ -120,7 +120,7 @@ class Imports:
         """mark: that of the clearing, which ends with this part; None if more parts follow."""
         tools = self.commits.tools
 
-        def plan(at: int) -> Plan:
+        def plan(at: int) -> CommitPlan:
             actions: list[Action] = []
             purged = []
             contexts: Counter[str] = Counter()
@@ -143,7 +143,7 @@ class Imports:
                 purged += [(subject, row.version) for row in life.rows]
             for context, count in contexts.items():
                 actions.append(update(tools.places.context(context), {}, add={"count": count}))
-            return Plan(actions, Effects(purged=purged, partial=mark is None))
+            return CommitPlan(actions, Effects(purged=purged, partial=mark is None))
 
         self.commits.write(change, plan)
 

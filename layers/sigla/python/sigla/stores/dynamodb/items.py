@@ -35,7 +35,7 @@ NO_SETTINGS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SubjectState:
     """A head with what only this store knows of a subject. hidden, at: as in the table above."""
 
     head: Head
@@ -47,9 +47,9 @@ class State:
         return replace(row, deleted=True) if row.revision < self.hidden and not row.deleted else row
 
 
-def state(subject: Subject, item: Item | None) -> State:
+def state(subject: Subject, item: Item | None) -> SubjectState:
     if item is None:
-        return State(Head(subject))
+        return SubjectState(Head(subject))
     head = Head(
         subject,
         item.get("revision", 0),
@@ -59,7 +59,7 @@ def state(subject: Subject, item: Item | None) -> State:
         records.row(unpacked(item["newest"])) if "newest" in item else None,
         item.get("nonce", ""),
     )
-    return State(head, item.get("hidden", 0), item.get("at", 0))
+    return SubjectState(head, item.get("hidden", 0), item.get("at", 0))
 
 
 # --- versions --------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def holder_item(subject: Subject, row: Row, generation: int) -> Item:
     }
 
 
-def holder(item: Item, of: State) -> Holder | None:
+def holder(item: Item, of: SubjectState) -> Holder | None:
     """None if the subject has begun a new generation since."""
     if item["generation"] != of.head.generation:
         return None
@@ -182,7 +182,7 @@ def referrer_item(referrer: Subject, generation: int, row: Row, referenced: Vers
     }
 
 
-def referrer(item: Item, of: State, stored: Item | None) -> tuple[Version, Referrer] | None:
+def referrer(item: Item, of: SubjectState, stored: Item | None) -> tuple[Version, Referrer] | None:
     """None if the version that claimed to refer was never committed, or is gone. stored: its row."""
     if stored is None or stored["nonce"] != item["nonce"] or item["generation"] != of.head.generation:
         return None

@@ -21,7 +21,7 @@ from sigla.stores.dynamodb.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CommitPlan:
     """What a commit is to write. claims: rows that mean nothing without the transaction and are written before it.
 
     swept: the subject whose rows of an older generation are removed afterwards. garbage: rows that no reader believes

@@ -7,7 +7,7 @@ from sigla import keys
 from sigla.model import Row, Settings, Subject
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.actions import Condition
-from sigla.stores.dynamodb.items import State, Stored
+from sigla.stores.dynamodb.items import SubjectState, Stored
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import Table
 
@@ -16,7 +16,7 @@ from sigla.stores.dynamodb.table import Table
 class Life:
     """One subject: its state, its settings, its versions ascending, and those that a purge has left behind."""
 
-    state: State
+    state: SubjectState
     settings: Settings
     stored: tuple[Stored, ...]
     left: tuple[tuple[int, Stored], ...] = ()
@@ -42,7 +42,7 @@ def life(table: Table, places: Places, subject: Subject) -> Life:
     )
 
 
-def states(table: Table, places: Places, subjects: Iterable[Subject]) -> Mapping[Subject, State]:
+def states(table: Table, places: Places, subjects: Iterable[Subject]) -> Mapping[Subject, SubjectState]:
     """The state of each subject, also of those never heard of."""
     distinct = list(dict.fromkeys(subjects))
     found = table.get_many([places.head(subject) for subject in distinct])

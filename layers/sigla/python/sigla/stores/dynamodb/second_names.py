@@ -20,7 +20,7 @@ from sigla.stores.dynamodb.changes import anew
 from sigla.stores.dynamodb.commits import Commits
 from sigla.stores.dynamodb.lists import Lists
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import Plan, unmoved
+from sigla.stores.dynamodb.plans import CommitPlan, unmoved
 from sigla.stores.dynamodb.reading import Life, life
 from sigla.stores.dynamodb.values import Item
 
@@ -92,14 +92,14 @@ class SecondNames:
             rows |= {"meant": places.head(meant), "meant settings": places.settings(meant)}
         return rows
 
-    def _plan(self, named: Subject, seen: Life, change: SubjectPurged, at: int) -> Plan:
+    def _plan(self, named: Subject, seen: Life, change: SubjectPurged, at: int) -> CommitPlan:
         head, places = seen.state.head, self._places
         after: Item = {"revision": head.revision + 1, "nonce": change.nonce, "at": at} | anew(head)
         actions = [
             update(places.head(named), items.named_item(named) | after, when=unmoved(head, at)),
             delete(places.settings(named), equals(revision=seen.settings.revision or None)),
         ]
-        return Plan(actions + self._listed(named))
+        return CommitPlan(actions + self._listed(named))
 
     def _listed(self, named: Subject) -> list[Action]:
         """The lists as they have to be without it, as long as the other subject stays as it was seen."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sigla.model import LATEST, Chain, Guid, Subject
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.stores.dynamodb import items
-from sigla.stores.dynamodb.items import State
+from sigla.stores.dynamodb.items import SubjectState
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import Table
 
@@ -52,10 +52,10 @@ class Snapshots:
             known=known[0] if known else None,
         )
 
-    def _place(self, key: VersionKey, states: dict[Subject, State]) -> tuple[str, str]:
+    def _place(self, key: VersionKey, states: dict[Subject, SubjectState]) -> tuple[str, str]:
         return self._places.version(key.subject, states[key.subject].head.generation, key.version)
 
-    def _learn(self, states: dict[Subject, State]) -> None:
+    def _learn(self, states: dict[Subject, SubjectState]) -> None:
         for subject, state in states.items():
             if state.head.generation:
                 if len(self._generations) >= REMEMBERED:

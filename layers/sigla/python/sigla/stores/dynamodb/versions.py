@@ -16,7 +16,7 @@ from sigla.stores.dynamodb.actions import ABSENT, PRESENT, Action, Condition, Ke
 from sigla.stores.dynamodb.ids import held_once_more
 from sigla.stores.dynamodb.items import LastHolder, Stored
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import Plan, Tools, earlier, moved, unmoved
+from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved, unmoved
 from sigla.stores.dynamodb.reading import newest
 from sigla.stores.dynamodb.table import MOST_ACTIONS
 from sigla.stores.dynamodb.values import Item
@@ -35,7 +35,7 @@ class TooManyPurged(Exception):
         self.rows = rows
 
 
-def register(tools: Tools, change: Registered, at: int) -> Plan:
+def register(tools: Tools, change: Registered, at: int) -> CommitPlan:
     """Raises Conflict, InvalidSubject, TooManyPurged."""
     head, row, places = change.head, change.row, tools.places
     keys.check_length(head.subject)
@@ -65,7 +65,7 @@ def register(tools: Tools, change: Registered, at: int) -> Plan:
     return brought.plan(counted, buried, garbage)
 
 
-def import_(tools: Tools, change: Imported, at: int) -> Plan:
+def import_(tools: Tools, change: Imported, at: int) -> CommitPlan:
     """Raises Conflict, InvalidSubject."""
     subject = change.head.subject
     keys.check_length(subject)
@@ -77,14 +77,14 @@ def import_(tools: Tools, change: Imported, at: int) -> Plan:
     return _bring(tools, change, stored, at, free=ABSENT).plan(ledger.actions())
 
 
-def displace(tools: Tools, change: Displaced, at: int) -> Plan:
+def displace(tools: Tools, change: Displaced, at: int) -> CommitPlan:
     """Raises Conflict, InvalidSubject."""
     head, row = change.head, change.row
     keys.check_length(head.subject)
     ledger = tools.ledger(head.subject.context)
     ledger.read([row])
     ledger.displace(row, LastHolder.of(head.subject, row, head.generation), known=change.known)
-    return Plan([moved(tools, change, at, {}, referred=False), *ledger.actions()])
+    return CommitPlan([moved(tools, change, at, {}, referred=False), *ledger.actions()])
 
 
 # --- rows of a version -----------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class _Brought:
     claims: list[Action]
     listed: bool
 
-    def plan(self, counted: list[Action], buried: tuple[BodyKey, ...] = (), garbage: Sequence[Action] = ()) -> Plan:
+    def plan(self, counted: list[Action], buried: tuple[BodyKey, ...] = (), garbage: Sequence[Action] = ()) -> CommitPlan:
         """One action for each key, the last one told: what overwrites a version does not remove it as well."""
         written = {action.key: action for action in counted + self.actions}
         # The head comes first: it tells a lost race.
@@ -107,7 +107,7 @@ class _Brought:
         claims = self.claims
         if len(actions) + len(claims) < MOST_ACTIONS:
             actions, claims = actions + claims, []
-        return Plan(actions, Effects(listed=self.listed), buried, claims, garbage=list(garbage))
+        return CommitPlan(actions, Effects(listed=self.listed), buried, claims, garbage=list(garbage))
 
 
 def _bring(

@@ -48,7 +48,7 @@ from sigla.stores.sqlite.versions import (
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChangeOutcome:
     """What a change did: ids whose holders it touched, ids it buried, and what the journal has to know."""
 
     touched: set[BodyKey] = field(default_factory=set)
@@ -56,7 +56,7 @@ class Outcome:
     effects: Effects = NO_EFFECTS
 
 
-def apply(db: sqlite3.Connection, change: Change) -> Outcome:
+def apply(db: sqlite3.Connection, change: Change) -> ChangeOutcome:
     """Raises Conflict, and InvalidSubject for a name that is too long to be stored."""
     match change:
         case Registered():
@@ -124,7 +124,7 @@ def _revive(db: sqlite3.Connection, key: BodyKey) -> None:
 # --- versions --------------------------------------------------------------------------------------------------------
 
 
-def _register(db: sqlite3.Connection, change: Registered) -> Outcome:
+def _register(db: sqlite3.Connection, change: Registered) -> ChangeOutcome:
     subject, row = change.head.subject, change.row
     keys.check_length(subject)
     key = BodyKey(subject.context, row.id)
@@ -142,10 +142,10 @@ def _register(db: sqlite3.Connection, change: Registered) -> Outcome:
         displace(db, number, subject.context, standing)
         removed.discard(standing.id)
     buried = _bury(db, subject.context, removed)
-    return Outcome(_keys(subject, touched), buried, Effects(listed=_list_context(db, subject.context)))
+    return ChangeOutcome(_keys(subject, touched), buried, Effects(listed=_list_context(db, subject.context)))
 
 
-def _import(db: sqlite3.Connection, change: Imported) -> Outcome:
+def _import(db: sqlite3.Connection, change: Imported) -> ChangeOutcome:
     subject = change.head.subject
     keys.check_length(subject)
     number = _agree(db, change.head)
@@ -159,10 +159,10 @@ def _import(db: sqlite3.Connection, change: Imported) -> Outcome:
         _revive(db, key)
     insert(db, number, subject, change.versions)
     bump(db, number, change.nonce)
-    return Outcome(touched, effects=Effects(listed=_list_context(db, subject.context)))
+    return ChangeOutcome(touched, effects=Effects(listed=_list_context(db, subject.context)))
 
 
-def _displace(db: sqlite3.Connection, change: Displaced) -> Outcome:
+def _displace(db: sqlite3.Connection, change: Displaced) -> ChangeOutcome:
     subject, row = change.head.subject, change.row
     keys.check_length(subject)
     number = _agree(db, change.head)
@@ -176,30 +176,30 @@ def _displace(db: sqlite3.Connection, change: Displaced) -> Outcome:
         db.execute("INSERT OR IGNORE INTO content VALUES (?, ?, ?, FALSE, FALSE)", (row.guid, *key))
     displace(db, number, subject.context, row)
     bump(db, number, change.nonce)
-    return Outcome({key})
+    return ChangeOutcome({key})
 
 
-def _delete_version(db: sqlite3.Connection, change: VersionDeleted) -> Outcome:
+def _delete_version(db: sqlite3.Connection, change: VersionDeleted) -> ChangeOutcome:
     number = _agree(db, change.head, referred=True)
     db.execute(
         "UPDATE version SET deleted = TRUE, ts = ?, revision = ? WHERE subject = ? AND version = ?",
         (change.ts, change.revision, number, change.row.version),
     )
     bump(db, number, change.nonce)
-    return Outcome({BodyKey(change.head.subject.context, change.row.id)})
+    return ChangeOutcome({BodyKey(change.head.subject.context, change.row.id)})
 
 
-def _delete_subject(db: sqlite3.Connection, change: SubjectDeleted) -> Outcome:
+def _delete_subject(db: sqlite3.Connection, change: SubjectDeleted) -> ChangeOutcome:
     number = _agree(db, change.head, referred=True)
     hidden = db.execute(
         "UPDATE version SET deleted = TRUE WHERE subject = ? AND version <= ? AND NOT deleted RETURNING id",
         (number, change.through),
     ).fetchall()
     bump(db, number, change.nonce)
-    return Outcome({BodyKey(change.head.subject.context, id) for (id,) in hidden})
+    return ChangeOutcome({BodyKey(change.head.subject.context, id) for (id,) in hidden})
 
 
-def _purge_version(db: sqlite3.Connection, change: VersionPurged) -> Outcome:
+def _purge_version(db: sqlite3.Connection, change: VersionPurged) -> ChangeOutcome:
     number = _agree(db, change.head, referred=True)
     silenced = displaced_from(db, number, [change.row.version])
     removed = remove(db, number, [change.row.version])
@@ -207,7 +207,7 @@ def _purge_version(db: sqlite3.Connection, change: VersionPurged) -> Outcome:
     return _purged(db, change, removed, silenced, wholly=not is_stored(db, number))
 
 
-def _purge_subject(db: sqlite3.Connection, change: SubjectPurged) -> Outcome:
+def _purge_subject(db: sqlite3.Connection, change: SubjectPurged) -> ChangeOutcome:
     number = _agree(db, change.head, referred=True)
     silenced = displaced_from(db, number, _numbers(db, number))
     removed = remove(db, number, None)
@@ -222,11 +222,11 @@ def _purged(
     silenced: set[SchemaId],
     *,
     wholly: bool,
-) -> Outcome:
+) -> ChangeOutcome:
     """silenced: ids that were displaced from what is removed: nothing stands in their place any more."""
     subject = change.head.subject
     effects = _drop_settings(db, subject, change.nonce) if wholly else NO_EFFECTS
-    return Outcome(_keys(subject, removed | silenced), _bury(db, subject.context, removed), effects)
+    return ChangeOutcome(_keys(subject, removed | silenced), _bury(db, subject.context, removed), effects)
 
 
 def _keys(subject: Subject, ids: Iterable[SchemaId]) -> set[BodyKey]:
@@ -254,20 +254,20 @@ def _list_context(db: sqlite3.Connection, context: str) -> bool:
     return listed.rowcount > 0
 
 
-def _list(db: sqlite3.Connection, change: ContextListed) -> Outcome:
+def _list(db: sqlite3.Connection, change: ContextListed) -> ChangeOutcome:
     keys.check_length(Subject(change.context, ""))
     _list_context(db, change.context)
-    return Outcome()
+    return ChangeOutcome()
 
 
-def _drop_context(db: sqlite3.Connection, change: ContextDropped) -> Outcome:
+def _drop_context(db: sqlite3.Connection, change: ContextDropped) -> ChangeOutcome:
     if _in_scope(db, Search(context=change.context)):
         raise Conflict
     db.execute("UPDATE context SET listed = FALSE WHERE name = ?", (change.context,))
-    return Outcome()
+    return ChangeOutcome()
 
 
-def _set_numbering(db: sqlite3.Connection, change: NumberingSet) -> Outcome:
+def _set_numbering(db: sqlite3.Connection, change: NumberingSet) -> ChangeOutcome:
     keys.check_length(Subject(change.context, ""))
     found = db.execute("SELECT given FROM context WHERE name = ?", (change.context,)).fetchone()
     if (found[0] if found else 0) != change.seen:
@@ -276,7 +276,7 @@ def _set_numbering(db: sqlite3.Connection, change: NumberingSet) -> Outcome:
         "INSERT INTO context VALUES (?, ?, ?, FALSE) ON CONFLICT (name) DO UPDATE SET given = excluded.given",
         (change.context, keys.utf16(change.context), change.after),
     )
-    return Outcome()
+    return ChangeOutcome()
 
 
 def _drop_settings(db: sqlite3.Connection, subject: Subject, nonce: str) -> Effects:
@@ -288,17 +288,17 @@ def _drop_settings(db: sqlite3.Connection, subject: Subject, nonce: str) -> Effe
     return Effects(config=before.config is not None, mode=before.mode is not None)
 
 
-def _change_config(db: sqlite3.Connection, change: ConfigChanged) -> Outcome:
+def _change_config(db: sqlite3.Connection, change: ConfigChanged) -> ChangeOutcome:
     _agree_settings(db, change.scope, change.seen)
     form = None if change.config is None else orjson.dumps(records.config_json(change.config)).decode()
     _set(db, change.scope, "config", form, change.nonce)
-    return Outcome()
+    return ChangeOutcome()
 
 
-def _change_mode(db: sqlite3.Connection, change: ModeChanged) -> Outcome:
+def _change_mode(db: sqlite3.Connection, change: ModeChanged) -> ChangeOutcome:
     _agree_settings(db, change.scope, change.seen)
     _set(db, change.scope, "mode", change.mode, change.nonce)
-    return Outcome()
+    return ChangeOutcome()
 
 
 def _set(db: sqlite3.Connection, scope: Subject, column: str, value: str | None, nonce: str) -> None:
@@ -311,7 +311,7 @@ def _set(db: sqlite3.Connection, scope: Subject, column: str, value: str | None,
     )
 
 
-def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> Outcome:
+def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> ChangeOutcome:
     _agree_settings(db, change.scope, change.seen)
     found = _in_scope(db, change.search)
     if any(newest for _, _, newest in found) or any(_is_referenced(db, number) for number, *_ in found):
@@ -326,7 +326,7 @@ def _begin_import(db: sqlite3.Connection, change: ImportBegun) -> Outcome:
         touched |= _keys(subject, removed | silenced)
         buried += _bury(db, subject.context, removed)
     _set(db, change.scope, "mode", "IMPORT", change.nonce)
-    return Outcome(touched, tuple(buried), Effects(purged=purged))
+    return ChangeOutcome(touched, tuple(buried), Effects(purged=purged))
 
 
 def _in_scope(db: sqlite3.Connection, search: Search) -> list[tuple[int, Subject, int | None]]:

@@ -68,7 +68,7 @@ class RecalledCatalog(CatalogInFront):
         return self._recalled.answer(("holders", key, by), ask, lambda found: of_a_name(by, len(found)))
 
 
-class _Kept(NamedTuple):
+class _Recalled(NamedTuple):
     state: int
     answer: object
     weight: int
@@ -80,7 +80,7 @@ class Recalled:
     def __init__(self, unit: Committing, *, most: int = MOST_BYTES) -> None:
         self._unit = unit
         self._room = most
-        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._kept: OrderedDict[Hashable, _Recalled] = OrderedDict()
         self._lock = threading.Lock()
 
     def answer(
@@ -94,10 +94,10 @@ class Recalled:
         if kept is not None and kept.state == state:
             return kept.answer  # type: ignore[return-value]  # of the same question
         found = ask()
-        self._keep(question, _Kept(state, found, weight(found)))
+        self._keep(question, _Recalled(state, found, weight(found)))
         return found
 
-    def _keep(self, question: Hashable, kept: _Kept) -> None:
+    def _keep(self, question: Hashable, kept: _Recalled) -> None:
         with self._lock:
             standing = self._kept.pop(question, None)
             self._room += (standing.weight if standing else 0) - kept.weight

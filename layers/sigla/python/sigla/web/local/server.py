@@ -41,7 +41,7 @@ def application(
     *,
     group: Scope = nullcontext,
     step: Scope = nullcontext,
-    options: app.Options | None = None,
+    options: app.HttpOptions | None = None,
     stored: Callable[[], int] | None = None,
     dropped: Callable[[], int] = lambda: 0,
     ready: Callable[[], bool] = lambda: True,
@@ -53,7 +53,7 @@ def application(
     lines the log has lost. ready: whether the store would answer. thinkers: for what takes long; whoever hands them
     over closes them before the end.
     """
-    options = options or app.Options()
+    options = options or app.HttpOptions()
     writer, reader = Worker(group, step), Worker(name="sigla-reader")
     counters = Counters(stored=stored, dropped=dropped)
     gathered = Gathered((counters, *options.watchers))

@@ -54,15 +54,15 @@ class Instance:
     __slots__ = ("busy", "reader", "table")
 
     def __init__(
-        self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.Options, beside: Collection[str]
+        self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.HttpOptions, beside: Collection[str]
     ) -> None:
         self.reader = Worker(largest=1, name="sigla-reader")
-        self.table = app.Table(registry, Workers(writer, self.reader, thinkers, every_read=True), options, beside)
+        self.table = app.RouteTable(registry, Workers(writer, self.reader, thinkers, every_read=True), options, beside)
         self.busy = 0
 
 
 class Instances:
-    """Stands where one `app.Table` would: each request goes to one of those that have the least to do, by chance."""
+    """Stands where one `app.RouteTable` would: each request goes to one of those that have the least to do, by chance."""
 
     def __init__(self, instances: Sequence[Instance]) -> None:
         self._instances = instances
@@ -85,7 +85,7 @@ class Endpoint:
         zone: Zone,
         writer: Worker,
         thinkers: Thinkers,
-        options: app.Options,
+        options: app.HttpOptions,
         *,
         stored: Callable[[], int] | None,
         dropped: Callable[[], int],
@@ -105,7 +105,7 @@ class Endpoint:
 def application(
     zones: Zones,
     ports: Sequence[int],
-    options: Callable[[str], app.Options],
+    options: Callable[[str], app.HttpOptions],
     *,
     group: Scope = nullcontext,
     step: Scope = nullcontext,

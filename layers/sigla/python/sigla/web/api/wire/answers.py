@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from sigla.contract import CONFIG, CONFIG_UPDATE, Field
+from sigla.contract import CONFIG, CONFIG_UPDATE, ConfigField
 from sigla.keys import utf16
 from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
 from sigla.ports.zones import Zone
@@ -108,7 +108,7 @@ def config_update(said: Config, patch: Mapping[str, object]) -> Json:
     return _settings(said, CONFIG_UPDATE, {name: value for name, value in patch.items() if value == ""})
 
 
-def _settings(said: Config, fields: Sequence[Field], emptied: Mapping[str, object]) -> Json:
+def _settings(said: Config, fields: Sequence[ConfigField], emptied: Mapping[str, object]) -> Json:
     told: Json = {}
     for field in fields:
         value = _RENDER[field.kind](getattr(said, field.name))
