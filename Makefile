@@ -55,8 +55,8 @@ imports: setup ## who may import whom
 cover: setup ## the tests with branch coverage; omits aws/
 	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -q --cov --cov-report=term $(ARGS)
 
-house: setup ## the house's own rules alone, in a second
-	@$(bin)/python -m pytest -q tests/test_house.py
+house: setup ## the house's own rules alone: files, arrows, tables, names, words; in seconds
+	@$(bin)/python -m pytest -q tests/test_house.py tests/test_arrows.py tests/test_tables.py tests/test_names.py tests/test_words.py
 
 tests: setup
 	$(call stage,tests,$(MAKE) --no-print-directory test)

@@ -24,7 +24,7 @@ import pytest
 
 from sigla.errors import Refusal
 from sigla.settings import PREFIX, Settings, described
-from tests.test_house import our_files
+from tests.house import our_files
 
 ROOT = Path(__file__).parent.parent
 CODE = ROOT / "layers" / "sigla" / "python" / "sigla"

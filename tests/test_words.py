@@ -1,26 +1,58 @@
-"""The words of the house: what a user reads is plain English, whoever wrote it."""
+"""The words of the house: what a user or an engineer reads is plain English, whoever wrote it."""
 
 import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.test_house import ROOT, python_files, text_of, tree_of
+from tests.house import ROOT, code_strings, product, python_files, text_of, tree_of
 
-# What international readers stumble over: "X is no Y", people where a caller or a client acts, sentences turned round.
-MANNERED = re.compile(
-    r"\b(?:is|are|was|were|be) (?:no(?! longer)|none)\b"
-    r"|\b(?:[Nn]obody|[Ss]omebody|[Aa]nybody)\b"
+# What international readers stumble over: a "no" behind a verb, people where a client acts, sentences turned round.
+PEOPLE = (
+    r"\b(?:[Nn]obody|[Ss]omebody|[Aa]nybody)\b"
     r"|\b[Ww]ho(?:ever)? asks\b"
     r"|\b(?:[Hh]e|[Hh]im|[Hh]is)\b"
-    r"|(?:^|[.:;!?] |\| )Of (?=[a-z`])",
-    re.MULTILINE,
+    r"|(?:^|[.:;!?] |\| )Of (?=[a-z`])"
+)
+MANNERED = re.compile(rf"\b(?:is|are|was|were|be) (?:no(?! longer)|none)\b|{PEOPLE}", re.MULTILINE)
+# In prose "there is no snapshot" is plain; "it is no snapshot" is not.
+MANNERED_PROSE = re.compile(
+    rf"(?<![Tt]here )\b(?:is|are|was|were) no(?! longer)\b|\b(?:is|are|was|were|be) none\b|{PEOPLE}"
 )
 # Texts with such words that are not ours to word, each with the reason.
 WORDED_ELSEWHERE = {
     "Valid values are none, backward, forward": "the sentence of 42203 is Confluent's: `none` is a level",
     "nobody": "the user that a cache server runs as",
 }
+
+# Confluent's spelling, in rules of which a reader cannot doubt that it is Confluent's and not ours.
+WIRE_WORDS = re.compile(
+    r"schemaType|compatibilityLevel|compatibilityGroup|compatibilityPolicy|ruleSet\b|defaultRuleSet|overrideRuleSet|"
+    r"defaultMetadata|overrideMetadata|migrationRules|domainRules|encodingRules|maxId|schemaTags|"
+    r"tagsToAdd|tagsToRemove|rulesToMerge|rulesToRemove|is_compatible|keytype"
+)
+SPEAKS_WIRE = ("web/api/wire/*.py", "web/api/openapi*.py", "records.py", "contract.py")
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """Texts that stand alone: docstrings, and what stands below a constant."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+
+
+def comments(path: Path) -> Iterator[tuple[int, str]]:
+    """Comments, lines of one comment together. A `#` in a text looks like one, and may be plain as well."""
+    found: list[str] = []
+    for number, line in enumerate([*text_of(path).splitlines(), ""], 1):
+        before, _, said = line.rpartition("# ") if "# " in line else ("", "", "")
+        if found and (not said or before.strip()):
+            yield number - len(found), " ".join(found)
+            found = []
+        if said and before.strip():
+            yield number, said
+        elif said:
+            found.append(said.strip())
 
 
 def messages(path: Path) -> Iterator[tuple[int, str]]:
@@ -57,4 +89,29 @@ def test_what_a_user_reads_is_plain_english() -> None:
         if not any(theirs in text for theirs in WORDED_ELSEWHERE if text == theirs or " " in theirs)
         for match in MANNERED.finditer(text)
     ]
-    assert not found, "say it plainly (docs/decisions/2026-11-23-the-house.md has examples):\n" + "\n".join(found)
+    assert not found, "say it plainly (docs/decisions/2026-11-23-plain-english.md has examples):\n" + "\n".join(found)
+
+
+def test_what_an_engineer_reads_is_plain_english() -> None:
+    """Docstrings and comments are read by people who did not write them, in their second language as well."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {match[0]!r} in {text.strip()[:100]!r}"
+        for path in python_files()
+        for texts in (docstrings, comments)
+        for line, text in texts(path)
+        for match in MANNERED_PROSE.finditer(" ".join(text.split()))
+    ]
+    assert not found, "say it plainly (docs/decisions/2026-11-23-plain-english.md has examples):\n" + "\n".join(found)
+
+
+def test_confluents_spelling_stays_at_the_edge() -> None:
+    """Inside, a thing has our name; `web/api/wire/` and `records.py` translate, the tables of OpenAPI describe."""
+    found = [
+        f"{name}:{line} {text!r}"
+        for name, path in product().items()
+        if not any(Path(name).match(pattern) for pattern in SPEAKS_WIRE)
+        for line, text in code_strings(path)
+        # A sentence may name a field to the person who sent it; a bare word is code that reads or writes it.
+        if WIRE_WORDS.fullmatch(text)
+    ]
+    assert not found, f"translate in web/api/wire/ or records.py: {found}"
