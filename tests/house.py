@@ -65,12 +65,12 @@ def code_strings(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.arg
 
 
-def dotted_uses(path: Path, *modules: str) -> Iterator[tuple[int, str]]:
+def dotted_uses(path: Path, *words: str) -> Iterator[tuple[int, str]]:
     """Dotted names as written, with what they were imported as undone: `from os import environ` gives os.environ.
 
-    modules: only files that say one of these words are looked into, because the look takes a while.
+    words: only files with one of them are looked into, because the look takes a while.
     """
-    if not any(module in text_of(path) for module in modules):
+    if not any(word in text_of(path) for word in words):
         return
     names = {}
     for node in ast.walk(tree_of(path)):

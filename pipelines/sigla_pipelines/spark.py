@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 HERE: Final = Path(__file__).parent.parent
-"""What Python workers must be able to import `sigla_pipelines` from, where it is no package of their environment."""
+"""The path that Python workers need to import `sigla_pipelines`, where their environment lacks it."""
 
 LOGS: Final = Path(__file__).parent / "log4j2.properties"
 

@@ -39,8 +39,7 @@ class Model:
         return any(row.id == id for place in self.subjects if place.context == context for _, row in self.rows(place))
 
     def last_holder(self, context: str, id: int) -> tuple[Place, int] | None:
-        """For an id without a holder, the version that an import has written over, as long as something stands there.
-        """
+        """For an id without a holder, the version that an import has written over, while something stands there."""
         place, version = self.displaced.get((context, id), (Place("", ""), 0))
         stands = version in self.subjects.get(place, {}) and not self.is_held(context, id)
         return (place, version) if stands else None

@@ -139,8 +139,7 @@ def test_a_registry_of_an_earlier_release_is_claimed_as_it_stands(
 
 
 def test_a_table_of_a_moment_before_its_identity_is_claimed_again(account: Account, dump: str) -> None:
-    """One that was restored, or a claim that was cut off: what it has is in the bucket, and no operator has to insist.
-    """
+    """One that was restored, or a claim that was cut off: the bucket has what it has, and no operator insists."""
     table = account.table()
     assert main(["import", dump, *account.place(table)]) == 0
     assert init(account.place(table)) == 0

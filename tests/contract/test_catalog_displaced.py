@@ -28,8 +28,7 @@ def told(head: Head, row: Row, standing: Row | None, **fields: Any) -> Displaced
 
 
 def test_an_id_that_is_written_over_is_displaced_and_not_buried(catalog: Catalog) -> None:
-    """Records in Kafka bear it: it has no holder, the version that did speaks for it, and its content is known by it.
-    """
+    """Records in Kafka bear it: it has no holder, the version that did speaks for it, and its content is known."""
     old = registered(catalog, ORDERS, id=1)
     displace(catalog)
     last = Holder(ORDERS, Version(1), deleted=False, ts=old.ts, revision=old.revision, displaced=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sigla_pipelines.land.manifest import RecordCounts, Manifest
+from sigla_pipelines.land.manifest import Manifest, RecordCounts
 from sigla_pipelines.land.report import Done, as_json, as_text
 from tests.infra.reading import Template, all_in, as_list, ids_in, only, written
 from tests.infra.test_pipelines import granted, request

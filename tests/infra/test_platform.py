@@ -94,8 +94,7 @@ def test_who_reads_and_writes_may_use_the_key_by_way_of_the_stores_alone(platfor
 
 
 def test_the_keys_policy_lets_in_the_services_that_ask_by_themselves() -> None:
-    """CloudWatch Logs for this account's log groups, EventBridge for queues, alarms for topics, and no other principal.
-    """
+    """CloudWatch Logs for this account's log groups, EventBridge for queues, alarms for topics, and no others."""
     first, *others = key_policy.policy("111122223333", "eu-west-1")["Statement"]
     assert first["Principal"] == {"AWS": "arn:aws:iam::111122223333:root"}
     said = {each["Principal"]["Service"]: each for each in others}

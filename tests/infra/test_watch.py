@@ -89,8 +89,7 @@ def rings(alarm: dict[str, Any], requests: int, slow: int) -> bool:
 def test_slowness_rings_however_few_requests_there_are(
     all_on: Template, private: Template, requests: int, slow: int, is_told: bool
 ) -> None:
-    """Twenty in five minutes, at night: if all of them are slow an operator has to know; one cold start wakes no one.
-    """
+    """Twenty in five minutes, at night: if all of them are slow an operator has to know; one cold start wakes none."""
     both = called(all_on, "Watch") | called(private, "ZoneUse1Az2")
     for name in LATENCIES:
         quick, count = (each["MetricStat"] for each in both[name]["Metrics"] if "MetricStat" in each)

@@ -12,11 +12,11 @@ from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
 from sigla.stores.not_opened import DataNotOpened
 from sigla_pipelines.audit import job as audit
+from sigla_pipelines.exit_status import MISUSED, NOT_DONE, exit_status_of
 from sigla_pipelines.land import gc_job, replay_job
 from sigla_pipelines.land import job as land
 from sigla_pipelines.load import job as load
 from sigla_pipelines.scrub import job as scrub
-from sigla_pipelines.exit_status import MISUSED, NOT_DONE, exit_status_of
 
 AGAIN = "Start it again."
 

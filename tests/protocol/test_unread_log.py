@@ -1,5 +1,4 @@
-"""`sigla serve` with a log that no reader takes: a paused collector, a terminal after Ctrl-S, a full disk, no reader.
-"""
+"""`sigla serve` with a log that is not read: a paused collector, a terminal after Ctrl-S, a full disk, no reader."""
 
 import json
 import os

@@ -30,12 +30,12 @@ from sigla_pipelines.audit.facts import FACTS
 from sigla_pipelines.audit.page import page
 from sigla_pipelines.audit.pairs import BLOCK, scope_of
 from sigla_pipelines.audit.summary import Summary, summarise
+from sigla_pipelines.exit_status import MISUSED, Kinds, exit_status_of
 from sigla_pipelines.land import exit_status as landing
 from sigla_pipelines.land.driver import driver, read_settings
 from sigla_pipelines.land.sinks.sink import STAGED
 from sigla_pipelines.places import Place, open_place
 from sigla_pipelines.progress import UNSEEN, Progress, show_progress
-from sigla_pipelines.exit_status import MISUSED, Kinds, exit_status_of
 
 NAME: Final = "sigla-audit"
 OWN: Final[Kinds] = {**tables.OWN, **landing.OWN, usage.NoRecords: MISUSED}

@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from sigla.settings import InvalidSetting
-from sigla_pipelines.places import Place, open_place
 from sigla_pipelines.exit_status import MISUSED, Kinds
+from sigla_pipelines.places import Place, open_place
 
 Schema = Any
 """Arrow's, which has no types of its own."""

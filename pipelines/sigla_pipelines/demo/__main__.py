@@ -36,13 +36,13 @@ from sigla_pipelines.demo.generator import (
     processes,
     write_file,
 )
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.exit_status import AGAIN, OWN
 from sigla_pipelines.land.job import run, stopping_on_signals
 from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.sources import Stopping
-from sigla_pipelines.land.exit_status import AGAIN, OWN
 from sigla_pipelines.spark import gave_up, session
-from sigla_pipelines.exit_status import exit_status_of
 
 FOLDER: Final = Path("build/pipeline-demo")
 RECORDS: Final = 1_000_000

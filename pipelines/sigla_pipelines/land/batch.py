@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Span
-from sigla_pipelines.land.manifest import RecordCounts, Entry, Manifest, Manifests, Range, Read, Stopped
+from sigla_pipelines.land.manifest import Entry, Manifest, Manifests, Range, Read, RecordCounts, Stopped
 from sigla_pipelines.land.sinks.sink import Sink
 
 

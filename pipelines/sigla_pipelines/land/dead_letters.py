@@ -19,13 +19,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from sigla.ports.clock import Clock
+from sigla_pipelines.land.exit_status import Undelivered
 from sigla_pipelines.land.kafka import ADDRESS, CLIENTS
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.manifest import Manifest, Manifests
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import Landing
 from sigla_pipelines.land.sinks.sink import folder_of
-from sigla_pipelines.land.exit_status import Undelivered
 from sigla_pipelines.places import Place
 
 FOLDER: Final = "dead_letters/"

@@ -23,7 +23,6 @@ from sigla.stores.clock import SystemClock
 from sigla_pipelines.land import replay, settings
 from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once
 from sigla_pipelines.land.hash_key import hash_key
-from sigla_pipelines.land.reader_schemas import Heads
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.manifest import Manifest, Manifests, Read
 from sigla_pipelines.land.messages import Messages
@@ -31,6 +30,7 @@ from sigla_pipelines.land.names import Names, taken_names
 from sigla_pipelines.land.partitions import text_of_fields
 from sigla_pipelines.land.plan import Plan, plan_batch
 from sigla_pipelines.land.protection import NO_PROTECTION, Protection
+from sigla_pipelines.land.reader_schemas import Heads
 from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.schemas import Schemas
 from sigla_pipelines.land.settings import InvalidLanding, Landing, SinkPart

@@ -3,13 +3,13 @@
 from typing import Final
 
 from sigla_pipelines.connectors.maven import Unavailable
+from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds
 from sigla_pipelines.land.hash_key import NoHashKey
-from sigla_pipelines.land.reader_schemas import Misbound, NoHead
 from sigla_pipelines.land.manifest import Stopped
+from sigla_pipelines.land.reader_schemas import Misbound, NoHead
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.transform import Unbound
 from sigla_pipelines.land.upsert import StateMismatch
-from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds
 
 
 class SourceFailed(Exception):

@@ -9,10 +9,10 @@ import argparse
 from collections.abc import Sequence
 from contextlib import closing
 
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land import gc
 from sigla_pipelines.land.driver import driver, read_settings
 from sigla_pipelines.land.exit_status import OWN
-from sigla_pipelines.exit_status import exit_status_of
 
 
 def main(argv: Sequence[str]) -> int:

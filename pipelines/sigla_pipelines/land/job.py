@@ -18,20 +18,20 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from sigla_pipelines.connectors.installation import iceberg, kafka_jars
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land.batch import Batch, settle_queries
 from sigla_pipelines.land.destinations import Destinations
 from sigla_pipelines.land.driver import Driver, Tasks, driver, read_settings
+from sigla_pipelines.land.exit_status import AGAIN, OWN
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.prometheus import Publish, to_file, to_gateway
 from sigla_pipelines.land.report import FORMS, Done, Sum
 from sigla_pipelines.land.settings import KafkaPart, Landing
 from sigla_pipelines.land.sources import Stopping, from_files, from_kafka
 from sigla_pipelines.land.task import Task
-from sigla_pipelines.land.exit_status import AGAIN, OWN
 from sigla_pipelines.land.upsert import Followed
 from sigla_pipelines.land.watching import watching
 from sigla_pipelines.spark import gave_up, is_submitted, running_session
-from sigla_pipelines.exit_status import exit_status_of
 
 
 def main(argv: Sequence[str]) -> int:

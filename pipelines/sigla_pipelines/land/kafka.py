@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from sigla_pipelines.land import starts
 from sigla_pipelines.land.batch import Batch
 from sigla_pipelines.land.bound import Bound
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.land.manifest import Range
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import InvalidLanding, KafkaPart
 from sigla_pipelines.land.starts import NUMBERS, Ask, NoSuchStart, Start
-from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import Place
 
 CLIENTS: Final = "kafka."

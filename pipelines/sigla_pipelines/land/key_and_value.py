@@ -14,10 +14,10 @@ from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 from sigla.model import Subject
 from sigla_pipelines.land import framing
-from sigla_pipelines.land.bindings import CatalogAnswer, Binding, Head, Policy, Strategy
+from sigla_pipelines.land.bindings import Binding, CatalogAnswer, Head, Policy, Strategy
 from sigla_pipelines.land.framing import NONE, Framed
-from sigla_pipelines.land.reader_schemas import NoHead
 from sigla_pipelines.land.plan import Plan
+from sigla_pipelines.land.reader_schemas import NoHead
 from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.schemas import Known
 

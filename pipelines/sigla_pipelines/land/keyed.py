@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from sigla_pipelines.land.framing import TOMBSTONE
-from sigla_pipelines.land.landed import KEY
 from sigla_pipelines.land.key_and_value import Part, Rows
+from sigla_pipelines.land.landed import KEY
 
 
 def with_keys(rows: Rows, columns: pa.Array, key: Part | None) -> Iterator[tuple[Rows, pa.Array]]:

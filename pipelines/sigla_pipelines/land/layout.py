@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from sigla_pipelines.land import partitions
 from sigla_pipelines.land.bindings import Binding, Layout
-from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.partitions import DAILY, Fields
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.sinks.sink import table_schema
 
 Present = Callable[[str], Fields | None]

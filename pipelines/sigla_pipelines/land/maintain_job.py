@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from sigla_pipelines.connectors.installation import iceberg
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land.dead_letters import letters_wait
 from sigla_pipelines.land.driver import Driver, driver, read_settings
+from sigla_pipelines.land.exit_status import OWN
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.sinks.sink import folder_of
-from sigla_pipelines.land.exit_status import OWN
 from sigla_pipelines.progress import show_progress
 from sigla_pipelines.spark import gave_up, is_submitted, running_session
-from sigla_pipelines.exit_status import exit_status_of
 
 if TYPE_CHECKING:
     from sigla_pipelines.land.maintain import Done

@@ -226,8 +226,7 @@ class Manifests:
         return {str(form["id"]): str(form.get("name", "")) for form in forms}
 
     def _source(self, query: str) -> str:
-        """The source of files whose entries do not name one, as older ones did not: their query is called by its URI.
-        """
+        """The source of files whose entries name none, as older ones did: their query is called by its URI."""
         if query not in self._sources:
             self._sources = self._called()
         called = self._sources.get(query, "")

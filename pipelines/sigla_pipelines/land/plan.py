@@ -19,14 +19,14 @@ import pyarrow as pa
 
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
-from sigla_pipelines.land.bindings import TOMBSTONES, CatalogAnswer, Binding, Checks, Head, Layout, Strategy
+from sigla_pipelines.land.bindings import TOMBSTONES, Binding, CatalogAnswer, Checks, Head, Layout, Strategy
 from sigla_pipelines.land.decoders.decoder import Additional
 from sigla_pipelines.land.decoders.times import PLAIN, Times
-from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import KEY
 from sigla_pipelines.land.layout import table_layouts
 from sigla_pipelines.land.partitions import Fields
 from sigla_pipelines.land.protection import NO_PROTECTION, Do, Protection
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.readers import PROTOBUF, Readers
 from sigla_pipelines.land.sinks.sink import OURS
 from sigla_pipelines.land.targets import Evolve, Target, beside_key, dropped_members, evolve
@@ -166,7 +166,9 @@ def plan_batch(
     )
 
 
-def _messages_by_binding(bindings: tuple[Binding, ...], answer: CatalogAnswer, readers: Readers, met: MessagesOf) -> _Messages:
+def _messages_by_binding(
+    bindings: tuple[Binding, ...], answer: CatalogAnswer, readers: Readers, met: MessagesOf
+) -> _Messages:
     """What is read of Protobuf files whose subject goes by the topic. Raises Misbound."""
     found = {}
     for binding in bindings:

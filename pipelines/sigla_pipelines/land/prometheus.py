@@ -17,10 +17,10 @@ from urllib.request import Request, urlopen
 
 import orjson
 
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.report import Done
 from sigla_pipelines.land.settings import InvalidLanding
-from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import Place
 
 KEPT: Final = "metrics.json"

@@ -14,7 +14,7 @@ from sigla.errors import FormTooNew, StoreError
 from sigla.model import BodyKey, Row, SchemaId, Search, Show, Subject
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
-from sigla_pipelines.land.bindings import CatalogAnswer, Binding, Head, Strategy
+from sigla_pipelines.land.bindings import Binding, CatalogAnswer, Head, Strategy
 from sigla_pipelines.places import Place
 
 SAVED = "heads.json"

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from sigla_pipelines.land.batch import Attempt, columns_since, next_number
 from sigla_pipelines.land.landed import QUARANTINE, DataFile
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.manifest import Manifest, Manifests, RecordCounts, Stopped
 from sigla_pipelines.land.offsets import Offsets
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE

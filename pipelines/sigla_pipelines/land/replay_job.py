@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from sigla.decoding.reasons import Reason
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land.driver import driver, read_settings
 from sigla_pipelines.land.exit_status import AGAIN, OWN
-from sigla_pipelines.exit_status import exit_status_of
 
 
 def main(argv: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from sigla_pipelines.land.landed import QUARANTINE
-from sigla_pipelines.land.manifest import RecordCounts, Manifest
+from sigla_pipelines.land.manifest import Manifest, RecordCounts
 from sigla_pipelines.land.upsert import Followed
 
 NAMESPACE: Final = "Sigla/Land"

@@ -50,8 +50,7 @@ class Resolved:
                 yield rows.filter(pc.invert(pc.or_(self._has(rows, query), self._by_offset.has(rows))))
 
     def _has(self, rows: pa.RecordBatch, query: str) -> pa.BooleanArray:
-        """Says for each row whether it is resolved, by the mark that it has now, or had while null headers were a mark.
-        """
+        """Says for each row whether it is resolved, by the mark that it has now, or had with null as a mark."""
         found = self._by_mark.has(rows)
         if not rows["headers"].null_count or not self.of_files(query):
             return found

@@ -29,7 +29,7 @@ from sigla_pipelines.land.sinks import iceberg
 from sigla_pipelines.land.sinks.iceberg import Iceberg, arrow_schema
 from sigla_pipelines.land.sinks.sink import Sink
 from sigla_pipelines.land.spark_catalog import with_catalog
-from sigla_pipelines.land.upsert import Followed, Layout, StateTable, StateMismatch
+from sigla_pipelines.land.upsert import Followed, Layout, StateMismatch, StateTable
 from sigla_pipelines.retries import tries
 
 FOLLOWED: Final = "sigla.followed"

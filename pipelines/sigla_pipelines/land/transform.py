@@ -24,15 +24,15 @@ from sigla_pipelines.land import key_and_value, quarantine, targets
 from sigla_pipelines.land.bindings import Binding
 from sigla_pipelines.land.decoders.decoder import TooMuch
 from sigla_pipelines.land.framing import NONE, TOMBSTONE, Ids
+from sigla_pipelines.land.key_and_value import Part, RecordGroup, Rows
 from sigla_pipelines.land.keyed import with_keys
 from sigla_pipelines.land.landed import KEY, QUARANTINE, Landed, Met
 from sigla_pipelines.land.outputs import Outputs
-from sigla_pipelines.land.key_and_value import RecordGroup, Part, Rows
 from sigla_pipelines.land.plan import Plan
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.readers import Readers
-from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.row_metrics import Tally
+from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.targets import SYSTEM
 
 Figures = npt.NDArray[np.int64]

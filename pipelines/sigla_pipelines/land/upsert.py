@@ -196,7 +196,9 @@ def _members_of_key(bound: Sequence[pa.Field]) -> dict[str, pa.Field]:
     return {member.name: member for field in bound if field.name == KEY for member in field.type}
 
 
-def _key_of_delete(state: StateTable, name: str, kind: pa.DataType, history: pa.Schema, members: dict[str, pa.Field]) -> str:
+def _key_of_delete(
+    state: StateTable, name: str, kind: pa.DataType, history: pa.Schema, members: dict[str, pa.Field]
+) -> str:
     """Where a record without a value says the key: in the row as it was before, or in its own key."""
     found = []
     if state.unwrap is Unwrap.DEBEZIUM and "before" in history.names:

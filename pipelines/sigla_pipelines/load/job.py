@@ -29,6 +29,7 @@ from sigla_pipelines import address
 from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.connectors.installation import kafka_jars
 from sigla_pipelines.connectors.maven import Unavailable
+from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds, exit_status_of
 from sigla_pipelines.load import report as reports
 from sigla_pipelines.load.load import load, summed
 from sigla_pipelines.load.source import NoSource, Silent, explained_failures, is_kafka, read_records
@@ -36,7 +37,6 @@ from sigla_pipelines.load.steps import Open
 from sigla_pipelines.load.work import OURS, Everywhere, Files, Here, LoadWorker
 from sigla_pipelines.progress import show_progress
 from sigla_pipelines.spark import gave_up, is_submitted, running_session
-from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds, exit_status_of
 
 WRITERS: Final = 4
 """Tasks that write to AWS, each with threads: more of them only wait for the same counters and shared types."""

@@ -27,10 +27,10 @@ from sigla.upkeep.scrub import GRACE_MS, confirmed, mark_facts, second_name_fact
 from sigla_pipelines import address, output
 from sigla_pipelines import spark as sessions
 from sigla_pipelines.audit import listing, tables
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.places import Place, open_place
 from sigla_pipelines.progress import UNSEEN, Progress, show_progress
 from sigla_pipelines.scrub import transform
-from sigla_pipelines.exit_status import exit_status_of
 
 NAME: Final = "sigla-scrub"
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}

@@ -13,15 +13,15 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
+from sigla_pipelines.exit_status import MISUSED, exit_status_of
 from sigla_pipelines.land.driver import Driver, driver, read_settings
+from sigla_pipelines.land.exit_status import OWN
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import Sink
-from sigla_pipelines.land.exit_status import OWN
 from sigla_pipelines.tables import catalogs, page
 from sigla_pipelines.tables.catalogs import CannotAttach, IcebergCatalog
 from sigla_pipelines.tables.ddl import ENGINES, statements
 from sigla_pipelines.tables.facts import TableFacts, table_facts
-from sigla_pipelines.exit_status import MISUSED, exit_status_of
 
 if TYPE_CHECKING:
     from sigla_pipelines.land.sinks.iceberg import Iceberg

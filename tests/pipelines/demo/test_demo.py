@@ -13,7 +13,16 @@ from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.demo import __main__ as demo
 from sigla_pipelines.demo import picture
 from sigla_pipelines.demo.estate import Estate
-from sigla_pipelines.demo.generator import LEAST, SLICES, Job, KnownSchema, earned_reasons, jobs, needed_schemas, write_file
+from sigla_pipelines.demo.generator import (
+    LEAST,
+    SLICES,
+    Job,
+    KnownSchema,
+    earned_reasons,
+    jobs,
+    needed_schemas,
+    write_file,
+)
 from sigla_pipelines.demo.topics import BADS, TOPICS
 from sigla_pipelines.land import files
 from sigla_pipelines.land.batch import Batch

@@ -8,7 +8,7 @@ import pytest
 
 from sigla_pipelines.land.batch import Attempt, Batch, StopIf, check_new, check_same, land_once, manifest_of
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
-from sigla_pipelines.land.manifest import RecordCounts, Entry, Manifest, Manifests, Range, Stopped
+from sigla_pipelines.land.manifest import Entry, Manifest, Manifests, Range, RecordCounts, Stopped
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.places import open_place
 

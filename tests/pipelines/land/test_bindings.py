@@ -14,8 +14,8 @@ from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land.bindings import LATEST, Binding, Checks, Policy, Reader, Strategy
-from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import QUARANTINE
+from sigla_pipelines.land.reader_schemas import Misbound
 from tests.pipelines.land.world import World, avro, framed, raw
 
 N = {"name": "n", "type": "int"}

@@ -14,7 +14,7 @@ import pytest
 
 from sigla_pipelines.land import quarantine
 from sigla_pipelines.land.landed import QUARANTINE
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests
+from sigla_pipelines.land.manifest import Manifest, Manifests, RecordCounts
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.targets import SYSTEM

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sigla_pipelines.land import files
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.manifest import Manifest, Manifests, RecordCounts, Stopped
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.places import open_place
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sigla_pipelines.land import column_types, quarantine
 from sigla_pipelines.land.landed import DataFile, Metric, Span
-from sigla_pipelines.land.manifest import RecordCounts, Entry, Manifest, Manifests, Range, Read
+from sigla_pipelines.land.manifest import Entry, Manifest, Manifests, Range, Read, RecordCounts
 from sigla_pipelines.land.targets import SYSTEM
 from sigla_pipelines.places import open_place
 

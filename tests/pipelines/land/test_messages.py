@@ -10,10 +10,10 @@ from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land.bindings import Binding
-from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import Met
 from sigla_pipelines.land.manifest import Manifests
 from sigla_pipelines.land.messages import Messages
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.places import open_place
 from tests.pipelines.land.landings import Died, Landings
 from tests.pipelines.land.world import framed

@@ -17,10 +17,10 @@ from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land import moments
 from sigla_pipelines.land.bindings import Binding
-from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.moments import Unit
 from sigla_pipelines.land.protection import ColumnRule, Do, Protection
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.settings import InvalidLanding, parse_landing
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.test_protection import with_columns

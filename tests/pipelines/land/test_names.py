@@ -9,7 +9,7 @@ import pytest
 
 from sigla_pipelines.land.destinations import Destinations
 from sigla_pipelines.land.driver import driver
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests
+from sigla_pipelines.land.manifest import Manifest, Manifests, RecordCounts
 from sigla_pipelines.land.names import Names, taken_names
 from sigla_pipelines.land.protection import ColumnRule, Do, Protection
 from sigla_pipelines.land.settings import parse_landing

@@ -17,10 +17,10 @@ from pyiceberg.types import DateType, DecimalType, IntegerType, LongType, String
 
 from sigla_pipelines.land import partitions
 from sigla_pipelines.land.bindings import Layout
-from sigla_pipelines.land.reader_schemas import Misbound
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests
+from sigla_pipelines.land.manifest import Manifest, Manifests, RecordCounts
 from sigla_pipelines.land.outputs import Outputs
-from sigla_pipelines.land.partitions import DAILY, PartitionField, InvalidPartition, parse_fields, text_of_fields
+from sigla_pipelines.land.partitions import DAILY, InvalidPartition, PartitionField, parse_fields, text_of_fields
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.settings import InvalidLanding
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.landings import Landings
@@ -79,7 +79,10 @@ def test_what_is_written_is_read_again(said: str) -> None:
 
 def test_a_list_in_yaml_may_have_brackets_with_commas() -> None:
     """YAML cuts `[bucket(16, id), country]` into three."""
-    assert parse_fields(["bucket(16", "id)", "country"]) == (PartitionField("bucket", "id", 16), PartitionField("identity", "country"))
+    assert parse_fields(["bucket(16", "id)", "country"]) == (
+        PartitionField("bucket", "id", 16),
+        PartitionField("identity", "country"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.land.landed import QUARANTINE, DataFile, Metric, Span
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Range
+from sigla_pipelines.land.manifest import Manifest, Range, RecordCounts
 from sigla_pipelines.land.prometheus import Ends, Figures, to_file, to_gateway
 from sigla_pipelines.land.report import Done
 from sigla_pipelines.land.settings import InvalidLanding
-from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import open_place
 
 ODD = 'or"ders\\ü\n'

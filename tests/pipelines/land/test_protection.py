@@ -17,9 +17,9 @@ from sigla.opening import embedded
 from sigla.settings import Settings
 from sigla_pipelines.land.bindings import Binding
 from sigla_pipelines.land.hash_key import NoHashKey, hash_key
-from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.protection import ColumnRule, Do, Protection
+from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.settings import InvalidLanding, parse_landing
 from tests.pipelines.land.world import Outcome, World, avro, framed, raw
 

@@ -13,7 +13,7 @@ from sigla.opening import embedded
 from sigla.registry import Registry
 from sigla.settings import Settings
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla_pipelines.land.bindings import CatalogAnswer, Binding, Head, Reader, Strategy
+from sigla_pipelines.land.bindings import Binding, CatalogAnswer, Head, Reader, Strategy
 from sigla_pipelines.land.reader_schemas import Heads, Misbound, NoHead
 from sigla_pipelines.places import open_place
 from tests.build import FixedClock, a_draft, a_text

@@ -12,7 +12,7 @@ import pytest
 from sigla_pipelines.land import replay
 from sigla_pipelines.land.batch import Attempt
 from sigla_pipelines.land.landed import QUARANTINE
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Stopped
+from sigla_pipelines.land.manifest import Manifest, Manifests, RecordCounts, Stopped
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.quarantine import RESOLVED_TABLE
 from sigla_pipelines.land.targets import evolve

@@ -17,10 +17,10 @@ from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.settings import Address
 from sigla_pipelines.land.batch import Batch
 from sigla_pipelines.land.driver import Driver, driver
-from sigla_pipelines.land.reader_schemas import NoHead
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.manifest import Entry, Manifest
 from sigla_pipelines.land.outputs import Outputs
+from sigla_pipelines.land.reader_schemas import NoHead
 from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.schemas import Schemas
 from sigla_pipelines.land.settings import parse_landing

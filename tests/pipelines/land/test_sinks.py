@@ -17,7 +17,7 @@ from sigla_pipelines.land.bindings import Layout
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.gc import KEPT, remove_orphans
 from sigla_pipelines.land.landed import QUARANTINE, DataFile
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Manifests, Range
+from sigla_pipelines.land.manifest import Manifest, Manifests, Range, RecordCounts
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.partitions import DAILY
 from sigla_pipelines.land.sinks import iceberg

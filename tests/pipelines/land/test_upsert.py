@@ -16,7 +16,7 @@ from sigla_pipelines.land.settings import InvalidLanding, Landing, parse_landing
 from sigla_pipelines.land.sinks.iceberg import catalog
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.spark_catalog import spark_properties
-from sigla_pipelines.land.upsert import StateTable, StateMismatch, Unwrap, state_layout
+from sigla_pipelines.land.upsert import StateMismatch, StateTable, Unwrap, state_layout
 from sigla_pipelines.places import Bucket, open_place
 from tests.pipelines.land.landings import Landings
 from tests.pipelines.land.world import framed
@@ -117,7 +117,11 @@ def test_before_the_first_value_there_is_no_state(state: StateTable) -> None:
 @pytest.mark.parametrize(
     "state, history, said",
     [
-        (StateTable("t", ("key",)), PLAIN, r"`keys` names the unknown column key of the table t\. Its columns: id, note"),
+        (
+            StateTable("t", ("key",)),
+            PLAIN,
+            r"`keys` names the unknown column key of the table t\. Its columns: id, note",
+        ),
         (StateTable("t", unwrap=Unwrap.DEBEZIUM), PLAIN, "are not envelopes of Debezium: remove `unwrap`"),
         (
             StateTable("t", unwrap=Unwrap.DEBEZIUM),

@@ -17,12 +17,12 @@ from sigla.decoding.decoder import Limits
 from sigla.model import Draft, Subject
 from sigla.registry import Registry
 from sigla_pipelines.land.bindings import Binding, Checks
-from sigla_pipelines.land.reader_schemas import Heads
 from sigla_pipelines.land.landed import QUARANTINE, Landed
 from sigla_pipelines.land.outputs import Format, Outputs
 from sigla_pipelines.land.partitions import Fields
 from sigla_pipelines.land.plan import Plan, plan_batch
 from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.land.reader_schemas import Heads
 from sigla_pipelines.land.readers import Readers
 from sigla_pipelines.land.schemas import Schemas
 from sigla_pipelines.land.sinks.sink import folder_of

@@ -9,10 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sigla_pipelines.audit.tables import NotEmpty
+from sigla_pipelines.exit_status import MISUSED, exit_status_of
 from sigla_pipelines.load import job
 from sigla_pipelines.load import report as reports
 from sigla_pipelines.places import open_place
-from sigla_pipelines.exit_status import MISUSED, exit_status_of
 from tests.pipelines.load.dumps import dumped
 
 

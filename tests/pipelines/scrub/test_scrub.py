@@ -60,7 +60,9 @@ def break_all(broken: Broken) -> None:
 def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: SparkSession, tmp_path: Path) -> None:
     with in_a_directory(tmp_path / "data") as broken:
         break_all(broken)
-    asked = ScrubRequest(Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"]))
+    asked = ScrubRequest(
+        Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"])
+    )
     found = scrub(spark, asked)
     assert [flaw.kind for flaw in found] == [
         "META_NO_OBJECT",

@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 from sigla_pipelines.land import settings
 from sigla_pipelines.land.dead_letters import DeadLetters
 from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.exit_status import Undelivered
 from sigla_pipelines.land.job import run
 from sigla_pipelines.land.manifest import Manifest
 from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.sources import Stopping
-from sigla_pipelines.land.exit_status import Undelivered
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed, raw
 from tests.pipelines.spark.estate import Estate, from_kafka

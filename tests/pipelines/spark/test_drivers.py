@@ -24,12 +24,12 @@ from sigla.stores.s3.objects import Objects
 from sigla_pipelines.land import settings, sources
 from sigla_pipelines.land.batch import Batch
 from sigla_pipelines.land.driver import Tasks, driver
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.settings import KafkaPart
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.task import Task
-from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import open_place
 from tests.build import a_body
 from tests.pipelines.broker import Broker, written

@@ -10,8 +10,8 @@ from confluent_kafka import Consumer, TopicPartition
 from pyiceberg.catalog import load_catalog
 from pyspark.sql import SparkSession
 
-from sigla_pipelines.land.manifest import Manifest, Manifests
 from sigla_pipelines.land.exit_status import SourceFailed
+from sigla_pipelines.land.manifest import Manifest, Manifests
 from tests.pipelines.broker import Broker, written
 from tests.pipelines.land.world import avro, framed
 from tests.pipelines.spark.estate import Estate, Identity, from_kafka

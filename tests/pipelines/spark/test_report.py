@@ -11,14 +11,14 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from sigla_pipelines import __main__ as entry
-from sigla_pipelines.land import job
-from sigla_pipelines.land.reader_schemas import Misbound
-from sigla_pipelines.land.landed import QUARANTINE, DataFile, Metric
-from sigla_pipelines.land.manifest import RecordCounts, Manifest, Read, Stopped
-from sigla_pipelines.land.report import LONGEST, Done, Sum, as_emf, as_json, as_text
-from sigla_pipelines.land.exit_status import AGAIN, OWN
-from sigla_pipelines.spark import gave_up
 from sigla_pipelines.exit_status import ending_of
+from sigla_pipelines.land import job
+from sigla_pipelines.land.exit_status import AGAIN, OWN
+from sigla_pipelines.land.landed import QUARANTINE, DataFile, Metric
+from sigla_pipelines.land.manifest import Manifest, Read, RecordCounts, Stopped
+from sigla_pipelines.land.reader_schemas import Misbound
+from sigla_pipelines.land.report import LONGEST, Done, Sum, as_emf, as_json, as_text
+from sigla_pipelines.spark import gave_up
 from tests.pipelines.spark.estate import Estate
 
 

@@ -13,15 +13,15 @@ from sigla_pipelines.audit import job as audit_job
 from sigla_pipelines.audit import tables
 from sigla_pipelines.audit import transform as audit_transform
 from sigla_pipelines.audit.job import audit
+from sigla_pipelines.exit_status import NOT_DONE, exit_status_of
 from sigla_pipelines.land import driver as driving
-from sigla_pipelines.land.plan import plan_batch
 from sigla_pipelines.land.exit_status import AGAIN, OWN
+from sigla_pipelines.land.plan import plan_batch
 from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job as scrub_job
 from sigla_pipelines.scrub import transform as scrub_transform
 from sigla_pipelines.scrub.job import scrub
 from sigla_pipelines.spark import gave_up
-from sigla_pipelines.exit_status import NOT_DONE, exit_status_of
 from tests.build import NOW
 from tests.pipelines.audit.estate import Estate as Registry
 from tests.pipelines.land.world import avro, framed, raw

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from sigla_pipelines.land import files, kafka
+from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.land.files import Piece
 from sigla_pipelines.land.kafka import Checkpoint
-from sigla_pipelines.land.manifest import RecordCounts, Entry, Range, Stopped
+from sigla_pipelines.land.manifest import Entry, Range, RecordCounts, Stopped
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.starts import Start
-from sigla_pipelines.land.exit_status import SourceFailed
 from sigla_pipelines.places import Place, open_place
 from tests.pipelines.land.world import raw
 from tests.pipelines.spark.estate import Estate

@@ -11,7 +11,7 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 from sigla_pipelines.land import settings
-from sigla_pipelines.land.bindings import CatalogAnswer, Binding
+from sigla_pipelines.land.bindings import Binding, CatalogAnswer
 from sigla_pipelines.land.driver import Driver, driver
 from sigla_pipelines.land.job import run
 from sigla_pipelines.land.kafka import reader_options

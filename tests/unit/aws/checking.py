@@ -10,7 +10,7 @@ from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
 from sigla.rules.bodies import believed
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb import changes, items, reading
-from sigla.stores.dynamodb.items import SubjectState, Stored
+from sigla.stores.dynamodb.items import Stored, SubjectState
 from sigla.stores.dynamodb.values import Item, read_item
 from tests.contract.aws import AwsStores
 from tests.contract.engines import BUCKET

@@ -262,8 +262,7 @@ BROKEN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_row_that_cannot_be_read_holds_up_no_other(world: World, stores: AwsStores, broken: str) -> None:
-    """It is told aloud and put aside: it stays in the table for ever, and is tried again when an operator asks for it.
-    """
+    """It is told aloud and put aside: it stays in the table for ever, and is tried again on an operator's demand."""
     do(world, *HISTORY)
     item = damage(stores, **BROKEN[broken])
     told: list[Any] = []

@@ -136,8 +136,7 @@ def test_the_place_of_a_holder_that_died_is_taken(zone: Zone) -> None:
 
 
 def test_patience_ends(zone: Zone) -> None:
-    """A lease that does not end, and is never filled, holds up one reader, and this reader puts the body in its place.
-    """
+    """A lease that does not end, and is never filled, holds up one reader, which puts the body in its place."""
     zone.stands(1, entries.lease(b"for ever"))
     assert zone.read(1) == [text(1)]
     assert PATIENCE_MS <= 1000 * sum(zone.clock.slept) < PATIENCE_MS + 200

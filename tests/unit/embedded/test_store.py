@@ -163,8 +163,7 @@ def test_a_directory_belongs_to_one_registry(tmp_path: Path) -> None:
 
 
 def test_older_data_belong_to_the_registry_whose_bodies_they_are(tmp_path: Path) -> None:
-    """They do not tell its name; without a body every registry may come, and of two that share already each may go on.
-    """
+    """They do not tell its name; without a body every registry may come, and of two sharing it each may go on."""
     older(tmp_path)
     for name in ("A", "b"):
         with EmbeddedStore(tmp_path, registry=name):

@@ -38,7 +38,11 @@ def test_what_never_ends_hides_the_rest(text: str) -> None:
 def test_a_token_knows_its_line_and_column() -> None:
     """Counted from one, as editors do."""
     text = "a\n  b /* \n */ c"
-    assert [line_and_column(text, index) for index in range(3)] == ["line 1, column 1", "line 2, column 3", "line 3, column 5"]
+    assert [line_and_column(text, index) for index in range(3)] == [
+        "line 1, column 1",
+        "line 2, column 3",
+        "line 3, column 5",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,7 @@ def test_a_person_cures_it_without_a_deployment(deployment: Deployment, clock: F
 
 @pytest.mark.parametrize("moved_ms", [AGAIN_MS, -AGAIN_MS], ids=["frozen", "set back"])
 def test_an_environment_that_was_frozen_looks_again(deployment: Deployment, clock: FixedClock, moved_ms: int) -> None:
-    """In a process that was stopped for an hour one clock has not moved: a caller that claimed meanwhile need not wait.
-    """
+    """If a process was stopped for an hour one clock has not moved: a caller that claimed meanwhile need not wait."""
     deployment.bear("", OURS)
     refused(WRITES[0], deployment.registry)
     deployment.bear(OURS, OURS)

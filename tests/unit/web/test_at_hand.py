@@ -250,8 +250,7 @@ def test_nothing_that_is_remembered_outlives_a_change(sequence: list[Request], s
     ids=lambda change: f"{change[0]} {change[1]}",
 )
 def test_a_producer_that_starts_again_meets_what_was_changed(change: Request) -> None:
-    """A change of its schema, of the rules that bear on it, and of all else: each start is answered as the first one.
-    """
+    """A change of its schema, of its rules, or of anything else: each start is answered as the first one."""
     start = ("POST", "/subjects/s/versions", {"schema": TEXTS[0]})
     with asyncio.Runner() as runner, remembering(runner) as ours, forgetful(runner) as plain:
         for request in (start, start, start, change, start, start, ("GET", "/subjects/s/versions", None)):

@@ -26,7 +26,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, logical, branch_names
+from sigla.decoding.avro_convert import LONGEST_DECIMAL, branch_names, decimal_digits, logical
 from sigla.decoding.avro_shown import shown
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason

@@ -18,5 +18,7 @@ def _language_decoder(module: str, reader: Writer, **options: Limits | Additiona
     return made
 
 
-DECODERS: Final[Mapping[str, MakeDecoder]] = {type_: partial(_language_decoder, module) for type_, module in MODULES.items()}
+DECODERS: Final[Mapping[str, MakeDecoder]] = {
+    type_: partial(_language_decoder, module) for type_, module in MODULES.items()
+}
 """By `Source.type`."""

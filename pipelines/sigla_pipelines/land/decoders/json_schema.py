@@ -277,8 +277,8 @@ class _Shapes:
 class Shape(Column):
     """A column, and what there is beyond it.
 
-    rest: what values may have beyond it; None where there can be nothing. takes_any: of an object's columns, whether
-    they have a place for values that are no objects, too. note: of the value. unit: what a number counts as a time.
+    rest: what values may have beyond it; None where there can be nothing. takes_any: whether an object's columns have a
+    place for other values, too. note: of the value. unit: what a number counts as a time.
     """
 
     rest: Rest | None = None

@@ -14,7 +14,7 @@ from pyiceberg.transforms import BucketTransform, IdentityTransform, Transform, 
 
 from sigla_pipelines.land import partitions
 from sigla_pipelines.land.landed import DataFile
-from sigla_pipelines.land.partitions import DAILY, IDENTITY, PartitionField, Fields
+from sigla_pipelines.land.partitions import DAILY, IDENTITY, Fields, PartitionField
 from sigla_pipelines.land.sinks.sink import OURS
 
 

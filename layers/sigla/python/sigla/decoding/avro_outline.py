@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sigla.decoding.avro_convert import logical, branch_names
+from sigla.decoding.avro_convert import branch_names, logical
 from sigla.decoding.avro_plan import ReadScalar, called, chosen, matched, plan
 from sigla.decoding.decoder import Unreadable
 from sigla.languages.avro import json_text

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from sigla.decoding.avro_convert import Convert, Misfits, conversion, filled, branch_names
+from sigla.decoding.avro_convert import Convert, Misfits, branch_names, conversion, filled
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
 from sigla.languages.avro.resolution import PROMOTIONS, candidates, same_name, same_size

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import isfinite
 from typing import Any, Final
 
-from sigla.decoding.avro_convert import LONGEST_DECIMAL, decimal_digits, decimal_text, logical, branch_names
+from sigla.decoding.avro_convert import LONGEST_DECIMAL, branch_names, decimal_digits, decimal_text, logical
 from sigla.languages.avro.tree import Array, Fixed, Map, Primitive, Record, Type, Union
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -61,8 +61,7 @@ class _Walk:
         self.most = self.values = values
 
     def spend(self, values: int, at: int) -> None:
-        """Counts the values that the payload becomes: a message has all its fields, whether or not they were written.
-        """
+        """Counts the values of what the payload becomes: a message has all its fields, whether written or not."""
         self.values -= values
         if self.values < 0:
             raise DecodeFailed(Reason.TOO_LARGE, f"more than {self.most} values", at)

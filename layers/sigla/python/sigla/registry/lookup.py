@@ -342,8 +342,7 @@ def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, del
 def _lookup_in_namesakes(
     stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool
 ) -> Iterator[Record]:
-    """What the draft refers to may not be there, or not to be read: then that namesake does not have it as a version.
-    """
+    """What the draft refers to may be missing or unreadable: then that namesake does not have it as a version."""
     for other in namesakes(stores, view):
         try:
             namesake = stores.look(other, references=draft.references)

@@ -150,7 +150,14 @@ def _schema(record: TopicRecord, key: Json, value: Json | None) -> Event:
     told = Guid(str(UUID(bytes=b64decode(value["md5"])))) if "md5" in value else None
     guid = told if told is not None and is_encrypted(schema.metadata) else guid_of(schema)
     return Put(
-        record.offset, subject, version, SchemaId(_number_from(value["id"], 0)), schema, guid, deleted=deleted, ts=record.ts
+        record.offset,
+        subject,
+        version,
+        SchemaId(_number_from(value["id"], 0)),
+        schema,
+        guid,
+        deleted=deleted,
+        ts=record.ts,
     )
 
 

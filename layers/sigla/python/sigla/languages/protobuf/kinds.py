@@ -28,7 +28,7 @@ class Kind:
 
     __slots__ = ("category", "content")
 
-    def __init__(self, category: str, content: "str | MapType | Found | None") -> None:
+    def __init__(self, category: str, content: "str | MapType | FoundType | None") -> None:
         self.category = category
         self.content = content
 

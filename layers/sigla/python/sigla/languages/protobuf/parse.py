@@ -100,7 +100,9 @@ class Reader(Assignments):
 
     def once(self, seen: set[str], name: str) -> None:
         if name in seen:
-            raise Malformed(f"{name} is defined twice, for the second time before {line_and_column(self.text, self.at)}")
+            raise Malformed(
+                f"{name} is defined twice, for the second time before {line_and_column(self.text, self.at)}"
+            )
         seen.add(name)
 
     def syntax(self, file: File) -> None:

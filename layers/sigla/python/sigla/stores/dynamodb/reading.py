@@ -7,7 +7,7 @@ from sigla import keys
 from sigla.model import Row, Settings, Subject
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.actions import Condition
-from sigla.stores.dynamodb.items import SubjectState, Stored
+from sigla.stores.dynamodb.items import Stored, SubjectState
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import Table
 

@@ -12,7 +12,18 @@ from sigla.changes import Displaced, Head, Imported, Registered
 from sigla.journal import Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject, Target, Version
 from sigla.stores.dynamodb import items
-from sigla.stores.dynamodb.actions import ABSENT, PRESENT, Action, Condition, Key, condition_check, delete, equals, put, update
+from sigla.stores.dynamodb.actions import (
+    ABSENT,
+    PRESENT,
+    Action,
+    Condition,
+    Key,
+    condition_check,
+    delete,
+    equals,
+    put,
+    update,
+)
 from sigla.stores.dynamodb.ids import held_once_more
 from sigla.stores.dynamodb.items import LastHolder, Stored
 from sigla.stores.dynamodb.places import Places
@@ -99,7 +110,9 @@ class _Brought:
     claims: list[Action]
     listed: bool
 
-    def plan(self, counted: list[Action], buried: tuple[BodyKey, ...] = (), garbage: Sequence[Action] = ()) -> CommitPlan:
+    def plan(
+        self, counted: list[Action], buried: tuple[BodyKey, ...] = (), garbage: Sequence[Action] = ()
+    ) -> CommitPlan:
         """One action for each key, the last one told: what overwrites a version does not remove it as well."""
         written = {action.key: action for action in counted + self.actions}
         # The head comes first: it tells a lost race.
@@ -210,7 +223,9 @@ def _refer(places: Places, change: Registered | Imported, referred: set[Subject]
         for target in sorted(referred, key=str)
     ]
     others = [head for subject, head in seen.items() if subject not in referred]
-    return actions + [condition_check(places.head(head.subject), equals(revision=head.revision or None)) for head in others]
+    return actions + [
+        condition_check(places.head(head.subject), equals(revision=head.revision or None)) for head in others
+    ]
 
 
 def _name(places: Places, subject: Subject, at: int, *, listed: bool) -> list[Action]:

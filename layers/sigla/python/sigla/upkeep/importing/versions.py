@@ -201,7 +201,8 @@ def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Rep
         ]
         if left:
             versions = tuple(
-                ImportedVersion(_imported_row(each.put, snapshot.head.revision + 1), each.targets, each.digests) for each in left
+                ImportedVersion(_imported_row(each.put, snapshot.head.revision + 1), each.targets, each.digests)
+                for each in left
             )
             heads = tuple(snapshot.heads[other] for other in seen)
             commit(stores, Imported(snapshot.head, versions, stores.clock.now(), nonce(), seen=heads))

@@ -62,7 +62,7 @@ class Instance:
 
 
 class Instances:
-    """Stands where one `app.RouteTable` would: each request goes to one of those that have the least to do, by chance."""
+    """Stands where one `app.RouteTable` would: each request goes to one of the least busy ones, by chance."""
 
     def __init__(self, instances: Sequence[Instance]) -> None:
         self._instances = instances

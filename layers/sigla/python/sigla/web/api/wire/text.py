@@ -107,8 +107,7 @@ def _reason(error: json.JSONDecodeError) -> str:
 
 
 def check_paired(text: str) -> str:
-    """The text itself. Raises BadRequest if it is not a sequence of characters: half a surrogate pair cannot be stored.
-    """
+    """The text itself. Raises BadRequest for half a surrogate pair, which cannot be stored."""
     if _UNPAIRED.search(text):
         raise BadRequest(reason="Unpaired surrogate in a string")
     return text
