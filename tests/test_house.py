@@ -1,14 +1,11 @@
-"""The rules of the house that no tool knows: files, silenced tools, versions and dependencies.
+"""The rules of the house that no tool knows: files, silenced tools and dependencies.
 
 Arrows are in `test_arrows.py`, tables in `test_tables.py`, names in `test_names.py`, words in `test_words.py`.
 """
 
 import re
 
-from sigla import errors
-
-ROOT = Path(__file__).parent.parent
-SIGLA = ROOT / "layers" / "sigla" / "python" / "sigla"
+from tests.house import ROOT, our_files, python_files, text_of
 
 # Files over 400 lines that are tables, and why they may be as long as the truth.
 LONG_TABLES: dict[str, str] = {}

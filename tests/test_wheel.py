@@ -1,4 +1,4 @@
-"""The wheel `sigla-registry`: what there is for somebody who never saw a clone of this repository.
+"""The wheel `sigla-registry`: what it brings to a user without a clone of this repository.
 
 Third-party packages are those of this environment, found by a .pth file: what is tried is our own package.
 """

@@ -191,7 +191,7 @@ def _landed(config: str) -> tuple[Committed, str]:
         job.close()
 
 
-def _parse_arguments(argv: Sequence[str]) -> Asked:
+def _parse_arguments(argv: Sequence[str]) -> AuditRequest:
     parser = argparse.ArgumentParser(prog="sigla audit", description=(__doc__ or "").partition("\n")[0])
     address.add_address_options(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
