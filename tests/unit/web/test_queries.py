@@ -67,7 +67,7 @@ def test_a_negative_offset_is_not_found() -> None:
 
 
 def test_words_that_are_not_on_the_list_are_not_found() -> None:
-    """§1.2. An empty word is none where there may be one, and a wrong one in a list."""
+    """§1.2. An empty word stands for no word where one may stand, and is wrong in a list."""
     assert (value(Word(STRONG), ""), value(Word(STRONG), "a="), value(Word(STRONG), "a=STRONG")) == ("", "", "STRONG")
     assert (list(value(Words(STRONG), "")), value(Words(STRONG), "a=STRONG&a=STRONG")) == ([], ["STRONG"] * 2)
     for kind, query in (Word(STRONG), "a=strong"), (Words(STRONG), "a="), (Words(STRONG), "a=STRONG&a=x"):

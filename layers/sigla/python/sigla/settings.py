@@ -24,7 +24,7 @@ AUTO, KEYS, NONE = "auto", "keys", "none"
 
 
 RETRYING_SECONDS: Final = 20.0
-"""Of a write that loses races. Less than the 29 seconds after which API Gateway gives up."""
+"""How long a write that loses races tries again. Less than the 29 seconds after which API Gateway gives up."""
 
 
 class InvalidSetting(ValueError):

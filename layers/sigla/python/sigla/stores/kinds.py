@@ -26,7 +26,7 @@ class BodiesKind(Protocol):
         ...
 
 
-class Kind(BodiesKind, Protocol):
+class StoreKind(BodiesKind, Protocol):
     """How a whole store is opened; a module is one. Raises as above."""
 
     @property
@@ -43,13 +43,13 @@ class Kind(BodiesKind, Protocol):
         ...
 
 
-def _sqlite() -> Kind:
+def _sqlite() -> StoreKind:
     from sigla.stores.sqlite import opening
 
     return opening
 
 
-def _dynamodb() -> Kind:
+def _dynamodb() -> StoreKind:
     from sigla.stores.dynamodb import opening
 
     return opening
@@ -61,14 +61,14 @@ def _s3() -> BodiesKind:
     return opening
 
 
-STORES: Final[Mapping[str, Callable[[], Kind]]] = {"file": _sqlite, "memory": _sqlite, "dynamodb+s3": _dynamodb}
+STORES: Final[Mapping[str, Callable[[], StoreKind]]] = {"file": _sqlite, "memory": _sqlite, "dynamodb+s3": _dynamodb}
 BODIES: Final[Mapping[str, Callable[[], BodiesKind]]] = {"s3": _s3}
 """Bodies alone, where nothing is asked that only a catalog can tell."""
 
 Found = TypeVar("Found")
 
 
-def store_kind(address: Address) -> Kind:
+def store_kind(address: Address) -> StoreKind:
     """Raises DataNotOpened where the address names no catalog, InvalidSetting for an unknown scheme."""
     if address.scheme in BODIES:
         raise DataNotOpened(f"The table of the registry in {address} is not named.")

@@ -90,7 +90,7 @@ class Exchange:
 
     @property
     def id(self) -> SchemaId:
-        """Raises NoSuchArgument for what is no 32-bit number."""
+        """Raises NoSuchArgument for anything but a 32-bit number."""
         return SchemaId(queries.number(self.params["id"]))
 
     def scope(self, subject: str) -> Subject | None:

@@ -169,7 +169,7 @@ class Query:
 
     @cached_property
     def argument(self) -> str:
-        """Of the endpoint."""
+        """The name of the endpoint's argument."""
         return re.sub(r"(?=[A-Z])", "_", self.name).lower()
 
     def read(self, given: Given) -> Any:

@@ -125,7 +125,7 @@ class Outlet:
         return True
 
 
-class _Text(io.TextIOBase):
+class _TextStream(io.TextIOBase):
     """What stands in for a stream of text: whole lines are handed over."""
 
     def __init__(self, outlet: Outlet, stands_for: TextIO) -> None:
@@ -155,7 +155,7 @@ class _Text(io.TextIOBase):
 @contextmanager
 def standard(out: TextIO, error: TextIO, clock: Clock) -> Iterator[Outlet]:
     """An outlet for a log on `out`; what is printed on standard error meanwhile goes to `error` in this way, too."""
-    with _outlet(error, clock, _gap_in_text) as complaints, redirect_stderr(_Text(complaints, error)):
+    with _outlet(error, clock, _gap_in_text) as complaints, redirect_stderr(_TextStream(complaints, error)):
         with _outlet(out, clock, partial(_gap_in_json, clock)) as log:
             yield log
         if log.unwritten:
