@@ -28,6 +28,7 @@ NAMES = (
     "unread",
     "waits",
     "largest",
+    "tls",
 )
 ON_SPARK = ("load_topic", "land", "upsert", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import sysconfig
@@ -230,8 +231,13 @@ class Server:
 
 
 @contextmanager
-def serving(command: Sequence[str], *, ready: str = "/subjects", **environment: str) -> Iterator[Server]:
-    """A server on a free port, as `{port}` in its command; stopped at the end. Raises RuntimeError if it gives up."""
+def serving(
+    command: Sequence[str], *, ready: str = "/subjects", authority: Path | None = None, **environment: str
+) -> Iterator[Server]:
+    """A server on a free port, as `{port}` in its command; stopped at the end. Raises RuntimeError if it gives up.
+
+    authority: whom clients trust, where it speaks TLS.
+    """
     port = free_port()
     with tempfile.TemporaryFile() as complaints:
         begun = time.perf_counter()
@@ -244,7 +250,7 @@ def serving(command: Sequence[str], *, ready: str = "/subjects", **environment: 
             start_new_session=True,
         )
         try:
-            wait_for_answer(port, ready, process)
+            wait_for_answer(port, ready, process, authority)
             yield Server(port, time.perf_counter() - begun, psutil.Process(process.pid))
         except NoAnswer as failure:
             complaints.seek(0)
@@ -264,14 +270,15 @@ def free_port() -> int:
         return int(asked.getsockname()[1])
 
 
-def wait_for_answer(port: int, path: str, process: "subprocess.Popen[bytes]") -> None:
+def wait_for_answer(port: int, path: str, process: "subprocess.Popen[bytes]", authority: Path | None = None) -> None:
     """Asks every two milliseconds until the answer is 200. Raises NoAnswer."""
+    trusting = ssl.create_default_context(cafile=authority) if authority else None
     deadline = time.monotonic() + ANSWERS_WITHIN_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise NoAnswer(f"{process.args!r} ended with {process.returncode} before it answered")
         try:
-            if get(port, path).status == 200:
+            if ask(port, "GET", path, trusting=trusting).status == 200:
                 return
         except OSError:
             time.sleep(0.002)
@@ -301,9 +308,21 @@ def get(port: int, path: str) -> Answered:
     return ask(port, "GET", path)
 
 
-def ask(port: int, method: str, path: str, body: bytes | None = None, *, patience: float = 60) -> Answered:
-    """One request on a connection of its own. Raises OSError."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patience)
+def ask(
+    port: int,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    *,
+    patience: float = 60,
+    trusting: ssl.SSLContext | None = None,
+) -> Answered:
+    """One request on a connection of its own, over TLS if something is trusted. Raises OSError."""
+    connection = (
+        http.client.HTTPSConnection("127.0.0.1", port, timeout=patience, context=trusting)
+        if trusting
+        else http.client.HTTPConnection("127.0.0.1", port, timeout=patience)
+    )
     headers = {"Content-Type": "application/vnd.schemaregistry.v1+json"} if body is not None else {}
     try:
         connection.request(method, path, body, headers)

@@ -1,18 +1,21 @@
 """A client that keeps a server busy and itself out of the way: `python -m benchmarks.load`, a process of its own.
 
-Reads a job as JSON from standard input: port, connections, requests (each the text of one HTTP/1.1 request). Every
-connection is kept alive and has one request on its way at a time. Writes seconds and the number of each status.
+Reads a job as JSON from standard input: port, connections, requests (each the text of one HTTP/1.1 request), and for
+TLS the file of the authority that is trusted. Every connection is kept alive and has one request on its way at a time.
+Writes seconds and the number of each status.
 """
 
 import json
 import selectors
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from benchmarks.harness import ROOT
 
@@ -42,9 +45,12 @@ def posting(path: str, body: str) -> str:
     return f"{head}Content-Length: {len(body.encode())}\r\n\r\n{body}"
 
 
-def load(port: int, requests: Sequence[str], *, connections: int, status: str = "200") -> Outcome:
+def load(
+    port: int, requests: Sequence[str], *, connections: int, status: str = "200", authority: Path | None = None
+) -> Outcome:
     """What a client process measured. Raises RuntimeError if an answer had another status."""
-    job = json.dumps({"port": port, "connections": connections, "requests": requests})
+    trusted = str(authority) if authority else None
+    job = json.dumps({"port": port, "connections": connections, "requests": requests, "authority": trusted})
     ran = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"], input=job, cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -56,14 +62,17 @@ def load(port: int, requests: Sequence[str], *, connections: int, status: str = 
     return outcome
 
 
-def drive(port: int, requests: Sequence[bytes], connections: int) -> Outcome:
+def drive(port: int, requests: Sequence[bytes], connections: int, authority: str | None = None) -> Outcome:
     """Sends every request once, as soon as a connection is free for it."""
+    trusting = ssl.create_default_context(cafile=authority) if authority else None
     todo = iter(requests)
     statuses: Counter[str] = Counter()
     waiting = selectors.DefaultSelector()
     for _ in range(min(connections, len(requests))):
         connected = socket.create_connection(("127.0.0.1", port))
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if trusting:
+            connected = trusting.wrap_socket(connected, server_hostname="127.0.0.1")
         waiting.register(connected, selectors.EVENT_READ, Connection(connected))
     begun = time.perf_counter()
     for key in list(waiting.get_map().values()):
@@ -106,5 +115,7 @@ def _receive(connection: Connection) -> str | None:
 
 if __name__ == "__main__":
     job = json.load(sys.stdin)
-    outcome = drive(job["port"], [request.encode() for request in job["requests"]], job["connections"])
+    outcome = drive(
+        job["port"], [request.encode() for request in job["requests"]], job["connections"], job["authority"]
+    )
     print(json.dumps({"seconds": outcome.seconds, "statuses": outcome.statuses}))

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from http.client import HTTPConnection, parse_headers
+from http.client import HTTPConnection, HTTPSConnection, parse_headers
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ SIGLA = Path(sys.executable).parent / "sigla"
 
 V1 = "application/vnd.schemaregistry.v1+json"
 
-_URL = re.compile(r"\burl\s+(http://(\S+):(\d+))")
+_URL = re.compile(r"\burl\s+(https?://(\S+):(\d+))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,14 @@ Asks = Callable[..., Answer]
 
 
 class Server:
-    """A running registry. Its output is read all the time, so that a full pipe never stops it."""
+    """A running registry. Its output is read all the time, so that a full pipe never stops it.
 
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+    authority: whose certificates are trusted, where it speaks TLS.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", authority: Path | None = None) -> None:
         self.process = process
+        self.trusting = ssl.create_default_context(cafile=authority) if authority else None
         self.lines: list[str] = []
         self.complaints: list[str] = []
         self._news = threading.Condition()
@@ -111,16 +116,22 @@ class Server:
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None, **query: object
     ) -> Answer:
         """One request on a connection of its own. A body that is not bytes is sent as JSON."""
-        connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_S)
+        connection = self.connection()
         try:
             return ask(connection, method, path, body, headers, **query)
         finally:
             connection.close()
 
+    def connection(self) -> HTTPConnection:
+        """Opened by its first request."""
+        if self.trusting:
+            return HTTPSConnection(self.host, self.port, timeout=PATIENCE_S, context=self.trusting)
+        return HTTPConnection(self.host, self.port, timeout=PATIENCE_S)
+
     @contextmanager
     def kept(self) -> Iterator[Asks]:
         """Like `ask`, on one connection for all."""
-        connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_S)
+        connection = self.connection()
         try:
             yield partial(ask, connection)
         finally:
@@ -133,7 +144,8 @@ class Server:
             return wire.receive(method)
 
     def connected(self) -> "Wire":
-        return Wire(socket.create_connection((self.host, self.port), PATIENCE_S))
+        plain = socket.create_connection((self.host, self.port), PATIENCE_S)
+        return Wire(self.trusting.wrap_socket(plain, server_hostname=self.host) if self.trusting else plain)
 
     @property
     def memory(self) -> int:
@@ -253,10 +265,12 @@ def start(
     settings: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     descriptors: int | None = None,
+    authority: Path | None = None,
 ) -> Server:
     """Not ready yet; in a session of its own, so that its children can be counted.
 
     descriptors: how many it may have open. A shell sets the limit: this process may have more of them open already.
+    authority: as of `Server`.
     """
     limited = ["sh", "-c", 'ulimit -S -n "$0" && exec "$@"', str(descriptors)] if descriptors else []
     return Server(
@@ -268,7 +282,8 @@ def start(
             env=environment(**(settings or {})),
             cwd=cwd,
             start_new_session=True,
-        )
+        ),
+        authority,
     )
 
 
@@ -279,10 +294,13 @@ def serving(
     settings: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     descriptors: int | None = None,
+    authority: Path | None = None,
 ) -> Iterator[Server]:
     """A registry that is ready, on a port of its own; without data in memory. It is stopped and has to end well."""
     where: Sequence[str] = ["--memory"] if data is None else ["--data", str(data)]
-    server = start("--port", "0", *where, *arguments, settings=settings, cwd=cwd, descriptors=descriptors)
+    server = start(
+        "--port", "0", *where, *arguments, settings=settings, cwd=cwd, descriptors=descriptors, authority=authority
+    )
     try:
         server.wait_until_ready()
         yield server

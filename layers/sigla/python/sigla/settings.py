@@ -56,6 +56,8 @@ class Settings:
     ring: the members of the zone's cache ring, addresses separated by commas, as in `valkey://10.0.0.7:6379`.
     ring_seconds: how long a schema stands in the ring.
     holders_seconds: how long a function remembers who uses an id; 0: not at all.
+    tls_cert, tls_key: files of a certificate and its key, both or neither, with which `sigla serve` speaks TLS;
+        `--tls-cert` and `--tls-key` go before them.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
     hosts: names that lead to a registry which is open on loopback, besides those of loopback; separated by commas.
     log_reads: the share of successful reads by id and by GUID that a function logs; everything else it logs always.
@@ -84,6 +86,8 @@ class Settings:
     ring_seconds: int = 3_600
     holders_seconds: int = 60
     auth: str = AUTO
+    tls_cert: str = ""
+    tls_key: str = ""
     cors_origins: str = ""
     hosts: str = ""
     log_reads: float = 0.01

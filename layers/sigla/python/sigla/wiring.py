@@ -6,7 +6,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -57,7 +57,8 @@ class Started(NamedTuple):
     """What `sigla serve` answers for now.
 
     urls: its own, or one for each zone. access: who may ask. closed: only those with a key. zones: their ids.
-    rings: what they are made of. writable: whether the disk takes writes.
+    rings: what they are made of. writable: whether the disk takes writes. certificate: its file, and until when it is
+    valid; empty without TLS.
     """
 
     urls: tuple[str, ...]
@@ -66,6 +67,7 @@ class Started(NamedTuple):
     zones: tuple[str, ...]
     rings: str
     writable: bool
+    certificate: str
 
 
 def serve(
@@ -75,15 +77,18 @@ def serve(
     *,
     zones: int = 0,
     closed: bool = False,
+    tls: tuple[Path | None, Path | None] = (None, None),
     announce: Callable[[Started], None] = lambda _: None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. closed: only for those with keys, whatever the settings say.
 
-    zones: so many endpoints, from this port on, each with a ring; 0: one without. Raises one of STARTUP_PROBLEMS.
+    zones: so many endpoints, from this port on, each with a ring; 0: one without. tls: a certificate and its key; of
+    the settings where there are none. Raises one of STARTUP_PROBLEMS.
     """
     from shlex import quote
 
-    from sigla.web.local import outlet, server  # a Lambda function has no use for them
+    # A Lambda function has no use for them.
+    from sigla.web.local import handshakes, outlet, pair, process, server, supervisor
     from sigla.web.threads.thinkers import Thinkers
 
     settings = Settings.read(os.environ)
@@ -91,10 +96,12 @@ def serve(
     if auth == KEYS and data is None:
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
     ports = [port and port + at for at in range(zones or 1)]
+    files = _tls_files(tls, settings)
     with (
+        outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
+        handshakes.securing(pair.Files(*files), out.tell, SystemClock()) if files else nullcontext() as secure,
         server.listening(host, ports) as sockets,
         directory(settings, data) as store,
-        outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
         ExitStack() as opened,
     ):
         kept = store.keys
@@ -108,7 +115,7 @@ def serve(
             door = app.HttpOptions(watchers=watchers, log_failure=out.tell, guesses=guesses, guard=guard)
             return _web_options(settings, authenticate, door)
 
-        urls = tuple(map(server.url, sockets))
+        urls = tuple(server.url(each, secure.pair if secure else None) for each in sockets)
         ids: tuple[str, ...] = ()
         rings = ""
         build: server.Build
@@ -130,6 +137,7 @@ def serve(
             dropped=lambda: out.dropped,
             ready=lambda: store.writable,
             thinkers=thinkers,
+            more=[process.Process(SystemClock()).lines, *([secure.lines] if secure else ())],
         )
         if auth == NONE and not is_loopback(host):
             out.tell(_open(host))
@@ -137,7 +145,8 @@ def serve(
         if not writable:
             out.tell(_full(store.path))
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(str(data)))
-        started = Started(urls, access, auth == KEYS, ids, rings, writable)
+        certificate = f"{files[0]}, until {secure.pair.day}" if files and secure else ""
+        started = Started(urls, access, auth == KEYS, ids, rings, writable, certificate)
         import_languages()
         server.serve(
             application,
@@ -145,6 +154,8 @@ def serve(
             started=lambda: announce(started),
             stopping=thinkers.close,
             arriving_bytes=settings.arriving_bytes,
+            handshakes=secure,
+            supervisor=supervisor.telling(os.environ.get("NOTIFY_SOCKET", "")),
         )
 
 
@@ -300,6 +311,19 @@ def _local_auth(auth: str, host: str) -> str:
         f"Everybody who reaches {host or 'this machine'} could change everything: make a key with `sigla keys "
         f"create NAME` and start with --auth, or leave it open with {PREFIX}AUTH={NONE}."
     )
+
+
+def _tls_files(given: tuple[Path | None, Path | None], settings: Settings) -> tuple[Path, Path] | None:
+    """Of certificate and key; None without TLS. Raises InvalidSetting."""
+    cert, key = (
+        str(option or setting) for option, setting in zip(given, (settings.tls_cert, settings.tls_key), strict=True)
+    )
+    if bool(cert) != bool(key):
+        raise InvalidSetting(
+            f"TLS needs a certificate and its key: give both --tls-cert and --tls-key, or both {PREFIX}TLS_CERT and "
+            f"{PREFIX}TLS_KEY."
+        )
+    return (Path(cert), Path(key)) if cert else None
 
 
 def _open(where: str) -> observe.Facts:

@@ -20,6 +20,8 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve --memory         the same, forgotten when it stops
   sigla serve --port 9000      on another port
   sigla serve --auth           the same, for those who have an API key
+  sigla serve --tls-cert FILE --tls-key FILE
+                               over TLS
   sigla serve --zones 3        three zones, each with a URL and a cache ring
   sigla keys create NAME       makes an API key
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first

@@ -30,7 +30,7 @@ Sigla {version}: a schema registry for Kafka
   url       {urls}
 {zones}  data      {data}
   access    {access}
-  try       curl {credentials}{url}/subjects
+{tls}  try       curl {credentials}{url}/subjects
   clients   schema.registry.url={all}
   docs      {url}/docs   metrics {url}/metrics   health {url}/health
 
@@ -40,6 +40,10 @@ Stop with Ctrl-C.
 ZONES = """\
   rings     {rings}
   live      {url}/zones/live   directory {url}/zones
+"""
+
+TLS = """\
+  tls       {certificate}
 """
 
 DISK_FULL = """
@@ -68,6 +72,10 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
     parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
     parser.add_argument(
+        "--tls-cert", type=place.path, metavar="FILE", help="speak TLS with this certificate (PEM, its chain behind it)"
+    )
+    parser.add_argument("--tls-key", type=place.path, metavar="FILE", help="the key of that certificate (PEM)")
+    parser.add_argument(
         "--zones", type=_zones, default=0, metavar="N", help="emulate N zones, each with a URL and a ring"
     )
     parser.set_defaults(run=run)
@@ -84,7 +92,15 @@ def run(args: argparse.Namespace) -> int:
             f"{args.zones} zones from port {args.port} on would need port {last}; the highest is {HIGHEST_PORT}."
         )
     try:
-        wiring.serve(data, args.host, args.port, zones=args.zones, closed=args.auth, announce=_announcement(data))
+        wiring.serve(
+            data,
+            args.host,
+            args.port,
+            zones=args.zones,
+            closed=args.auth,
+            tls=(args.tls_cert, args.tls_key),
+            announce=_announcement(data),
+        )
     except wiring.STARTUP_PROBLEMS as problem:
         raise Misuse(_sentence(problem, data)) from None
     return 0
@@ -115,6 +131,7 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
             zones=ZONES.format(rings=started.rings, url=url) if started.zones else "",
             data=where if started.writable else where + DISK_FULL,
             access=started.access,
+            tls=TLS.format(certificate=started.certificate) if started.certificate else "",
         )
         # Standard error: standard output is for the log, a line of JSON per request.
         print(told, file=sys.stderr, flush=True)

@@ -8,14 +8,26 @@ The `kafka_schema_registry_*` names are those of the reference behind a JMX expo
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from sigla.observe import Seen
 
 REGISTER = "/subjects/{subject}/versions"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 UP_TO_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+Source = Callable[[], Iterable[str]]
+"""Tells lines of that format: another part of the process, of itself."""
+
+
+def told(name: str, kind: str, about: str, samples: Iterable[tuple[str, object]]) -> Iterator[str]:
+    """The lines of one metric. samples: labels in braces, or the empty text, and the value."""
+    yield f"# HELP {name} {about}"
+    yield f"# TYPE {name} {kind}"
+    for labels, value in samples:
+        yield f"{name}{labels} {value}"
 
 
 @dataclass(slots=True)
@@ -30,12 +42,21 @@ class Counters:
     """Is told of every request; `text()` tells Prometheus.
 
     stored: how many versions are stored; without it only those registered since the start are counted. dropped: how
-    many lines the log has lost.
+    many lines the log has lost. ready: whether writes are taken. more: what others tell.
     """
 
-    def __init__(self, *, stored: Callable[[], int] | None = None, dropped: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        *,
+        stored: Callable[[], int] | None = None,
+        dropped: Callable[[], int] = lambda: 0,
+        ready: Callable[[], bool] = lambda: True,
+        more: Sequence[Source] = (),
+    ) -> None:
         self._stored = stored
         self._dropped = dropped
+        self._ready = ready
+        self._more = more
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._timings: dict[tuple[str, str], Timing] = {}
         self._deleted = 0
@@ -52,12 +73,13 @@ class Counters:
         timing.counts[bisect_left(UP_TO_S, took_s)] += 1
 
     def text(self) -> str:
-        return "\n".join([*self._reference(), *self._requests_by_route(), *self._durations(), *self._log(), ""])
+        own = (self._reference(), self._requests_by_route(), self._durations(), self._state())
+        return "\n".join([*chain(*own, *(source() for source in self._more)), ""])
 
     def _reference(self) -> Iterator[str]:
         """What the reference tells, by its names."""
         registered = self._count("POST", REGISTER) if self._stored is None else self._stored()
-        told = (
+        counts = (
             ("registered_count", registered, "Schemas registered."),
             ("deleted_count", self._deleted, "Schema versions deleted since the start, softly or for good."),
             ("api_success_count", self._answered(100, 400), "Requests answered with success since the start."),
@@ -65,16 +87,15 @@ class Counters:
             ("master_slave_role", 1, "1: this registry accepts writes. It always does."),
             ("node_count", 1, "Registries that share these schemas."),
         )
-        for name, value, about in told:
-            yield f"# HELP kafka_schema_registry_{name} {about}"
-            yield f"# TYPE kafka_schema_registry_{name} gauge"
-            yield f"kafka_schema_registry_{name} {value}"
+        for name, value, about in counts:
+            yield from told(f"kafka_schema_registry_{name}", "gauge", about, [("", value)])
 
     def _requests_by_route(self) -> Iterator[str]:
-        yield "# HELP sigla_requests_total Requests by route and status."
-        yield "# TYPE sigla_requests_total counter"
-        for (method, route, status), count in sorted(self._requests.items()):
-            yield f'sigla_requests_total{{method="{_label(method)}",route="{route}",status="{status}"}} {count}'
+        samples = (
+            (f'{{method="{_label(method)}",route="{route}",status="{status}"}}', count)
+            for (method, route, status), count in sorted(self._requests.items())
+        )
+        yield from told("sigla_requests_total", "counter", "Requests by route and status.", samples)
 
     def _durations(self) -> Iterator[str]:
         yield "# HELP sigla_request_duration_seconds Time from a request's head to its last byte sent."
@@ -87,10 +108,11 @@ class Counters:
             yield f"sigla_request_duration_seconds_sum{{{labels}}} {timing.sum_s:.6f}"
             yield f"sigla_request_duration_seconds_count{{{labels}}} {total}"
 
-    def _log(self) -> Iterator[str]:
-        yield "# HELP sigla_log_lines_dropped_total Lines of the log that were dropped since the start."
-        yield "# TYPE sigla_log_lines_dropped_total counter"
-        yield f"sigla_log_lines_dropped_total {self._dropped()}"
+    def _state(self) -> Iterator[str]:
+        about = "Lines of the log that were dropped since the start."
+        yield from told("sigla_log_lines_dropped_total", "counter", about, [("", self._dropped())])
+        about = "1 where writes are taken, as /health/ready says; else 0."
+        yield from told("sigla_ready", "gauge", about, [("", int(self._ready()))])
 
     def _count(self, method: str, route: str) -> int:
         return self._requests[method, route, 200]

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -27,7 +28,11 @@ from sigla.web.http.headers import Uuids
 from sigla.web.http.packing import Packing
 from sigla.web.local.connection import Connection
 from sigla.web.local.crowd import ARRIVING_BYTES, Crowd, most_connections
-from sigla.web.local.metrics import CONTENT_TYPE, Counters
+from sigla.web.local.handshakes import Handshakes
+from sigla.web.local.metrics import CONTENT_TYPE, Counters, Source
+from sigla.web.local.pair import Pair
+from sigla.web.local.secured import Secured
+from sigla.web.local.supervisor import READY, STOPPING
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Scope, Worker
 from sigla.web.threads.workers import Workers
@@ -46,16 +51,17 @@ def application(
     dropped: Callable[[], int] = lambda: 0,
     ready: Callable[[], bool] = lambda: True,
     thinkers: Thinkers | None = None,
+    more: Sequence[Source] = (),
 ) -> FastAPI:
     """The API with all that belongs to one machine.
 
     group, step: the store's scopes of a write, see `Worker`. stored: how many versions there are. dropped: how many
     lines the log has lost. ready: whether the store would answer. thinkers: for what takes long; whoever hands them
-    over closes them before the end.
+    over closes them before the end. more: what else `/metrics` tells.
     """
     options = options or app.HttpOptions()
     writer, reader = Worker(group, step), Worker(name="sigla-reader")
-    counters = Counters(stored=stored, dropped=dropped)
+    counters = Counters(stored=stored, dropped=dropped, ready=ready, more=more)
     gathered = Gathered((counters, *options.watchers))
     return app.build(
         registry,
@@ -132,11 +138,12 @@ def listening(host: str, ports: Iterable[int]) -> Iterator[list[socket.socket]]:
         yield [opened.enter_context(_listen(host, port)) for port in ports]
 
 
-def url(listening: socket.socket) -> str:
-    """Where a client on this machine finds it."""
+def url(listening: socket.socket, pair: Pair | None = None) -> str:
+    """Where a client on this machine finds it; with TLS by a name that the certificate is for, if it has one."""
     host, port = listening.getsockname()[:2]
     host = _ANY.get(host, host)
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    scheme, host = ("https", pair.host(host)) if pair else ("http", host)
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def port(listening: socket.socket) -> int:
@@ -154,16 +161,19 @@ def serve(
     started: Callable[[], None] = lambda: None,
     stopping: Callable[[], None] = lambda: None,
     arriving_bytes: int = ARRIVING_BYTES,
+    handshakes: Handshakes | None = None,
+    supervisor: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Answers until SIGTERM or SIGINT, then finishes what has begun and comes back.
 
     started: is called once requests are answered. stopping: once no new ones come. arriving_bytes: what requests
-    without an answer may hold in sum.
+    without an answer may hold in sum. handshakes: for TLS; without them nothing is encrypted. supervisor: is told both
+    as well.
     """
     crowd = Crowd(arriving_bytes=arriving_bytes, connections=most_connections())
     config = uvicorn.Config(
         application,
-        http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]  # whatever makes a protocol will do
+        http=partial(_protocol, crowd, handshakes),  # type: ignore[arg-type]  # whatever makes a protocol will do
         ws="none",
         lifespan="on",
         access_log=False,  # ours is the one line
@@ -176,9 +186,20 @@ def serve(
     # exit code is not 0.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
+    if handshakes is not None and sys.platform != "win32":
+        signal.signal(signal.SIGHUP, lambda *_: handshakes.renewed.ask())
     # Between threads that compute and the loop that answers, Python changes this often; see the decision on readers.
     sys.setswitchinterval(SWITCH_S)
-    _Server(config, crowd, started, stopping).run(sockets=[*listening])
+
+    def is_up() -> None:
+        started()
+        supervisor(READY)
+
+    def ends() -> None:
+        supervisor(STOPPING)
+        stopping()
+
+    _Server(config, crowd, is_up, ends).run(sockets=[*listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -190,6 +211,11 @@ def _listen(host: str, port: int) -> socket.socket:
         number = getattr(problem, "errno", None)
         reason = problem if isinstance(problem, UnicodeError | socket.gaierror) or not number else os.strerror(number)
         raise CannotListen(f"Cannot listen on {host}:{port} ({reason}); choose another --host or --port.") from None
+
+
+def _protocol(crowd: Crowd, handshakes: Handshakes | None, **of_uvicorn: Any) -> asyncio.Protocol:
+    connection = Connection(crowd=crowd, **of_uvicorn)
+    return connection if handshakes is None else Secured(connection, handshakes, crowd)
 
 
 class _Server(uvicorn.Server):

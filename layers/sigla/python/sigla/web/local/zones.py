@@ -22,7 +22,7 @@ from sigla.web.console.live import Watched
 from sigla.web.http.headers import Uuids
 from sigla.web.http.packing import Packing
 from sigla.web.local import server
-from sigla.web.local.metrics import Counters
+from sigla.web.local.metrics import Counters, Source
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Scope, Worker
 from sigla.web.threads.workers import Workers
@@ -91,8 +91,9 @@ class Endpoint:
         dropped: Callable[[], int],
         ready: Callable[[], bool],
         also: Sequence[Route],
+        more: Sequence[Source],
     ) -> None:
-        counters = Counters(stored=stored, dropped=dropped)
+        counters = Counters(stored=stored, dropped=dropped, ready=ready, more=more)
         self.gathered = Gathered((counters, *options.watchers))
         options = replace(options, watchers=(self.gathered,), fresh_id=Uuids(), packing=Packing())
         beside = [*server.beside(counters, self.gathered, ready, options.authenticate), *also]
@@ -113,6 +114,7 @@ def application(
     dropped: Callable[[], int] = lambda: 0,
     ready: Callable[[], bool] = lambda: True,
     thinkers: Thinkers | None = None,
+    more: Sequence[Source] = (),
 ) -> ASGIApp:
     """All zones, each by the port that it listens on.
 
@@ -124,7 +126,9 @@ def application(
     def endpoint(zone: Zone) -> Endpoint:
         chosen = options(zone.watched.id)
         page = live.routes(watched, zones.made_of, chosen.authenticate)
-        return Endpoint(zone, writer, thinkers, chosen, stored=stored, dropped=dropped, ready=ready, also=page)
+        return Endpoint(
+            zone, writer, thinkers, chosen, stored=stored, dropped=dropped, ready=ready, also=page, more=more
+        )
 
     endpoints = {port: endpoint(zone) for port, zone in zip(ports, zones.zones, strict=True)}
     readers = [reader for each in endpoints.values() for reader in each.readers]
