@@ -32,11 +32,11 @@ def shown(page: str, kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
-def unit() -> configparser.ConfigParser:
-    (text,) = shown("service.md", "ini")
-    parsed = configparser.ConfigParser(interpolation=None)
+def unit(number: int = 0) -> configparser.ConfigParser:
+    """The unit, or what is put beside it for TLS. Of a name that is said twice the last one."""
+    parsed = configparser.ConfigParser(interpolation=None, strict=False)
     parsed.optionxform = str  # type: ignore[assignment, method-assign]  # names as they are written
-    parsed.read_string(text)
+    parsed.read_string(shown("service.md", "ini")[number])
     return parsed
 
 
@@ -57,9 +57,21 @@ def test_the_unit_starts_what_the_command_knows() -> None:
     assert command == "/opt/sigla/.venv/bin/sigla"
     args = _parser().parse_args(arguments)
     assert (args.command, args.auth, f"http://{args.host}:{args.port}") == ("serve", True, UPSTREAM)
-    assert str(args.data) == service["ReadWritePaths"]
+    assert str(args.data) == f"/var/lib/{service['StateDirectory']}"
     name, _, value = service["Environment"].partition("=")
     assert Settings.read({name: value}).default_level == value
+
+
+def test_the_unit_with_tls_serves_the_same_data_to_other_machines() -> None:
+    """And names the pair by where systemd puts it."""
+    tls, service = unit(1)["Service"], unit()["Service"]
+    args = _parser().parse_args(shlex.split(tls["ExecStart"])[1:])
+    assert (args.auth, args.host, args.data) == (True, "0.0.0.0", Path(f"/var/lib/{service['StateDirectory']}"))
+    settings = dict(each.split("=") for each in tls["Environment"].split())
+    named = {Path(path).name for path in settings.values()}
+    loaded = set(re.findall(r"^LoadCredential=(.+?):", shown("service.md", "ini")[1], re.MULTILINE))
+    assert named == loaded
+    assert Settings.read(settings).tls_key == "%d/registry.key"
 
 
 def test_the_unit_leaves_the_time_that_stopping_takes() -> None:
@@ -70,7 +82,10 @@ def test_the_unit_leaves_the_time_that_stopping_takes() -> None:
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     """Where there is one to ask."""
     if verify := shutil.which("systemd-analyze"):
-        (text,) = shown("service.md", "ini")
+        text, tls = shown("service.md", "ini")
+        beside = tmp_path / "sigla.service.d"
+        beside.mkdir()
+        (beside / "tls.conf").write_text(tls.replace("/opt/sigla/.venv/bin/sigla", sys.executable))
         runs = text.replace("/opt/sigla/.venv/bin/sigla", sys.executable).replace("User=sigla", "User=root")
         (tmp_path / "sigla.service").write_text(runs)
         asked = [verify, "verify", str(tmp_path / "sigla.service")]
