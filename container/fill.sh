@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 pip() { "$python" -m pip --quiet --disable-pip-version-check --no-cache-dir "$@"; }
 
 pip install --no-compile --require-hashes --only-binary :all: --target "$into" --requirement "$from/runtime.txt"
-pip install --no-compile --no-deps --target "$into" "$from"/sigla*.whl
+pip install --no-compile --no-deps --target "$into" "$from"/sigla_registry-*.whl
 cp "$here/healthy.py" "$into/"
 # Most of a compiled library is names for debuggers.
 find "$into" -name '*.so' -exec strip --strip-unneeded {} +
