@@ -232,7 +232,7 @@ class Server:
 
 @contextmanager
 def serving(
-    command: Sequence[str], *, ready: str = "/subjects", authority: Path | None = None, **environment: str
+    command: Sequence[str], *, ready: str = "/subjects", authority: str = "", **environment: str
 ) -> Iterator[Server]:
     """A server on a free port, as `{port}` in its command; stopped at the end. Raises RuntimeError if it gives up.
 
@@ -270,7 +270,7 @@ def free_port() -> int:
         return int(asked.getsockname()[1])
 
 
-def wait_for_answer(port: int, path: str, process: "subprocess.Popen[bytes]", authority: Path | None = None) -> None:
+def wait_for_answer(port: int, path: str, process: "subprocess.Popen[bytes]", authority: str = "") -> None:
     """Asks every two milliseconds until the answer is 200. Raises NoAnswer."""
     trusting = ssl.create_default_context(cafile=authority) if authority else None
     deadline = time.monotonic() + ANSWERS_WITHIN_S

@@ -36,7 +36,7 @@ def lines(*, quick: bool = False) -> Lines:
             load(plain, [REGISTER], connections=1)
             ports = {}
             for name, pair in pairs.items():
-                server = serving(sigla("--memory", *pair), authority=authority.file)
+                server = serving(sigla("--memory", *pair), authority=str(authority.file))
                 ports[name] = open_servers.enter_context(server).port
                 load(ports[name], [REGISTER], connections=1, authority=authority.file)
             yield from _reads(ports["P-256"], plain, authority.file, rounds, requests)
@@ -44,14 +44,14 @@ def lines(*, quick: bool = False) -> Lines:
 
 
 def _starts(pair: tuple[str, ...], authority: Path, rounds: int) -> Lines:
-    def starting(*options: str, authority: Path | None = None) -> Callable[[], float]:
+    def starting(*options: str, authority: str = "") -> Callable[[], float]:
         def work() -> float:
             with serving(sigla("--memory", *options), authority=authority) as server:
                 return server.first_answer
 
         return work
 
-    secured, plain = best_of(rounds, starting(*pair, authority=authority), starting())
+    secured, plain = best_of(rounds, starting(*pair, authority=str(authority)), starting())
     yield Line("start-up to first answer, TLS", secured, "s", plain, "plain HTTP", Goal(1.2))
 
 

@@ -67,9 +67,14 @@ def test_what_is_copied_is_let_into_the_build() -> None:
     assert all((ROOT / word).exists() for word in let_in if "*" not in word)
 
 
-def run(*words: str | Path, **variables: str) -> str:
+def run(*words: str | Path, cwd: Path | None = None, **variables: str) -> str:
     done = subprocess.run(
-        [str(word) for word in words], env=environment(**variables), capture_output=True, text=True, check=False
+        [str(word) for word in words],
+        cwd=cwd,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -89,7 +94,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     parts = made.parent / "parts"
     parts.mkdir()
     shutil.copy(ROOT / "requirements" / "runtime.txt", parts)
-    run(Path(sys.executable).parent / "uv", "build", "--wheel", "--quiet", "--out-dir", parts, ROOT)
+    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", parts, cwd=ROOT)
     run("/usr/bin/python3", "-m", "venv", parts / "venv")  # a pip of the Python that the root has
     run(FOLDER / "fill.sh", parts, made / "app", PYTHON=str(parts / "venv" / "bin" / "python"))
     (made / "data").mkdir()

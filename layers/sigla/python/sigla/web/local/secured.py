@@ -16,7 +16,7 @@ from sigla.web.http.refusals import BadRequest
 from sigla.web.local.connection import Connection
 from sigla.web.local.crowd import Crowd
 from sigla.web.local.handshakes import LATE, PLAIN, Handshakes
-from sigla.web.local.spoken import written
+from sigla.web.local.spoken import refusal_bytes
 
 PATIENCE_S = 10.0
 """How long a handshake may take: it is two short messages of the client's."""
@@ -129,7 +129,7 @@ class Secured(asyncio.Protocol):
     def _refuse(self, data: bytes) -> None:
         """Who speaks HTTP here is told so in HTTP; others would not understand it."""
         if data[:1].isalpha():
-            self._raw.write(written(BadRequest(reason=NO_TLS)))
+            self._raw.write(refusal_bytes(BadRequest(reason=NO_TLS)))
         self._handshakes.fails(PLAIN, self._client)
         self._raw.close()
 
