@@ -33,7 +33,7 @@ def shown(page: str, kind: str) -> list[str]:
 
 
 def unit(number: int = 0) -> configparser.ConfigParser:
-    """The unit, or what is put beside it for TLS. Of a name that is said twice the last one."""
+    """The unit, or what is put beside it for TLS. Where a name is said twice, the last one counts."""
     parsed = configparser.ConfigParser(interpolation=None, strict=False)
     parsed.optionxform = str  # type: ignore[assignment, method-assign]  # names as they are written
     parsed.read_string(shown("service.md", "ini")[number])

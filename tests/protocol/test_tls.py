@@ -177,7 +177,7 @@ def test_a_client_that_does_not_trust_the_certificate_is_told_of(authority: Auth
 
 @pytest.mark.parametrize("data", [b"\x16\x03\x01\x00\x05hello", b"\x80\x2e\x01\x00\x02", b"\x00", b"\x16" * 70_000])
 def test_garbage_is_hung_up_on(server: Server, data: bytes) -> None:
-    """And harms nobody else."""
+    """And other clients go on."""
     with (
         closing(socket.create_connection((server.host, server.port), PATIENCE_S)) as plain,
         suppress(ConnectionError),

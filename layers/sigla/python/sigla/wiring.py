@@ -82,8 +82,8 @@ def serve(
 ) -> None:
     """Serves until SIGTERM or SIGINT. closed: only for those with keys, whatever the settings say.
 
-    zones: so many endpoints, from this port on, each with a ring; 0: one without. tls: a certificate and its key; of
-    the settings where there are none. Raises one of STARTUP_PROBLEMS.
+    zones: so many endpoints, from this port on, each with a ring; 0: one without. tls: a certificate and its key;
+    without them those of the settings. Raises one of STARTUP_PROBLEMS.
     """
     from shlex import quote
 
@@ -314,7 +314,7 @@ def _local_auth(auth: str, host: str) -> str:
 
 
 def _tls_files(given: tuple[Path | None, Path | None], settings: Settings) -> tuple[Path, Path] | None:
-    """Of certificate and key; None without TLS. Raises InvalidSetting."""
+    """The certificate and its key; None without TLS. Raises InvalidSetting."""
     cert, key = (
         str(option or setting) for option, setting in zip(given, (settings.tls_cert, settings.tls_key), strict=True)
     )

@@ -10,11 +10,11 @@ from os import cpu_count
 from sigla.observe import Facts, Teller
 from sigla.ports.clock import Clock
 from sigla.web.local.heartbeat import heartbeat
-from sigla.web.local.metrics import told
+from sigla.web.local.metrics import metric_lines
 from sigla.web.local.pair import Files, Pair, Renewed
 
 TOLD_AGAIN_MS = 60_000
-"""Of clients that fail for one reason, one is told of in this time."""
+"""How long the log tells nothing more of clients that fail for a reason that it has told."""
 
 AT_ONCE = min(4, max(1, (cpu_count() or 1) - 1))
 """Threads: one core less than there are, so that a crowd that connects anew takes no time from those who are here."""
@@ -76,10 +76,12 @@ class Handshakes:
     def lines(self) -> Iterator[str]:
         """For `/metrics`."""
         ends = [("", self.pair.ends)]
-        yield from told("sigla_tls_certificate_end_seconds", "gauge", "When the certificate ends, since 1970.", ends)
+        yield from metric_lines(
+            "sigla_tls_certificate_end_seconds", "gauge", "When the certificate ends, since 1970.", ends
+        )
         failed = sum(self.failed.values())
         outcomes = [('{outcome="done"}', self.done), ('{outcome="failed"}', failed)]
-        yield from told("sigla_tls_handshakes_total", "counter", "TLS handshakes since the start.", outcomes)
+        yield from metric_lines("sigla_tls_handshakes_total", "counter", "TLS handshakes since the start.", outcomes)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ Source = Callable[[], Iterable[str]]
 """Tells lines of that format: another part of the process, of itself."""
 
 
-def told(name: str, kind: str, about: str, samples: Iterable[tuple[str, object]]) -> Iterator[str]:
+def metric_lines(name: str, kind: str, about: str, samples: Iterable[tuple[str, object]]) -> Iterator[str]:
     """The lines of one metric. samples: labels in braces, or the empty text, and the value."""
     yield f"# HELP {name} {about}"
     yield f"# TYPE {name} {kind}"
@@ -88,14 +88,14 @@ class Counters:
             ("node_count", 1, "Registries that share these schemas."),
         )
         for name, value, about in counts:
-            yield from told(f"kafka_schema_registry_{name}", "gauge", about, [("", value)])
+            yield from metric_lines(f"kafka_schema_registry_{name}", "gauge", about, [("", value)])
 
     def _requests_by_route(self) -> Iterator[str]:
         samples = (
             (f'{{method="{_label(method)}",route="{route}",status="{status}"}}', count)
             for (method, route, status), count in sorted(self._requests.items())
         )
-        yield from told("sigla_requests_total", "counter", "Requests by route and status.", samples)
+        yield from metric_lines("sigla_requests_total", "counter", "Requests by route and status.", samples)
 
     def _durations(self) -> Iterator[str]:
         yield "# HELP sigla_request_duration_seconds Time from a request's head to its last byte sent."
@@ -110,9 +110,9 @@ class Counters:
 
     def _state(self) -> Iterator[str]:
         about = "Lines of the log that were dropped since the start."
-        yield from told("sigla_log_lines_dropped_total", "counter", about, [("", self._dropped())])
+        yield from metric_lines("sigla_log_lines_dropped_total", "counter", about, [("", self._dropped())])
         about = "1 where writes are taken, as /health/ready says; else 0."
-        yield from told("sigla_ready", "gauge", about, [("", int(self._ready()))])
+        yield from metric_lines("sigla_ready", "gauge", about, [("", int(self._ready()))])
 
     def _count(self, method: str, route: str) -> int:
         return self._requests[method, route, 200]

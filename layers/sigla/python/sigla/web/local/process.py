@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sigla import __version__
 from sigla.ports.clock import Clock
-from sigla.web.local.metrics import told
+from sigla.web.local.metrics import metric_lines
 
 if sys.platform != "win32":
     import resource
@@ -26,11 +26,13 @@ class Process:
         self._build = f'{{version="{__version__}",python="{platform.python_version()}"}}'
 
     def lines(self) -> Iterator[str]:
-        yield from told("sigla_build_info", "gauge", "1, with the release and its Python.", [(self._build, 1)])
+        yield from metric_lines("sigla_build_info", "gauge", "1, with the release and its Python.", [(self._build, 1)])
         started = [("", f"{self._started_s:.3f}")]
-        yield from told("process_start_time_seconds", "gauge", "When the process was started, since 1970.", started)
+        yield from metric_lines(
+            "process_start_time_seconds", "gauge", "When the process was started, since 1970.", started
+        )
         spent = [("", f"{time.process_time():.3f}")]
-        yield from told("process_cpu_seconds_total", "counter", "Processor time of user and system.", spent)
+        yield from metric_lines("process_cpu_seconds_total", "counter", "Processor time of user and system.", spent)
         yield from _memory()
         yield from _descriptors()
 
@@ -42,17 +44,17 @@ def _memory() -> Iterator[str]:
         )
     except OSError:
         return
-    yield from told("process_resident_memory_bytes", "gauge", "Memory that is resident.", [("", resident)])
-    yield from told("process_virtual_memory_bytes", "gauge", "Memory that is addressed.", [("", virtual)])
+    yield from metric_lines("process_resident_memory_bytes", "gauge", "Memory that is resident.", [("", resident)])
+    yield from metric_lines("process_virtual_memory_bytes", "gauge", "Memory that is addressed.", [("", virtual)])
 
 
 def _descriptors() -> Iterator[str]:
     if sys.platform == "win32":
         return
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    yield from told("process_max_fds", "gauge", "How many descriptors may be open.", [("", most)])
+    yield from metric_lines("process_max_fds", "gauge", "How many descriptors may be open.", [("", most)])
     try:
         used = len([*(PROC / "fd").iterdir()]) - 1  # but for the one that lists them
     except OSError:
         return
-    yield from told("process_open_fds", "gauge", "How many descriptors are open.", [("", used)])
+    yield from metric_lines("process_open_fds", "gauge", "How many descriptors are open.", [("", used)])

@@ -77,7 +77,7 @@ class Secured(asyncio.Protocol):
             self._behind.resume_writing()
 
     def shutdown(self) -> None:
-        """The server stops: a handshake brings nobody anywhere any more."""
+        """The server stops: what a handshake would lead to is not there any more."""
         self._raw.abort()
 
     def untaken(self) -> int:

@@ -13,7 +13,7 @@ def telling(address: str) -> Callable[[str], None]:
     def tell(news: str) -> None:
         if not address:
             return
-        # A supervisor that does not listen is no reason not to serve.
+        # A registry serves also where its supervisor does not listen.
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connected:
             connected.connect("\0" + address[1:] if address.startswith("@") else address)
             connected.send(news.encode())
