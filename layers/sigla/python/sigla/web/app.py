@@ -48,7 +48,7 @@ from sigla.web.http.negotiate import names_html, negotiate
 from sigla.web.http.packing import Packing
 from sigla.web.http.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.threads.worker import Job, Task
-from sigla.web.threads.workers import Workers, effort_of, is_quick
+from sigla.web.threads.workers import Workers, effort_of
 
 LONGEST_TARGET = 8 * 2**10
 """Bytes of path and query."""
@@ -255,7 +255,7 @@ class RouteTable:
 
     def _is_answered_here(self, route: Route, exchange: Exchange) -> bool:
         """Whether nothing would be won by giving the work to others, and no clock is needed for it."""
-        return is_quick(route, exchange) and (self._workers is None or not self._workers.every_read)
+        return route.is_quick(exchange) and (self._workers is None or not self._workers.every_read)
 
     async def _work(self, job: Job, route: Route, call: Call, exchange: Exchange, receive: Receive) -> Answer:
         """What the job answers, wherever that is found out."""

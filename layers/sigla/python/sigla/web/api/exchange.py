@@ -73,6 +73,11 @@ class Exchange:
     _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether the query is empty: so it is in most requests, and nothing has to be read."""
+        return not self.raw_query and self.prefix is None
+
+    @property
     def query(self) -> Mapping[str, list[str]]:
         if self._query is None:
             query = read_query(self.raw_query) if self.raw_query else NO_QUERY

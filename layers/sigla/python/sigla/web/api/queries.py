@@ -7,7 +7,6 @@ comes of it is a value: an endpoint takes it as a keyword argument, `deletedOnly
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 from sigla.auth.permissions import Access
@@ -153,7 +152,7 @@ class Words:
 FLAG, TEXT, TEXTS = Flag(), Text(), Texts()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Query:
     """A parameter of a route.
 
@@ -167,7 +166,7 @@ class Query:
     access: Access | None = None
     parses: bool = False
 
-    @cached_property
+    @property
     def argument(self) -> str:
         """The name of the endpoint's argument."""
         return re.sub(r"(?=[A-Z])", "_", self.name).lower()
@@ -180,6 +179,8 @@ class Query:
 
 def number(said: str) -> int:
     """A 32-bit number. Raises NoSuchArgument for any other text."""
+    if said.isdecimal() and len(said) < 10:  # what nearly every client sends
+        return int(said)
     found = int(said) if _NUMBER.fullmatch(said) else _MOST + 1
     if not _LEAST <= found <= _MOST:
         raise NoSuchArgument

@@ -4,9 +4,8 @@ The app dispatches by this table, reads queries by it, and `openapi` publishes i
 endpoint. A `Query` in a row is an argument of the endpoint.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sigla import errors
@@ -27,13 +26,13 @@ class Body:
     operation: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Route:
     """endpoint: is called with the exchange, the registry and the values of the query, each as a keyword argument.
 
     answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
-
     lists: may tell as much as there is. operation: what a request is told that took too long.
+    parsed_for: the parameters that a language reads the schema for.
     """
 
     method: str
@@ -49,33 +48,40 @@ class Route:
     validated: bool = False
     lists: bool = False
     operation: str = "Request"
+    parsed_for: frozenset[str] = field(init=False)
+    _readers: Mapping[str, tuple[str, Callable[[Sequence[str]], Any]]] = field(init=False, repr=False)
+    _defaults: dict[str, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """What each request asks of its row is looked up once."""
+        known = {
+            "parsed_for": frozenset(query.name for query in self.query if query.parses),
+            "_readers": {query.name: (query.argument, query.kind.read) for query in self.query},
+            "_defaults": {query.argument: query.kind.default for query in self.query},
+        }
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
 
     @property
     def name(self) -> str:
         """As logs and metrics call it."""
         return f"{self.method} {self.path}"
 
-    @cached_property
-    def parsed_for(self) -> frozenset[str]:
-        """The parameters that a language reads the schema for."""
-        return frozenset(query.name for query in self.query if query.parses)
-
-    @cached_property
-    def _queries(self) -> Mapping[str, Query]:
-        return {query.name: query for query in self.query}
-
-    @cached_property
-    def _defaults(self) -> dict[str, Any]:
-        return {query.argument: query.kind.default for query in self.query}
+    def is_quick(self, exchange: Exchange) -> bool:
+        """Whether it is answered quickly whatever was registered: no list, and no language reads a schema."""
+        if self.method != "GET" or self.lists:
+            return False
+        return exchange.asks_nothing or not self.parsed_for or self.parsed_for.isdisjoint(exchange.query)
 
     def ask(self, exchange: Exchange, registry: Registry) -> Answer:
         """What the endpoint answers. Raises NoSuchArgument, and what the endpoint raises."""
         values = self._defaults
-        if values and (given := exchange.query):
+        if values and not exchange.asks_nothing:
             values = values.copy()
-            for name, said in given.items():
-                if query := self._queries.get(name):  # what else a client writes there is passed by
-                    values[query.argument] = query.kind.read(said)
+            for name, said in exchange.query.items():
+                if known := self._readers.get(name):  # what else a client writes there is passed by
+                    argument, read = known
+                    values[argument] = read(said)
         return self.endpoint(exchange, registry, **values)
 
 

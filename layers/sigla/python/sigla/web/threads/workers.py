@@ -25,7 +25,6 @@ from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Effort, Limits, TurnOver
-from sigla.web.api.exchange import Exchange
 from sigla.web.api.routes import DRAFT, Route
 from sigla.web.http.answer import Answer
 from sigla.web.threads.thinkers import Thinkers
@@ -88,10 +87,3 @@ class Workers:
         while (await receive())["type"] != "http.disconnect":
             pass
         self.think.drop(effort)
-
-
-def is_quick(route: Route, exchange: Exchange) -> bool:
-    """Whether a request is answered quickly whatever was registered: no list, and no language reads a schema."""
-    if route.method != "GET" or route.lists:
-        return False
-    return not route.parsed_for or route.parsed_for.isdisjoint(exchange.query)
