@@ -95,7 +95,7 @@ dynamodb: setup ## DynamoDB's own engine on this machine (Java, Maven), until Ct
 	@$(bin)/python -m localstack.dynamodb $(ARGS)
 
 layer: setup ## the third-party layer for Lambda, in build/; ARGS=x86_64 for that processor
-	@$(bin)/python -m infra.packages $(ARGS)
+	@$(bin)/python -m sigla.deployment.packages $(ARGS)
 
 stage: setup ## the settings of a new deployment, in stages/NAME.toml; it asks; NAME=prod ARGS="-c zones=use1-az1"
 	@$(if $(filter command,$(firstword $(origin NAME))),,echo "Which stage? make stage NAME=prod" >&2; exit 2)

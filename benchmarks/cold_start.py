@@ -1,8 +1,8 @@
 """A cold start as Lambda makes one: from the start of the process to the first answer, then answers while it is warm.
 
-The packages that are deployed (`infra.packages`) run in Lambda's own runtime client, fed by a Runtime API on this
-machine, against DynamoDB's own engine and moto's S3. In turns with it and with the same layer run bare functions of
-FastAPI and Mangum: one returns a constant, one asks boto3 for one row and one object, as any registry there must.
+The packages that are deployed (`sigla.deployment.packages`) run in Lambda's own runtime client, fed by a Runtime API on
+this machine, against DynamoDB's own engine and moto's S3. In turns with it and with the same layer run bare functions
+of FastAPI and Mangum: one returns a constant, one asks boto3 for one row and one object, as any registry there must.
 Then what is uploaded: bytes, beside what Lambda allows.
 
 It may mislead: this machine is not Lambda's, its files are warm, and it has no network; SnapStart restores a process
@@ -27,10 +27,10 @@ from benchmarks import filled
 from benchmarks.account import BUCKET, Account, account
 from benchmarks.harness import Goal, Line, Lines, NotHere, in_turns, main
 from benchmarks.warm_get import EVENTS, REST
-from infra import packages
 from localstack import installation
 from localstack.plugin.runtime_api import Invocation, RuntimeApi
 from sigla import keys
+from sigla.deployment import packages
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, SchemaId
 from sigla_pipelines.connectors.maven import Unavailable
 

@@ -10,6 +10,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
+from sigla.deployment.targets import DELETED, Stack
+
 REGIONS = ("AWS_REGION", "AMAZON_REGION", "AWS_DEFAULT_REGION")
 """Variables of the region in the order in which CDK asks them; boto3 knows the last one alone."""
 
@@ -18,7 +20,6 @@ ACCOUNT, REGION = "sigla:account", "sigla:region"
 
 DESCRIPTION = "Sigla, a schema registry: "
 """What the description of every stack of ours begins with; the registry's name follows."""
-DELETED = "DELETE_COMPLETE"
 
 
 FAILURES = (ClientError, BotoCoreError, ResponseParserError, KeyError, ValueError, OSError)
@@ -29,19 +30,6 @@ files and variables do not say how to ask; what we do where a part of the answer
 
 class Unreachable(Exception):
     """Why the account does not answer, in a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """One that is there, or was. status: as CloudFormation has it."""
-
-    status: str
-    outputs: Mapping[str, str]
-    name: str = ""
-
-    @property
-    def is_deleted(self) -> bool:
-        return self.status == DELETED
 
 
 class Account(Protocol):

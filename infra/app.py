@@ -15,25 +15,27 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
 
-from infra import doors, packages
 from infra.accounts import ACCOUNT, DESCRIPTION, REGION
-from infra.heartbeat import Heartbeat
-from infra.journal import Journal
-from infra.parts import checklist, platform
-from infra.parts.front_door import STAGE, GatewayLogs, RestApi
-from infra.parts.functions import Functions, Placed
-from infra.parts.network import Network
-from infra.parts.recipients import Recipients
-from infra.parts.watch import Door, Watch
-from infra.parts.zone import Zone
-from infra.pipelines import Pipelines
-from infra.service import Service
-from infra.settings import InvalidSetting, Settings
 from infra.stage_files import pairs, settings_of
-from infra.storage import Storage
-from infra.targets import Target, titled
-from sigla_pipelines.connectors.maven import Unavailable
+from sigla.cdk import doors
+from sigla.cdk.heartbeat import Heartbeat
+from sigla.cdk.journal import Journal
+from sigla.cdk.parts import platform
+from sigla.cdk.parts.front_door import STAGE, GatewayLogs, RestApi
+from sigla.cdk.parts.functions import Functions, Placed
+from sigla.cdk.parts.network import Network
+from sigla.cdk.parts.recipients import Recipients
+from sigla.cdk.parts.watch import Door, Watch
+from sigla.cdk.parts.zone import Zone
+from sigla.cdk.pipelines import Pipelines
+from sigla.cdk.service import Service
+from sigla.cdk.storage import Storage
+from sigla.deployment import packages
+from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.targets import Target, titled
+from sigla.deployment.uv import NotInstalled
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
         }
     for name, (value, description) in outputs.items():
         cdk.CfnOutput(stack, name, value=value, description=description)
-    checklist.check(app)
+    # From here on a finding that is not acknowledged fails the synthesis.
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks())
     return stack
 
 
@@ -176,7 +179,7 @@ def _zones(stack: cdk.Stack, base: Base, outputs: Outputs) -> list[Zone]:
 
 def context(given: Iterable[str]) -> dict[str, Any]:
     """cdk.json's, and over it what is given as in `name=value`. Raises InvalidSetting."""
-    chosen: dict[str, Any] = json.loads((packages.ROOT / "cdk.json").read_text())["context"]
+    chosen: dict[str, Any] = json.loads((Path(__file__).parents[1] / "cdk.json").read_text())["context"]
     return chosen | pairs(given)
 
 
@@ -197,7 +200,7 @@ def main() -> int:
     except InvalidSetting as wrong:
         print(wrong, file=sys.stderr)
         return 2
-    except Unavailable as reason:
+    except NotInstalled as reason:
         print(reason, file=sys.stderr)
         return 1
     return 0

@@ -19,11 +19,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from infra.accounts import ACCOUNT, REGION, Account, Stack, Unreachable, here, region
-from infra.settings import InvalidSetting, Settings
+from infra.accounts import ACCOUNT, REGION, Account, Unreachable, here, region
 from infra.stage_files import COMPARED, FLAG, fingerprint, pairs, path_of, settings_of
-from infra.targets import Target, elsewhere, moved, stuck
 from sigla.cli import main as sigla
+from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.targets import Stack, Target, elsewhere, moved, stuck
 
 CDK = "aws-cdk@2.1148.1"
 INSIST = "--i-mean-it"

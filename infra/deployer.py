@@ -18,10 +18,10 @@ import argparse
 import json
 from typing import Any
 
-from infra import key_policy as keys
 from infra.deployer_statements import AROUND, Deployed, around_jobs, between
-from infra.settings import InvalidSetting
 from infra.stage_files import FLAG, settings_of
+from sigla.deployment import key_policy as keys
+from sigla.deployment.settings import InvalidSetting
 
 _LOGS_ROLE = ("AttachRolePolicy", "DetachRolePolicy")
 _BOUNDED = ("CreateRole", "DeleteRolePolicy", "PutRolePermissionsBoundary", "PutRolePolicy", *_LOGS_ROLE)

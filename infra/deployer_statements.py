@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from infra.settings import Settings
+from sigla.deployment.settings import Settings
 
 _INTERFACES = ("CreateNetworkInterface", "DeleteNetworkInterface")
 

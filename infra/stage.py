@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from infra.accounts import Unreachable, here
-from infra.settings import InvalidSetting, Settings, flat
 from infra.stage_files import pairs, path_of
+from sigla.deployment.settings import InvalidSetting, Settings, flat
 
 Ask = Callable[[str], str]
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from infra.settings import EXPECTED, LOCAL, InvalidSetting, Settings, flat
+from sigla.deployment.settings import EXPECTED, LOCAL, InvalidSetting, Settings, flat
 
 FOLDER = Path("stages")
 EXAMPLES = Path(__file__).parent / "examples"

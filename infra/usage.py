@@ -10,8 +10,8 @@ Prices: us-east-1, list, November 2026, without free tiers; arm64.
 from dataclasses import astuple, dataclass, replace
 from operator import add
 
-from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from infra.trips import TRIPS, Trips
+from sigla.deployment.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 
 MILLION = 1_000_000
 GIGABYTE = 1_000_000_000

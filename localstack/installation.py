@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from infra.uv import uv
+from sigla.deployment.uv import NotInstalled, uv
 from sigla_pipelines.connectors.maven import Unavailable
 
 HERE = Path(__file__).parent
@@ -64,8 +64,8 @@ def install(environ: Mapping[str, str]) -> None:
         return
     python = find_python(candidates(environ))
     print(f"Installing LocalStack in {HOME} …", file=sys.stderr)
-    uv("venv", "--clear", "--python", python, str(HOME / "venv"), environ=environ)
-    uv("pip", "sync", "--require-hashes", "--python", str(PYTHON), str(LOCK), environ=environ)
+    _run_uv("venv", "--clear", "--python", python, str(HOME / "venv"), environ=environ)
+    _run_uv("pip", "sync", "--require-hashes", "--python", str(PYTHON), str(LOCK), environ=environ)
     (HOME / "lock").write_text(_digest(LOCK))
 
 
@@ -78,10 +78,18 @@ def runtime_client(environ: Mapping[str, str]) -> Path:
         with tempfile.TemporaryDirectory(dir=HOME) as fetched:
             target = Path(fetched) / "runtime"
             what = ["--require-hashes", "--requirement", str(RUNTIME_LOCK), "--target", str(target)]
-            uv("pip", "install", *what, "--python-version", RUNTIME, "--only-binary", ":all:", environ=environ)
+            _run_uv("pip", "install", *what, "--python-version", RUNTIME, "--only-binary", ":all:", environ=environ)
             with contextlib.suppress(OSError):  # another process was quicker, with the same
                 target.rename(folder)
     return folder
+
+
+def _run_uv(*arguments: str, environ: Mapping[str, str]) -> None:
+    """Raises Unavailable."""
+    try:
+        uv(*arguments, environ=environ)
+    except NotInstalled as reason:
+        raise Unavailable(str(reason)) from None
 
 
 def _digest(lock: Path) -> str:

@@ -13,9 +13,9 @@ import boto3
 from infra.accounts import FAILURES, Unreachable, region, sentence
 from infra.first_day.asking import FUNCTION_URL, REST_API, SERVER, Door, Failed, Kind
 from infra.first_day.day import Account
-from infra.settings import InvalidSetting
 from infra.stage_files import FLAG, path_of, settings_of
 from localstack.server import CREDENTIALS, Server
+from sigla.deployment.settings import InvalidSetting
 
 REACHED_WITHIN_S: Final = 3.0
 """A private door that does not take a connection in that time is not for this machine."""

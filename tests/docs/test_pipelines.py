@@ -10,9 +10,9 @@ import yaml
 from pydantic import BaseModel
 
 from infra import usage
-from infra.choices.pipelines import LEAST_VCPUS
-from infra.jobs import RAW, REPORTS, TABLES, WORK
+from sigla.cdk.jobs import RAW, REPORTS, TABLES, WORK
 from sigla.decoding.reasons import Reason
+from sigla.deployment.choices.pipelines import LEAST_VCPUS
 from sigla_pipelines.__main__ import JOBS
 from sigla_pipelines.land.settings import Landing, read_settings
 from sigla_pipelines.land.targets import SYSTEM

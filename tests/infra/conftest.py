@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from infra import packages, stage_files
-from infra.packages import Package
-from infra.settings import Settings
+from infra import stage_files
+from sigla.deployment import packages
+from sigla.deployment.packages import Package
+from sigla.deployment.settings import Settings
 
 Template = dict[str, Any]
 Synthesise = Callable[..., Template]

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from infra import deploy
-from infra.accounts import Stack
-from infra.choices.network import Network
-from infra.choices.watch import Watch
 from infra.deploy import Deployment, NotDeployed
-from infra.settings import InvalidSetting, Settings
 from infra.stage_files import fingerprint
-from infra.targets import Target
 from sigla.aws.clients import Clients
+from sigla.deployment.choices.network import Network
+from sigla.deployment.choices.watch import Watch
+from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.targets import Stack, Target
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
 

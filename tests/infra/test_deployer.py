@@ -15,8 +15,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from infra import deployer, key_policy
+from infra import deployer
 from infra.deployer_statements import Deployed
+from sigla.deployment import key_policy
 from tests.infra.conftest import BOUNDARY, KEY
 from tests.infra.reading import Template, as_list, ids, kinds
 

@@ -171,7 +171,7 @@ def test_the_heartbeat_lists_nothing_but_the_identity(zones: Template) -> None:
 
 def test_lambda_makes_network_interfaces_and_the_code_in_it_does_not(zones: Template) -> None:
     """What the role must allow to Lambda, on anything, is denied to whatever runs in the function."""
-    from infra.service import INTERFACES
+    from sigla.cdk.service import INTERFACES
 
     told = statements(zones, "ZoneUse1Az1Service")
     (denied,) = [each for each in told if each["Effect"] == "Deny"]
@@ -210,7 +210,7 @@ def test_a_function_sees_no_other_registry(other: Template, part: str) -> None:
 
 def test_no_role_may_do_everything_or_anything_to_everything(every_template: list[Template]) -> None:
     """Only traces have no ARN to name, and interfaces that Lambda has not made yet."""
-    from infra.service import INTERFACES
+    from sigla.cdk.service import INTERFACES
 
     for template in every_template:
         for policy in all_of(template, "AWS::IAM::Policy"):

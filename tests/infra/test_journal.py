@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from infra.settings import InvalidSetting, Settings
 from sigla import keys
+from sigla.deployment.settings import InvalidSetting, Settings
 from sigla.model import BodyKey, SchemaId
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, kinds, of, only, written

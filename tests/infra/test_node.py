@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.packages import ROOT
+from sigla.deployment.sources import ROOT
 
 BOOTSTRAP = (ROOT / "requirements" / "bootstrap.txt").read_text()
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from infra import packages
-from infra.packages import Package
-from sigla_pipelines.connectors.maven import Unavailable
+from sigla.deployment import packages, sources
+from sigla.deployment.packages import Package
+from sigla.deployment.uv import NotInstalled
 from tests.infra.conftest import IDENTITY, Synthesise
 from tests.infra.reading import Template, all_of, only
 
@@ -34,10 +34,10 @@ def test_the_layer_is_named_by_its_lock_and_its_processor(tmp_path: Path, monkey
 
 def test_the_code_is_named_by_every_one_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A byte more, or the same bytes under another name, is other code; what Python leaves behind is not."""
-    handler = tmp_path / "functions" / "registry" / "handler.py"
+    handler = tmp_path / "registry" / "handler.py"
     handler.parent.mkdir(parents=True)
     handler.write_text("handler = 1\n")
-    monkeypatch.setattr(packages, "ROOT", tmp_path)
+    monkeypatch.setattr(packages, "FUNCTIONS", tmp_path)
     first = packages.code("registry").digest
     (handler.parent / "__pycache__").mkdir()
     (handler.parent / "__pycache__" / "handler.pyc").write_bytes(b"left behind")
@@ -56,7 +56,7 @@ def test_parts_cannot_run_into_each_other() -> None:
 # Every Python that a deployer may have. They need nothing installed: naming a package is work for the standard library.
 OTHERS = ("3.11", "3.12", "3.13", "3.14")
 NAMES = """
-from infra import packages, pipeline_package as jobs
+from sigla.deployment import packages, pipeline_package as jobs
 made = [packages.layer("arm64"), packages.layer("x86_64"), jobs.code(), jobs.packages()]
 made += [packages.code(function) for function in ("registry", "journal", "heartbeat")]
 print(*(f"{package.name} {package.digest}" for package in made), sep="\\n")
@@ -88,8 +88,8 @@ def test_packages_have_the_same_names_whatever_python_the_deployer_has() -> None
     named = {
         version: subprocess.run(
             [python, "-S", "-B", "-c", NAMES],
-            cwd=packages.ROOT,
-            env={**os.environ, "PYTHONPATH": str(packages.ROOT / "pipelines")},
+            cwd=sources.ROOT,
+            env={**os.environ, "PYTHONPATH": str(sources.SIGLA.parent)},
             capture_output=True,
             text=True,
             check=True,
@@ -106,14 +106,14 @@ def test_a_package_is_compiled_by_lambdas_own_python_or_not_built(
     """Without bytecode it would have the same name and start twice as slowly: whoever deployed it would not be told."""
 
     def none_here(*_: object) -> str:
-        raise Unavailable("no Python 3.13")
+        raise NotInstalled("no Python 3.13")
 
     packages.compiler.cache_clear()
     try:
         monkeypatch.setattr(packages, "_runs", lambda *_: False)
         monkeypatch.setattr(packages, "python_of", none_here)
         monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
-        with pytest.raises(Unavailable, match=r"no Python 3\.13"):
+        with pytest.raises(NotInstalled, match=r"no Python 3\.13"):
             packages.built(packages.code("heartbeat"))
         assert list((tmp_path / "build").iterdir()) == []
     finally:
@@ -124,7 +124,7 @@ def compiler() -> None:
     """Skips where none is here and none can be fetched."""
     try:
         packages.compiler()
-    except Unavailable as reason:
+    except NotInstalled as reason:
         pytest.skip(f"Lambda's Python is not here: {reason}")
 
 
@@ -191,7 +191,7 @@ def test_a_package_that_cannot_be_had_is_told_and_leaves_nothing(
 
     def cut_off(folder: Path) -> None:
         (folder / "half").touch()
-        raise Unavailable("no network")
+        raise NotInstalled("no network")
 
     monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
     assert packages.told([Package("layer", "0" * 64, cut_off)]) == 1
@@ -201,8 +201,8 @@ def test_a_package_that_cannot_be_had_is_told_and_leaves_nothing(
 
 def test_a_processor_that_there_is_not_is_told_in_a_sentence() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "infra.packages", "sparc"],
-        cwd=packages.ROOT,
+        [sys.executable, "-m", "sigla.deployment.packages", "sparc"],
+        cwd=sources.ROOT,
         capture_output=True,
         text=True,
         check=False,

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from infra import pipeline_package, usage
-from infra.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
-from infra.jobs import JOBS
-from infra.packages import ROOT
-from infra.settings import InvalidSetting, Settings
+from infra import usage
+from sigla.cdk.jobs import JOBS
+from sigla.deployment import pipeline_package
+from sigla.deployment.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
+from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.sources import ROOT
 from sigla_pipelines.__main__ import JOBS as COMMANDS
 from tests.infra.conftest import HASH_SECRET
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, kinds, of, only, written
@@ -39,7 +40,7 @@ def test_the_application_is_there_while_something_runs(jobs: Template) -> None:
 
 
 def test_a_run_waits_for_the_one_before_it(jobs: Template) -> None:
-    from infra.pipelines import QUEUED
+    from sigla.cdk.pipelines import QUEUED
 
     waiting = only(jobs, "AWS::EMRServerless::Application")["SchedulerConfiguration"]
     assert waiting == {"MaxConcurrentRuns": 1, "QueueTimeoutMinutes": QUEUED.to_minutes()}

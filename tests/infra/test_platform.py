@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
 
-from infra import key_policy
-from infra.settings import InvalidSetting, Settings
+from sigla.deployment import key_policy
+from sigla.deployment.settings import InvalidSetting, Settings
 from tests.infra.conftest import BOUNDARY, KEY, PLATFORM
 from tests.infra.reading import Template, all_of, as_list, kinds, only, written
 
@@ -108,7 +108,7 @@ def test_the_keys_policy_lets_in_the_services_that_ask_by_themselves() -> None:
 
 def test_the_command_prints_the_keys_policy() -> None:
     """As `aws kms create-key` takes it; an account that cannot be is told in a sentence."""
-    command = [sys.executable, "-m", "infra.key_policy"]
+    command = [sys.executable, "-m", "sigla.deployment.key_policy"]
     done = subprocess.run([*command, "111122223333", "eu-west-1"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == key_policy.policy("111122223333", "eu-west-1")
     refused = subprocess.run([*command, "mine", "eu-west-1"], capture_output=True, text=True, check=False)
@@ -144,7 +144,7 @@ def test_what_is_added_later_is_encrypted_bounded_and_tagged_as_well(tmp_path: P
     from aws_cdk import aws_sns as sns
     from aws_cdk import aws_sqs as sqs
 
-    from infra.parts import platform
+    from sigla.cdk.parts import platform
 
     app = cdk.App(outdir=str(tmp_path))
     stack = cdk.Stack(app, "Later")

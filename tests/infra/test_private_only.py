@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from infra.settings import Settings
+from sigla.deployment.settings import Settings
 from sigla.functions.heartbeat import HeartbeatEvent
 from tests.infra.conftest import DOORS, Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, mentioned, of, only, written

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from infra.choices.ring import MEMCACHED, VALKEY, Ring
-from infra.settings import InvalidSetting, Settings
 from sigla.cache.members.addresses import read
+from sigla.deployment.choices.ring import MEMCACHED, VALKEY, Ring
+from sigla.deployment.settings import InvalidSetting, Settings
 from tests.caches import USERS
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, kinds, mentioned, of, written
@@ -155,7 +155,7 @@ def test_a_zone_can_do_without_a_ring(synthesise: Synthesise) -> None:
 @pytest.mark.usefixtures("cdk")
 def test_versions_and_parameters_are_of_one_family() -> None:
     """ElastiCache refuses others, minutes later."""
-    from infra.parts.ring import ENGINES
+    from sigla.cdk.parts.ring import ENGINES
 
     assert set(ENGINES) == {VALKEY, MEMCACHED}
     for kind, engine in ENGINES.items():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from infra import packages
+from sigla.deployment import packages
 from sigla.functions.probe import ASKED
 from sigla.settings import PREFIX, described
 from tests.infra.conftest import Synthesise

@@ -11,8 +11,8 @@ import boto3
 import pytest
 
 from infra import stage
-from infra.settings import InvalidSetting, flat
 from infra.stage_files import path_of, settings_of
+from sigla.deployment.settings import InvalidSetting, flat
 
 Captured = pytest.CaptureFixture[str]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from infra import stage_files
-from infra.settings import InvalidSetting, Settings
 from infra.stage_files import EXAMPLES, FILE_ONLY, fingerprint, settings_of
+from sigla.deployment.settings import InvalidSetting, Settings
 from tests.infra.conftest import EXAMPLES as NAMES
 
 IDENTITY = "0123456789abcdef0123456789abcdef"

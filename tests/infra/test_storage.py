@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from infra import bucket_policy
-from infra.settings import Settings
+from sigla.deployment import bucket_policy
+from sigla.deployment.settings import Settings
 from tests.infra.conftest import FLAGS
 from tests.infra.reading import Template, all_of, ids, kinds, only
 
@@ -123,7 +123,7 @@ def test_the_table_has_the_keys_of_the_catalog_and_a_stream(template: Template) 
 
 def test_a_bucket_that_is_there_can_have_the_policy_of_our_own(template: Template, platform: Template) -> None:
     """The stack gives it none: whoever owns it types the command, and has what a bucket of the stack has."""
-    command = [sys.executable, "-m", "infra.bucket_policy", "kept-bodies"]
+    command = [sys.executable, "-m", "sigla.deployment.bucket_policy", "kept-bodies"]
     printed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     arn = "arn:aws:s3:::kept-bodies"
     for stack in (template, platform):
@@ -137,7 +137,7 @@ def test_a_bucket_that_is_there_can_have_the_policy_of_our_own(template: Templat
 
 @pytest.mark.parametrize("name", ["", "s3://kept", "My_Bucket", "a"])
 def test_the_policy_of_what_is_no_bucket_is_not_printed(name: str) -> None:
-    command = [sys.executable, "-m", "infra.bucket_policy", name]
+    command = [sys.executable, "-m", "sigla.deployment.bucket_policy", name]
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     expected = "expected the name of a bucket, 3 to 63 of a-z, 0-9, '-' and '.'.\n"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.settings import InvalidSetting, Settings
 from infra.stage_files import FILE_ONLY, merged
-from infra.targets import Target, moved, stuck, titled
+from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.targets import Target, moved, stuck, titled
 from tests.infra.conftest import ALL_ON, BEHIND, CLOSED, DOORS, FLAGS, PRIVATE, Synthesise
 from tests.infra.reading import Template, all_of, ids, written
 

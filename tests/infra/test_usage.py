@@ -120,7 +120,7 @@ def test_metrics_take_no_more_of_the_log_than_they_are_priced(capsys: pytest.Cap
 @pytest.mark.usefixtures("cdk")
 def test_a_line_of_the_gateway_is_no_longer_than_it_is_priced() -> None:
     """As API Gateway fills it in."""
-    from infra.parts.front_door import LINE
+    from sigla.cdk.parts.front_door import LINE
 
     filled = {"$context.requestId": "x" * 36, "$context.path": VERSIONS, "$context.requestTimeEpoch": "1" * 13}
     length = len(json.dumps({name: filled.get(value, "x" * 10) for name, value in LINE.items()}))

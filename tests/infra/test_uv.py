@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.uv import python_of, uv
-from sigla_pipelines.connectors.maven import Unavailable
+from sigla.deployment.uv import NotInstalled, python_of, uv
 
 
 @pytest.fixture
@@ -39,13 +38,13 @@ def test_it_installs_from_where_pip_would(
 
 
 def test_what_could_not_be_installed_is_told(machine: Path) -> None:
-    with pytest.raises(Unavailable, match="could not be installed"):
+    with pytest.raises(NotInstalled, match="could not be installed"):
         uv("pip", "install", "any", environ={"FAILS": "1"})
 
 
 def test_without_uv_it_says_what_to_do(machine: Path) -> None:
     (machine / "uv").unlink()
-    with pytest.raises(Unavailable, match="make setup"):
+    with pytest.raises(NotInstalled, match="make setup"):
         uv("pip", "install", "any", environ={"PATH": str(machine)})
 
 
@@ -60,5 +59,5 @@ def test_a_python_that_is_missing_is_installed_or_told(machine: Path, tmp_path: 
     if installs:
         assert python_of("3.13", tmp_path / "python") == str(tmp_path / "python" / "bin" / "python")
     else:
-        with pytest.raises(Unavailable, match=r"Python 3\.13, which is not installed .* on the PATH\.$"):
+        with pytest.raises(NotInstalled, match=r"Python 3\.13, which is not installed .* on the PATH\.$"):
             python_of("3.13", tmp_path / "python")

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from infra.settings import Settings
-from infra.targets import titled
+from sigla.deployment.settings import Settings
+from sigla.deployment.targets import titled
 from sigla.functions.heartbeat import TROUBLES, HeartbeatEvent
 from sigla.functions.telemetry import NAMESPACE
 from tests.infra.reading import Template, all_in, all_of, ids, ids_in, kinds, mentioned, of, only, written
@@ -163,7 +163,7 @@ def test_each_zone_is_asked_each_minute(zones: Template) -> None:
 
 def test_the_heartbeat_is_in_no_zone(with_zones: list[Template]) -> None:
     """One that is down must not take its doctor along. One function looks after all."""
-    from infra.heartbeat import MEMORY_MB
+    from sigla.cdk.heartbeat import MEMORY_MB
 
     for template in with_zones:
         function = of(template, "Heartbeat", FUNCTION)

@@ -15,7 +15,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
-from infra.uv import uv
+from sigla.deployment.uv import NotInstalled, uv
 from sigla_pipelines.connectors.installation import HOME, install
 from sigla_pipelines.connectors.maven import Unavailable
 from tests.pipelines import broker
@@ -43,7 +43,7 @@ def main() -> int:
         begun = time.monotonic()
         try:
             code = tried(version)
-        except Unavailable as reason:
+        except (NotInstalled, Unavailable) as reason:
             print(reason, file=sys.stderr)
             code = 1
         lines.append(f"Spark {version:<6} {'passes' if not code else 'FAILS'}  ({time.monotonic() - begun:.0f} s)")
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def tried(version: str) -> int:
-    """The exit code of the tests. Raises Unavailable."""
+    """The exit code of the tests. Raises NotInstalled, Unavailable."""
     paths = [str(ROOT)] if version == OURS else [str(package(version)), str(ROOT)]
     # With ours, what `make test` runs is not run again: it starts no Spark.
     what = ["-m", "spark and not soak", "tests/pipelines"] if version == OURS else ["-m", "not soak", *LANDING]
@@ -68,7 +68,7 @@ def tried(version: str) -> int:
 
 
 def package(version: str) -> Path:
-    """The folder that holds a PySpark, installed if need be. Raises Unavailable."""
+    """The folder that holds a PySpark, installed if need be. Raises NotInstalled."""
     folder = HOME / f"pyspark-{version}"
     if folder.exists():
         return folder

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from infra.pipeline_package import code
 from sigla.aws.clients import Clients
+from sigla.deployment.pipeline_package import code
 from sigla.model import BodyKey, SchemaId
 from sigla.stores.clock import SystemClock
 from sigla.stores.s3.bodies import AwsBodies

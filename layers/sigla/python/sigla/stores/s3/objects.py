@@ -1,6 +1,6 @@
 """Objects of one bucket: created once, replaced only by those who saw what they replace, never removed.
 
-The bucket's own policy demands the same of everybody (infra/storage.py).
+The bucket's own policy demands the same of everybody (cdk/storage.py).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

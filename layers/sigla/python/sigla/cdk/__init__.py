@@ -1,0 +1,1 @@
+"""A registry in AWS as constructs of CDK: the extra `cdk`."""

@@ -1,0 +1,1 @@
+"""What a stack with a registry is made of, a file for each part."""

@@ -1,0 +1,164 @@
+"""Who looks after it: alarms and a dashboard."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from sigla.cdk.journal import Journal
+from sigla.cdk.parts.alarms import PERIOD, Watched, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
+from sigla.cdk.parts.dashboard import Dashboard
+from sigla.cdk.parts.recipients import Recipients
+from sigla.cdk.service import Service
+from sigla.deployment.settings import Settings
+
+LAG = Duration.hours(1)
+"""How late the journal may be before a person has to look into it."""
+DAY, DAYS_LEFT = Duration.days(1), 21
+"""How many days before its end a certificate that was not renewed needs a look: ACM begins sixty days before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A way in: the registry's function there, behind a REST API."""
+
+    service: Service
+    api: apigateway.RestApi
+
+
+class Watch(Construct):
+    """The alarms and the dashboard that settings ask for.
+
+    public: the door outside of all zones, if there is one. private: those of zones, which have their own alarms; where
+    they are the only ones, they are what the dashboard shows.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        public: Door | None,
+        private: Sequence[Door],
+        journal: Journal,
+        recipients: Recipients,
+    ) -> None:
+        super().__init__(scope, name)
+        watched = [
+            *(_of_the_door(settings, public.service.alias, public.api.deployment_stage) if public else ()),
+            *_of_all_doors(settings),
+            *_of_certificates(settings),
+            *_of_the_journal(journal),
+        ]
+        if settings.watch.alarms:
+            set_alarms(self, watched, recipients=recipients, about=f"the registry {settings.registry_name}")
+        if settings.watch.dashboard:
+            Dashboard(
+                self,
+                "Dashboard",
+                settings=settings,
+                doors=[
+                    (each.service.alias, each.api.deployment_stage, each.service.log_group)
+                    for each in ([public] if public else private)
+                ],
+                watched=[(each.name, each.metric) for each in watched],
+            )
+
+
+def _of_the_door(settings: Settings, function: lambda_.Alias, stage: apigateway.Stage) -> Iterator[Watched]:
+    """A row for each alarm."""
+    yield from of_a_function(function, requests_per_hour=settings.watch.requests_per_hour)
+    yield from of_an_api(stage, "Rest", "the REST API", settings=settings)
+    if settings.front_door.function_url:
+        yield from of_a_url(function, settings=settings)
+
+
+def _of_all_doors(settings: Settings) -> Iterator[Watched]:
+    """What the functions count themselves, those of zones included."""
+    if settings.metrics:
+        yield Watched(
+            "ServerErrors",
+            own_metric(settings, "ServerErrors"),
+            1,
+            1,
+            "a client got a 5xx answer through one of the doors. The function's log has the failure.",
+        )
+        yield Watched(
+            "ServerErrorsGoOn",
+            own_metric(settings, "ServerErrors"),
+            1,
+            6,
+            "clients got 5xx answers in half of the five-minute periods of an hour: every request of a quiet registry "
+            "may fail, or one kind of request of a busy one. The function's log has the failures.",
+            page=True,
+            out_of=12,
+        )
+    if settings.metrics and settings.identity:
+        yield Watched(
+            "ForeignData",
+            own_metric(settings, "ForeignData"),
+            1,
+            1,
+            "the table or the bucket belongs to another deployment, or has no owner: the registry refuses to write. "
+            "The function's log names the store.",
+            page=True,
+        )
+
+
+def _of_certificates(settings: Settings) -> Iterator[Watched]:
+    """No request fails before the last day, and then all do: none of them comes far enough to be counted."""
+    door = settings.front_door
+    for name, arn in (("Certificate", door.certificate_arn), ("PrivateCertificate", door.private_certificate_arn)):
+        if arn:
+            left = cloudwatch.Metric(
+                namespace="AWS/CertificateManager",
+                metric_name="DaysToExpiry",
+                dimensions_map={"CertificateArn": arn},
+                statistic="Minimum",
+                period=DAY,
+            )
+            meaning = "a certificate expires within three weeks. ACM renews its own; renew an imported one yourself."
+            yield Watched(f"{name}Ends", left, DAYS_LEFT, 1, meaning, below=True)
+
+
+def _of_the_journal(journal: Journal) -> Iterator[Watched]:
+    """A row for each alarm. The table keeps what it has to tell for 35 days: no alarm of these has to wake a person."""
+    yield Watched(
+        "JournalErrors",
+        journal.function.metric_errors(period=PERIOD),
+        1,
+        3,
+        "the journal function fails repeatedly. Its log has the reason. The table keeps its rows for 35 days.",
+        # While nothing is written the clock alone wakes it, four times an hour.
+        out_of=12,
+    )
+    if journal.given_up:
+        yield Watched(
+            "JournalLag",
+            journal.function.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
+            LAG.to_milliseconds(),
+            3,
+            "the journal function is an hour behind the table's stream. Its scheduled look at the rows goes on.",
+            # A stream that is followed anew begins with what is a day old, and has caught up in minutes.
+            out_of=6,
+        )
+        yield Watched(
+            "JournalGivenUp",
+            journal.given_up.metric_approximate_number_of_messages_visible(period=PERIOD, statistic="Maximum"),
+            1,
+            1,
+            "records of the stream were dropped after six hours of failures. The queue names them, and the scheduled "
+            "look at the rows finds them. The alarm rings until the queue is empty.",
+        )
+    yield Watched(
+        "JournalAside",
+        journal.aside,
+        1,
+        1,
+        "the journal function found rows that it cannot read and set them aside. Its log names them.",
+    )

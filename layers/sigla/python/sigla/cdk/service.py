@@ -1,0 +1,276 @@
+"""The registry as a function: what it is told, how it runs, and, on one screen, all that our functions may do."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import aws_cdk as cdk
+from aws_cdk import Annotations, Aws, Duration, RemovalPolicy
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from sigla.cdk.parts.checklist import acknowledge
+from sigla.cdk.parts.fingerprint import fingerprint
+from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
+from sigla.cdk.storage import Storage
+from sigla.deployment.settings import Settings
+
+# Longer than a write that keeps losing races tries (20 s), shorter than API Gateway waits (29 s).
+TIMEOUT = Duration.seconds(28)
+
+PROBE = {"sigla": "probe"}
+"""The event that asks a function how it is, which reads and writes nothing: `sigla.functions.probe.ASKED`."""
+
+
+class Grants:
+    """All that each function may do: its registry's rows, its registry's objects, its own log.
+
+    None removes an object or touches another registry of the same bucket and table. Without leave to list, S3 answers
+    403 where an object is missing, and a read names no prefix: hence "if exists".
+    """
+
+    def __init__(self, settings: Settings, storage: Storage) -> None:
+        self.registry, self.bucket, self.table = settings.registry_name, storage.bucket, storage.table
+        self.mark = f"{self.registry}/identity.json"
+        self.key = use_of_the_key(settings)
+
+    def of_the_registry(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        """Bodies, pointers to them by GUID, the verifiers of API keys; it writes the first two."""
+        return [
+            *self.rows(),
+            *self.identity(),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys")),
+            allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids")),
+            *self.found_and_told(log),
+        ]
+
+    def of_a_zone(self, log: logs.ILogGroup, *, ring: Sequence[str]) -> list[iam.PolicyStatement]:
+        """What the registry may do, to be in a network, and to speak to the ring of its own zone.
+
+        ring: the ARNs of its members and of the user that it is there, where members ask who it is.
+        """
+        connecting = [allow("Ring", "elasticache:Connect", on=ring)] if ring else []
+        return [*self.of_the_registry(log), *self.network(), *connecting]
+
+    def of_the_heartbeat(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        """It writes the directory of zones. It has to know whether the bucket has an identity.
+
+        That it may ask a zone's function is said by that function: zones come and go without a change of this role.
+        """
+        bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"{self.registry}#z"]}}
+        named = {"StringEqualsIfExists": {"s3:prefix": [self.mark]}}
+        return [
+            allow("Zones", "dynamodb:UpdateItem", on=[self.table.table_arn], when=bound),
+            *self.identity(),
+            allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
+            *self.key,
+            self.told(log),
+        ]
+
+    def of_the_journal(self, log: logs.ILogGroup, *, given_up: sqs.IQueue | None) -> list[iam.PolicyStatement]:
+        """It writes segments of the journal, tombstones over bodies, and pointers to those that live again.
+
+        given_up: where Lambda notes what it could not hand over of the table's stream, if the journal follows one.
+        """
+        return [
+            *self.rows(),
+            *self.identity(),
+            *(self.stream(given_up) if given_up else []),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "journal")),
+            allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "journal")),
+            *self.found_and_told(log),
+        ]
+
+    def rows(self) -> list[iam.PolicyStatement]:
+        """Every partition key begins with the registry's name. Whoever may read them may use the key of the store."""
+        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
+        return [allow("Rows", *ROWS, on=[self.table.table_arn], when=bound), *self.key]
+
+    def identity(self) -> list[iam.PolicyStatement]:
+        """Whose table and bucket are. Only a person may write it: `rows` does not list the row's partition."""
+        bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [self.registry]}}
+        return [
+            allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=bound),
+            allow("Mark", "s3:GetObject", on=[self.bucket.arn_for_objects(self.mark)]),
+        ]
+
+    def stream(self, given_up: sqs.IQueue) -> list[iam.PolicyStatement]:
+        return [
+            allow("Stream", *STREAM, on=[f"{self.table.table_arn}/stream/*"]),
+            allow("GivingUp", "sqs:SendMessage", on=[given_up.queue_arn]),
+        ]
+
+    def found_and_told(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        named = {"StringLikeIfExists": {"s3:prefix": [f"{self.registry}/*"]}}
+        return [
+            allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
+            self.told(log),
+        ]
+
+    def told(self, log: logs.ILogGroup) -> iam.PolicyStatement:
+        return allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", on=[log.log_group_arn])
+
+    def network(self) -> list[iam.PolicyStatement]:
+        """Lambda makes a network interface in the function's name; the function's own code may not.
+
+        Source: AWS Lambda Developer Guide, "Giving Lambda functions access to resources in an Amazon VPC".
+        """
+        code = {"ArnLike": {"lambda:SourceFunctionArn": f"arn:{Aws.PARTITION}:lambda:*:*:function:*"}}
+        return [allow("Network", *INTERFACES, on=["*"]), deny("NotItself", *INTERFACES, on=["*"], when=code)]
+
+    def objects(self, *kinds: str) -> list[str]:
+        return [self.bucket.arn_for_objects(f"{self.registry}/{kind}/*") for kind in kinds]
+
+
+ROWS = (
+    "dynamodb:BatchGetItem",
+    "dynamodb:BatchWriteItem",
+    "dynamodb:ConditionCheckItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:PutItem",
+    "dynamodb:Query",
+    "dynamodb:UpdateItem",
+)
+# What Lambda itself wants to see granted to whom it puts into a network.
+INTERFACES = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+)
+# And to whom it hands the records.
+STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a zone's function runs and what it finds there.
+
+    subnet, security_group: their ids. ring: addresses of the members, as SIGLA_RING has them. members: ARNs to connect.
+    parts: all that these come from: what AWS replaces of it has another id or another address afterwards.
+    """
+
+    zone: str
+    subnet: str
+    security_group: str
+    ring: Sequence[str]
+    members: Sequence[str]
+    parts: Sequence[cdk.CfnResource]
+
+
+class Service(Construct):
+    """The registry's function and the alias `live` of its published version, which every front door calls.
+
+    The one behind the REST API is in no zone: it has no network of its own, and no ring.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        storage: Storage,
+        functions: Functions,
+        place: Place | None = None,
+    ) -> None:
+        super().__init__(scope, name)
+        choice, grants = settings.function, Grants(settings, storage)
+        made = functions.make(
+            self,
+            "registry",
+            description=f"Sigla, the registry {settings.registry_name}{f' in {place.zone}' if place else ''}",
+            memory_mb=choice.memory_mb,
+            timeout=TIMEOUT,
+            environment=_environment(settings, storage) | (_of_the_place(settings, place) if place else {}),
+            grants=partial(grants.of_a_zone, ring=place.members) if place else grants.of_the_registry,
+            tracing=lambda_.Tracing.ACTIVE if choice.tracing else lambda_.Tracing.DISABLED,
+            **({} if settings.local else _not_on_localstack(settings)),
+        )
+        self.function, self.log_group = made.function, made.log_group
+        if place:
+            _put(made, place)
+        if choice.tracing:
+            acknowledge(made.role, "IAM5", "Traces have no ARN; CDK grants the sending.", resource="*")
+        # CDK reminds everybody that a snapshot is of a published version; here is one.
+        Annotations.of(self.function).acknowledge_warning("@aws-cdk/aws-lambda:snapStartRequirePublish")
+        self.alias = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
+        if not place and not settings.local:  # those of zones are asked by the heartbeat, each minute
+            self.ask_each_day()
+
+    def ask_each_day(self) -> None:
+        """Keeps the version awake: the next invocation of one that slept for 14 days fails.
+
+        Source: AWS Lambda Developer Guide, "Troubleshooting SnapStart errors".
+        """
+        events.Rule(
+            self,
+            "Awake",
+            description="Keeps the registry's function awake while no requests come",
+            schedule=events.Schedule.rate(Duration.days(1)),
+            targets=[targets.LambdaFunction(self.alias, event=events.RuleTargetInput.from_object(PROBE))],
+        )
+
+
+def _put(made: Made, place: Place) -> None:
+    """Into the one subnet of the zone, and so into the zone.
+
+    CDK's own way wants a network that it knows as a whole, and chooses among all its subnets.
+    """
+    resource = made.function.node.default_child
+    if isinstance(resource, lambda_.CfnFunction):
+        resource.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+            subnet_ids=[place.subnet], security_group_ids=[place.security_group]
+        )
+
+
+def stored(settings: Settings, storage: Storage) -> dict[str, str]:
+    """What every function is told: where its registry is kept, whose that has to be, and which stack it is of."""
+    kept = {
+        "SIGLA_REGISTRY_NAME": settings.registry_name,
+        "SIGLA_STACK": settings.stack_name,
+        "SIGLA_TABLE": storage.table.table_name,
+        "SIGLA_BUCKET": storage.bucket.bucket_name,
+    }
+    return kept | ({"SIGLA_IDENTITY": settings.identity} if settings.identity else {})
+
+
+def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
+    """What the registry is told: settings of sigla.settings, and one of Powertools'."""
+    return stored(settings, storage) | {
+        "SIGLA_AUTH": settings.auth,
+        "SIGLA_DEFAULT_LEVEL": settings.default_level,
+        "SIGLA_CORS_ORIGINS": settings.cors_origins,
+        "SIGLA_HOLDERS_SECONDS": str(settings.function.holders_seconds),
+        "SIGLA_LOG_READS": str(settings.log_reads),
+        "SIGLA_LOG_REQUESTS": json.dumps(settings.log_requests),
+        "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
+    }
+
+
+def _of_the_place(settings: Settings, place: Place) -> dict[str, str]:
+    return {
+        "SIGLA_ZONE": place.zone,
+        "SIGLA_RING": ",".join(place.ring),
+        "SIGLA_RING_SECONDS": str(settings.ring.presence_seconds),
+        "ZONE_MADE_OF": fingerprint(place.parts),
+    }
+
+
+def _not_on_localstack(settings: Settings) -> dict[str, object]:
+    """What LocalStack takes and does not do."""
+    choice = settings.function
+    # Each version that is kept costs a snapshot by the month; the one before is a deployment away.
+    return {
+        "current_version_options": lambda_.VersionOptions(removal_policy=RemovalPolicy.DESTROY),
+        "reserved_concurrent_executions": choice.reserved_concurrency or None,
+        "snap_start": lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if choice.snap_start else None,
+    }

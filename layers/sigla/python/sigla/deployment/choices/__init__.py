@@ -1,0 +1,1 @@
+"""The settings with a dot in their names, a file for each section."""

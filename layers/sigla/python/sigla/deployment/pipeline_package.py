@@ -1,0 +1,73 @@
+"""What the jobs bring to EMR Serverless: our code, and the packages it needs, for its processor; without Docker.
+
+    python -m sigla.deployment.pipeline_package      builds both ahead of time, as a synthesis does what is missing
+
+EMR brings Python and Spark. Packages are those of the extra `pipelines`, at the versions of requirements/dev.txt; they
+are unpacked beside each worker and found by PYTHONPATH, so that no interpreter has to be packed and moved.
+"""
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from sigla.deployment.packages import Package, contents, copy, digest, files, install, product, told
+from sigla.deployment.sources import JOBS, LOCKS, ROOT
+
+PYTHON: Final = "3.11"
+"""The oldest that we promise, and one that every release of EMR with Spark 4 has."""
+PLATFORM: Final = "aarch64-manylinux_2_28"
+"""Workers are arm64, on a system whose C library is of 2018 or newer, which Arrow wants."""
+LOCK: Final = LOCKS / "dev.txt"
+CORE: Final = ("orjson", "protobuf", "regex")
+"""What `sigla` needs where no HTTP is spoken; pydantic beside them reads land.yaml."""
+OF_THE_COMMAND: Final = ("confluent-kafka",)
+"""For `sigla explain`. Jobs speak to Kafka through Spark."""
+LEFT_OUT: Final = ("__main__.py", "demo/")
+"""Left out of the package of the jobs. The first is uploaded by itself: spark-submit begins with a file."""
+
+
+def code() -> Package:
+    """`sigla_pipelines` and `sigla`, for `--py-files`."""
+    sources = sorted(_sources())
+    return Package("pipelines", digest([*_recipe(), *contents(sources)]), partial(copy, sources))
+
+
+def packages() -> Package:
+    """For `--archives`."""
+    recipe = [*_recipe(), LOCK.read_bytes(), *map(str.encode, _wanted())]
+    return Package("pipeline-packages", digest(recipe), _fill_packages)
+
+
+def _recipe() -> list[bytes]:
+    """How they are made: what is written here, and in the module beside."""
+    return [path.read_bytes() for path in (Path(__file__), Path(__file__).with_name("packages.py"))]
+
+
+def _sources() -> Iterator[tuple[str, Path]]:
+    for name, path in files(JOBS):
+        if not name.startswith(LEFT_OUT):
+            yield f"sigla_pipelines/{name}", path
+    yield from product()
+
+
+def _wanted() -> list[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    core = [each for each in project["dependencies"] if each.startswith(CORE)]
+    extra = project["optional-dependencies"]["pipelines"]
+    return [*core, "pydantic", *(each for each in extra if not each.startswith(OF_THE_COMMAND))]
+
+
+def _fill_packages(folder: Path) -> None:
+    install(folder, "--constraint", str(LOCK), *_wanted(), python=PYTHON, platform=PLATFORM)
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(
+        prog="python -m sigla.deployment.pipeline_package",
+        description="Builds the packages of jobs for EMR Serverless, in build/",
+    ).parse_args()
+    sys.exit(told([code(), packages()]))
