@@ -1,4 +1,4 @@
-"""Every URL of a deployment, and whom AWS lets call it. Nothing else in infra/ opens one.
+"""Every URL of a deployment, and whom AWS lets call it. Nothing else in cdk/ opens one.
 
     URL                       of                    reached                          settings
     RestUrl                   the REST API          from the internet                front_door.public
