@@ -194,7 +194,7 @@ def test_a_package_that_cannot_be_had_is_told_and_leaves_nothing(
         raise NotInstalled("no network")
 
     monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
-    assert packages.told([Package("layer", "0" * 64, cut_off)]) == 1
+    assert packages.build_and_print([Package("layer", "0" * 64, cut_off)]) == 1
     assert capsys.readouterr().err == "no network\n"
     assert list((tmp_path / "build").iterdir()) == []
 

@@ -124,7 +124,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 LEFT_OUT = ("cdk/", "deployment/", "web/console/swagger_ui/")
-"""Of the package sigla: what a deployer's machine runs, and what the page `/docs` of `sigla serve` is made of."""
+"""What runs on a deployer's machine alone, and what the page `/docs` of `sigla serve` is made of."""
 
 
 def product() -> Iterator[tuple[str, Path]]:
@@ -194,10 +194,10 @@ def main() -> int:
     chosen = options.parse_args().architecture
     for unknown in set(chosen) - set(PLATFORMS):
         options.error(f"Unknown architecture {unknown}. Valid architectures: {', '.join(PLATFORMS)}")
-    return told(layer(architecture) for architecture in chosen)
+    return build_and_print(layer(architecture) for architecture in chosen)
 
 
-def told(packages: Iterable[Package]) -> int:
+def build_and_print(packages: Iterable[Package]) -> int:
     """Builds them, and prints where; the exit code: 0, or 1 with a sentence if one cannot be had."""
     try:
         for package in packages:

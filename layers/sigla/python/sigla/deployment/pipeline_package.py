@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from sigla.deployment.packages import Package, contents, copy, digest, files, install, product, told
+from sigla.deployment.packages import Package, build_and_print, contents, copy, digest, files, install, product
 from sigla.deployment.sources import JOBS, LOCKS, ROOT
 
 PYTHON: Final = "3.11"
@@ -70,4 +70,4 @@ if __name__ == "__main__":
         prog="python -m sigla.deployment.pipeline_package",
         description="Builds the packages of jobs for EMR Serverless, in build/",
     ).parse_args()
-    sys.exit(told([code(), packages()]))
+    sys.exit(build_and_print([code(), packages()]))
