@@ -10,6 +10,7 @@ pip() { "$python" -m pip --quiet --disable-pip-version-check --no-cache-dir "$@"
 pip install --no-compile --require-hashes --only-binary :all: --target "$into" --requirement "$from/runtime.txt"
 pip install --no-compile --no-deps --target "$into" "$from"/sigla_registry-*.whl
 cp "$here/healthy.py" "$into/"
+rm -rf "$into/bin" # commands, of a Python that stands elsewhere
 # Most of a compiled library is names for debuggers.
 find "$into" -name '*.so' -exec strip --strip-unneeded {} +
 # The root is read-only: what is not compiled now would be compiled at each start.

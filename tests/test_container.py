@@ -34,7 +34,7 @@ PACKAGES = "python3-minimal,libpython3-stdlib,libsqlite3-0,zlib1g,libexpat1,libf
 MOUNTED = """
 mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"
 mount -t tmpfs -o uid={user},mode=700 data "$0/data"
-exec chroot --userspec={user}:{user} "$0" /usr/bin/python3 /app/bin/sigla serve --auth --port "$1" --data /data
+exec chroot --userspec={user}:{user} "$0" /usr/bin/python3 -m sigla serve --auth --port "$1" --data /data
 """
 
 
