@@ -87,7 +87,7 @@ def read_frames(batch: pa.RecordBatch, part: str = "value") -> Framed:
                 case Frame(schema=int(id)):
                     status[rows], ids[rows] = FINE, id
                 case unread:
-                    status[rows] = _read_varint(unread)
+                    status[rows] = _status_number(unread)
         skips[far] = GUID_END
         status[_flags(parts.is_null())] = TOMBSTONE
     path = np.full(len(parts), NONE, np.int32)
@@ -134,10 +134,10 @@ def _note(
     if isinstance(read, Frame):
         path[rows] = known.setdefault(read.indexes, len(known))
     else:
-        status[rows] = _read_varint(read)
+        status[rows] = _status_number(read)
 
 
-def _read_varint(read: Frame | Tombstone | Unframed) -> int:
+def _status_number(read: Frame | Tombstone | Unframed) -> int:
     return NUMBERS[read.reason] if isinstance(read, Unframed) else TOMBSTONE
 
 

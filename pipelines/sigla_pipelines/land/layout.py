@@ -13,25 +13,33 @@ from sigla_pipelines.land.sinks.sink import table_schema
 Present = Callable[[str], Fields | None]
 """A table → by what it is partitioned now; None if it does not exist."""
 
+Unmet = Callable[[Binding], Iterable[pa.Schema]]
+"""A binding → the columns of tables that its records may have later: of messages that were not met yet."""
+
 
 def table_layouts(
-    bound: Mapping[Binding, Sequence[str]], targets: Mapping[str, pa.Schema], present: Present
+    bound: Mapping[Binding, Sequence[str]], targets: Mapping[str, pa.Schema], present: Present, unmet: Unmet
 ) -> Mapping[str, Layout]:
     """The layouts of all targets. A table of which no binding speaks stays as it is.
 
     bound: the tables of a binding's records. Where it has several, those that lack a column are laid out as if it said
-    nothing. Raises Misbound where all lack it, where a column has the wrong type, and where two bindings differ.
+    nothing. Raises Misbound where all lack it, and those that may come as well; where a column has the wrong type; and
+    where two bindings differ.
     """
     partitioned: dict[str, Fields] = {}
     ordered: dict[str, tuple[str, ...]] = {}
     for binding, tables in bound.items():
         if binding.partition is not None:
             needed = [field.column for field in binding.partition]
-            for table in _tables_with_columns(binding, "partition", needed, tables, targets):
+            for table in _tables_with_columns(
+                binding, "partition", needed, tables=tables, targets=targets, unmet=unmet
+            ):
                 _check_partition(table, binding.partition, targets[table])
                 _agree(table, "partition", partitioned.setdefault(table, binding.partition), binding.partition)
         if binding.sort is not None:
-            for table in _tables_with_columns(binding, "sort", binding.sort, tables, targets):
+            for table in _tables_with_columns(
+                binding, "sort", binding.sort, tables=tables, targets=targets, unmet=unmet
+            ):
                 _check_sortable(table, binding.sort, targets[table])
                 _agree(table, "sort", ordered.setdefault(table, binding.sort), binding.sort)
     return {
@@ -49,18 +57,28 @@ def _present_partition(table: str, columns: pa.Schema, present: Present) -> Fiel
 
 
 def _tables_with_columns(
-    binding: Binding, word: str, needed: Iterable[str], tables: Sequence[str], targets: Mapping[str, pa.Schema]
+    binding: Binding,
+    word: str,
+    needed: Sequence[str],
+    *,
+    tables: Sequence[str],
+    targets: Mapping[str, pa.Schema],
+    unmet: Unmet,
 ) -> list[str]:
-    """The tables with these columns. Raises Misbound if there are tables, and none has them."""
-    lacking = {table: [name for name in needed if _type(targets[table], name) is None] for table in tables}
+    """The tables with these columns. Raises Misbound if there are tables, and none has them or may have them later."""
+    lacking = {table: _lacking(targets[table], needed) for table in tables}
     found = [table for table, names in lacking.items() if not names]
-    if tables and not found:
+    if tables and not found and all(_lacking(columns, needed) for columns in unmet(binding)):
         table = tables[0]
         raise Misbound(
             f"`{word}` of the topic {binding.topic} names the unknown column {lacking[table][0]} of the table {table}. "
             f"Its columns: {', '.join(table_schema(targets[table]).names)}."
         )
     return found
+
+
+def _lacking(columns: pa.Schema, needed: Iterable[str]) -> list[str]:
+    return [name for name in needed if _type(columns, name) is None]
 
 
 def _check_partition(table: str, fields: Fields, columns: pa.Schema) -> None:

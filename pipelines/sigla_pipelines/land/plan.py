@@ -12,7 +12,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, Protocol
 
 import pyarrow as pa
@@ -162,7 +164,9 @@ def plan_batch(
         plan,
         targets=targets,
         dropped=_dropped_members(of_records, targets),
-        layouts=table_layouts(_tables_by_binding(of_records), grown, tables.partition),
+        layouts=table_layouts(
+            _tables_by_binding(of_records), grown, tables.partition, partial(_unmet_columns, plan, readers)
+        ),
     )
 
 
@@ -259,6 +263,19 @@ def _compiled_readers(plan: Plan, binding: Binding, readers: Readers) -> Iterato
                     f"Unknown id {head.reader.id} in context {head.reader.context}, which is to read records of "
                     f"{head.subject}: choose another `reader`."
                 ) from None
+
+
+def _unmet_columns(plan: Plan, readers: Readers, binding: Binding) -> Iterator[pa.Schema]:
+    """The columns of messages in the files of a binding's readers that its topic has had no record of."""
+    met = plan.messages.get(binding)
+    if met is None or binding.message:
+        return
+    for head in plan.answer.heads[binding].values():
+        for message in readers.messages(head):
+            if message not in met:
+                with suppress(Unreadable):
+                    columns = readers.decoder(head, message).type
+                    yield pa.schema(plan.protection.type(columns, plan.deletes(binding)))
 
 
 def _check_times(table: str, columns: list[pa.Field], protection: Protection) -> None:

@@ -54,6 +54,10 @@ class Readers:
             self._paths[key] = protobuf.path_to(self.schemas.by_id(head.reader.id).source, message)
         return self._paths[key]
 
+    def messages(self, head: Head) -> tuple[str, ...]:
+        """The full names of all Protobuf messages in the reader's file. Raises Unreadable."""
+        return protobuf.message_names(self.schemas.by_id(head.reader.id).source)
+
     def record(self, head: Head, known: Known, path: Path) -> str:
         """The full name by which a decoder of the head reads what was written. Raises Unreadable."""
         return self.record_name(known, path) if known.source.type == PROTOBUF else head.record

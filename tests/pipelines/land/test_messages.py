@@ -59,6 +59,42 @@ def test_a_message_that_is_not_the_first_of_its_file_lands(landings: Landings) -
     assert set(manifest.columns["orders"].names) == {*LANDED}
 
 
+def partition_of(landings: Landings, table: str) -> list[str]:
+    found = landings.job.sink.catalog.load_table(("sigla", table))  # type: ignore[attr-defined]  # an Iceberg
+    return [field.name for field in found.spec().fields]
+
+
+def test_a_new_topic_is_partitioned_by_a_column_of_whichever_message_it_has(tmp_path: Path) -> None:
+    """Before its first record nobody knows that it is not the first message of the file."""
+    with closing(Landings(tmp_path, kind="iceberg")) as landings:
+        id = landings.register(SHOP)
+        asked = {"partition": ["bucket(4, id)"], "sort": ["id"]}
+        landings.land(order(id), **asked)
+        assert partition_of(landings, "orders") == ["id_bucket_4"]
+        landings.land(money(id), **asked)
+        assert partition_of(landings, "orders_money") == ["_sr_ts_day"]
+
+
+def test_the_message_that_has_the_column_of_a_partition_may_come_later(tmp_path: Path) -> None:
+    """Until then the tables of the others are laid out as if nothing was said."""
+    with closing(Landings(tmp_path, kind="iceberg")) as landings:
+        id = landings.register(SHOP)
+        landings.land(None, money(id), partition=["sku"])
+        assert partition_of(landings, "orders") == ["_sr_ts_day"]
+        landings.land(line(id), partition=["sku"])
+        assert partition_of(landings, "orders_order_line") == ["sku"]
+
+
+def test_a_partition_by_a_column_that_no_message_has_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    """A typo must not wait for a record of the last message."""
+    with closing(Landings(tmp_path, kind="iceberg")) as landings:
+        id = landings.register(SHOP)
+        for asked in ({"partition": ["skew"]}, {"partition": ["sku"], "message": "Money"}):
+            with pytest.raises(Misbound, match="names the unknown column sk"):
+                landings.land(money(id), **asked)
+        assert landings.tasks == 0
+
+
 def test_a_nested_message_lands(landings: Landings) -> None:
     id = landings.register(SHOP)
     landings.land(line(id))

@@ -83,6 +83,11 @@ def path_to(source: Source, name: str) -> tuple[int, ...]:
     raise Unreadable(Reason.MESSAGE_GONE, _gone(name, own, imported))
 
 
+def message_names(source: Source) -> tuple[str, ...]:
+    """The full names of all messages of its own file, nested ones among them. Raises Unreadable."""
+    return tuple(full for _, full in _messages(_files(_compiled(source)).file[-1]))
+
+
 def _messages(file: descriptor_pb2.FileDescriptorProto) -> Iterator[tuple[tuple[int, ...], str]]:
     """The path and the full name of every message of a file, counted as `record_name` does."""
     todo: list[tuple[str, tuple[int, ...], Iterable[Any]]] = [(file.package, (), file.message_type)]
