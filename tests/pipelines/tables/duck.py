@@ -1,5 +1,6 @@
 """DuckDB with its extension for Iceberg, which comes as a wheel: nothing is fetched while tests run."""
 
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -8,6 +9,16 @@ import duckdb_extension_iceberg
 
 EXTENSIONS = (duckdb_extension_avro, duckdb_extension_iceberg)
 """The second one needs the first."""
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    return connected()
+
+
+def reader() -> duckdb.DuckDBPyConnection:
+    """A connection to the one database that this process has for reading: to load extensions takes longer than that."""
+    return _database().cursor()
 
 
 def connected() -> duckdb.DuckDBPyConnection:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pyiceberg.catalog import load_catalog
 from pyspark.sql import SparkSession
 
 from sigla_pipelines.land.sinks.sink import folder_of
-from tests.pipelines.tables.duck import connected
+from tests.pipelines.tables.duck import reader
 
 Read = Callable[[Path, str, SparkSession], pa.Table]
 """A lake's folder, a table, and Spark where it is the one."""
@@ -24,7 +25,7 @@ def _data(lake: Path, table: str) -> str:
 
 
 def _metadata(lake: Path, table: str) -> str:
-    """The metadata of the table as it is now."""
+    """Of the table as it is now."""
     with closing(load_catalog("sigla", type="sql", uri=f"sqlite:///{lake}/catalog.db")) as catalog:
         return catalog.load_table(("sigla", folder_of(table))).metadata_location
 
@@ -33,7 +34,7 @@ def _metadata(lake: Path, table: str) -> str:
 
 
 def _duckdb_of_parquet(lake: Path, table: str, _: SparkSession) -> pa.Table:
-    with connected() as duck:
+    with reader() as duck:
         files = f"read_parquet('{_data(lake, table)}/*.parquet', union_by_name = true)"
         return duck.execute(f"FROM {files}").to_arrow_table()
 
@@ -68,7 +69,7 @@ PARQUET: Mapping[str, Read] = {
 
 
 def _duckdb_of_iceberg(lake: Path, table: str, _: SparkSession) -> pa.Table:
-    with connected() as duck:
+    with reader() as duck:
         return duck.execute(f"FROM iceberg_scan('{_metadata(lake, table)}')").to_arrow_table()
 
 
@@ -110,14 +111,50 @@ CASES = [
 ]
 
 
-def read(kind: str, engine: str, lake: Path, table: str, request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+def read(
+    kind: str, engine: str, lake: Path, table: str, request: pytest.FixtureRequest, *, landed: pa.Schema | None = None
+) -> list[dict[str, Any]]:
     """The rows of a table, as `rows` has them."""
     session: Any = "iceberg_spark" if kind == "iceberg" else "spark"
-    return rows(ENGINES[kind][engine](lake, table, request.getfixturevalue(session) if engine == "Spark" else None))
+    spark = request.getfixturevalue(session) if engine == "Spark" else None
+    return rows(ENGINES[kind][engine](lake, table, spark), landed)
 
 
-def rows(found: pa.Table) -> list[dict[str, Any]]:
-    """In the order of their identities, with names in one order."""
-    plain = [dict(sorted(row.items())) for row in found.to_pylist(maps_as_pydicts="strict")]
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def rows(found: pa.Table, landed: pa.Schema | None = None) -> list[dict[str, Any]]:
+    """In the order of their identities, with names in one order, and each value in one form.
+
+    landed: the table's own columns, where an engine has other types for them; those of `found` if they are missing.
+    """
+    kind = pa.struct([*(landed or found.schema)])
+    plain = [value_in_one_form(row, kind) for row in found.to_pylist()]
     names = ("topic", "partition", "offset")
     return sorted(plain, key=lambda row: tuple(row.get(f"_sr_{name}", row.get(name)) for name in names))
+
+
+def value_in_one_form(value: Any, kind: pa.DataType) -> Any:
+    """Maps are dictionaries, also where an engine has lists of pairs; what is not a number equals itself."""
+    if value is None:
+        return None
+    if pa.types.is_struct(kind):
+        types = {field.name: field.type for field in kind}
+        return {name: value_in_one_form(value[name], types.get(name, pa.null())) for name in sorted(value)}
+    if pa.types.is_map(kind):
+        pairs = [(each["key"], each["value"]) if isinstance(each, dict) else each for each in value]
+        found = {name: value_in_one_form(each, kind.item_type) for name, each in pairs}
+        assert len(found) == len(pairs), "a key is there twice"
+        return found
+    if pa.types.is_list(kind):
+        return [value_in_one_form(each, kind.value_type) for each in value]
+    return "NaN" if isinstance(value, float) and isnan(value) else value
+
+
+def without_emptiness(found: Any) -> Any:
+    """Without the difference between no list and an empty one, which pyiceberg does not tell."""
+    if isinstance(found, dict):
+        return {name: without_emptiness(value) for name, value in found.items()} or None
+    if isinstance(found, list):
+        return [without_emptiness(value) for value in found] or None
+    return found

@@ -1,9 +1,10 @@
 """Every engine reads every table with the same rows: nested nulls, wider and new columns, a lake after two kills."""
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import Sink
 from tests.pipelines.demo.test_demo import RECORDS, generated, land
 from tests.pipelines.land.world import avro, framed
-from tests.pipelines.tables.engines import CASES, ENGINES, read, rows
+from tests.pipelines.tables.engines import CASES, ENGINES, read, rows, without_emptiness
 from tests.pipelines.tables.lakes import Died, Lake
 
 pytestmark = [
@@ -117,13 +118,17 @@ def priced(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "items": of(row["items"]), "named": named, "to": to}
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
-    """Three batches; a driver was killed before it decided the second, and one right after it had decided the third."""
-    home = tmp_path_factory.mktemp(request.param)
+@pytest.fixture(scope="module")
+def lakes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Lake]:
+    """By kind, once for all tests."""
+    return cache(lambda kind: lake_of_three_batches(tmp_path_factory.mktemp(kind), kind))
+
+
+def lake_of_three_batches(home: Path, kind: str) -> Lake:
+    """A driver was killed before it decided the second, and one right after it had decided the third."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("os.fsync", lambda _: None)
-        made = Lake(home, kind=request.param)
+        made = Lake(home, kind=kind)
         for number, (text, values) in enumerate(BATCHES):
             id = made.register(text)
             records = [*(framed(id, avro(text, each)) for each in values), b"bad", None]
@@ -137,7 +142,7 @@ def lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
                     with pytest.raises(Died):
                         made.land(records)
             made.land(records)
-        yield made
+    return made
 
 
 def killed_before_the_commit(_: Sink, manifest: Manifest) -> None:
@@ -146,10 +151,12 @@ def killed_before_the_commit(_: Sink, manifest: Manifest) -> None:
         raise Died
 
 
-@pytest.mark.parametrize("lake, engine", CASES, indirect=["lake"])
-def test_every_engine_reads_the_rows_that_were_landed(engine: str, lake: Lake, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("kind, engine", CASES)
+def test_every_engine_reads_the_rows_that_were_landed(
+    kind: str, engine: str, lakes: Callable[[str], Lake], request: pytest.FixtureRequest
+) -> None:
     """Each once, by the columns of today."""
-    kind, folder = lake.form["sink"]["kind"], lake.home / "lake"
+    folder = lakes(kind).home / "lake"
     found = [
         {name: row[name] for name in row if not name.startswith("_sr_")}
         for row in read(kind, engine, folder, "orders", request)
@@ -173,10 +180,9 @@ def as_pyiceberg_reads(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "items": row["items"] or [], "named": row["named"] or {}, "to": to}
 
 
-@pytest.mark.parametrize("lake", ["parquet"], indirect=True)
-def test_no_file_of_a_folder_of_parquet_is_in_no_manifest(lake: Lake) -> None:
+def test_no_file_of_a_folder_of_parquet_is_in_no_manifest(lakes: Callable[[str], Lake]) -> None:
     """What the killed driver has left is elsewhere, where no read of a table comes."""
-    below = lake.home / "lake"
+    below = lakes("parquet").home / "lake"
     assert len(list(below.glob("orders/**/*.parquet"))) == len(BATCHES)
     assert list(below.glob("_sigla-staging/orders/**/*.parquet"))
 
@@ -203,12 +209,3 @@ def test_every_engine_reads_every_table_of_the_demonstration(
                 engine,
                 table,
             )
-
-
-def without_emptiness(found: Any) -> Any:
-    """Without the difference between no list and an empty one, which pyiceberg does not tell."""
-    if isinstance(found, dict):
-        return {name: without_emptiness(value) for name, value in found.items()}
-    if isinstance(found, list):
-        return [without_emptiness(value) for value in found] or None
-    return found
