@@ -1,7 +1,7 @@
 """A real Kafka broker, one process that is its own controller, for the tests that must not believe in a substitute.
 
 python -m tests.pipelines.broker --install      fetches it by Maven, once
-python -m tests.pipelines.broker                runs one until Ctrl-C and prints where
+python -m tests.pipelines.broker                runs one until Ctrl-C and prints where; --port 9092: there
 """
 
 import argparse
@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,13 +115,16 @@ def install() -> None:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Broker]:
-    """A broker without topics; it ends with the block, and what it held is gone. Raises Unavailable."""
+def running(port: int = 0) -> Iterator[Broker]:
+    """A broker without topics; it ends with the block, and what it held is gone. Raises Unavailable.
+
+    port: one that is free, unless it is said.
+    """
     if not is_fetched(POM, PLACE):
         raise Unavailable("Kafka's broker is not installed here: python -m tests.pipelines.broker --install")
     folder = Path(tempfile.mkdtemp(prefix="kafka-"))
     try:
-        address, settings = _configured(folder)
+        address, settings = _configured(folder, port)
         _java("kafka.tools.StorageTool", "format", "-t", "c2lnbGEtdGVzdHMtcnVuLQ", "-c", settings, "--standalone")
         with (folder / "log").open("wb+") as log:
             server = subprocess.Popen(
@@ -142,9 +146,10 @@ def running() -> Iterator[Broker]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _configured(folder: Path) -> tuple[str, str]:
-    """Its address, and the path of its settings."""
-    here, controller = (f"127.0.0.1:{port}" for port in _free_ports())
+def _configured(folder: Path, port: int) -> tuple[str, str]:
+    """Its address, and the path of its settings. port: 0 for one that is free."""
+    free, other = _free_ports()
+    here, controller = f"127.0.0.1:{port or free}", f"127.0.0.1:{other}"
     listeners = f"PLAINTEXT://{here},CONTROLLER://{controller}"
     settings = dict(SETTINGS) | {
         "listeners": listeners,
@@ -196,12 +201,14 @@ def _stop(server: "subprocess.Popen[bytes]") -> None:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[str]:
-    with running() as broker:
+def _told(port: int) -> Iterator[str]:
+    with running(port) as broker:
         yield f"Kafka answers on {broker.address}; Ctrl-C stops it."
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(prog="python -m tests.pipelines.broker", description="A Kafka broker")
     options.add_argument("--install", action="store_true", help="fetch it and stop")
-    sys.exit(foreground.run(install, None if options.parse_args().install else _told))
+    options.add_argument("--port", type=int, default=0, help="where it answers (default: a port that is free)")
+    asked = options.parse_args()
+    sys.exit(foreground.run(install, None if asked.install else partial(_told, asked.port)))
