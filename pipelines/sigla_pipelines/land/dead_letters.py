@@ -19,8 +19,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from sigla.ports.clock import Clock
-from sigla_pipelines.land.exit_status import Undelivered
-from sigla_pipelines.land.kafka import ADDRESS, CLIENTS
+from sigla_pipelines.land.exit_status import SourceFailed, Undelivered
+from sigla_pipelines.land.kafka import ADDRESS, CLIENTS, Cluster
 from sigla_pipelines.land.landed import QUARANTINE
 from sigla_pipelines.land.manifest import Manifest, Manifests
 from sigla_pipelines.land.raw import RAW
@@ -147,12 +147,22 @@ class DeadLetters:
         brokers, options = part.reached(self._landing.source)
         chosen = {ADDRESS: brokers} | {CLIENTS + option: value for option, value in {**PRODUCER, **options}.items()}
         try:
+            self._ask(chosen)
             paths.mapInArrow(letters, COLUMNS).write.format("kafka").options(**chosen).save()
-        except (PySparkException, Py4JJavaError) as failure:
+        except (SourceFailed, PySparkException, Py4JJavaError) as failure:
             raise Undelivered(
                 f"Kafka at {brokers} does not take the dead letters of batch {manifest.number} ({_cause(failure)}). "
                 "The batch is landed; its dead letters wait, and the next run sends them first."
             ) from None
+
+    def _ask(self, options: Mapping[str, str]) -> None:
+        """Whether the broker answers. Raises SourceFailed.
+
+        A task would find it out as well, but Spark tries each task several times, and each would wait as long.
+        """
+        wait = options[f"{CLIENTS}max.block.ms"]
+        waits = {f"{CLIENTS}{name}": wait for name in ("request.timeout.ms", "default.api.timeout.ms")}
+        Cluster(self._spark, {**options, **waits}).names()
 
 
 def letters_of(rows: pa.RecordBatch, to: str, job: str) -> pa.RecordBatch:

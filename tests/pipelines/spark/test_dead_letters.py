@@ -104,8 +104,12 @@ def test_a_silent_broker_stops_no_landing_and_gets_its_letters_later(
         source = {"kind": "files", "path": str(tmp_path / "raw"), "batch_files": 1}
         letter = {"topic": "letters", "brokers": nobody, "options": HURRIED}
         config = estate.config("sent", source=source, dead_letter=letter)
+        spark.sparkContext.setJobGroup("silent", "landings while the broker is silent")
         with pytest.raises(Undelivered, match=r"does not take the dead letters of batch 0 .*its dead letters wait"):
             estate.land(spark, config)
+        jobs = spark.sparkContext.statusTracker().getJobIdsForGroup("silent")
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+        assert len(jobs) == 2, "a job for each batch: what Spark tries again is not begun while the broker is silent"
     opened = driver(settings.read_settings(config))
     assert sum(manifest.counts.quarantined for manifest in opened.manifests.all()) == 4, "all of it is landed"
     opened.close()
