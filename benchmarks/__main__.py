@@ -30,7 +30,7 @@ NAMES = (
     "largest",
     "tls",
 )
-ON_SPARK = ("load_topic", "land", "upsert", "audit")
+ON_SPARK = ("load_topic", "land", "many_topics", "upsert", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""
 ON_DEMAND = ("playground",)
 """Those that need the network."""

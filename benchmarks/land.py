@@ -225,7 +225,7 @@ def lines(*, quick: bool) -> Lines:
     except Unavailable as reason:
         raise NotHere(str(reason)) from None
     with tempfile.TemporaryDirectory() as folder, ExitStack() as until:
-        brokers = until.enter_context(_broker())
+        brokers = until.enter_context(broker_beside())
         spark = session(os.environ, name="bench", master="local[2]", jars=jars, settings={"spark.driver.memory": "4g"})
         try:
             yield from _lines(_estate(spark, Path(folder), records, brokers), rounds)
@@ -265,8 +265,8 @@ def _lines(estate: Estate, rounds: int) -> Lines:
 
 
 @contextmanager
-def _broker() -> Iterator[str]:
-    """Where a broker answers; empty where none is installed."""
+def broker_beside() -> Iterator[str]:
+    """Where a broker answers, whose CPU is not counted; empty where none is installed."""
     with ExitStack() as until:
         try:
             address = until.enter_context(broker.running()).address
