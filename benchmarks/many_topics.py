@@ -24,17 +24,17 @@ from pyspark.sql import SparkSession
 from benchmarks import orders
 from benchmarks.harness import Line, Lines, NotHere, main
 from benchmarks.land import broker_beside, cpu
-from pipelines.connectors.installation import kafka_jars
-from pipelines.connectors.maven import Unavailable, java
-from pipelines.land import settings
-from pipelines.land.driver import driver
-from pipelines.land.job import run
-from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping
-from pipelines.spark import session
 from sigla.model import Draft, Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
+from sigla_pipelines.connectors.installation import kafka_jars
+from sigla_pipelines.connectors.maven import Unavailable, java
+from sigla_pipelines.land import settings
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.sources import Stopping
+from sigla_pipelines.spark import session
 from tests.pipelines.broker import Broker
 
 TOPICS: Final = 205
@@ -78,7 +78,7 @@ class Estate:
         config = home / "land.yaml"
         config.write_text(yaml.safe_dump(form))
         total, spent, begun = Sum(), cpu(), time.perf_counter()
-        with closing(driver(settings.read(config))) as opened:
+        with closing(driver(settings.read_settings(config))) as opened:
             run(self.spark, opened, total, Stopping())
         ran = Ran(time.perf_counter() - begun, cpu() - spent)
         expected = self.records * (len(self.topics) if topics == (ONE,) else len(topics))

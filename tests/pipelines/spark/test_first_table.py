@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipelines.land import settings
-from pipelines.land.driver import driver
-from pipelines.land.job import run
-from pipelines.land.report import Sum
-from pipelines.land.sources import Stopping
+from sigla_pipelines.land import settings
+from sigla_pipelines.land.driver import driver
+from sigla_pipelines.land.job import run
+from sigla_pipelines.land.report import Sum
+from sigla_pipelines.land.sources import Stopping
 from tests.pipelines.broker import Broker
 from tests.pipelines.tables.lakes import command
 from tests.protocol.clients.server import serving
@@ -62,7 +62,7 @@ def test_the_page_leads_from_a_broker_to_a_query(
     # Workers of these tests were begun elsewhere: those of a command are in its folder.
     config.write_text(land.replace("127.0.0.1:9092", kafka.address).replace("./", f"{tmp_path}/"))
     total = Sum()
-    with closing(driver(settings.read(config))) as opened:
+    with closing(driver(settings.read_settings(config))) as opened:
         run(spark, opened, total, Stopping())
     said = capsys.readouterr().err.splitlines()[-1]
     assert [said, *total.lines()] == landed.splitlines()
