@@ -3,6 +3,7 @@
 import shutil
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_a_new_topic_is_partitioned_by_a_column_of_whichever_message_it_has(tmp_
     """Before its first record nobody knows that it is not the first message of the file."""
     with closing(Landings(tmp_path, kind="iceberg")) as landings:
         id = landings.register(SHOP)
-        asked = {"partition": ["bucket(4, id)"], "sort": ["id"]}
+        asked: dict[str, Any] = {"partition": ["bucket(4, id)"], "sort": ["id"]}
         landings.land(order(id), **asked)
         assert partition_of(landings, "orders") == ["id_bucket_4"]
         landings.land(money(id), **asked)
