@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE_S
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("registry") / "data") as server:
+    with serving(tmp_path_factory.mktemp("registry") / "data", typed=True) as server:
         yield server
 
 
@@ -61,7 +61,7 @@ def register(server: Server, subject: str, name: str) -> dict[str, Any]:
 
 def test_the_banner_says_where_data_lives_and_how_to_point_a_client_at_it(tmp_path: Path) -> None:
     data = tmp_path / "here"
-    with serving(data) as server:
+    with serving(data, typed=True) as server:
         assert f"Sigla {__version__}" in server.banner
         assert str(data) in server.banner
         assert f"schema.registry.url={server.url}" in server.banner

@@ -1,4 +1,4 @@
-"""The real `sigla serve`, started and stopped the way an operator does it."""
+"""The real `sigla serve` in a process of its own, and what tests say to it."""
 
 import gzip
 import json
@@ -20,6 +20,7 @@ from typing import Any, Self
 
 import psutil
 
+from tests.protocol.clients.forked import Forked
 from tests.waiting import PATIENCE_S, eventually
 
 SIGLA = Path(sys.executable).parent / "sigla"
@@ -51,7 +52,7 @@ class Server:
     authority: whose certificates are trusted, where it speaks TLS.
     """
 
-    def __init__(self, process: "subprocess.Popen[bytes]", authority: Path | None = None) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes] | Forked", authority: Path | None = None) -> None:
         self.process = process
         self.trusting = ssl.create_default_context(cafile=authority) if authority else None
         self.lines: list[str] = []
@@ -266,22 +267,20 @@ def start(
     cwd: Path | None = None,
     descriptors: int | None = None,
     authority: Path | None = None,
+    typed: bool = False,
 ) -> Server:
     """Not ready yet; in a session of its own, so that its children can be counted.
 
-    descriptors: how many it may have open. A shell sets the limit: this process may have more of them open already.
-    authority: as of `Server`.
+    descriptors: how many it may have open. authority: as of `Server`. typed: begun by the command, as an operator
+    begins it, and not as a fork.
     """
-    limited = ["sh", "-c", 'ulimit -S -n "$0" && exec "$@"', str(descriptors)] if descriptors else []
+    words, environ = ["serve", *arguments], environment(**(settings or {}))
+    if not typed:
+        return Server(Forked(words, environ, cwd, descriptors), authority)
+    pipe = subprocess.PIPE
     return Server(
         subprocess.Popen(
-            [*limited, *command("serve", *arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(**(settings or {})),
-            cwd=cwd,
-            start_new_session=True,
+            command(*words), stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=environ, start_new_session=True
         ),
         authority,
     )
@@ -295,11 +294,20 @@ def serving(
     cwd: Path | None = None,
     descriptors: int | None = None,
     authority: Path | None = None,
+    typed: bool = False,
 ) -> Iterator[Server]:
-    """A registry that is ready, on a port of its own; without data in memory. It is stopped and has to end well."""
+    """A registry that is ready, on a port of its own; without data in memory. It is stopped and has to end well.
+
+    settings, cwd, descriptors, authority, typed: of `start`.
+    """
     where: Sequence[str] = ["--memory"] if data is None else ["--data", str(data)]
     server = start(
-        "--port", "0", *where, *arguments, settings=settings, cwd=cwd, descriptors=descriptors, authority=authority
+        *("--port", "0", *where, *arguments),
+        settings=settings,
+        cwd=cwd,
+        descriptors=descriptors,
+        authority=authority,
+        typed=typed,
     )
     try:
         server.wait_until_ready()

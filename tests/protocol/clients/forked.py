@@ -1,0 +1,104 @@
+"""The command `sigla` in a process of its own that is a fork of one which has imported everything already.
+
+It starts in a hundredth of a second of processor time instead of one. It is a process as any other: it can be stopped,
+killed, limited and counted. What is different is how it came to be; tests of that take `subprocess`.
+"""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from multiprocessing import get_context, util
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import IO
+
+from sigla import cli, local_zones, wiring
+from sigla.web.local import server, zones
+from sigla.web.threads import thinkers
+
+__all__ = ["local_zones", "server", "thinkers", "zones"]  # what `sigla serve` imports late
+
+wiring.import_languages()
+
+
+def _outlive_the_run() -> None:
+    """Has the socket of the fork server lie outside of the folder that goes with the run, before they both end."""
+    ours, tempfile.tempdir = tempfile.tempdir, "/tmp"
+    util.get_temp_dir()
+    tempfile.tempdir = ours
+
+
+_outlive_the_run()
+_forkserver = get_context("forkserver")
+_forkserver.set_forkserver_preload([__name__, "benchmarks.environments"])
+
+
+class Forked:
+    """As much of a `subprocess.Popen` with two pipes as tests ask of it."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        cwd: Path | None = None,
+        descriptors: int | None = None,
+    ) -> None:
+        output, said = _forkserver.Pipe(duplex=False)
+        complaints, complained = _forkserver.Pipe(duplex=False)
+        self._process = _forkserver.Process(
+            target=_run, args=(arguments, environment, cwd, descriptors, (said, complained)), daemon=True
+        )
+        self._process.start()
+        said.close()
+        complained.close()
+        self.stdout, self.stderr = _file(output), _file(complaints)
+        self.pid: int = self._process.pid or 0
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float) -> int:
+        self._process.join(timeout)
+        status = self._process.exitcode
+        if status is None:
+            raise subprocess.TimeoutExpired("sigla", timeout)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
+def _file(pipe: Connection) -> IO[bytes]:
+    with pipe:
+        return os.fdopen(os.dup(pipe.fileno()), "rb")
+
+
+def _run(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    cwd: Path | None,
+    descriptors: int | None,
+    pipes: tuple[Connection, Connection],
+) -> None:
+    """The command, in a session of its own."""
+    os.setsid()
+    if descriptors is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    os.environ.clear()
+    os.environ.update(environment)
+    if cwd is not None:
+        os.chdir(cwd)
+    for number, pipe in enumerate(pipes, 1):
+        os.dup2(pipe.fileno(), number)
+        pipe.close()
+    sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))  # noqa: SIM115 - open as long as the process
+    sys.argv = ["sigla", *arguments]
+    sys.exit(cli.main(arguments))
