@@ -9,6 +9,8 @@ export VENV
 bin := $(VENV)/bin
 # What `make setup` brought stands before what the machine has.
 export PATH := $(abspath $(bin)):$(PATH)
+# Who forbids bytecode has pytest and its plug-ins compiled anew in each worker, seconds of it.
+unexport PYTHONDONTWRITEBYTECODE
 python_code := layers/sigla/python functions infra pipelines/sigla_pipelines localstack benchmarks tests
 # A room that has nothing yet is not made; tools are shown those that exist.
 rooms = $(wildcard $(python_code))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
 
 from sigla.deployment import key_policy
 from sigla.deployment.settings import InvalidSetting, Settings
@@ -38,6 +37,8 @@ NOTHING_TO_ENCRYPT: Final = {
 
 def schema_of(kind: str) -> dict[str, Any]:
     """CloudFormation's own, as cfn-lint brings it."""
+    from cfnlint.schema import PROVIDER_SCHEMA_MANAGER  # a second and a half, for these tests alone
+
     return dict(PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema)
 
 
