@@ -165,7 +165,8 @@ def together(job: Job, processes: int = PROCESSES) -> Seen:
 
 def _started(jobs: Sequence[Job], running: ExitStack) -> list[Connection]:
     """Where each process tells what it sees; it is killed at the end."""
-    context = get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([work.__module__])
     start = context.Barrier(len(jobs))
     running.callback(lambda _: None, start)  # it goes when no environment knows it, and they may not have met it yet
     receivers = []

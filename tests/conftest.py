@@ -1,6 +1,7 @@
 """What every test shares: how hard hypothesis tries, who works on what, and that none is left out without a reason."""
 
 import gc
+import multiprocessing.util
 import os
 import re
 import shutil
@@ -89,6 +90,7 @@ def in_memory() -> str | None:
     found = os.statvfs(MEMORY)
     if found.f_bavail * found.f_frsize < ENOUGH_BYTES or found.f_flag & os.ST_NOEXEC or not os.access(MEMORY, os.W_OK):
         return None
+    multiprocessing.util.get_temp_dir()  # made now, as it is removed later than the folder of this run
     os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="sigla-tests-", dir=MEMORY)
     return tempfile.tempdir
 

@@ -9,9 +9,8 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
-from multiprocessing import get_context, util
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
@@ -24,15 +23,6 @@ __all__ = ["local_zones", "server", "thinkers", "zones"]  # what `sigla serve` i
 
 wiring.import_languages()
 
-
-def _outlive_the_run() -> None:
-    """Has the socket of the fork server lie outside of the folder that goes with the run, before they both end."""
-    ours, tempfile.tempdir = tempfile.tempdir, "/tmp"
-    util.get_temp_dir()
-    tempfile.tempdir = ours
-
-
-_outlive_the_run()
 _forkserver = get_context("forkserver")
 _forkserver.set_forkserver_preload([__name__, "benchmarks.environments"])
 
