@@ -69,8 +69,9 @@ bench: setup ## every benchmark, a table row each
 bench-herd: setup ## 1,000 cold environments in each of 3 zones; what a ring saves, in build/herd
 	@$(bin)/python -m benchmarks.herd --compare build/herd $(ARGS)
 
-soak: setup ## the long attacks: crash matrices, 100,000 operations; at last the jobs on every PySpark
+soak: setup ## the long attacks: crash matrices, 100,000 operations, properties for long; at last the jobs on every PySpark
 	$(bin)/python -m pytest -m soak $(ARGS)
+	HYPOTHESIS_PROFILE=long $(bin)/python -m pytest -n 2 --dist load -m "hypothesis and not soak and not spark and not localstack" $(ARGS)
 	$(if $(ARGS),,$(bin)/python -m tests.pipelines.versions)
 
 spark: setup ## the pipelines on every PySpark we promise, with a Kafka broker (Java, Maven); ARGS=--ours: the installed one

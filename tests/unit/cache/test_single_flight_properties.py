@@ -195,5 +195,5 @@ class AnyTrouble(RuleBasedStateMachine):
             self.check(each.id, body)
 
 
-AnyTrouble.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+AnyTrouble.TestCase.settings = settings(max_examples=2 * settings().max_examples, stateful_step_count=25, deadline=None)
 test_no_read_fails_or_is_told_wrong_because_of_the_ring = AnyTrouble.TestCase

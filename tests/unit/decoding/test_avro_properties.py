@@ -65,14 +65,14 @@ def damaged(seed: int) -> None:
         assert 0 <= failed.at <= len(payload)
 
 
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 @given(SEEDS)
 def test_a_record_means_to_us_what_it_means_to_fastavro(seed: int) -> None:
     """Also where the reader is another schema: fields that come, go, move and are renamed; promotions; branches."""
     agree(seed)
 
 
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 @given(SEEDS)
 def test_damage_has_a_reason_and_a_place(seed: int) -> None:
     damaged(seed)

@@ -16,15 +16,15 @@ from tests.unit.languages.protobuf_files import meant
 
 FILES = protobuf_drawn.files()
 RANDOM = st.randoms(use_true_random=False)
-FEW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-"""A file takes some milliseconds to draw. What a fixture gives may be used by all examples."""
+SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+"""What a fixture gives may be used by all examples."""
 
 
 def tidy(text: str) -> str:
     return canonical.written(normalise.normalised(Document(parse.read(text), {})))
 
 
-@FEW
+@SHARED
 @given(FILES, RANDOM)
 def test_canonical_text_is_read_back_as_what_it_says(file: File, random: Random) -> None:
     """However a file was written, one text comes of it, and that text is its own."""
@@ -33,7 +33,7 @@ def test_canonical_text_is_read_back_as_what_it_says(file: File, random: Random)
     assert canonical.written(parse.read(source(file, random))) == text
 
 
-@FEW
+@SHARED
 @given(FILES, RANDOM)
 def test_a_normal_form_is_its_own_normal_form(file: File, random: Random) -> None:
     """Normalising twice is normalising once, from the tree and from the text; and the file stays as it was."""
@@ -46,7 +46,7 @@ def test_a_normal_form_is_its_own_normal_form(file: File, random: Random) -> Non
     assert tidy(text) == text
 
 
-@FEW
+@SHARED
 @given(FILES)
 def test_without_extensions_a_file_can_still_be_read(file: File) -> None:
     """What is left is a schema, and nothing more can be left out."""
@@ -57,7 +57,7 @@ def test_without_extensions_a_file_can_still_be_read(file: File) -> None:
     assert "(meta)" not in text
 
 
-@FEW
+@SHARED
 @given(FILES, RANDOM)
 def test_protoc_understands_all_forms_of_a_file_alike(tmp_path: Path, file: File, random: Random) -> None:
     """The canonical text and the normal form mean what was written, up to order."""
@@ -73,7 +73,7 @@ def compiled(text: str, folder: Path) -> str:
     return meant(folder, ["a.proto"])["a.proto"]
 
 
-@FEW
+@SHARED
 @given(FILES, RANDOM, st.integers(0, 10_000), st.text(max_size=3) | st.sampled_from("{}[]()<>=;:,.\"'/*-+ \0"))
 def test_a_text_with_a_slip_is_read_or_refused(file: File, random: Random, at: int, slip: str) -> None:
     """A character too many, or a part that is gone: never another exception, and what is read can be printed."""

@@ -220,7 +220,7 @@ def forgetful(runner: asyncio.Runner) -> Iterator[Ask]:
         yield ask
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(requests, min_size=4, max_size=10), st.booleans())
 def test_nothing_that_is_remembered_outlives_a_change(sequence: list[Request], starting: bool) -> None:
     """Whatever is registered, checked, deleted, set, renamed and imported: as if nothing were ever remembered.

@@ -78,7 +78,7 @@ def found(event: dict[str, Any]) -> tuple[Any, Any]:
     return Dispatch(ROUTES).find(scope["method"], scope["raw_path"]).params, read_query(scope["query_string"])
 
 
-@settings(max_examples=200)
+@settings(max_examples=4 * settings().max_examples)
 @given(PRINTABLE)
 def test_any_subject_passes_both_doors(subject: str) -> None:
     """In the path, and in a query: REST hands a query over decoded, a function URL raw."""
