@@ -202,8 +202,8 @@ def test_a_header_that_is_mostly_blanks_opens_nothing(keys: Kept, who: BasicKeys
     assert who(a_key(keys) + b" " * credentials.LONGEST_HEADER) is None
 
 
-def test_what_is_remembered_has_a_bound(keys: Kept, who: BasicKeys, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(credentials, "MOST_REMEMBERED", 2)
+def test_what_is_remembered_has_a_bound(keys: Kept) -> None:
+    who = BasicKeys(keys, FixedClock(), remembered=2)
     headers = [a_key(keys, name) for name in ("a", "b", "c")]
     assert all(map(who, headers))
     assert len(who._accepted) == 2

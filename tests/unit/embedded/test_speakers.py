@@ -9,7 +9,7 @@ import pytest
 from sigla.changes import SubjectDeleted
 from sigla.model import BodyKey, SchemaId, Version
 from sigla.ports.catalog import Catalog
-from sigla.stores.sqlite import speakers
+from sigla.stores.sqlite.speakers import Speakers
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import NOW, a_nonce, a_subject, registered
 
@@ -41,16 +41,16 @@ def test_a_remembered_speaker_is_the_same_object_until_it_changes(catalog: Catal
     assert catalog.speaker(TWO) is other
 
 
-def test_only_so_many_are_remembered(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_are_remembered(store: EmbeddedStore) -> None:
     """The first remembered goes first."""
-    monkeypatch.setattr(speakers, "REMEMBERED", 1)
-    registered(catalog, ORDERS, id=1)
-    registered(catalog, ORDERS, id=2)
-    first = catalog.speaker(ONE)
-    second = catalog.speaker(TWO)
-    assert catalog.speaker(TWO) is second
-    assert catalog.speaker(ONE) == first
-    assert catalog.speaker(ONE) is not first
+    registered(store.catalog, ORDERS, id=1)
+    registered(store.catalog, ORDERS, id=2)
+    speakers = Speakers(store._unit, remembered=1)
+    first = speakers.of(ONE)
+    second = speakers.of(TWO)
+    assert speakers.of(TWO) is second
+    assert speakers.of(ONE) == first
+    assert speakers.of(ONE) is not first
 
 
 def test_inside_a_group_it_follows_the_groups_writes(store: EmbeddedStore) -> None:

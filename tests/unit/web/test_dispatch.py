@@ -2,7 +2,6 @@ from urllib.parse import quote
 
 import pytest
 
-from sigla.web.api import dispatch
 from sigla.web.api.dispatch import Dispatch
 from sigla.web.api.routes import ROUTES, Route
 from sigla.web.http.refusals import MethodNotAllowed, NoSuchPath
@@ -86,10 +85,9 @@ def test_long_paths_are_found_and_not_remembered() -> None:
     assert DISPATCH.find("GET", f"/config/{name}".encode()).params == {"subject": name}
 
 
-def test_only_so_many_paths_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_paths_are_remembered() -> None:
     """And all are found."""
-    monkeypatch.setattr(dispatch, "REMEMBERED", 2)
-    table = Dispatch(ROUTES)
+    table = Dispatch(ROUTES, remembered=2)
     for id in (1, 2, 3, 1):
         assert table.find("GET", b"/schemas/ids/%d" % id).params == {"id": str(id)}
 

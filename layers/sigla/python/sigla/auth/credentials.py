@@ -10,19 +10,16 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
 
 from sigla.auth.api_keys import NAME, ApiKey, DamagedKey, Keys, read_key, verifier_of
 from sigla.auth.permissions import Principal
+from sigla.bounded import BoundedMemory
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock, Moment
 
 Authenticator = Callable[[bytes | None], Principal | None]
 """From the Authorization header, None without one, to its principal; None for unknown credentials. Raises StoreError.
 """
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 REMEMBERED_MS = 60_000
 """How long after it was read an accepted key is not asked for again: a revoked one may live so long."""
@@ -66,6 +63,7 @@ class BasicKeys:
 
     report: is told what is wrong with a damaged key, each time that it is read. fresh_ms: how long what was read
     answers for guesses; 0 where reading costs next to nothing, as in a directory: a new key is good at once there.
+    remembered: so many keys are.
     """
 
     def __init__(
@@ -75,13 +73,14 @@ class BasicKeys:
         report: Callable[[str, str], None] = lambda _name, _why: None,
         *,
         fresh_ms: int = FRESH_MS,
+        remembered: int = MOST_REMEMBERED,
     ) -> None:
         self._keys = keys
         self._clock = clock
         self._report = report
         self._fresh_ms = fresh_ms
-        self._accepted: dict[bytes, Accepted] = {}
-        self._found: dict[str, KeyRecord] = {}
+        self._accepted: BoundedMemory[bytes, Accepted] = BoundedMemory(remembered)
+        self._found: BoundedMemory[str, KeyRecord] = BoundedMemory(remembered)
         self._names: tuple[AbstractSet[str], Moment] | None = None
 
     def __call__(self, header: bytes | None) -> Principal | None:
@@ -102,10 +101,10 @@ class BasicKeys:
             accepted: Accepted | None = Accepted(before.principal, Moment.of(self._clock), PATIENCE_MS)
         else:
             accepted = _accepted(found, secret)
-        self._accepted.pop(header, None)
         if accepted is None:
+            self._accepted.forget([header])
             return None
-        _remember(self._accepted, header, accepted)
+        self._accepted.keep(header, accepted)
         return accepted.principal
 
     def _find(self, name: str) -> KeyRecord:
@@ -120,7 +119,7 @@ class BasicKeys:
         if record is None and not self._lists(name, since):
             return KeyRecord(None, since)
         found = KeyRecord(None if record is None else self._read(name, record), since)
-        _remember(self._found, name, found)
+        self._found.keep(name, found)
         return found
 
     def _read(self, name: str, record: bytes) -> ApiKey | None:
@@ -152,14 +151,6 @@ class BasicKeys:
 def _accepted(found: KeyRecord, secret: str) -> Accepted | None:
     right = hmac.compare_digest(verifier_of(secret), NOBODYS if found.key is None else found.key.verifier)
     return Accepted(found.key.principal, found.since, REMEMBERED_MS) if found.key is not None and right else None
-
-
-def _remember(memory: dict[K, V], key: K, value: V) -> None:
-    """The first remembered goes first."""
-    memory.pop(key, None)
-    if len(memory) >= MOST_REMEMBERED:
-        memory.pop(next(iter(memory)))
-    memory[key] = value
 
 
 def _credentials(header: bytes) -> tuple[str, str]:

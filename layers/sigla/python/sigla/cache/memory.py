@@ -1,9 +1,8 @@
 """Bodies remembered in this process; those that were not asked for go first."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable
 
+from sigla.bounded import BoundedMemory
 from sigla.model import Body, BodyKey, Schema
 from sigla.ports.clock import Clock
 
@@ -47,6 +46,12 @@ class Entry:
         self.used = False
 
 
+def _spares(entry: Entry) -> bool:
+    """An entry that was used is spared once for it."""
+    was_used, entry.used = entry.used, False
+    return was_used
+
+
 class Memory:
     """At most `capacity` bytes, by the estimate of `cost`; each for `presence_ms`. Any thread may use it.
 
@@ -55,21 +60,23 @@ class Memory:
     """
 
     def __init__(self, capacity: int, clock: Clock, *, presence_ms: int = 300_000) -> None:
-        self._capacity = capacity
         self._clock = clock
         self._presence_ms = presence_ms
-        self._used = 0
-        self._bodies: OrderedDict[BodyKey, Entry] = OrderedDict()
-        self._lock = threading.Lock()
-        self.changes = 0
-        """Goes up whenever something is forgotten because it changed; see `remember`."""
+        self._entries: BoundedMemory[BodyKey, Entry] = BoundedMemory(
+            capacity, lambda _, entry: entry.size, spares=_spares
+        )
 
     def __len__(self) -> int:
-        return len(self._bodies)
+        return len(self._entries)
+
+    @property
+    def changes(self) -> int:
+        """Goes up whenever something is forgotten because it changed; see `remember`."""
+        return self._entries.changes
 
     def get(self, key: BodyKey) -> Body | None:
         """The very object that was remembered."""
-        found = self._bodies.get(key)
+        found = self._entries.get(key)
         if found is None or found.until <= self._clock.now():
             return None
         found.used = True
@@ -77,7 +84,7 @@ class Memory:
 
     def spared(self, key: BodyKey) -> Body | None:
         """What was remembered, however old, where it cannot be read again; for a while no caller has to try."""
-        found = self._bodies.get(key)
+        found = self._entries.get(key)
         if found is None:
             return None
         found.until = self._clock.now() + SPARED_MS
@@ -88,38 +95,17 @@ class Memory:
 
         An equal body that is remembered stays: the one to go on with is what this returns.
         """
-        with self._lock:
-            if since != self.changes:
+        with self._entries.lock:
+            if since != self._entries.changes:
                 return body
             until = self._clock.now() + self._presence_ms
-            standing = self._bodies.get(key)
+            standing = self._entries.get(key)
             if standing is not None and standing.body == body:
                 standing.until = until
                 return standing.body
-            self._drop(key)
-            size = cost(body)
-            if size <= self._capacity:
-                self._make_room(size)
-                self._bodies[key] = Entry(body, size, until)
-                self._used += size
+            self._entries.keep(key, Entry(body, cost(body), until))
             return body
 
     def forget(self, keys: Iterable[BodyKey]) -> None:
         """These bodies changed: reads under way do not bring the old ones back."""
-        with self._lock:
-            self.changes += 1
-            for key in keys:
-                self._drop(key)
-
-    def _drop(self, key: BodyKey) -> None:
-        gone = self._bodies.pop(key, None)
-        self._used -= gone.size if gone else 0
-
-    def _make_room(self, size: int) -> None:
-        while self._used + size > self._capacity:
-            key, oldest = self._bodies.popitem(last=False)
-            if oldest.used:
-                oldest.used = False
-                self._bodies[key] = oldest
-            else:
-                self._used -= oldest.size
+        self._entries.forget(keys)

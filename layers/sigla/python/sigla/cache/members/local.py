@@ -1,9 +1,9 @@
 """A member within this process: for several instances of one machine, for tests, for simulations."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 
+from sigla.bounded import BoundedMemory
 from sigla.cache.member import Swap
 from sigla.ports.clock import Clock
 
@@ -13,9 +13,7 @@ class LocalMember:
 
     def __init__(self, clock: Clock, *, capacity: int = 64 * 2**20) -> None:
         self._clock = clock
-        self._capacity = capacity
-        self._size = 0
-        self._entries: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
+        self._entries: BoundedMemory[str, tuple[bytes, int]] = BoundedMemory(capacity, lambda _, entry: len(entry[0]))
         """Values, and when they end."""
         self._lock = threading.Lock()
 
@@ -46,22 +44,14 @@ class LocalMember:
         return stands
 
     def _get(self, key: str) -> bytes | None:
-        value, until = self._entries.get(key, (None, 0))
+        value, until = self._entries.get(key) or (None, 0)
         if value is None:
             return None
         if until <= self._clock.now():
-            self._drop(key)
+            self._entries.forget([key])
             return None
-        self._entries.move_to_end(key)
+        self._entries.use(key)
         return value
 
     def _put(self, key: str, value: bytes, lasts_ms: int) -> None:
-        self._drop(key)
-        self._entries[key] = (value, self._clock.now() + lasts_ms)
-        self._size += len(value)
-        while self._size > self._capacity:
-            self._drop(next(iter(self._entries)))
-
-    def _drop(self, key: str) -> None:
-        value, _ = self._entries.pop(key, (b"", 0))
-        self._size -= len(value)
+        self._entries.keep(key, (value, self._clock.now() + lasts_ms))

@@ -4,10 +4,9 @@ What was found rests on the catalog alone, on the subject's versions and on all 
 for as long as the catalog says that nothing was committed. Whether the body stands is asked each time.
 """
 
-import threading
-from collections import OrderedDict
 from typing import NamedTuple
 
+from sigla.bounded import BoundedMemory
 from sigla.model import Draft, Record, Subject
 from sigla.registry.steps.parsed import BYTES_OF_A_CHARACTER, Offered
 
@@ -38,21 +37,14 @@ class Known:
     """At most `most` bytes, by an estimate; what was found first goes first. Any thread may use it."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        self._room = most
-        self._found: OrderedDict[Question, Found] = OrderedDict()
-        self._lock = threading.Lock()
+        self._found: BoundedMemory[Question, Found] = BoundedMemory(most, lambda question, _: _weight(question))
 
     def get(self, question: Question, state: int) -> Found | None:
         found = self._found.get(question)
         return found if found is not None and found.state == state else None
 
     def keep(self, question: Question, found: Found) -> None:
-        with self._lock:
-            if self._found.pop(question, None) is None:
-                self._room -= _weight(question)
-            self._found[question] = found
-            while self._room < 0:
-                self._room += _weight(self._found.popitem(last=False)[0])
+        self._found.keep(question, found)
 
 
 def question(subject: Subject, draft: Draft, *, normalize: bool) -> Question | None:

@@ -1,11 +1,10 @@
 """Schemas that were understood once and may be needed again: those of busy subjects, stored or offered again."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
+from sigla.bounded import BoundedMemory
 from sigla.languages import LANGUAGES
 from sigla.languages.language import Language
 from sigla.model import Guid, Metadata, Parsed, Reference, Resolved, RuleSet, Schema, Target
@@ -70,25 +69,15 @@ class Understood(Generic[Name, Meaning]):
     """
 
     def __init__(self, most: int = 16 * 2**20) -> None:
-        self._room = most
-        self._kept: OrderedDict[Name, tuple[Meaning, int]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: BoundedMemory[Name, tuple[Meaning, int]] = BoundedMemory(most, lambda _, kept: kept[1])
 
     def get(self, name: Name) -> Meaning | None:
-        with self._lock:
-            kept = self._kept.get(name)
-            if kept is None:
-                return None
-            self._kept.move_to_end(name)
-            return kept[0]
+        kept = self._kept.get(name)
+        if kept is None:
+            return None
+        self._kept.use(name)
+        return kept[0]
 
     def keep(self, name: Name, meaning: Meaning, characters: int) -> None:
         """characters: of the texts that were read."""
-        weight = LEAST_BYTES + BYTES_OF_A_CHARACTER * characters
-        with self._lock:
-            if name in self._kept:
-                return
-            self._kept[name] = (meaning, weight)
-            self._room -= weight
-            while self._room < 0:
-                self._room += self._kept.popitem(last=False)[1][1]
+        self._kept.keep(name, (meaning, LEAST_BYTES + BYTES_OF_A_CHARACTER * characters))

@@ -6,6 +6,7 @@ granted (0 for nearly every subject, for ever), and where that was wrong, the ve
 
 from collections.abc import Sequence
 
+from sigla.bounded import BoundedMemory
 from sigla.model import LATEST, Chain, Guid, Subject
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.stores.dynamodb import items
@@ -14,21 +15,21 @@ from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import Table
 
 REMEMBERED = 10_000
-"""Subjects whose generation is not 0; beyond it all are forgotten, which costs each a trip."""
+"""Subjects whose generation is not 0; one that is forgotten costs a trip."""
 
 
 class Snapshots:
     def __init__(self, table: Table, places: Places) -> None:
         self._table = table
         self._places = places
-        self._generations: dict[Subject, int] = {}
+        self._generations: BoundedMemory[Subject, int] = BoundedMemory(REMEMBERED)
 
     def ask(self, subject: Subject, wanted: Sequence[VersionKey], guess: Guid | None) -> Snapshot:
         places = self._places
         chain = places.inherited(subject)
         subjects = list(dict.fromkeys([subject, *(key.subject for key in wanted)]))
         numbered = [key for key in wanted if key.version != LATEST]
-        guessed = {key: self._generations.get(key.subject, 0) for key in numbered}
+        guessed = {key: self._generations.get(key.subject) or 0 for key in numbered}
         keys = [*map(places.head, subjects), *chain]
         keys += [places.version(key.subject, generation, key.version) for key, generation in guessed.items()]
         if guess is not None:
@@ -58,6 +59,4 @@ class Snapshots:
     def _learn(self, states: dict[Subject, SubjectState]) -> None:
         for subject, state in states.items():
             if state.head.generation:
-                if len(self._generations) >= REMEMBERED:
-                    self._generations.clear()
-                self._generations[subject] = state.head.generation
+                self._generations.keep(subject, state.head.generation)

@@ -4,12 +4,11 @@ One number decides (`Writer.state`), so that it need not be known which answer r
 remembered longer, until a commit touches that id (`speakers`).
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
+from sigla.bounded import BoundedMemory
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Chain, Config, Guid, Holder, Row, SchemaId, Subject
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -79,9 +78,7 @@ class Recalled:
 
     def __init__(self, unit: Committing, *, most: int = MOST_BYTES) -> None:
         self._unit = unit
-        self._room = most
-        self._kept: OrderedDict[Hashable, _Recalled] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: BoundedMemory[Hashable, _Recalled] = BoundedMemory(most, lambda _, kept: kept.weight)
 
     def answer(
         self, question: Hashable, ask: Callable[[], Answer], weight: Callable[[Answer], int] = lambda _: LEAST_WEIGHT
@@ -94,16 +91,8 @@ class Recalled:
         if kept is not None and kept.state == state:
             return kept.answer  # type: ignore[return-value]  # of the same question
         found = ask()
-        self._keep(question, _Recalled(state, found, weight(found)))
+        self._kept.keep(question, _Recalled(state, found, weight(found)))
         return found
-
-    def _keep(self, question: Hashable, kept: _Recalled) -> None:
-        with self._lock:
-            standing = self._kept.pop(question, None)
-            self._room += (standing.weight if standing else 0) - kept.weight
-            self._kept[question] = kept
-            while self._room < 0:
-                self._room += self._kept.popitem(last=False)[1].weight
 
 
 def of_a_name(subject: Subject, holders: int) -> int:

@@ -1,10 +1,9 @@
 """Who speaks for an id, remembered until a commit touches it: the question of every read by id."""
 
 import sqlite3
-import threading
-from collections import OrderedDict
 from dataclasses import replace
 
+from sigla.bounded import BoundedMemory
 from sigla.model import BodyKey, Holder
 from sigla.stores.sqlite import rows
 from sigla.stores.sqlite.unit import Writer
@@ -27,11 +26,9 @@ def holder(columns: tuple[str, bytes, str, str, int, int, int, int]) -> Holder:
 class Speakers:
     """Answers without a lock while nothing changed; asks the catalog else."""
 
-    def __init__(self, unit: Writer) -> None:
+    def __init__(self, unit: Writer, *, remembered: int = REMEMBERED) -> None:
         self._unit = unit
-        self._known: OrderedDict[BodyKey, Holder] = OrderedDict()
-        self._changes = 0
-        self._lock = threading.Lock()
+        self._known: BoundedMemory[BodyKey, Holder] = BoundedMemory(remembered)
         unit.flushed.append(self._forget)
 
     def of(self, key: BodyKey) -> Holder | None:
@@ -41,22 +38,20 @@ class Speakers:
         return self._known.get(key) or self._learn(key)
 
     def _learn(self, key: BodyKey) -> Holder | None:
-        seen = self._changes
+        seen = self._known.changes
         found = ask(self._unit.connection, key)
-        with self._lock:
+        with self._known.lock:
             # An answer from before a commit must not be remembered after it.
-            if found and seen == self._changes:
-                if len(self._known) >= REMEMBERED:
-                    self._known.popitem(last=False)
-                return self._known.setdefault(key, found)
-        return found
+            if not found or seen != self._known.changes:
+                return found
+            if standing := self._known.get(key):
+                return standing
+            self._known.keep(key, found)
+            return found
 
     def _forget(self, touched: set[BodyKey], _: set[BodyKey]) -> None:
         if touched:
-            with self._lock:
-                self._changes += 1
-                for key in touched:
-                    self._known.pop(key, None)
+            self._known.forget(touched)
 
 
 def ask(db: sqlite3.Connection, key: BodyKey) -> Holder | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sigla.errors import Refusal
 from sigla.model import DEFAULT_CONTEXT
@@ -75,27 +76,20 @@ class Node:
 class Dispatch:
     """`find(method, raw_path)`: the route, or raises what `paths.read` raises, NoSuchPath or MethodNotAllowed.
 
-    beside: paths that something else answers to, as long as it is asked by GET or HEAD.
+    beside: paths that something else answers to, as long as it is asked by GET or HEAD. remembered: so many paths are.
     """
 
-    def __init__(self, routes: Sequence[Route], beside: Iterable[str] = ()) -> None:
+    def __init__(self, routes: Sequence[Route], beside: Iterable[str] = (), *, remembered: int = REMEMBERED) -> None:
         self._root = Node()
         for route in routes:
             self._root.add(route, [segment for segment in route.path.split("/") if segment])
         for path in beside:
             self._root.add_beside([segment for segment in path.split("/") if segment])
-        self._remembered: dict[tuple[str, bytes], Found] = {}
+        self._remembered = lru_cache(remembered)(self._find)
 
     def find(self, method: str, raw: bytes) -> Found:
         """HEAD is found wherever GET is. Long paths are not remembered: what is kept has a bound in bytes, too."""
-        found = self._remembered.get((method, raw))
-        if found is None:
-            found = self._find(method, raw)
-            if len(raw) <= LONGEST_REMEMBERED:
-                if len(self._remembered) >= REMEMBERED:
-                    self._remembered.clear()
-                self._remembered[method, raw] = found
-        return found
+        return self._remembered(method, raw) if len(raw) <= LONGEST_REMEMBERED else self._find(method, raw)
 
     def family(self, raw: bytes) -> str:
         """The class of a path that leads nowhere, for the log: its first segment, where that is one that clients know.

@@ -4,11 +4,10 @@ An answer is good only for what it was made of, the very body and an equal speak
 asked each time, of the registry as the caller sees it, and decides what may be told.
 """
 
-import threading
-from collections import OrderedDict
 from hashlib import blake2b
 from typing import Protocol
 
+from sigla.bounded import BoundedMemory
 from sigla.model import Body, BodyKey, Holder, SchemaId, Subject
 from sigla.registry.lookup import record_of
 from sigla.web.api.replies import told
@@ -48,10 +47,7 @@ class Rendered:
     """At most `most` bytes of answers, the one unused for longest dropped first. Any thread may use it."""
 
     def __init__(self, *, most: int = 16 * 2**20) -> None:
-        self._most = most
-        self._size = 0
-        self._kept: OrderedDict[Question, Kept] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: BoundedMemory[Question, Kept] = BoundedMemory(most, lambda _, kept: _weight(kept))
 
     def by_id(self, registry: Meanings, context: str, number: int) -> Answer:
         """What an id means, with its ETag. Raises what `Registry.meaning` raises."""
@@ -73,18 +69,11 @@ class Rendered:
         return self._keep(Kept(question, key, body, speaker))
 
     def _used(self, kept: Kept) -> Answer:
-        with self._lock:
-            if self._kept.get(kept.question) is kept:
-                self._kept.move_to_end(kept.question)
+        self._kept.use(kept.question)
         return kept.answer
 
     def _keep(self, kept: Kept) -> Answer:
-        with self._lock:
-            standing = self._kept.pop(kept.question, None)
-            self._size += _weight(kept) - (_weight(standing) if standing else 0)
-            self._kept[kept.question] = kept
-            while self._size > self._most:
-                self._size -= _weight(self._kept.popitem(last=False)[1])
+        self._kept.keep(kept.question, kept)
         return kept.answer
 
 

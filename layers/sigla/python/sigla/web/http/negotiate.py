@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
 from sigla.web.http.refusals import HttpRefusal, NotAcceptable, NotAMediaType, UnsupportedMediaType
@@ -25,21 +26,11 @@ Judged = TypeVar("Judged")
 
 
 def _once(judge: Callable[[bytes], Judged]) -> Callable[[bytes], Judged]:
-    """Remembers what a header value was judged to mean; forgets everything when too many different ones came.
-
-    Long ones are not remembered: what is kept has a bound in bytes, too.
-    """
-    known: dict[bytes, Judged] = {}
+    """Remembers what a header value was judged to mean; not of long ones: what is kept has a bound in bytes, too."""
+    remembered = lru_cache(_REMEMBERED)(judge)
 
     def judged(value: bytes) -> Judged:
-        try:
-            return known[value]
-        except KeyError:
-            if len(value) > LONGEST_REMEMBERED:
-                return judge(value)
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            return known.setdefault(value, judge(value))
+        return remembered(value) if len(value) <= LONGEST_REMEMBERED else judge(value)
 
     return judged
 
