@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -23,9 +23,10 @@ from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from pyarrow import fs
 
 from sigla.aws.refusals import failed
+from sigla.backoff import Backoff
 from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
-from sigla_pipelines.retries import TRIES, tries
+from sigla_pipelines.retries import LOST_RACE
 
 _CONFIG: Final = Config(
     connect_timeout=5,
@@ -239,12 +240,16 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """prefix: without slashes at its ends; may be empty. Credentials are found where it is used."""
+    """prefix: without slashes at its ends; may be empty. Credentials are found where it is used.
+
+    backoff: after a put that S3 left undecided.
+    """
 
     bucket: str
     prefix: str
     region: str
     endpoint: str
+    backoff: Backoff = field(default=LOST_RACE, compare=False, repr=False)
 
     @property
     def url(self) -> str:
@@ -277,7 +282,7 @@ class Bucket:
         return content
 
     def put_if_absent(self, name: str, content: bytes) -> bytes:
-        for _ in tries():
+        for _ in self.backoff:
             try:
                 self._s3.put_object(Bucket=self.bucket, Key=self._key(name), Body=content, IfNoneMatch="*")
             except (BotoCoreError, ClientError) as failure:
@@ -289,7 +294,7 @@ class Bucket:
                     raise failed(f"putting {self.uri(name)} failed in S3", failure) from failure
             else:
                 return content
-        raise StoreError(f"putting {self.uri(name)} was given up: other writers were faster {TRIES} times")
+        raise StoreError(f"putting {self.uri(name)} was given up: other writers were faster {self.backoff.tries} times")
 
     def replace(self, name: str, content: bytes) -> None:
         with _as_store_errors(f"replacing {self.uri(name)}"):

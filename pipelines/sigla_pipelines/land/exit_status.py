@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from sigla.terminal.statuses import MISUSED, NOT_DONE
 from sigla_pipelines.connectors.maven import Unavailable
-from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds
+from sigla_pipelines.exit_status import Kinds
 from sigla_pipelines.land.hash_key import NoHashKey
 from sigla_pipelines.land.manifest import Stopped
 from sigla_pipelines.land.reader_schemas import Misbound, NoHead

@@ -29,7 +29,7 @@ from sigla_pipelines.land.sinks.sink import STAGED
 from sigla_pipelines.land.spark_catalog import with_catalog
 from sigla_pipelines.land.upsert import quoted_name
 from sigla_pipelines.progress import UNSEEN, Progress
-from sigla_pipelines.retries import tries
+from sigla_pipelines.retries import LOST_RACE
 
 _OVERTAKEN: Final = (
     "org.apache.iceberg.exceptions.CommitFailedException",
@@ -194,7 +194,7 @@ class Upkeep:
 
 def _tried(do: Callable[[], _Result]) -> _Result:
     """Again where others got in the way."""
-    for last in tries():
+    for last in LOST_RACE:
         try:
             return do()
         except (PySparkException, Py4JJavaError, CommitFailedException, CommitStateUnknownException) as failure:

@@ -30,7 +30,7 @@ from sigla_pipelines.land.sinks.iceberg import Iceberg, arrow_schema
 from sigla_pipelines.land.sinks.sink import Sink
 from sigla_pipelines.land.spark_catalog import with_catalog
 from sigla_pipelines.land.upsert import Followed, Layout, StateMismatch, StateTable
-from sigla_pipelines.retries import tries
+from sigla_pipelines.retries import LOST_RACE
 
 FOLLOWED: Final = "sigla.followed"
 """The property of a state that says which snapshot of its history it has."""
@@ -70,7 +70,7 @@ class States:
         return tuple(done for state in self._states if (done := self._follow(state)))
 
     def _follow(self, state: StateTable) -> Followed | None:
-        for last in tries():
+        for last in LOST_RACE:
             try:
                 return self._attempt(state)
             except (PySparkException, Py4JJavaError, StoreError) as failure:

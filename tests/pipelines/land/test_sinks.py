@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigla_pipelines import retries
+from sigla.backoff import Backoff
 from sigla_pipelines.land.batch import settle_queries
 from sigla_pipelines.land.bindings import Layout
 from sigla_pipelines.land.column_types import JSON
@@ -26,6 +26,7 @@ from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import STAGED, Sink, folder_of, staged_name, table_schema
 from sigla_pipelines.land.targets import SYSTEM, Target, evolve, project
 from sigla_pipelines.places import open_place
+from tests.build import FixedClock
 from tests.pipelines.land.crash_rig import World, drive, is_landed_once, tables
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -268,12 +269,9 @@ def interfering(world: World, times: int, act: Callable[[], None]) -> None:
     world.catalog.commit_table = commit_table
 
 
-def test_a_commit_that_loses_a_race_is_made_on_what_the_winner_left(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_that_loses_a_race_is_made_on_what_the_winner_left(world: World) -> None:
     """Another query's batch comes between reading the table and writing it."""
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
-    sink = Iceberg(world.catalog, "sigla", world.lake)
+    sink = Iceberg(world.catalog, "sigla", world.lake, backoff=Backoff(FixedClock(), 0))
     land(world, sink, 0, OLD, [{"n": 0, "s": None}])
     others = iter(range(3))
 
@@ -286,9 +284,8 @@ def test_a_commit_that_loses_a_race_is_made_on_what_the_winner_left(
     assert [row["n"] for row in values(sink)] == [0, 1, 10, 11, 12]
 
 
-def test_a_commit_whose_answer_was_lost_is_not_made_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
-    sink = Iceberg(world.catalog, "sigla", world.lake)
+def test_a_commit_whose_answer_was_lost_is_not_made_again(world: World) -> None:
+    sink = Iceberg(world.catalog, "sigla", world.lake, backoff=Backoff(FixedClock(), 0))
     commit, calls = world.catalog.commit_table, []
 
     def commit_table(*what: Any) -> Any:
@@ -301,9 +298,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_again(world: World, monkeypa
     assert [row["n"] for row in values(sink)] == [1]
 
 
-def test_a_catalog_that_never_answers_is_told_of(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
-
+def test_a_catalog_that_never_answers_is_told_of(world: World) -> None:
     def silent(*_: Any) -> Any:
         raise TimeoutError
 
@@ -311,7 +306,7 @@ def test_a_catalog_that_never_answers_is_told_of(world: World, monkeypatch: pyte
     file = DataFile("t", "data/x.parquet", 1, 1)
     manifest = Manifest("q", 0, (), (), (file,), {"t": pa.schema([])}, (), (), (), RecordCounts(1, 1))
     with pytest.raises(TimeoutError):
-        Iceberg(world.catalog, "sigla", world.lake).commit(manifest)
+        Iceberg(world.catalog, "sigla", world.lake, backoff=Backoff(FixedClock(), 0)).commit(manifest)
 
 
 def test_glue_is_not_asked_twice_behind_our_back() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import boto3
 import pytest
 
-from sigla_pipelines import retries
+from sigla.backoff import Backoff
 from sigla_pipelines.land.sinks.iceberg import Iceberg, catalog
 from sigla_pipelines.places import open_place
+from tests.build import FixedClock
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_comments import struct
 from tests.pipelines.land.test_sinks import NEW, OLD, interfering, land, values
@@ -57,10 +58,9 @@ def test_glue_knows_a_table_with_the_comments_of_its_columns(world: InGlue) -> N
     assert {name: comments[name] for name in ("n", "a", "j", "s")} == {"n": "", "a": "One.", "j": "JSON", "s": "All."}
 
 
-def test_a_table_in_glue_grows_and_a_lost_race_is_run_again(world: InGlue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_in_glue_grows_and_a_lost_race_is_run_again(world: InGlue) -> None:
     """Glue refuses a commit on a version that another has replaced; every batch is there once."""
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
-    sink = Iceberg(world.catalog, "sigla", world.lake)
+    sink = Iceberg(world.catalog, "sigla", world.lake, backoff=Backoff(FixedClock(), 0))
     land(world, sink, 0, OLD, [{"n": 0, "s": None}])
 
     def another() -> None:

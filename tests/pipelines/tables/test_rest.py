@@ -10,7 +10,7 @@ import pytest
 from pyiceberg.catalog import load_catalog
 from pyspark.sql import SparkSession
 
-from sigla_pipelines import retries
+from sigla.backoff import Backoff
 from sigla_pipelines.connectors.maven import Unavailable
 from sigla_pipelines.land import maintain_job
 from sigla_pipelines.land.driver import driver
@@ -19,6 +19,7 @@ from sigla_pipelines.land.sinks import iceberg
 from sigla_pipelines.land.sinks.iceberg import Iceberg
 from sigla_pipelines.land.upsert import StateTable
 from sigla_pipelines.places import open_place
+from tests.build import FixedClock
 from tests.pipelines import rest_catalog
 from tests.pipelines.land.crash_rig import World
 from tests.pipelines.land.test_sinks import NEW, OLD, interfering, land, values
@@ -119,10 +120,9 @@ def world(uri: str, tmp_path: Path) -> Iterator[World]:
     made.catalog.close()
 
 
-def test_a_lost_race_is_run_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_race_is_run_again(world: World) -> None:
     """It refuses a commit on metadata that another one has replaced; every batch is there once."""
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0)
-    sink = Iceberg(world.catalog, "race", world.lake)
+    sink = Iceberg(world.catalog, "race", world.lake, backoff=Backoff(FixedClock(), 0))
     land(world, sink, 0, OLD, [{"n": 0, "s": None}])
 
     def another() -> None:

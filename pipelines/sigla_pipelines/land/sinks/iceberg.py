@@ -29,6 +29,7 @@ from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.table import Table, TableProperties
 from pyiceberg.table.metadata import TableMetadata
 
+from sigla.backoff import Backoff
 from sigla.errors import StoreError
 from sigla_pipelines.land import comments
 from sigla_pipelines.land.column_types import JSON
@@ -41,7 +42,7 @@ from sigla_pipelines.land.sinks import laid_out, no_news, sink
 from sigla_pipelines.land.sinks.data_files import data_file
 from sigla_pipelines.land.sinks.sink import folder_of, in_table
 from sigla_pipelines.places import Bucket, Folder, Place
-from sigla_pipelines.retries import tries
+from sigla_pipelines.retries import LOST_RACE
 
 BOUNDED: Final = {
     # Each commit writes a table's metadata anew, and nothing else ever removes what it has replaced.
@@ -140,7 +141,7 @@ class Iceberg:
 
     limits: ClassVar = ""
 
-    def __init__(self, catalog: Catalog, namespace: str, lake: Place) -> None:
+    def __init__(self, catalog: Catalog, namespace: str, lake: Place, *, backoff: Backoff = LOST_RACE) -> None:
         self._catalog = catalog
         self._namespace = tuple(namespace.split("."))
         if not all(name.strip() for name in self._namespace):
@@ -149,6 +150,7 @@ class Iceberg:
                 "lake.sigla."
             )
         self._lake = lake
+        self._backoff = backoff
         self._done: dict[str, int] = {}
         self._partitions: dict[str, Fields | None] = {}
 
@@ -256,7 +258,7 @@ class Iceberg:
             transaction.set_properties(dict(properties))
 
     def _commit(self, manifest: Manifest, table: str) -> None:
-        for last in tries():
+        for last in self._backoff:
             try:
                 # Asked also after a creation: between it and this line another driver may have done all.
                 found = self._table(table) or self._created(manifest, table)
@@ -271,11 +273,8 @@ class Iceberg:
 
     def _append(self, found: Table, manifest: Manifest, table: str) -> None:
         files = [file for file in manifest.files if file.table == table]
-        said = {
-            "sigla.query": manifest.query,
-            "sigla.batch": str(manifest.number),
-            "sigla.offsets": _offsets(manifest),
-        }
+        batch, offsets = str(manifest.number), _offsets(manifest)
+        said = {"sigla.query": manifest.query, "sigla.batch": batch, "sigla.offsets": offsets}
         with found.transaction() as transaction:
             with transaction.update_schema() as update:
                 update.union_by_name(_commented_schema(sink.schema_of(table, manifest)))
