@@ -6,8 +6,7 @@ python -m infra.command deploy prod      what `python -m infra.deploy prod` does
 import sys
 from importlib import import_module
 
-INTERRUPTED = 130
-"""As a shell has it of a command that ended by Ctrl-C: 128 and the signal."""
+from sigla.terminal.statuses import INTERRUPTED
 
 
 def main() -> int:

@@ -24,6 +24,7 @@ from infra.stage_files import COMPARED, FLAG, fingerprint, pairs, path_of, setti
 from sigla.cli import main as sigla
 from sigla.deployment.settings import InvalidSetting, Settings
 from sigla.deployment.targets import Stack, Target, elsewhere, moved, stuck
+from sigla.terminal.statuses import INTERRUPTED
 
 CDK = "aws-cdk@2.1148.1"
 INSIST = "--i-mean-it"
@@ -41,7 +42,6 @@ PENDING = ("--execute", "--no-execute", "--method", "--help", "--version")
 """Options of CDK with which nothing is deployed when it is done."""
 LETTERS = {**dict.fromkeys("caoi", DECIDED), **dict.fromkeys("mh", PENDING)}
 """The same, of options that have one letter, as in `-c` and `-fc`."""
-INTERRUPTED = 130
 EMPTY = "REVIEW_IN_PROGRESS"
 """The status of a stack that exists only by name."""
 

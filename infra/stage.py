@@ -20,6 +20,7 @@ from typing import Any
 from infra.accounts import Unreachable, here
 from infra.stage_files import pairs, path_of
 from sigla.deployment.settings import InvalidSetting, Settings, flat
+from sigla.terminal.statuses import INTERRUPTED
 
 Ask = Callable[[str], str]
 
@@ -170,7 +171,7 @@ def main() -> int:
         return 2
     except (EOFError, KeyboardInterrupt):
         print("\nNothing was written.", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     print(f"Wrote {path}: the stack {settings.stack_name}, the registry {settings.registry_name}.")
     print(f"Next: make deploy STAGE={arguments.name}", file=sys.stderr)
     return 0

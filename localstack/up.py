@@ -34,6 +34,7 @@ from localstack.server import CREDENTIALS, PORT, ZONES, Server
 from sigla.cache import servers as cache_servers
 from sigla.deployment.choices.ring import NONE
 from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.terminal.statuses import INTERRUPTED
 from sigla_pipelines.connectors.maven import Unavailable
 
 ROOT = Path(__file__).parents[1]
@@ -251,7 +252,7 @@ def main() -> int:
         else:
             report(start(server, settings, tell), f"make localstack-down stops it. Its log: {server.log}")
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except Unavailable as reason:
         print(reason, file=sys.stderr)
         return 2

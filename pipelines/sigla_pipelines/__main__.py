@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
-from sigla_pipelines import output
+from sigla.terminal.output import escape_unprintable
+from sigla.terminal.statuses import INTERRUPTED, MISUSED
 
 JOBS: Final[Mapping[str, tuple[str, str]]] = {
     "land": ("sigla_pipelines.land.job", "makes typed tables of records in Kafka or in files"),
@@ -27,9 +28,6 @@ JOBS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """By name: a module with `main(argv) -> int`, and what it does."""
 
-INTERRUPTED: Final = 130
-"""As a shell has it of who ended by Ctrl-C: 128 and the signal."""
-
 
 INSTALL: Final = "pip install 'sigla-registry[pipelines,spark]'"
 """Brings the libraries of the jobs, and Spark itself."""
@@ -39,7 +37,7 @@ INSTALL_DEMO: Final = "pip install 'sigla-registry[pipelines,spark,demo]'"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit status of a job. argv: its name and its words; those of this process if not given."""
-    output.escape_unprintable()
+    escape_unprintable()
     words = sys.argv[1:] if argv is None else argv
     name = words[0] if words else "--help"
     if name in JOBS:
@@ -51,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 raise
             install = INSTALL_DEMO if name == "demo" else INSTALL
             print(f"The job {name} needs the package {package}, which is not installed: {install}.", file=sys.stderr)
-            return 2
+            return MISUSED
         except KeyboardInterrupt:
             print("Interrupted.", file=sys.stderr)
             return INTERRUPTED

@@ -14,11 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sigla.errors import FormTooNew, StoreError, Unusable
 from sigla.settings import InvalidSetting
 from sigla.stores.not_opened import DataNotOpened
-
-NOT_DONE: Final = 1
-"""It was asked for properly: a store is silent, or a source has changed."""
-MISUSED: Final = 2
-"""Whoever asked has to change something."""
+from sigla.terminal.statuses import MISUSED, NOT_DONE
 
 Kinds = Mapping[type[Exception], int]
 """Exceptions whose message is the whole story, with their status."""

@@ -1,6 +1,5 @@
 """How far a job is: a line on a terminal that is written over and goes at the end; nothing in a pipe."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import Any, Final, TextIO, TypeVar
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-EVERY_S: Final = 0.5
+from sigla.terminal.output import StatusLine
 
-_CLEAR: Final = "\r\033[K"
+EVERY_S: Final = 0.5
 
 Item = TypeVar("Item")
 
@@ -41,8 +40,8 @@ UNSEEN: Final = Progress()
 @contextmanager
 def show_progress(spark: SparkSession, stream: TextIO | None = None) -> Iterator[Progress]:
     """What is told while it is open is shown on a terminal; of work that Spark does, its tasks."""
-    out, progress = sys.stderr if stream is None else stream, Progress()
-    if not out.isatty():
+    line, progress = StatusLine(stream), Progress()
+    if not line.is_seen:
         yield progress
         return
     over = Event()
@@ -50,8 +49,7 @@ def show_progress(spark: SparkSession, stream: TextIO | None = None) -> Iterator
     def show() -> None:
         with suppress(Py4JError, OSError):  # the JVM, or the terminal, is gone: the job will tell
             while not over.wait(EVERY_S):
-                out.write(f"{_CLEAR}{progress_line(progress, *running_tasks(spark))}")
-                out.flush()
+                line.write(progress_line(progress, *running_tasks(spark)))
 
     shows = Thread(target=show, name="progress")
     shows.start()
@@ -61,8 +59,7 @@ def show_progress(spark: SparkSession, stream: TextIO | None = None) -> Iterator
         over.set()
         shows.join()
         with suppress(OSError):
-            out.write(_CLEAR)
-            out.flush()
+            line.clear()
 
 
 def progress_line(progress: Progress, done: int, tasks: int) -> str:

@@ -15,7 +15,6 @@ from sigla.cli import main
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.upkeep import scrub
 from tests.build import a_draft, a_text
 from tests.test_docs import ROOT
 from tests.unit.registry.tell import s
@@ -23,12 +22,6 @@ from tests.unit.registry.tell import s
 Captured = pytest.CaptureFixture[str]
 
 FIXES = ("COUNTER_BEHIND", "POINTER_MISSING", "TOMBSTONE_HELD", "TOMBSTONE_MISSING")
-
-
-@pytest.fixture(autouse=True)
-def nobody_writes_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scrub looks again and again at what may be under way; in a copy nothing is."""
-    monkeypatch.setattr(scrub, "PAUSES_S", ())
 
 
 def commands() -> list[str]:
@@ -63,7 +56,8 @@ def a_life(registry: Registry, number: int) -> None:
 
 
 def flaws(data: Path, capsys: Captured, *fixes: str) -> str:
-    main(["scrub", "--data", str(data), *(word for kind in fixes for word in ("--fix", kind))])
+    # In a copy nothing is under way that could settle.
+    main(["scrub", "--settle", "0", "--data", str(data), *(word for kind in fixes for word in ("--fix", kind))])
     return capsys.readouterr().out
 
 

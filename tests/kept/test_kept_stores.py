@@ -20,7 +20,6 @@ from sigla.stores.dynamodb.zones import AwsZones
 from sigla.stores.s3.api_keys import AwsKeys
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.upkeep import scrub
 from sigla.upkeep.flaws import KINDS, Flaw, Severity
 from sigla.upkeep.mending import fix
 from sigla.web import app
@@ -138,12 +137,6 @@ def wrong(kept: Kept) -> list[Flaw]:
     return [flaw for flaw in found_in(kept.holdings) if KINDS[flaw.kind].severity is not Severity.INFO]
 
 
-@pytest.fixture(autouse=True)
-def _nobody_else_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a scrub waits for nothing."""
-    monkeypatch.setattr(scrub, "PAUSES_S", ())
-
-
 def test_its_key_opens_and_the_revoked_one_does_not(kept: Kept) -> None:
     who = BasicKeys(kept.keys, later())
     principal = who(basic(NAME, SECRET))
@@ -161,8 +154,8 @@ def test_what_it_exported_is_imported_and_its_directory_exported_to_the_same_rec
 ) -> None:
     new, again = str(tmp_path / "new"), tmp_path / "again.jsonl"
     assert main(["import", str(release / "export.jsonl"), "--data", new]) == 0
-    assert main(["scrub", "--data", new]) == 0
-    assert main(["scrub", "--data", str(data), "--fix", "SECOND_NAME"]) == 0
+    assert main(["scrub", "--settle", "0", "--data", new]) == 0
+    assert main(["scrub", "--settle", "0", "--data", str(data), "--fix", "SECOND_NAME"]) == 0
     assert main(["export", str(again), "--data", str(data)]) == 0
     _, _, *records = (line | {"offset": 0} for line in read(again))  # after the two that tell of the second name
     assert records == [line | {"offset": 0} for line in read(release / "export.jsonl")]
@@ -174,7 +167,7 @@ def test_its_segments_are_imported(release: Path, in_aws: AwsStores, tmp_path: P
         if name.endswith(".jsonl"):
             (tmp_path / Path(name).name).write_text(content)
     assert main(["import", str(tmp_path), "--data", str(tmp_path / "data")]) == 0
-    assert main(["scrub", "--data", str(tmp_path / "data")]) == 0
+    assert main(["scrub", "--settle", "0", "--data", str(tmp_path / "data")]) == 0
 
 
 def test_its_journal_goes_on(in_aws: AwsStores) -> None:

@@ -11,8 +11,9 @@ from botocore.exceptions import EndpointConnectionError
 from sigla.errors import StoreError, Unusable
 from sigla.settings import InvalidSetting
 from sigla.stores.not_opened import DataNotOpened
+from sigla.terminal.statuses import MISUSED, NOT_DONE
 from sigla_pipelines.audit import job as audit
-from sigla_pipelines.exit_status import MISUSED, NOT_DONE, exit_status_of
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land import gc_job, replay_job
 from sigla_pipelines.land import job as land
 from sigla_pipelines.load import job as load

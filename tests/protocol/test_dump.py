@@ -51,7 +51,7 @@ def on_aws(of: Account) -> Iterator[tuple[Registry, AwsStores]]:
 def cut_off(registry: Registry, state: State) -> None:
     """An import side by side whose process ends half-way through the versions."""
 
-    def progress(what: str, done: int, total: int) -> None:
+    def progress(what: str, done: int, total: int = 0, /) -> None:
         if what == "versions" and done > total // 2:
             raise CutOff
 

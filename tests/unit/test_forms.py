@@ -16,11 +16,12 @@ from sigla.errors import FormTooNew
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Draft, SchemaId, Version
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb.values import packed, unpacked, written
+from sigla.terminal.statuses import MISUSED
 from sigla.upkeep import scrub
 from sigla.upkeep.flaws import FIXABLE
 from sigla.upkeep.mending import fix
 from sigla.web import app
-from sigla_pipelines.exit_status import MISUSED, Ending, ending_of
+from sigla_pipelines.exit_status import Ending, ending_of
 from tests.attack.aws import Store
 from tests.attack.stories import (
     HISTORY,

@@ -22,15 +22,18 @@ from pyspark.sql import functions as f
 from sigla import opening
 from sigla.rules.compatibility import LEVELS
 from sigla.settings import Address
-from sigla_pipelines import address, output
+from sigla.terminal.arguments import context_argument
+from sigla.terminal.output import escape_unprintable
+from sigla.terminal.statuses import MISUSED
 from sigla_pipelines import spark as sessions
+from sigla_pipelines.address import add_address_options, parse_address
 from sigla_pipelines.audit import listing, tables, transform, usage
 from sigla_pipelines.audit.committed import Committed, Files, committed
 from sigla_pipelines.audit.facts import FACTS
 from sigla_pipelines.audit.page import page
 from sigla_pipelines.audit.pairs import BLOCK, scope_of
 from sigla_pipelines.audit.summary import Summary, summarise
-from sigla_pipelines.exit_status import MISUSED, Kinds, exit_status_of
+from sigla_pipelines.exit_status import Kinds, exit_status_of
 from sigla_pipelines.land import exit_status as landing
 from sigla_pipelines.land.driver import driver, read_settings
 from sigla_pipelines.land.sinks.sink import STAGED
@@ -139,7 +142,7 @@ def _pairs(*, neighbours: bool) -> "f.Column":
 
 
 def main(argv: Sequence[str]) -> int:
-    output.escape_unprintable()
+    escape_unprintable()
     return exit_status_of(lambda: _audited(_parse_arguments(argv)), OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up)
 
 
@@ -193,7 +196,7 @@ def _landed(config: str) -> tuple[Committed, str]:
 
 def _parse_arguments(argv: Sequence[str]) -> AuditRequest:
     parser = argparse.ArgumentParser(prog="sigla audit", description=(__doc__ or "").partition("\n")[0])
-    address.add_address_options(parser)
+    add_address_options(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument("--land", metavar="CONFIG", help="a land.yaml: look through its tables and its quarantine")
     parser.add_argument(
@@ -205,7 +208,7 @@ def _parse_arguments(argv: Sequence[str]) -> AuditRequest:
     )
     parser.add_argument(
         "--context",
-        type=address.context_argument,
+        type=context_argument,
         metavar="NAME",
         help="the context of the ids in the records (default: the one of --land, else .)",
     )
@@ -222,7 +225,7 @@ def _parse_arguments(argv: Sequence[str]) -> AuditRequest:
     given = parser.parse_args(list(argv))
     landed, context = _landed(given.land) if given.land else (NOTHING_LANDED, ".")
     return AuditRequest(
-        address.parse_address(parser, given),
+        parse_address(parser, given),
         open_place(given.out),
         tuple(tables.filled(url, ".parquet") for url in given.records),
         landed,

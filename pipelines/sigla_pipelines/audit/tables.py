@@ -15,7 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from sigla.settings import InvalidSetting
-from sigla_pipelines.exit_status import MISUSED, Kinds
+from sigla.terminal.statuses import MISUSED
+from sigla_pipelines.exit_status import Kinds
 from sigla_pipelines.places import Place, open_place
 
 Schema = Any

@@ -22,7 +22,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from sigla_pipelines import output
+from sigla.terminal.output import escape_unprintable
 from sigla_pipelines.audit import tables
 from sigla_pipelines.demo import picture
 from sigla_pipelines.demo.estate import Estate
@@ -50,7 +50,7 @@ HOURS: Final = 24 // SLICES
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    output.escape_unprintable()
+    escape_unprintable()
     asked = _parser().parse_args(argv)
     return exit_status_of(lambda: _demonstrated(asked), {**OWN, **tables.OWN}, again=AGAIN, spark=gave_up)
 

@@ -24,12 +24,13 @@ from pyspark.sql import DataFrame
 
 from sigla import opening
 from sigla.settings import Address
+from sigla.terminal.statuses import MISUSED, NOT_DONE
 from sigla.upkeep.importing import Outcome, Report
-from sigla_pipelines import address
+from sigla_pipelines.address import add_address_options, name_argument, parse_address
 from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.connectors.installation import kafka_jars
 from sigla_pipelines.connectors.maven import Unavailable
-from sigla_pipelines.exit_status import MISUSED, NOT_DONE, Kinds, exit_status_of
+from sigla_pipelines.exit_status import Kinds, exit_status_of
 from sigla_pipelines.load import report as reports
 from sigla_pipelines.load.load import load, summed
 from sigla_pipelines.load.source import NoSource, Silent, explained_failures, is_kafka, read_records
@@ -56,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
     """0: all is here now. 1: something else stands in the place of some of it, or a store is silent. 2: misused."""
     parser = _parser()
     asked = parser.parse_args(argv)
-    where = address.parse_address(parser, asked)
+    where = parse_address(parser, asked)
     return exit_status_of(lambda: _loaded(asked, where), OWN, again=AGAIN, spark=gave_up)
 
 
@@ -120,8 +121,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sigla load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("source", type=address.name_argument, metavar="SOURCE")
-    address.add_address_options(parser)
+    parser.add_argument("source", type=name_argument, metavar="SOURCE")
+    add_address_options(parser)
     parser.add_argument(
         "--writers",
         type=_number_argument,
@@ -134,13 +135,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--work",
-        type=address.name_argument,
+        type=name_argument,
         metavar="DIR",
         help=f"a folder that all tasks can read and write; the job uses its subfolder {OURS}",
     )
     parser.add_argument(
         "--report",
-        type=address.name_argument,
+        type=name_argument,
         metavar="PLACE",
         help="an empty folder, or s3://…: gets the full report, as *.json or Parquet",
     )
@@ -156,7 +157,7 @@ def _number_argument(text: str) -> int:
 
 
 def _option(text: str) -> tuple[str, str]:
-    name, equals, value = address.name_argument(text).partition("=")
+    name, equals, value = name_argument(text).partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"invalid option '{text}': expected K=V")
     if name.lower() in SAID_BY_SOURCE:

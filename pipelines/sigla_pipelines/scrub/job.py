@@ -8,7 +8,6 @@ needs attention. 1: something does, or a store does not answer, as a sentence sa
 """
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,11 +20,13 @@ from pyspark.sql import DataFrame, SparkSession
 from sigla import opening
 from sigla.ports.store import Store
 from sigla.settings import Address
+from sigla.terminal.arguments import seconds_argument
+from sigla.terminal.output import escape_unprintable
 from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.upkeep.mending import fix
-from sigla.upkeep.scrub import GRACE_MS, confirmed, mark_facts, second_name_facts, told_facts, version_facts
-from sigla_pipelines import address, output
+from sigla.upkeep.scrub import GRACE_MS, SETTLE_S, confirmed, mark_facts, second_name_facts, told_facts, version_facts
 from sigla_pipelines import spark as sessions
+from sigla_pipelines.address import add_address_options, parse_address
 from sigla_pipelines.audit import listing, tables
 from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.places import Place, open_place
@@ -57,6 +58,7 @@ class ScrubRequest:
     export: Place | None = None
     fix: frozenset[str] = frozenset()
     grace_ms: int = GRACE_MS
+    settle_s: float = SETTLE_S
 
 
 def scrub(spark: SparkSession, asked: ScrubRequest, progress: Progress = UNSEEN) -> list[Flaw]:
@@ -65,7 +67,7 @@ def scrub(spark: SparkSession, asked: ScrubRequest, progress: Progress = UNSEEN)
     with opening.reading(asked.address) as held:
         suspects = transform.suspects(spark, _relations(spark, asked, held, progress))
         progress.step("looking again")
-        found = list(confirmed(held, suspects, grace_ms=asked.grace_ms))
+        found = list(confirmed(held, suspects, grace_ms=asked.grace_ms, settle_s=asked.settle_s))
     tables.stream(map(_flaw_row, found), FLAWS, asked.out.under("tables/flaws"))
     return found
 
@@ -124,7 +126,7 @@ def _flaw_row(flaw: Flaw) -> tuple[Any, ...]:
 
 
 def main(argv: Sequence[str]) -> int:
-    output.escape_unprintable()
+    escape_unprintable()
     return exit_status_of(
         lambda: _scrubbed(_parse_arguments(argv)), tables.OWN, again=tables.NOT_WHOLE, spark=sessions.gave_up
     )
@@ -151,33 +153,28 @@ def text_for_people(found: Sequence[Flaw], fixed: Sequence[Flaw], where: str) ->
     yield f"table: {where}"
 
 
-def seconds(text: str) -> float:
-    """Raises ArgumentTypeError."""
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found * 1000 < math.inf:
-        raise argparse.ArgumentTypeError(f"invalid number of seconds {text!r}")
-    return found
-
-
 def _parse_arguments(argv: Sequence[str]) -> ScrubRequest:
     parser = argparse.ArgumentParser(
         prog="python -m sigla_pipelines scrub", description=(__doc__ or "").partition("\n")[0]
     )
-    address.add_address_options(parser)
+    add_address_options(parser)
     parser.add_argument("--out", required=True, metavar="PLACE", help="an empty folder, or s3://…")
     parser.add_argument("--export", metavar="PLACE", help="the data of the table's export, as DYNAMODB_JSON")
     parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
-    parser.add_argument("--grace", type=seconds, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies")
+    parser.add_argument(
+        "--grace", type=seconds_argument, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies"
+    )
+    parser.add_argument(
+        "--settle", type=seconds_argument, default=SETTLE_S, metavar="SECONDS", help="for what a write may put right"
+    )
     given = parser.parse_args(list(argv))
     return ScrubRequest(
-        address.parse_address(parser, given),
+        parse_address(parser, given),
         open_place(given.out),
         None if given.export is None else tables.filled(given.export, ".json.gz"),
         frozenset(given.fix),
         round(given.grace * 1000),
+        given.settle,
     )
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
-from sigla_pipelines.exit_status import MISUSED, exit_status_of
+from sigla.terminal.statuses import MISUSED
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land.driver import Driver, driver, read_settings
 from sigla_pipelines.land.exit_status import OWN
 from sigla_pipelines.land.sinks.parquet import Parquet

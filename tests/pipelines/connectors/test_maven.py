@@ -109,15 +109,17 @@ def test_what_is_fetched_is_not_fetched_again_until_its_pom_changes(path: Path, 
     assert [jar.name for jar in (folder / "lib").iterdir()] == ["newer.jar"]
 
 
-def test_each_that_needs_jars_fetches_them_in_one_way(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Spark's connectors, Kafka's broker, DynamoDB's engine: from nothing, each into its own place."""
-    a_java(path)
-    a_program(path, "mvn", FETCHES)
+@pytest.fixture
+def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation, "HOME", tmp_path / "spark")
     monkeypatch.setattr(broker, "PLACE", tmp_path / "broker")
     monkeypatch.setattr(dynamodb, "HOME", tmp_path / "dynamodb")
+
+
+def test_each_that_needs_jars_fetches_them_in_one_way(path: Path, tmp_path: Path, nothing_installed: None) -> None:
+    """Spark's connectors, Kafka's broker, DynamoDB's engine: from nothing, each into its own place."""
+    a_java(path)
+    a_program(path, "mvn", FETCHES)
     with pytest.raises(Unavailable, match=r"python -m sigla_pipelines\.connectors\.installation 4\.0\.2"):
         installation.kafka_jars("4.0.2")
     with pytest.raises(Unavailable, match=r"python -m tests\.pipelines\.broker --install"), broker.running():
@@ -138,9 +140,8 @@ def test_each_that_needs_jars_fetches_them_in_one_way(
 
 
 def test_the_command_that_cannot_fetch_says_why(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    path: Path, nothing_installed: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A sentence and 1."""
-    monkeypatch.setattr(installation, "HOME", tmp_path / "spark")
     assert installation.main(["4.0.2"]) == 1
     assert "mvn is not on the PATH" in capsys.readouterr().err

@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from sigla.terminal.statuses import MISUSED
 from sigla_pipelines.audit.tables import NotEmpty
-from sigla_pipelines.exit_status import MISUSED, exit_status_of
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.load import job
 from sigla_pipelines.load import report as reports
 from sigla_pipelines.places import open_place

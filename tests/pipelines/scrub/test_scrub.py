@@ -13,7 +13,6 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from sigla.model import DEFAULT_CONTEXT, Draft
 from sigla.settings import Address
-from sigla.upkeep import scrub as core
 from sigla.upkeep.flaws import KINDS
 from sigla.upkeep.scrub import version_facts
 from sigla_pipelines import spark as sessions
@@ -41,12 +40,6 @@ __all__ = ["moto"]
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
 
-@pytest.fixture(autouse=True)
-def _nobody_else_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that nothing has to be waited for."""
-    monkeypatch.setattr(core, "PAUSES_S", ())
-
-
 def break_all(broken: Broken) -> None:
     """As many ways at once as do not hide each other."""
     an_orphan(broken, ts=NOW)
@@ -60,9 +53,8 @@ def break_all(broken: Broken) -> None:
 def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: SparkSession, tmp_path: Path) -> None:
     with in_a_directory(tmp_path / "data") as broken:
         break_all(broken)
-    asked = ScrubRequest(
-        Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out"), fix=frozenset(["COUNTER_BEHIND"])
-    )
+    address, out = Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out")
+    asked = ScrubRequest(address, out, fix=frozenset(["COUNTER_BEHIND"]), settle_s=0)
     found = scrub(spark, asked)
     assert [flaw.kind for flaw in found] == [
         "META_NO_OBJECT",
@@ -86,6 +78,7 @@ def test_who_cannot_put_right_tells_what_was_found(
     """The registry runs on: nothing is changed, and no second scrub is needed to learn what is wrong."""
     monkeypatch.setattr(sessions, "running_session", lambda *_, **__: nullcontext(spark))
     command = ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), "--fix", "COUNTER_BEHIND"]
+    command += ["--settle", "0"]
     with in_a_directory(tmp_path / "data") as broken:
         broken.set_counter(DEFAULT_CONTEXT, 2)
         assert job.main(command) == 2

@@ -8,7 +8,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sigla.settings import Address
-from sigla.upkeep import scrub as core
 from sigla_pipelines.audit import job as auditing
 from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job as scrubbing
@@ -40,16 +39,15 @@ def account(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ac
 
 
 def test_a_registry_in_a_table_and_a_bucket_is_scrubbed_put_right_and_audited(
-    account: Account, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    account: Account, spark: SparkSession
 ) -> None:
     """Reports are in S3, too."""
-    monkeypatch.setattr(core, "PAUSES_S", ())  # there are no other writers
     lake = open_place(f"s3://{LAKE}")
     with in_aws(account) as broken:
         assert isinstance(broken, InAWS)
         break_all(broken)
         address = Address.of(bucket=BUCKET, table=broken.table, registry=broken.registry)
-        asked = scrubbing.ScrubRequest(address, lake.under("scrub"), fix=frozenset(["COUNTER_BEHIND"]))
+        asked = scrubbing.ScrubRequest(address, lake.under("scrub"), fix=frozenset(["COUNTER_BEHIND"]), settle_s=0)
         found = scrubbing.scrub(spark, asked)
         kinds = [flaw.kind for flaw in found]
         # What the journal lacks is older than its rows are kept.

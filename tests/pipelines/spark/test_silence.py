@@ -9,11 +9,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sigla.settings import Address
+from sigla.terminal.statuses import NOT_DONE
 from sigla_pipelines.audit import job as audit_job
 from sigla_pipelines.audit import tables
 from sigla_pipelines.audit import transform as audit_transform
 from sigla_pipelines.audit.job import audit
-from sigla_pipelines.exit_status import NOT_DONE, exit_status_of
+from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land import driver as driving
 from sigla_pipelines.land.exit_status import AGAIN, OWN
 from sigla_pipelines.land.plan import plan_batch

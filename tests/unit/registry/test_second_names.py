@@ -18,7 +18,6 @@ from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb.inventory import AwsInventory
 from sigla.stores.s3.objects import Objects
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.upkeep import scrub
 from sigla.upkeep.exporting import standing
 from sigla.upkeep.flaws import Flaw
 from sigla.upkeep.mending import fix
@@ -218,25 +217,22 @@ def test_an_export_tells_each_subject_its_own(store: Store, *, compacted: bool) 
     assert state.skipped == ()
 
 
-def test_no_command_but_this_one_is_needed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_command_but_this_one_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What scrub prints is what is to be called; the import of the export afterwards has the same ids."""
-    monkeypatch.setattr(scrub, "PAUSES_S", ())
     with EmbeddedStore(tmp_path / "data") as opened:
         haunted(StoreOf(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock()), PAY, GHOST)
     here = ["--data", str(tmp_path / "data")]
     assert main(["export", str(tmp_path / "dump.jsonl"), *here]) == 2
     assert "sigla scrub --fix SECOND_NAME" in capsys.readouterr().err
     assert not (tmp_path / "dump.jsonl").exists()
-    assert main(["scrub", *here]) == 1
+    assert main(["scrub", "--settle", "0", *here]) == 1
     assert "--fix SECOND_NAME" in capsys.readouterr().out
-    assert main(["scrub", *here, "--fix", "SECOND_NAME", "--json"]) == 0
+    assert main(["scrub", "--settle", "0", *here, "--fix", "SECOND_NAME", "--json"]) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(each["kind"], each["severity"], each["fixed"]) for each in told if each["severity"] != "info"] == [
         ("SECOND_NAME", "critical", True)
     ]
-    assert main(["scrub", *here]) == 0
+    assert main(["scrub", "--settle", "0", *here]) == 0
     assert main(["export", str(tmp_path / "dump.jsonl"), *here]) == 0
     assert main(["import", str(tmp_path / "dump.jsonl"), "--data", str(tmp_path / "copy")]) == 0
     with EmbeddedStore(tmp_path / "copy") as copy:

@@ -5,13 +5,11 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from io import TextIOWrapper
 
 from sigla import __version__
 from sigla.cli.misuse import Misuse, Refused
-
-INTERRUPTED, UNHEARD = 130, 141
-"""As a shell has it for a process that ended by Ctrl-C, or that wrote into a closed pipe: 128 and the signal."""
+from sigla.terminal.output import escape_unprintable
+from sigla.terminal.statuses import INTERRUPTED, UNHEARD
 
 DESCRIPTION = """\
 Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry API.
@@ -42,7 +40,7 @@ Any Confluent client works: point its schema.registry.url at the address that `s
 
 def main(argv: Sequence[str] | None = None) -> int:
     _open()
-    _escape()
+    escape_unprintable()
     try:
         status = _run(argv)
         sys.stdout.flush()
@@ -76,13 +74,6 @@ def _open() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - open as long as the process
-
-
-def _escape() -> None:
-    """A character that the output does not have is told as an escape, and not by a trace when all is done."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _say(problem: object, status: int) -> int:

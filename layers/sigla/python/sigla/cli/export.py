@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from sigla.cli import place, progress
 from sigla.cli.misuse import Misuse
+from sigla.terminal.arguments import path_argument
 
 if TYPE_CHECKING:
     from sigla.journal.replay import TopicRecord
+    from sigla.ports.progress import Progress
     from sigla.ports.store import Store
 
 DESCRIPTION = """\
@@ -45,7 +47,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def _file(text: str) -> Path | None:
-    return None if text == "-" else place.path(text)
+    return None if text == "-" else path_argument(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,7 +75,7 @@ def _check_names(held: "Store") -> None:
         )
 
 
-def _records(held: "Store", told: progress.Told, *, compacted: bool) -> "Iterator[TopicRecord]":
+def _records(held: "Store", told: "Progress", *, compacted: bool) -> "Iterator[TopicRecord]":
     from sigla import journal
     from sigla.journal.replay import TopicRecord
     from sigla.upkeep.exporting import gone, standing

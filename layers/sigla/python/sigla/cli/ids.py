@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
+from sigla.terminal.arguments import context_argument
 
 if TYPE_CHECKING:
     from sigla.ports.store import Store
@@ -51,9 +52,7 @@ def _context(text: str) -> str:
     from sigla.model import Subject
     from sigla.rules import names
 
-    said = place.given(text)
-    if not said.startswith(".") or ":" in said:
-        raise argparse.ArgumentTypeError(f"Invalid context {said!r}: expected a name that begins with a dot, as .team.")
+    said = context_argument(text)
     try:
         names.check_registrable(Subject(said, "x"))
     except (InvalidSubject, UnicodeEncodeError):

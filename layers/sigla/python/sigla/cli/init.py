@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
+from sigla.terminal.addresses import add_registry_option
+from sigla.terminal.arguments import bucket_argument, name_argument
 
 if TYPE_CHECKING:
     from sigla.settings import Address
@@ -34,9 +36,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--bucket", type=place.bucket, required=True, metavar="NAME", help="the registry's bucket")
-    parser.add_argument("--table", type=place.given, required=True, metavar="NAME", help="the registry's table")
-    place.add_registry_to(parser)
+    parser.add_argument("--bucket", type=bucket_argument, required=True, metavar="NAME", help="the registry's bucket")
+    parser.add_argument("--table", type=name_argument, required=True, metavar="NAME", help="the registry's table")
+    add_registry_option(parser)
     parser.add_argument("--identity", type=_identity, required=True, metavar="ID", help="32 hexadecimal digits")
     parser.add_argument(INSIST, action="store_true", dest="meant", help="write even where it looks like a mistake")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")

@@ -12,6 +12,7 @@ from sigla.auth.api_keys import ApiKey, Keys
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 from sigla.ports.clock import Clock
+from sigla.terminal.arguments import bucket_argument, name_argument, path_argument
 
 DESCRIPTION = """\
 API keys for a registry that was started with --auth, or that is deployed in AWS. They are kept beside its data, without
@@ -60,12 +61,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     for action in (made, listed, revoked):
         where = action.add_mutually_exclusive_group()
         where.add_argument(
-            "--data", type=place.path, default=Path("data"), metavar="DIR", help="the data directory (./data)"
+            "--data", type=path_argument, default=Path("data"), metavar="DIR", help="the data directory (./data)"
         )
-        where.add_argument("--bucket", type=place.bucket, metavar="NAME", help="the bucket of a registry in AWS")
+        where.add_argument("--bucket", type=bucket_argument, metavar="NAME", help="the bucket of a registry in AWS")
         action.add_argument(
             "--registry",
-            type=place.given,
+            type=name_argument,
             metavar="NAME",
             help="the name of the registry (SIGLA_REGISTRY_NAME, or default)",
         )

@@ -1,7 +1,6 @@
 """Which registry a command works on without a server: a directory, or a bucket and a table."""
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.cli.misuse import Misuse, Refused
+from sigla.terminal.addresses import add_address_options, address_of
 
 if TYPE_CHECKING:
     from sigla.ports.store import Store
@@ -16,49 +16,17 @@ if TYPE_CHECKING:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--data", type=path, default=Path("data"), metavar="DIR", help="the data directory (./data)")
-    where.add_argument("--bucket", type=bucket, metavar="NAME", help="the bucket of a registry in AWS, with --table")
-    parser.add_argument("--table", type=given, metavar="NAME", help="the table of a registry in AWS")
-    add_registry_to(parser)
+    add_address_options(parser, default=Path("data"))
 
 
-def add_registry_to(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--registry",
-        type=given,
-        default="default",
-        metavar="NAME",
-        help="the name of the registry, where several share a bucket",
-    )
+def address(args: argparse.Namespace, *, bodies_alone: bool = False) -> "Address":
+    """As `address_of`. Raises Misuse."""
+    from sigla.settings import InvalidSetting
 
-
-def given(text: str) -> str:
-    """A name that is one: the empty text of an unset variable would mean another place. Raises ArgumentTypeError."""
-    if not text:
-        raise argparse.ArgumentTypeError("it is empty: say which, or leave it out")
-    return text
-
-
-def bucket(text: str) -> str:
-    """A bucket's name, or the ARN of an access point to one. Raises ArgumentTypeError."""
-    if not re.fullmatch(r"[A-Za-z0-9._-]*|arn:.+", given(text)):
-        raise argparse.ArgumentTypeError(f"Invalid bucket {text!r}: expected its name alone, without s3:// and paths.")
-    return text
-
-
-def path(text: str) -> Path:
-    """Raises ArgumentTypeError."""
-    return Path(given(text))
-
-
-def address(args: argparse.Namespace) -> "Address":
-    """Raises Misuse."""
-    from sigla.settings import Address
-
-    if bool(args.bucket) != bool(args.table):
-        raise Misuse("A registry in AWS needs both --bucket and --table.")
-    return Address.of("" if args.bucket else str(args.data), args.bucket or "", args.table or "", args.registry)
+    try:
+        return address_of(args, bodies_alone=bodies_alone)
+    except InvalidSetting as half:
+        raise Misuse(str(half)) from None
 
 
 def tell_lost_catalog(held: "Store", where: "Address") -> None:

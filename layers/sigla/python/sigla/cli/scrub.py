@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +10,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sigla.cli import place, progress
+from sigla.ports.progress import Progress
+from sigla.terminal.arguments import seconds_argument
 from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
 
 if TYPE_CHECKING:
@@ -54,24 +55,20 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     parser.add_argument(
         "--grace",
-        type=seconds,
+        type=seconds_argument,
         default=3600,
         metavar="SECONDS",
         help="ignore bodies without a version that are younger (3600)",
     )
+    parser.add_argument(
+        "--settle",
+        type=seconds_argument,
+        default=7.5,
+        metavar="SECONDS",
+        help="wait so long for what a write under way may put right; 0 for a registry that is stopped (7.5)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
     parser.set_defaults(run=scrub)
-
-
-def seconds(text: str) -> float:
-    """Raises ArgumentTypeError."""
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found * 1000 < math.inf:
-        raise argparse.ArgumentTypeError(f"invalid number of seconds {text!r}")
-    return found
 
 
 def scrub(args: argparse.Namespace) -> int:
@@ -90,7 +87,8 @@ def scrub(args: argparse.Namespace) -> int:
     ):
         place.tell_lost_catalog(held, address)
         core.gather(held, _Watched(scratch, told))
-        found = list(core.confirmed(held, core.suspects(scratch), grace_ms=round(args.grace * 1000)))
+        suspects = core.suspects(scratch)
+        found = list(core.confirmed(held, suspects, grace_ms=round(args.grace * 1000), settle_s=args.settle))
     fixed: list[Flaw] = []
     try:
         if wanted := [flaw for flaw in found if flaw.kind in args.fix]:
@@ -107,7 +105,7 @@ def scrub(args: argparse.Namespace) -> int:
 class _Watched:
     """The same scratch database, which tells what comes into it."""
 
-    def __init__(self, scratch: "Scratch", told: progress.Told) -> None:
+    def __init__(self, scratch: "Scratch", told: Progress) -> None:
         self.ask = scratch.ask
         self._fill = scratch.fill
         self._told = told

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla import __version__
-from sigla.cli import place
 from sigla.cli.misuse import Misuse
 from sigla.errors import StoreError
+from sigla.terminal.arguments import name_argument, path_argument
 
 if TYPE_CHECKING:
     from sigla import wiring
@@ -62,19 +62,19 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--host", type=place.given, default="127.0.0.1", help="address to listen on (default %(default)s)"
+        "--host", type=name_argument, default="127.0.0.1", help="address to listen on (default %(default)s)"
     )
     parser.add_argument("--port", type=_port, default=8081, help="port to listen on (default %(default)s; 0 for any)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "--data", type=place.path, default=Path("data"), metavar="DIR", help="the data directory (default ./data)"
+        "--data", type=path_argument, default=Path("data"), metavar="DIR", help="the data directory (default ./data)"
     )
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
     parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
     parser.add_argument(
-        "--tls-cert", type=place.path, metavar="FILE", help="speak TLS with this certificate (PEM, its chain behind it)"
+        "--tls-cert", type=path_argument, metavar="FILE", help="speak TLS with this certificate (PEM, its chain behind it)"
     )
-    parser.add_argument("--tls-key", type=place.path, metavar="FILE", help="the key of that certificate (PEM)")
+    parser.add_argument("--tls-key", type=path_argument, metavar="FILE", help="the key of that certificate (PEM)")
     parser.add_argument(
         "--zones", type=_zones, default=0, metavar="N", help="emulate N zones, each with a URL and a ring"
     )

@@ -26,8 +26,11 @@ from sigla.upkeep.flaws import KINDS, Flaw
 GRACE_MS: Final = 3_600_000
 """A body without a version that is younger may belong to a registration that is under way."""
 
-PAUSES_S: Final = (0.5, 1.0, 2.0, 4.0)
-"""How long what settles is waited for, look by look."""
+SETTLE_S: Final = 7.5
+"""How long what settles is waited for, in pauses that double."""
+
+LOOKS: Final = 4
+"""At what settles: one after each pause."""
 
 JOURNAL_AHEAD: Final = "JOURNAL_AHEAD"
 
@@ -159,8 +162,13 @@ def suspect(kind: str, found: Mapping[str, Any]) -> Flaw:
 # --- looking again ---------------------------------------------------------------------------------------------------
 
 
-def confirmed(store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) -> Iterator[Flaw]:
-    """Those that are still so, in the order found; those that settle are looked at again and again first."""
+def confirmed(
+    store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS, settle_s: float = SETTLE_S
+) -> Iterator[Flaw]:
+    """Those that are still so, in the order found; those that settle are looked at again and again first.
+
+    settle_s: for how long; 0 where nothing is written meanwhile.
+    """
     look = _Look(store, store.clock.now() - grace_ms)
     waiting: list[Flaw] = []
     ahead: list[Flaw] = []
@@ -175,8 +183,8 @@ def confirmed(store: Store, found: Iterable[Flaw], *, grace_ms: int = GRACE_MS) 
             yield flaw
     if ahead:
         yield from _still_told(store.journal, ahead)
-    for pause in PAUSES_S if waiting else ():
-        store.clock.sleep(pause)
+    for number in range(LOOKS if waiting else 0):
+        store.clock.sleep(settle_s * 2**number / (2**LOOKS - 1))
         waiting = [flaw for flaw in waiting if look.at(flaw)]
     yield from waiting
 

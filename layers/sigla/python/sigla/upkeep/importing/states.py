@@ -13,6 +13,7 @@ from sigla.journal.replay import Put, State, key_of, last_words
 from sigla.model import Body, BodyKey, Guid, SchemaId, Settings, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.in_front import BodiesInFront, CatalogInFront
+from sigla.ports.progress import Progress, unseen
 from sigla.ports.subjects import VersionKey
 from sigla.registry.stores import Stores
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
@@ -33,9 +34,6 @@ from sigla.upkeep.importing.versions import (
 )
 from sigla.upkeep.order import needed_first
 
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how much."""
-
 Needs = Callable[[BodyKey], Iterable[BodyKey]]
 
 Item = TypeVar("Item")
@@ -49,7 +47,7 @@ def import_state(
     group: Group = nullcontext,
     threads: int = 1,
     bodies: bool = False,
-    progress: Progress = lambda *_: None,
+    progress: Progress = unseen,
 ) -> Report:
     """Everything that the state has and this registry has not. Raises StoreError; begun again, it goes on.
 
