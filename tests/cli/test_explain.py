@@ -16,14 +16,14 @@ from uuid import UUID
 
 import pytest
 
-from sigla.cli import explaining, main
-from sigla.cli.explain_records import Given
-from sigla.cli.explain_schemas import _OfStores
+from sigla.cli import main
 from sigla.cli.explain_told import as_text, hexdump
-from sigla.cli.explaining import Asked, Explained
+from sigla.decoding import explain
+from sigla.decoding.explain import Asked, Explained, Given
 from sigla.decoding.frames import VALUE_HEADER
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.opening import embedded, reading
+from sigla.registry.stored_schemas import StoredSchemas
 from sigla.settings import Address, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.s3.bodies import AwsBodies
@@ -209,7 +209,7 @@ def test_the_path_to_a_message_begins_behind_the_guid_or_in_a_header(data: str, 
     assert (failure["reason"], failure["at"]) == ("BAD_MSG_INDEX", 17)
     asked = Asked(Given(b"payload", ((VALUE_HEADER, mark + b"\xff"),)), "value", None, None, ".")
     with reading(Address.of(data)) as stores:
-        found = explaining.explained(asked, _OfStores(stores.bodies, stores.catalog))
+        found = explain.explained(asked, StoredSchemas(stores.bodies, stores.catalog))
     assert found.failure == {"reason": "BAD_MSG_INDEX", "detail": "the path to a message cannot be read", "at": None}
 
 

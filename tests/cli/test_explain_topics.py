@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from sigla.cli import main, topics
+from sigla.cli import main
 from tests.cli.explaining import PAYLOAD, Captured, explained, misused, stored
 
 
@@ -72,14 +72,16 @@ def test_a_record_that_is_not_there_is_told_in_a_sentence(
 
 
 def test_a_broker_that_is_not_there_is_one_sentence(
-    data: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    data: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """And not a line for each try of Kafka's client, which writes them past Python."""
-    monkeypatch.setattr(topics, "WAIT_S", 1.0)
+    settings = tmp_path / "client.properties"
+    settings.write_text("default.api.timeout.ms=1000\n")
+    given = ["--settings", str(settings), "--data", data]
     with closing(socket.socket()) as deaf:
         deaf.bind(("127.0.0.1", 0))  # not listening, and no other process gets the port
         broker = f"127.0.0.1:{deaf.getsockname()[1]}"
-        assert main(["explain", "--topic", "t", "--offset", "0", "--brokers", broker, "--data", data]) == 1
+        assert main(["explain", "--topic", "t", "--offset", "0", "--brokers", broker, *given]) == 1
     (told,) = capfd.readouterr().err.splitlines()
     assert told.startswith(f"sigla: {broker} does not answer, or t has no partition 0 (")
     assert "refused" in told or "down" in told

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from sigla.cli import main, zone_url
+from sigla.cli import main
 from sigla.cli.zone_url import in_order
 from sigla.ports.zones import Zone
-from tests.build import NOW
+from sigla.remote.failures import RemoteMisused
+from sigla.remote.zones import directory
+from tests.build import NOW, FixedClock
 from tests.unit.aws.metadata import Ec2, Ecs, served
 
 A = Zone("use1-az1", "us-east-1a", "https://a.example", healthy=True, checked=NOW)
@@ -69,12 +71,11 @@ def running(registry: Registry) -> Iterator[Registry]:
 
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nowhere in AWS, without a proxy, and not patient."""
+    """Nowhere in AWS, and without a proxy."""
     for name in ("AWS_LAMBDA_METADATA_API", "ECS_CONTAINER_METADATA_URI_V4", "SIGLA_ZONE", "SCHEMA_REGISTRY_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(zone_url, "PAUSES_S", (0.01, 0.01))
 
 
 @pytest.fixture
@@ -227,31 +228,37 @@ def test_credentials_are_neither_printed_nor_sent(serving: Callable[..., Registr
 
 @pytest.mark.parametrize("passing", [(500, b"x"), (503, b""), (429, b"")])
 def test_a_registry_that_fails_for_a_moment_is_asked_again(
-    serving: Callable[..., Registry], capsys: Captured, passing: tuple[int, bytes]
+    serving: Callable[..., Registry], passing: tuple[int, bytes]
 ) -> None:
-    registry = serving(passing, passing, told_of(A))
-    assert main(["zone-url", "--registry", registry.url, "--zone", "use1-az1"]) == 0
-    assert capsys.readouterr().out.startswith("https://a.example,")
+    registry, clock = serving(passing, passing, told_of(A)), FixedClock()
+    assert [zone.url for zone in directory(registry.url, clock)] == [A.url]
+    assert len(registry.asked) == 3
+    assert len(clock.slept) == 2
+
+
+def test_a_registry_that_goes_on_failing_is_asked_three_times(serving: Callable[..., Registry]) -> None:
+    registry = serving((500, b""))
+    with pytest.raises(RemoteMisused, match="status 500"):
+        directory(registry.url, FixedClock())
     assert len(registry.asked) == 3
 
 
 @pytest.mark.parametrize(
-    "answer, tries, word",
+    "answer, word",
     [
-        ((500, b""), 3, "status 500"),
-        ((404, {"error_code": 404, "message": "HTTP 404 Not Found"}), 1, "status 404"),
-        ((200, b"<html>"), 1, "not with a list of zones"),
-        ((200, {}), 1, "not with a list of zones"),
-        ((200, {"id": "x"}), 1, "not with a list of zones"),
-        ((200, [{"id": "x"}]), 1, "not with a list of zones"),
-        ((200, 7), 1, "not with a list of zones"),
-        ((200, [told_of(A)[1][0] | {"url": "javascript:x"}]), 1, "not with a list of zones"),
-        ((200, [told_of(A)[1][0] | {"url": "https://a.example,https://evil.example"}]), 1, "not with a list of zones"),
-        ((200, [told_of(A)[1][0] | {"url": 7}]), 1, "not with a list of zones"),
+        ((404, {"error_code": 404, "message": "HTTP 404 Not Found"}), "status 404"),
+        ((200, b"<html>"), "not with a list of zones"),
+        ((200, {}), "not with a list of zones"),
+        ((200, {"id": "x"}), "not with a list of zones"),
+        ((200, [{"id": "x"}]), "not with a list of zones"),
+        ((200, 7), "not with a list of zones"),
+        ((200, [told_of(A)[1][0] | {"url": "javascript:x"}]), "not with a list of zones"),
+        ((200, [told_of(A)[1][0] | {"url": "https://a.example,https://evil.example"}]), "not with a list of zones"),
+        ((200, [told_of(A)[1][0] | {"url": 7}]), "not with a list of zones"),
     ],
 )
 def test_a_registry_without_a_directory_is_told_in_a_sentence(
-    serving: Callable[..., Registry], capsys: Captured, answer: tuple[int, Any], tries: int, word: str
+    serving: Callable[..., Registry], capsys: Captured, answer: tuple[int, Any], word: str
 ) -> None:
     """Nothing is printed that a script could take for a list."""
     registry = serving(answer)
@@ -260,16 +267,14 @@ def test_a_registry_without_a_directory_is_told_in_a_sentence(
     assert told.out == ""
     assert len(told.err.splitlines()) == 1
     assert word in told.err
-    assert len(registry.asked) == tries
+    assert len(registry.asked) == 1
 
 
-def test_a_registry_that_is_not_there_is_told_in_a_sentence(capsys: Captured) -> None:
+def test_a_registry_that_is_not_there_is_told_in_a_sentence() -> None:
     with running(Registry()) as gone:
         pass
-    assert main(["zone-url", "--registry", gone.url]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err == f"sigla: {gone.url}/zones does not answer (Connection refused).\n"
+    with pytest.raises(RemoteMisused, match=rf"^{gone.url}/zones does not answer \(Connection refused\)\.$"):
+        directory(gone.url, FixedClock())
 
 
 @pytest.mark.parametrize(

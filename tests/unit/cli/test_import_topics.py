@@ -57,15 +57,29 @@ def test_a_topic_of_several_partitions_is_no_topic_of_schemas(brokers: str, tmp_
     assert not (tmp_path / "data").exists()
 
 
-def test_settings_that_make_no_client_are_misuse(tmp_path: Path, capsys: Captured) -> None:
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("no.such.setting=1", "cannot be made"),
+        ("default.api.timeout.ms=long", "Invalid default.api.timeout.ms 'long': expected a number of milliseconds."),
+    ],
+)
+def test_settings_that_make_no_client_are_misuse(tmp_path: Path, capsys: Captured, line: str, said: str) -> None:
     settings = tmp_path / "client.properties"
-    settings.write_text("no.such.setting=1\n")
-    assert "cannot be made" in refused(capsys, 2, "kafka://b:9092", "--settings", str(settings))
+    settings.write_text(f"{line}\n")
+    assert said in refused(capsys, 2, "kafka://b:9092", "--settings", str(settings))
 
 
-def test_a_broker_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setattr(topics, "WAIT_S", 1.0)
+@pytest.fixture
+def impatient(tmp_path: Path) -> list[str]:
+    """Options of a command that waits for a broker for a second."""
+    settings = tmp_path / "impatient.properties"
+    settings.write_text("default.api.timeout.ms=1000\n")
+    return ["--settings", str(settings)]
+
+
+def test_a_broker_that_does_not_answer_is_one_sentence(impatient: list[str], capsys: Captured) -> None:
     with closing(socket.socket()) as deaf:
         deaf.bind(("127.0.0.1", 0))  # not listening, and no other process gets the port
         source = f"kafka://127.0.0.1:{deaf.getsockname()[1]}/_schemas"
-        assert refused(capsys, 1, source).startswith(f"sigla: {source} cannot be read: ")
+        assert refused(capsys, 1, source, *impatient).startswith(f"sigla: {source} cannot be read: ")

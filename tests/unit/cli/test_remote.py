@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from sigla.cli import main, remote
-from sigla.cli.misuse import Misuse, Refused
+from sigla.cli import main
 from sigla.registry import Registry
+from sigla.remote import state
+from sigla.remote.client import FORM, Remote
+from sigla.remote.failures import RemoteMisused, RemoteRefused
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import FixedClock
 from tests.caches import a_certificate
@@ -27,7 +29,7 @@ WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
 
 def read(answer: Answer) -> Any:
     with behind_a_url(answer) as url:
-        return remote.read(url, "", FixedClock(), lambda *_: None)
+        return state.read(url, "", FixedClock(), lambda *_: None)
 
 
 @contextmanager
@@ -80,19 +82,19 @@ def as_seen_by(who: str, registry: Registry) -> Answer:
 @pytest.mark.parametrize("path", ["/contexts/.ctx", "/api/contexts/.ctx/", "/contexts/%3A.ctx%3A"])
 def test_one_context_alone_is_not_imported(path: str) -> None:
     """It has no settings for everybody: under it those are the context's own."""
-    with pytest.raises(Misuse, match=r"whole, with all of its contexts: give http://h(/api)?\.$"):
-        remote.read(f"http://u:secret@h{path}", "", FixedClock(), lambda *_: None)
+    with pytest.raises(RemoteMisused, match=r"whole, with all of its contexts: give http://h(/api)?\.$"):
+        state.read(f"http://u:secret@h{path}", "", FixedClock(), lambda *_: None)
 
 
 def test_a_path_may_lead_to_a_registry() -> None:
     """Which stands behind others."""
-    assert remote.Remote("http://u:secret@h/api/", "", FixedClock()).shown == "http://h/api/"
+    assert Remote("http://u:secret@h/api/", "", FixedClock()).shown == "http://h/api/"
 
 
 @pytest.mark.parametrize("rest", ["?a=1", "/x?a=1", "#a"])
 def test_a_url_with_more_than_a_path_is_refused(rest: str) -> None:
-    with pytest.raises(Misuse, match=r"no query and no fragment: give http://h(/x)?\.$"):
-        remote.Remote(f"http://h{rest}", "", FixedClock())
+    with pytest.raises(RemoteMisused, match=r"no query and no fragment: give http://h(/x)?\.$"):
+        Remote(f"http://h{rest}", "", FixedClock())
 
 
 @pytest.mark.parametrize("who", ["reader a-", "reader :.:", "reader :*:a- :.team:", "admin :.team:"])
@@ -100,7 +102,7 @@ def test_a_key_for_a_part_imports_nothing(tmp_path: Path, who: str) -> None:
     """Lists leave out the rest, without a word that it is missing."""
     with (
         guarded(EmbeddedKeys(tmp_path), {}) as world,
-        pytest.raises(Refused, match="does not let these credentials read everything"),
+        pytest.raises(RemoteRefused, match="does not let these credentials read everything"),
     ):
         read(as_seen_by(who, world.registry))
 
@@ -115,11 +117,11 @@ def test_a_key_for_everything_imports_everything(tmp_path: Path, who: str) -> No
 def test_an_answer_that_breaks_off_is_asked_for_again(cut: bytes) -> None:
     """The registry may be a good one, behind a bad line."""
     clock = FixedClock()
-    with saying(cut, cut, WHOLE) as url, closing(remote.Remote(url, "", clock)) as asked:
+    with saying(cut, cut, WHOLE) as url, closing(Remote(url, "", clock)) as asked:
         assert asked.get("/subjects") == []
-    assert clock.slept == [0.5, 2.0]
-    broken = pytest.raises(Refused, match=r"does not answer \(its answer breaks off\)")
-    with saying(*[CUT] * 4) as url, closing(remote.Remote(url, "", clock)) as asked, broken:
+    assert len(clock.slept) == 2
+    broken = pytest.raises(RemoteRefused, match=r"does not answer \(its answer breaks off\)")
+    with saying(*[CUT] * 4) as url, closing(Remote(url, "", clock)) as asked, broken:
         asked.get("/subjects")
 
 
@@ -134,8 +136,10 @@ def test_an_answer_that_breaks_off_is_asked_for_again(cut: bytes) -> None:
 def test_a_redirect_is_told_and_not_followed(location: str, named: str) -> None:
     """Credentials go where they were given to, and nowhere else."""
     moved = f"HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
-    told = pytest.raises(Misuse, match=f"^http://127.0.0.1:[0-9]+ answers with a redirect to {named}: use that URL.$")
-    with saying(moved) as url, closing(remote.Remote(url, "", FixedClock())) as asked, told:
+    told = pytest.raises(
+        RemoteMisused, match=f"^http://127.0.0.1:[0-9]+ answers with a redirect to {named}: use that URL.$"
+    )
+    with saying(moved) as url, closing(Remote(url, "", FixedClock())) as asked, told:
         asked.get("/subjects", deleted="true")
 
 
@@ -145,7 +149,7 @@ def test_what_is_no_url_is_refused_before_anybody_is_asked(url: str, capsys: pyt
     for command in (["import", url], ["explain", "000000002a0461", "--registry-url", url.replace("//", "//u:secret@")]):
         assert main(command) == 2
         told = capsys.readouterr().err
-        assert f": {remote.FORM}.\n" in told
+        assert f": {FORM}.\n" in told
         assert "secret" not in told
 
 
@@ -160,7 +164,7 @@ def test_an_answer_nested_without_end_is_none_of_a_registry(status: int, capsys:
 @pytest.mark.parametrize(
     "user, status, told",
     [
-        ("", 401, r"asks for credentials \(status 401\): give them with --user NAME:SECRET\.$"),
+        ("", 401, r"asks for credentials \(status 401\)$"),
         ("me:wrong", 401, r"does not accept these credentials \(status 401\)\.$"),
         ("me:right", 403, r"does not let these credentials read everything \(status 403\)\.$"),
     ],
@@ -169,14 +173,14 @@ def test_who_is_not_let_in_is_told_whether_credentials_are_missing_wrong_or_too_
     user: str, status: int, told: str
 ) -> None:
     """Each is put right in another way."""
-    with behind_a_url(always(status, "{}")) as url, pytest.raises(Refused, match=told):
-        remote.read(url, user, FixedClock(), lambda *_: None)
+    with behind_a_url(always(status, "{}")) as url, pytest.raises(RemoteRefused, match=told):
+        state.read(url, user, FixedClock(), lambda *_: None)
 
 
 def test_an_address_that_is_no_registry_is_told_the_form_of_one() -> None:
     """`/subjects` behind the URL is the first mistake of those who come from curl."""
     with pytest.raises(
-        Misuse, match=r"answers /contexts with status 405\. If it is not a schema registry, give the URL of"
+        RemoteMisused, match=r"answers /contexts with status 405\. If it is not a schema registry, give the URL of"
     ):
         read(always(405, "{}"))
 
@@ -186,17 +190,17 @@ def test_https_in_front_of_a_registry_without_tls_is_told_at_once() -> None:
     clock = FixedClock()
     with saying(b"HTTP/1.1 400 Bad Request\r\n\r\n") as url:
         secure = url.replace("http", "https")
-        with pytest.raises(Misuse, match=f"^{secure} answers without TLS: give its URL with http://.$"):
-            remote.read(secure, "", clock, lambda *_: None)
+        with pytest.raises(RemoteMisused, match=f"^{secure} answers without TLS: give its URL with http://.$"):
+            state.read(secure, "", clock, lambda *_: None)
     assert clock.slept == []
 
 
 def test_a_certificate_that_is_not_trusted_is_told_at_once_and_what_makes_it_so(tmp_path: Path) -> None:
     """Many registries have one of their company's own authority."""
     clock = FixedClock()
-    told = pytest.raises(Misuse, match=r"does not trust \(.*SSL_CERT_FILE=FILE\.$")
+    told = pytest.raises(RemoteMisused, match=r"does not trust \(.*SSL_CERT_FILE=FILE\.$")
     with behind_tls(tmp_path) as url, told:
-        remote.read(url, "", clock, lambda *_: None)
+        state.read(url, "", clock, lambda *_: None)
     assert clock.slept == []
 
 
@@ -205,8 +209,8 @@ def test_http_to_a_port_that_speaks_tls_is_told_at_once(tmp_path: Path) -> None:
     clock = FixedClock()
     with behind_tls(tmp_path, greetings=2) as url:
         plain = url.replace("https", "http")
-        with pytest.raises(Misuse, match=f"^{plain} is a port that speaks TLS: give its URL with https://.$"):
-            remote.read(plain, "", clock, lambda *_: None)
+        with pytest.raises(RemoteMisused, match=f"^{plain} is a port that speaks TLS: give its URL with https://.$"):
+            state.read(plain, "", clock, lambda *_: None)
     assert clock.slept == []
 
 
@@ -227,6 +231,13 @@ def test_http_to_a_proxy_that_wants_https_is_told_at_once(tmp_path: Path) -> Non
                 context.wrap_socket(secure, server_side=True).close()
 
         served = thread.submit(serve)
-        with pytest.raises(Misuse, match="speaks TLS: give its URL with https://"):
-            remote.read(f"http://127.0.0.1:{server.getsockname()[1]}", "", FixedClock(), lambda *_: None)
+        with pytest.raises(RemoteMisused, match="speaks TLS: give its URL with https://"):
+            state.read(f"http://127.0.0.1:{server.getsockname()[1]}", "", FixedClock(), lambda *_: None)
         served.result()
+
+
+def test_a_command_says_how_credentials_are_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with behind_a_url(always(401, "{}")) as url:
+        assert main(["import", url, "--data", str(tmp_path / "data")]) == 1
+    told = capsys.readouterr().err
+    assert told == f"sigla: {url} asks for credentials (status 401): give them with --user NAME:SECRET.\n"

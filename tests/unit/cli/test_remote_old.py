@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from sigla.cli import remote
-from sigla.cli.misuse import Misuse
 from sigla.journal.replay import State
 from sigla.model import GLOBAL
+from sigla.remote import state
+from sigla.remote.failures import RemoteMisused
 from tests.build import FixedClock
 from tests.unit.cli.answering import Answer, behind_a_url
 
@@ -84,7 +84,7 @@ OLD = {
 
 def read(answer: Answer) -> State:
     with behind_a_url(answer) as url:
-        return remote.read(url, "", FixedClock(), lambda *_: None)
+        return state.read(url, "", FixedClock(), lambda *_: None)
 
 
 @pytest.mark.parametrize("answer", OLD.values(), ids=OLD)
@@ -119,5 +119,5 @@ def test_a_mode_that_differs_is_kept() -> None:
 
 
 def test_a_page_that_any_server_may_lack_does_not_make_it_a_registry() -> None:
-    with pytest.raises(Misuse, match="answers /subjects with status 404"):
+    with pytest.raises(RemoteMisused, match="answers /subjects with status 404"):
         read(lambda *_: (404, json.dumps(NO_PAGE[1])))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from sigla.cli import place
 from sigla.cli.misuse import Misuse
 from sigla.model import DEFAULT_CONTEXT
+from sigla.terminal.arguments import context_argument
 
 if TYPE_CHECKING:
-    from sigla.cli.explain_records import Given
+    from sigla.decoding.explain import Given
 
 DESCRIPTION = """\
 Decodes one record and tells what it is made of: its frame, the schema that wrote it, what of it a reader gets, and its
@@ -25,6 +26,10 @@ EPILOG = """\
 Exit status: 0 decoded, 1 not decodable, or a store is silent, 2 misused. Topics need what \
 `pip install 'sigla-registry[kafka]'` brings, JSON Schema what `pip install 'sigla-registry[pipelines]'` does.
 """
+
+INSTALL = "pip install 'sigla-registry[pipelines]'"
+
+NO_FRAME = "; --id names the schema of a payload without a frame"
 
 FORMS = ("file", "hex", "base64")
 """What RECORD may be."""
@@ -46,7 +51,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--reader", type=int, metavar="ID", help="read it as this schema, and show how")
     parser.add_argument(
         "--context",
-        type=context,
+        type=context_argument,
         default=DEFAULT_CONTEXT,
         metavar="NAME",
         help="the context of the ids (the default context)",
@@ -70,21 +75,20 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.set_defaults(run=run)
 
 
-def context(text: str) -> str:
-    """The name of one. Raises ArgumentTypeError."""
-    if not text.startswith("."):
-        raise argparse.ArgumentTypeError(f"invalid context '{text}': a context begins with a dot, so write .{text}")
-    return text
-
-
 def run(args: argparse.Namespace) -> int:
     """0, or 1 for what cannot be decoded. Raises Misuse, Refused."""
     from sigla.cli import explain_schemas, explain_told
-    from sigla.cli.explaining import Asked, explained
+    from sigla.decoding.explain import Asked, LibraryMissing, explained
+    from sigla.decoding.reasons import Reason
 
     asked = Asked(_given(args), args.part, args.id, args.reader, args.context)
     with explain_schemas.opened(args) as schemas:
-        found = explained(asked, schemas)
+        try:
+            found = explained(asked, schemas)
+        except LibraryMissing as missing:
+            raise Misuse(f"{missing}: {INSTALL}.") from None
+    if found.failure and found.failure["reason"] == Reason.BAD_MAGIC.value:
+        found.failure["detail"] += NO_FRAME
     print(explain_told.as_json(found) if args.json else "\n".join(explain_told.as_text(found)))
     return int(found.failure is not None)
 

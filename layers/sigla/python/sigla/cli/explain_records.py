@@ -4,23 +4,13 @@ import re
 import sys
 from base64 import b64decode
 from binascii import Error as NoBase64
-from dataclasses import dataclass
 from pathlib import Path
 
 from sigla.cli import topics
 from sigla.cli.misuse import Misuse, Refused
-
-INSTALL = "pip install 'sigla-registry[pipelines]'"
+from sigla.decoding.explain import Given
 
 HEX = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A part of a record, its value or its key; None for a null."""
-
-    part: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 def given(record: str, form: str | None) -> Given:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sigla.cli.explaining import NO_FRAME, Explained
+from sigla.decoding.explain import NO_FRAME, Explained
 from sigla.decoding.reasons import Reason
 from sigla.model import DEFAULT_CONTEXT
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.cli import place, progress
-from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.misuse import Misuse, Refused, reading_remote
 
 if TYPE_CHECKING:
     from sigla.journal.replay import State
+    from sigla.ports.progress import Progress
     from sigla.registry.stores import Stores
     from sigla.settings import Address
     from sigla.upkeep.importing import Cases, Group, Report
@@ -120,19 +121,21 @@ def _check_reach(stores: "Stores", state: "State") -> None:
             )
 
 
-def _state(args: argparse.Namespace, told: progress.Told) -> "State":
-    from sigla.cli import dumps, remote, topics
+def _state(args: argparse.Namespace, told: "Progress") -> "State":
+    from sigla.cli import dumps, topics
     from sigla.journal import replay
+    from sigla.remote import client, state, urls
 
     if topics.is_topic(args.source):
         return replay.replayed(topics.read(args.source, topics.properties(args.settings), told))
-    if remote.is_url(args.source):
+    if urls.is_url(args.source):
         from sigla.stores.clock import SystemClock
 
-        return remote.read(args.source, args.user, SystemClock(), told)
+        with reading_remote():
+            return state.read(args.source, args.user, SystemClock(), told)
     path = None if args.source == "-" else Path(args.source)
     if path and not path.exists():
-        raise Misuse(f"File not found: {args.source}, and it is not the URL of a registry: {remote.FORM}.")
+        raise Misuse(f"File not found: {args.source}, and it is not the URL of a registry: {client.FORM}.")
     return replay.replayed(dumps.read(path))
 
 

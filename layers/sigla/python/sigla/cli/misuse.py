@@ -1,13 +1,33 @@
 """How a command says that it was called wrongly, or that it cannot be done."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sigla.terminal.statuses import MISUSED, NOT_DONE
+
 
 class Misuse(Exception):
     """Something the caller must change; the message is the whole story, in one sentence."""
 
-    status = 2
+    status = MISUSED
 
 
 class Refused(Exception):
     """It was asked for properly and cannot be; the message says why, in one sentence."""
 
-    status = 1
+    status = NOT_DONE
+
+
+@contextmanager
+def reading_remote() -> Iterator[None]:
+    """Around what asks another registry over HTTP. Raises Misuse, Refused."""
+    from sigla.remote.failures import NoCredentials, RemoteMisused, RemoteRefused
+
+    try:
+        yield
+    except RemoteMisused as problem:
+        raise Misuse(str(problem)) from None
+    except NoCredentials as problem:
+        raise Refused(f"{problem}: give them with --user NAME:SECRET.") from None
+    except RemoteRefused as problem:
+        raise Refused(str(problem)) from None

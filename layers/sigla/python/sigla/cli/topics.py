@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.progress import Told
 from sigla.journal.replay import TopicRecord
+from sigla.ports.progress import Progress
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
 
-WAIT_S = 15.0
-"""For a broker's answer."""
+WAIT, WAIT_MS = "default.api.timeout.ms", "15000"
+"""For a broker's answer: as the setting is called that Kafka's tools have for it, and Kafka's client in C has not."""
 SCHEME = "kafka://"
 FORM = "such a topic is kafka://HOST:PORT/TOPIC, with commas between several brokers"
 SCHEMAS = "_schemas"
@@ -27,9 +27,10 @@ Settings = dict[str, str]
 class Reader:
     """A consumer, and what its client has said of the brokers."""
 
-    def __init__(self, consumer: "Consumer", said: list[str]) -> None:
+    def __init__(self, consumer: "Consumer", said: list[str], wait_s: float) -> None:
         self._consumer = consumer
         self._said = said
+        self._wait_s = wait_s
 
     def begin(self, topic: str, partition: int, offset: int) -> None:
         from confluent_kafka import TopicPartition
@@ -38,17 +39,17 @@ class Reader:
 
     def next(self) -> Any:
         """A message, as `poll` gives it; its types say that headers are text. None where no broker answers in time."""
-        return self._consumer.poll(WAIT_S)
+        return self._consumer.poll(self._wait_s)
 
     def partitions(self, topic: str) -> int:
         """How many there are; 0 where there is no such topic."""
-        return len(self._consumer.list_topics(topic, timeout=WAIT_S).topics[topic].partitions)
+        return len(self._consumer.list_topics(topic, timeout=self._wait_s).topics[topic].partitions)
 
     def span(self, topic: str, partition: int) -> tuple[int, int]:
         """The first offset, and the one that the next record will have."""
         from confluent_kafka import TopicPartition
 
-        first, end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=WAIT_S)
+        first, end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=self._wait_s)
         return first, end
 
     @property
@@ -73,11 +74,16 @@ def consuming(what: str, settings: Settings) -> Iterator[Reader]:
         "log_level": 0,
         "error_cb": lambda error: said.append(error.str()),
     }
+    known = {name: value for name, value in settings.items() if name != WAIT}
     try:
-        consumer = kafka.Consumer({"auto.offset.reset": "error", **settings, **own})
+        wait_s = int(settings.get(WAIT, WAIT_MS)) / 1000
+    except ValueError:
+        raise Misuse(f"Invalid {WAIT} {settings[WAIT]!r}: expected a number of milliseconds.") from None
+    try:
+        consumer = kafka.Consumer({"auto.offset.reset": "error", **known, **own})
     except kafka.KafkaException as problem:
         raise Misuse(f"A consumer cannot be made of these settings: {problem.args[0].str()}.") from None
-    reader = Reader(consumer, said)
+    reader = Reader(consumer, said, wait_s)
     try:
         yield reader
     except kafka.KafkaException as problem:
@@ -90,7 +96,7 @@ def is_topic(source: str) -> bool:
     return source.startswith(SCHEME)
 
 
-def read(source: str, settings: Settings, told: Told) -> list[TopicRecord]:
+def read(source: str, settings: Settings, told: Progress) -> list[TopicRecord]:
     """All records of a topic of schemas, as far as it goes now. Raises Misuse, Refused."""
     brokers, topic = _brokers_and_topic(source)
     with consuming(source, {**settings, "bootstrap.servers": brokers}) as reader:
@@ -103,7 +109,7 @@ def read(source: str, settings: Settings, told: Told) -> list[TopicRecord]:
         return list(_records(reader, source, end, told))
 
 
-def _records(reader: Reader, source: str, end: int, told: Told) -> Iterator[TopicRecord]:
+def _records(reader: Reader, source: str, end: int, told: Progress) -> Iterator[TopicRecord]:
     """Until the offset `end`: a topic that is compacted, or has transactions, may have nothing right before it."""
     number = 0
     while True:

@@ -1,22 +1,55 @@
-"""What `sigla explain` finds out of a record, step by step, as far as it comes."""
+"""What can be found out of a record, step by step, as far as it comes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
-from sigla.cli.explain_records import INSTALL, Given
-from sigla.cli.explain_schemas import Named, Schemas
-from sigla.cli.misuse import Misuse
 from sigla.decoding.decoder import DecodeFailed, RecordLanguage, Source, Unreadable, record_language
 from sigla.decoding.frames import BY_ID, GUID_END, ID_END, KEY_HEADER, VALUE_HEADER, Frame, Tombstone, Unframed, frame
 from sigla.decoding.reasons import Reason
 from sigla.languages import MODULES
 from sigla.model import BodyKey, SchemaId
 
-"""By `Source.type`: modules of `sigla.decoding`."""
+
+class LibraryMissing(Exception):
+    """A language is read by a library that is not installed; the message is a sentence without its end."""
+
 
 HEADERS = {"value": VALUE_HEADER, "key": KEY_HEADER}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A part of a record, its value or its key; None for a null."""
+
+    part: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A schema and who uses it. deleted: None where it is unknown."""
+
+    key: BodyKey
+    guid: str
+    subject: str
+    version: int
+    deleted: bool | None
+    source: Source
+
+
+class Schemas(Protocol):
+    def by_id(self, key: BodyKey) -> Named | None:
+        """None if there is no such schema.
+
+        Raises Unreadable, and BodyLost if the id exists and its body cannot be read.
+        """
+        ...
+
+    def by_guid(self, guid: UUID, context: str) -> Named | None:
+        """As above; of the context, if it has it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +77,7 @@ class Explained:
 
 
 def explained(asked: Asked, schemas: Schemas) -> Explained:
-    """Raises Misuse, Refused."""
+    """Raises LibraryMissing, and what the schemas raise."""
     found = Explained()
     try:
         _explain(found, asked, schemas)
@@ -56,7 +89,7 @@ def explained(asked: Asked, schemas: Schemas) -> Explained:
 
 
 def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
-    """Fills in what is found out. Raises Unreadable, DecodeFailed, Misuse."""
+    """Fills in what is found out. Raises Unreadable, DecodeFailed, LibraryMissing."""
     if asked.given.part is None:
         found.frame = {"tombstone": True}
         return
@@ -101,15 +134,14 @@ def _failing_byte(reason: Reason, part: bytes) -> int:
 
 NO_FRAME = {
     Reason.EMPTY: "there is nothing where a frame should be",
-    Reason.BAD_MAGIC: "the first byte is neither 00, before an id, nor 01, before a GUID; --id names the schema of a "
-    "payload without a frame",
+    Reason.BAD_MAGIC: "the first byte is neither 00, before an id, nor 01, before a GUID",
     Reason.SHORT_FRAME: "it ends before the id or the GUID does",
     Reason.BAD_MSG_INDEX: "the path to a message cannot be read",
 }
 
 
 def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
-    """Raises Unreadable, Misuse."""
+    """Raises Unreadable, LibraryMissing."""
     if isinstance(wanted, UUID):
         found, reason = schemas.by_guid(wanted, context), Reason.UNKNOWN_GUID
     else:
@@ -120,17 +152,17 @@ def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:
 
 
 def _language(writer: Source) -> RecordLanguage:
-    """What reads its records. Raises Unreadable, Misuse."""
+    """What reads its records. Raises Unreadable, LibraryMissing."""
     if writer.type not in MODULES:
         raise Unreadable(Reason.BAD_SCHEMA, f"unknown schema language {writer.type}")
     try:
         return record_language(writer.type)
     except ImportError as missing:
-        raise Misuse(f"{writer.type} is read by {missing.name}, which is not installed: {INSTALL}.") from None
+        raise LibraryMissing(f"{writer.type} is read by {missing.name}, which is not installed") from missing
 
 
 def _decoded(writer: Source, reader: Source | None, seen: Frame) -> Any:
-    """Raises Unreadable, DecodeFailed, Misuse."""
+    """Raises Unreadable, DecodeFailed, LibraryMissing."""
     value = _language(writer).decoder(writer, reader, indexes=seen.indexes)(seen.payload)
     if writer.type != "AVRO":
         return value

@@ -1,0 +1,17 @@
+"""Why another registry is not read."""
+
+
+class RemoteMisused(Exception):
+    """The caller must change something, such as the URL; the message is the whole story, in one sentence."""
+
+
+class NoSuchPage(RemoteMisused):
+    """The server answers, and has nothing under that path."""
+
+
+class RemoteRefused(Exception):
+    """It was asked for properly, and the registry does not give it; the message says why, in one sentence."""
+
+
+class NoCredentials(RemoteRefused):
+    """The registry asks for credentials, and none were sent; the message is a sentence without its end."""
