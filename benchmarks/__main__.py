@@ -36,14 +36,14 @@ ON_DEMAND = ("playground",)
 """Those that need the network."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every benchmark ran, whatever the figures; a figure depends on the machine."""
+def main(argv: Sequence[str] | None = None, usual: Sequence[str] = NAMES + ON_SPARK) -> int:
+    """0 if every benchmark ran, whatever the figures; a figure depends on the machine. usual: where none is named."""
     parser = arguments(__doc__)
-    every = NAMES + ON_SPARK + ON_DEMAND
+    every = (*usual, *ON_DEMAND)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(every)}")
     parser.add_argument("--with-playground", action="store_true", help="also `make playground`, from the network")
     args = parser.parse_args(argv)
-    names = args.names or NAMES + ON_SPARK + (ON_DEMAND if args.with_playground else ())
+    names = args.names or (*usual, *(ON_DEMAND if args.with_playground else ()))
     if strangers := set(names) - {*every}:
         parser.error(f"unknown benchmark {', '.join(sorted(strangers))}. Valid names: {', '.join(every)}")
     if not args.json:

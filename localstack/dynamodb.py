@@ -44,17 +44,17 @@ def install() -> None:
 
 
 @contextlib.contextmanager
-def running(port: int | None = None) -> Iterator[str]:
+def running(port: int | None = None, *, main: str = MAIN) -> Iterator[str]:
     """An engine with nothing in it, as its endpoint's URL; it ends with the block. Raises Unavailable.
 
-    port: a free one if none is given.
+    port: a free one if none is given. main: the class that Java starts.
     """
     if not installed():
         raise Unavailable("DynamoDB Local is not installed: run python -m localstack.dynamodb --install")
     port = port or free_port()
     if _answers(port):
         raise Unavailable(f"port {port} of 127.0.0.1 is taken")
-    command = [java(), "-Xmx256m", f"-Djava.library.path={HOME / 'lib'}", "-cp", class_path(HOME), MAIN]
+    command = [java(), "-Xmx256m", f"-Djava.library.path={HOME / 'lib'}", "-cp", class_path(HOME), main]
     with tempfile.TemporaryFile() as log:
         server = subprocess.Popen(
             [*command, "-inMemory", "-disableTelemetry", "-port", str(port)],

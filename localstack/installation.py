@@ -52,10 +52,10 @@ def find_python(tried: Iterable[str]) -> str:
     raise Unavailable(message)
 
 
-def installed() -> bool:
+def installed(lock: Path = LOCK) -> bool:
     """Whether the environment holds what its lock says."""
     stamp = HOME / "lock"
-    return stamp.exists() and stamp.read_text() == _digest(LOCK)
+    return stamp.exists() and stamp.read_text() == _digest(lock)
 
 
 def install(environ: Mapping[str, str]) -> None:

@@ -56,7 +56,8 @@ class Figure:
 class Day:
     """samples: requests of each kind that are timed. burst: requests at once at most, 0 for none. job: start one.
 
-    tell: what is going on, for a person who waits. sleep: takes seconds. run: names what this run writes.
+    tell: what is going on, for a person who waits. sleep: takes seconds. run: names what this run writes. slowest_ms:
+    the default of watch.p99_ms, above which each door's alarm on latency rings.
     """
 
     doors: tuple[Door, ...]
@@ -70,6 +71,7 @@ class Day:
     run: str = field(default_factory=lambda: secrets.token_hex(4))
     figures: list[Figure] = field(default_factory=list)
     wrote: bool = False
+    slowest_ms: float = 2000.0
     _ids: dict[Door, int] = field(default_factory=dict)
 
     def schema(self, name: str) -> dict[str, str]:

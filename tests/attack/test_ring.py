@@ -21,7 +21,6 @@ from benchmarks import filled
 from benchmarks.environments import Watched
 from benchmarks.warm_get import CONTEXT, FUNCTION_URL
 from sigla import keys
-from sigla.cache import breaker
 from sigla.cache.breaker import REST_MS
 from sigla.cache.counts import Counts
 from sigla.cache.members import member
@@ -55,10 +54,12 @@ def address(server: CacheServer) -> str:
 class Instance:
     """A function's instance as API Gateway sees it, with a ring and connections of its own."""
 
-    def __init__(self, store: EmbeddedStore, servers: list[CacheServer], clock: Clock, *, memory: int = 0) -> None:
+    def __init__(
+        self, store: EmbeddedStore, servers: list[CacheServer], clock: Clock, *, memory: int = 0, rest_ms: int = REST_MS
+    ) -> None:
         self.failed: list[float] = []
         made = dict(member(address(each), token=lambda _user, _group: "") for each in servers)
-        self.ring = Ring({name: Watched(each, [], self.failed) for name, each in made.items()}, clock)
+        self.ring = Ring({name: Watched(each, [], self.failed) for name, each in made.items()}, clock, rest_ms=rest_ms)
         self.counts = Counts()
         flight = SingleFlight(self.ring, clock, counts=self.counts)
         self.bodies = Tiers(Memory(memory, clock), flight, store.bodies, unsettled=store.bodies.unsettled)
@@ -103,8 +104,8 @@ class Zone:
     begun: set[int] = field(default_factory=set)
     ended: set[int] = field(default_factory=set)
 
-    def instance(self, clock: Clock | None = None, *, memory: int = 0) -> Instance:
-        made = Instance(self.store, self.servers, clock or SystemClock(), memory=memory)
+    def instance(self, clock: Clock | None = None, *, memory: int = 0, rest_ms: int = REST_MS) -> Instance:
+        made = Instance(self.store, self.servers, clock or SystemClock(), memory=memory, rest_ms=rest_ms)
         return self.opened.enter_context(closing(made))
 
     def register(self, through: Instance, number: int) -> int:
@@ -242,15 +243,13 @@ TINY = ("--maxmemory", "1100kb", "--maxmemory-policy", "allkeys-lru")
     indirect=["arguments"],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_no_request_fails_and_nothing_wrong_is_told(
-    zone: Zone, trouble: Trouble, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_request_fails_and_nothing_wrong_is_told(zone: Zone, trouble: Trouble, arguments: tuple[str, ...]) -> None:
     """Reads, registrations and permanent deletes at once, while trouble befalls the members again and again."""
-    monkeypatch.setattr(breaker, "REST_MS", 50)  # so that a ring that failed is tried again, many times
-    writer = zone.instance()
+    often = 50  # ms: so that a ring that failed is tried again, many times
+    writer = zone.instance(rest_ms=often)
     zone.store.on_replaced(writer.bodies.forget)
     ids = [zone.register(writer, number) for number in range(SCHEMAS)]
-    readers = [zone.instance(memory=2**20 if number == 0 else 0) for number in range(READERS)]
+    readers = [zone.instance(memory=2**20 if number == 0 else 0, rest_ms=often) for number in range(READERS)]
     attacked, over = threading.Event(), threading.Event()
 
     def read(number: int) -> None:

@@ -12,7 +12,6 @@ from botocore.exceptions import HTTPClientError
 from sigla import keys
 from sigla.aws.clients import Clients
 from sigla.stores.clock import SystemClock
-from sigla.stores.dynamodb import journal as aws_journal
 from sigla.stores.dynamodb import places
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.journal import AwsJournal
@@ -48,7 +47,6 @@ def of_two_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each list is merged of two parts instead of sixteen."""
     monkeypatch.setattr(keys, "LIST_SHARDS", 2)
     monkeypatch.setattr(places, "JOURNAL_SHARDS", 2)
-    monkeypatch.setattr(aws_journal, "JOURNAL_SHARDS", 2)
 
 
 def _asked(call: Callable[..., Any], **parameters: Any) -> None:

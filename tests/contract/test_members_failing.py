@@ -34,8 +34,8 @@ Token = Callable[[str, str], str]
 T = TypeVar("T")
 
 
-def a_member(address: str, token: Token = lambda _user, _group: TOKEN) -> Member:
-    return member_of(address, token=token)[1]
+def a_member(address: str, token: Token = lambda _user, _group: TOKEN, *, connect_s: float | None = None) -> Member:
+    return member_of(address, token=token, connect_s=connect_s)[1]
 
 
 def on(kind: str, port: int) -> Member:
@@ -119,9 +119,8 @@ def test_a_late_answer_is_nobody_elses(kind: str, server: CacheServer) -> None:
         assert wire.connections > opened
 
 
-def test_all_of_connecting_has_a_time_of_its_own(certificate: Certificate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_of_connecting_has_a_time_of_its_own(certificate: Certificate) -> None:
     """A herd that shakes hands with one member keeps it busy for longer than an operation may take."""
-    monkeypatch.setattr(transport, "CONNECT_S", 60.0)
     slow = threading.Event()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate.chain, certificate.key)
@@ -138,18 +137,17 @@ def test_all_of_connecting_has_a_time_of_its_own(certificate: Certificate, monke
 
     with Listener(serve) as listener:
         address = f"valkeys://sigla@127.0.0.1:{listener.port}?iam=group&ca={certificate.chain}"
-        with closing(a_member(address)) as member:
+        with closing(a_member(address, connect_s=60.0)) as member:
             member.ping()
             with pytest.raises(MemberFailed, match="did not answer in time"):
                 member.ping()
 
 
 @pytest.mark.parametrize("kind", ["valkeys", "memcacheds"])
-def test_connecting_ends_as_well(kind: str, certificate: Certificate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connecting_ends_as_well(kind: str, certificate: Certificate) -> None:
     """The other side does not shake the hand that is held out."""
-    monkeypatch.setattr(transport, "CONNECT_S", 0.05)
     with Listener(silent) as listener:
-        member = a_member(f"{kind}://127.0.0.1:{listener.port}?ca={certificate.chain}")
+        member = a_member(f"{kind}://127.0.0.1:{listener.port}?ca={certificate.chain}", connect_s=0.05)
         with closing(member), pytest.raises(MemberFailed, match="did not answer in time"):
             member.claim(["key"], b"lease", lasts_ms=LONG)
         assert listener.connections == 1

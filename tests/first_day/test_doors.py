@@ -152,10 +152,9 @@ def test_an_open_registry_is_not_asked_for_its_refusals(registry: Door) -> None:
         doors.strangers_are_refused(a_day(registry), registry.without_key())
 
 
-def test_what_takes_longer_than_the_alarm_allows_fails(registry: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_longer_than_the_alarm_allows_fails(registry: Door) -> None:
     """The figures come with it."""
-    monkeypatch.setattr(figures, "SLOWEST_MS", 0.0)
-    day = a_day(registry)
+    day = replace(a_day(registry), slowest_ms=0.0)
     with pytest.raises(Failed, match=r"p50 .* p99 .* of 8: above 0 ms the door's alarm on latency rings"):
         figures.reads_are_quick(day, registry)
 

@@ -41,8 +41,7 @@ class Registered:
 @pytest.fixture(scope="module")
 def registered(loop: None) -> Iterator[Registered]:
     with pytest.MonkeyPatch.context() as patched, deployed(patched) as deployment:
-        patched.setattr(speakers, "PATIENCE_S", ENOUGH_S)
-        ask = Client(deployment.instance())
+        ask = Client(deployment.instance(SIGLA_CATALOG_SECONDS=str(ENOUGH_S)))
         for subject, schema in (
             ("orders-value", ORDERS),
             ("payments-value", ORDERS),
@@ -59,9 +58,8 @@ def registered(loop: None) -> Iterator[Registered]:
 
 @contextmanager
 def unreliable(way: str) -> Iterator[Unwell]:
-    """A catalog that is not well, and instances that do not wait long for it."""
+    """A catalog that is not well."""
     with pytest.MonkeyPatch.context() as patched, unwell(way) as patient:
-        patched.setattr(speakers, "PATIENCE_S", PATIENCE_S)
         patched.setattr(speakers, "REST_MS", 600_000)  # longer than any test takes
         yield patient
 
@@ -74,7 +72,8 @@ def dynamodb(request: pytest.FixtureRequest) -> Iterator[Unwell]:
 
 def cut_off(registered: Registered, dynamodb: Unwell, **settings: str) -> Any:
     """An instance that has nothing but S3."""
-    return registered.deployment.instance(**{ENDPOINT: dynamodb.endpoint, **settings})
+    given = {ENDPOINT: dynamodb.endpoint, "SIGLA_CATALOG_SECONDS": str(PATIENCE_S)}
+    return registered.deployment.instance(**{**given, **settings})
 
 
 @pytest.mark.parametrize("door", DOORS)

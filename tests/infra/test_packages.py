@@ -22,14 +22,13 @@ def test_two_syntheses_name_the_same_packages(template: Template, synthesise: Sy
     assert again == template
 
 
-def test_the_layer_is_named_by_its_lock_and_its_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_layer_is_named_by_its_lock_and_its_processor(tmp_path: Path) -> None:
     """One package more, or another processor, is another layer."""
     before = packages.layer("arm64")
     assert packages.layer("arm64").digest == before.digest != packages.layer("x86_64").digest
     lock = tmp_path / "aws.txt"
     lock.write_text(packages.LOCK.read_text() + "left-pad==1.0\n")
-    monkeypatch.setattr(packages, "LOCK", lock)
-    assert packages.layer("arm64").digest != before.digest
+    assert packages.layer("arm64", lock).digest != before.digest
 
 
 def test_the_code_is_named_by_every_one_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,9 +99,14 @@ def test_packages_have_the_same_names_whatever_python_the_deployer_has() -> None
     assert len(next(iter(named.values())).splitlines()) == 7
 
 
-def test_a_package_is_compiled_by_lambdas_own_python_or_not_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where packages are built into, and nothing is yet."""
+    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
+    return tmp_path / "build"
+
+
+def test_a_package_is_compiled_by_lambdas_own_python_or_not_built(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without bytecode it would have the same name and start twice as slowly: whoever deployed it would not be told."""
 
     def none_here(*_: object) -> str:
@@ -112,10 +116,9 @@ def test_a_package_is_compiled_by_lambdas_own_python_or_not_built(
     try:
         monkeypatch.setattr(packages, "_runs", lambda *_: False)
         monkeypatch.setattr(packages, "python_of", none_here)
-        monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
         with pytest.raises(NotInstalled, match=r"no Python 3\.13"):
             packages.built(packages.code("heartbeat"))
-        assert list((tmp_path / "build").iterdir()) == []
+        assert list(build.iterdir()) == []
     finally:
         packages.compiler.cache_clear()
 
@@ -142,11 +145,8 @@ def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path, function: s
         assert int.from_bytes(found.read_bytes()[4:8], "little") == 0b01, "PEP 552: a hash that is not checked"
 
 
-def test_a_build_that_breaks_off_leaves_nothing_that_looks_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_that_breaks_off_leaves_nothing_that_looks_built(build: Path) -> None:
     """Half a layer would be deployed under the name of a whole one."""
-    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
 
     def broken(folder: Path) -> None:
         (folder / "half").write_text("of it")
@@ -154,25 +154,23 @@ def test_a_build_that_breaks_off_leaves_nothing_that_looks_built(
 
     with pytest.raises(OSError, match="full"):
         packages.built(Package("layer", "0" * 64, broken))
-    assert list((tmp_path / "build").iterdir()) == []
+    assert list(build.iterdir()) == []
 
 
-def test_what_is_built_is_not_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_built_is_not_built_again(build: Path) -> None:
     """A synthesis must not cost more than it has to."""
-    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
     built = []
     package = Package("layer", "0" * 64, lambda folder: built.append(folder.name))
     assert packages.built(package) == packages.built(package)
     assert built == ["layer"]
 
 
-def test_what_was_built_before_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_built_before_goes(build: Path) -> None:
     """A folder for each edit would fill the disk of who develops; other packages stay."""
-    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
     for name, digest in (("layer", "0"), ("registry", "1"), ("layer", "2")):
         packages.built(Package(name, digest * 64, lambda _: None))
-    assert {path.name.split("-")[0] for path in (tmp_path / "build").iterdir()} == {"layer", "registry"}
-    assert len(list((tmp_path / "build").iterdir())) == 2
+    assert {path.name.split("-")[0] for path in build.iterdir()} == {"layer", "registry"}
+    assert len(list(build.iterdir())) == 2
 
 
 def test_the_layer_is_hash_locked(template: Template) -> None:
@@ -185,7 +183,7 @@ def test_the_layer_is_hash_locked(template: Template) -> None:
 
 
 def test_a_package_that_cannot_be_had_is_told_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    build: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Half a layer under its name would be deployed by the next synthesis."""
 
@@ -193,10 +191,9 @@ def test_a_package_that_cannot_be_had_is_told_and_leaves_nothing(
         (folder / "half").touch()
         raise NotInstalled("no network")
 
-    monkeypatch.setattr(packages, "BUILD", tmp_path / "build")
     assert packages.build_and_print([Package("layer", "0" * 64, cut_off)]) == 1
     assert capsys.readouterr().err == "no network\n"
-    assert list((tmp_path / "build").iterdir()) == []
+    assert list(build.iterdir()) == []
 
 
 def test_a_processor_that_there_is_not_is_told_in_a_sentence() -> None:

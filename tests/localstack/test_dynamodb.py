@@ -78,10 +78,9 @@ def test_it_is_dynamodb(client: Any, port: int) -> None:
         pass
 
 
-def test_an_engine_that_does_not_come_up_tells_why(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_does_not_come_up_tells_why(port: int) -> None:
     """Its own words; here Java finds no such class."""
-    monkeypatch.setattr(dynamodb, "MAIN", "no.such.Engine")
-    with pytest.raises(Unavailable, match=r"no\.such\.Engine"), dynamodb.running(port):
+    with pytest.raises(Unavailable, match=r"no\.such\.Engine"), dynamodb.running(port, main="no.such.Engine"):
         pass
 
 

@@ -43,14 +43,13 @@ def test_the_interpreter_can_be_chosen() -> None:
     assert sys.executable in list(candidates({}))
 
 
-def test_a_changed_lock_wants_a_new_installation(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_lock_wants_a_new_installation(home: Path, tmp_path: Path) -> None:
     """What is pinned is what runs."""
     home.mkdir()
     (home / "lock").write_text(installation._digest(installation.LOCK))
     assert installed()
     (tmp_path / "other.txt").write_text("localstack-core==5.0.0")
-    monkeypatch.setattr(installation, "LOCK", tmp_path / "other.txt")
-    assert not installed()
+    assert not installed(tmp_path / "other.txt")
 
 
 def test_without_uv_it_says_what_to_do(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,13 +63,15 @@ def follower(
     *,
     between: Between = untouched,
     told: list[Facts] | None = None,
+    **options: Any,
 ) -> Iterator[Follower]:
-    """A fresh instance. between: stands before its clients. told: gets its lines."""
+    """A fresh instance. between: stands before its clients. told: gets its lines. options: of `following`."""
     clock = clock or SystemClock()
     heard: list[Facts] = [] if told is None else told
     with closing(Objects(client("s3", stores.s3, between), BUCKET, clock=clock)) as objects:
         dynamodb = client("dynamodb", stores.dynamodb, between)
-        with following(dynamodb, stores.table, objects, clock, registry=stores.registry, tell=heard.append) as made:
+        whose: dict[str, Any] = {"registry": stores.registry, "tell": heard.append}
+        with following(dynamodb, stores.table, objects, clock, **whose, **options) as made:
             yield made
 
 

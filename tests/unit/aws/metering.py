@@ -24,7 +24,8 @@ class Meter:
     was not expected in it.
     """
 
-    def __init__(self, expected: Rounds) -> None:
+    def __init__(self, expected: Rounds, patience_s: float) -> None:
+        self._patience_s = patience_s
         self._expected = [Counter(each) for each in expected]
         self._begun: list[list[str]] = [[]]
         self._changed = threading.Condition()
@@ -43,7 +44,7 @@ class Meter:
             now.append(model.name)
             wanted = self._expected[number] if number < len(self._expected) else Counter()
             whole = Counter(now) == wanted or Counter(now) - wanted
-            if whole or not self._changed.wait_for(lambda: len(self._begun) - 1 > number, PATIENCE_S):
+            if whole or not self._changed.wait_for(lambda: len(self._begun) - 1 > number, self._patience_s):
                 self._begun.append([])
                 self._changed.notify_all()
 
@@ -92,8 +93,8 @@ def _bytes(value: Mapping[str, Any]) -> int:
 
 
 @contextmanager
-def metered(clients: Clients, expected: Rounds) -> Iterator[Meter]:
-    meter = Meter(expected)
+def metered(clients: Clients, expected: Rounds, patience_s: float = PATIENCE_S) -> Iterator[Meter]:
+    meter = Meter(expected, patience_s)
     handlers = (
         (clients.s3, "before-call", meter.begin),
         (clients.dynamodb, "before-call", meter.begin),

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from sigla.functions import segments as module
 from sigla.functions.journal import Unfinished
 from tests.attack.ports import Call
 from tests.attack.stories import HISTORY, config, register
@@ -72,13 +71,12 @@ def test_a_schedule_without_anything_to_do_costs_twenty_calls(world: World, stor
         assert stores.clients.calls.read() - before == {"BatchGetItem": 2, "Query": 17, "UpdateItem": 1}
 
 
-def test_a_segment_has_an_end(world: World, stores: AwsStores, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_has_an_end(world: World, stores: AwsStores) -> None:
     """Rows with long texts: as many as fit, but one at least."""
-    monkeypatch.setattr(module, "MOST_BYTES", 1_000)
     texts = [order(number) for number in range(4)]
     do(world, *(register(f"s{number}", text, metadata=None) for number, text in enumerate(texts)))
     do(world, register("long", '{"type":"enum","name":"E","symbols":["' + "X" * 2_000 + '"]}'))
-    follow(stores)
+    follow(stores, segment_bytes=1_000)
     check_told_once(stores)
     sizes = [len(told) for told in segments(stores).values()]
     assert max(sizes) > 1

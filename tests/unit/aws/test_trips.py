@@ -29,7 +29,6 @@ from tests.attack.world import Verb
 from tests.build import FixedClock, tiers_before
 from tests.contract.aws import Account, AwsStores
 from tests.contract.engines import BUCKET, in_process
-from tests.unit.aws import metering
 from tests.unit.aws.metering import metered
 
 A, ALL = names.subject("a"), Page()
@@ -192,15 +191,12 @@ def test_a_verb_asks_what_the_table_says(moto: Account, name: str) -> None:
     assert (meter.read, meter.write) == (told.read, told.write)
 
 
-def test_calls_that_wait_for_each_other_are_not_taken_for_one_round(
-    moto: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_that_wait_for_each_other_are_not_taken_for_one_round(moto: Account) -> None:
     """The meter would tell: nothing comes together that is not under way at the same time."""
-    monkeypatch.setattr(metering, "PATIENCE_S", 0.01)
     together = (("BatchGetItem", "Query"),)
     with moto.stores() as stores, instance(stores, FixedClock()) as registry:
         ORDERS(registry)
-        with metered(moto.clients, together) as meter:
+        with metered(moto.clients, together, 0.01) as meter:
             registry.versions(A, page=ALL)
     assert meter.seen != together
 

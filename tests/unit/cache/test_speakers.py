@@ -90,10 +90,18 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def speakers(behind: Behind, clock: FixedClock) -> Iterator[Speakers]:
-    bodies: Any = behind
-    catalog: Any = behind
-    tiers = tiers_before(bodies)
-    with closing(Speakers(catalog, tiers, clock, remembered_ms=60_000)) as made:
+    with made_of(behind, clock) as made:
+        yield made
+
+
+def made_of(behind: Any, clock: FixedClock, **options: Any) -> closing[Speakers]:
+    """Speakers that remember for a minute, with other options than usual."""
+    return closing(Speakers(behind, tiers_before(behind), clock, remembered_ms=60_000, **options))
+
+
+@pytest.fixture
+def impatient(behind: Behind, clock: FixedClock) -> Iterator[Speakers]:
+    with made_of(behind, clock, patience_s=0.01) as made:
         yield made
 
 
@@ -211,15 +219,13 @@ def test_an_answer_from_before_a_commit_is_not_remembered_after_it(behind: Behin
     assert subject_of(speakers.speaker(ONE)) == "a"
 
 
-def test_the_answer_remembered_first_goes_first(
-    behind: Behind, speakers: Speakers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_answer_remembered_first_goes_first(behind: Behind, clock: FixedClock) -> None:
     """Memory has a bound."""
-    monkeypatch.setattr(module, "REMEMBERED", 1)
-    for id in (1, 2):
-        registered(speakers, A, id=id)
-    for key in (ONE, TWO, TWO, ONE):
-        assert speakers.speaker(key)
+    with made_of(behind, clock, remembered=1) as speakers:
+        for id in (1, 2):
+            registered(speakers, A, id=id)
+        for key in (ONE, TWO, TWO, ONE):
+            assert speakers.speaker(key)
     assert behind.asked == 3
 
 
@@ -290,33 +296,30 @@ def test_what_a_body_told_is_not_remembered(behind: Behind, speakers: Speakers) 
 
 
 def test_a_catalog_that_keeps_waiting_is_not_waited_for_again(
-    behind: Behind, speakers: Speakers, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+    behind: Behind, impatient: Speakers, clock: FixedClock
 ) -> None:
     """Its silence costs one read in five seconds its patience, and no other anything."""
-    monkeypatch.setattr(module, "PATIENCE_S", 0.01)
     put(behind)
     heard = threading.Event()
     behind.before = lambda: heard.wait(DEADLOCK_S)
     for _ in range(3):
-        assert subject_of(speakers.speaker(ONE)) == "a"
+        assert subject_of(impatient.speaker(ONE)) == "a"
     assert behind.asked == 1
     clock.sleep(module.REST_MS / 1000)
-    assert subject_of(speakers.speaker(ONE)) == "a"
+    assert subject_of(impatient.speaker(ONE)) == "a"
     assert behind.asked == 2
     heard.set()
 
 
-def test_a_late_answer_ends_the_silence(behind: Behind, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_answer_ends_the_silence(behind: Behind, impatient: Speakers) -> None:
     """The catalog was slow once: no caller has to wait until it is asked again."""
-    monkeypatch.setattr(module, "PATIENCE_S", 0.01)
     put(behind)
     registered(behind.store.catalog, B)
     heard = threading.Event()
     behind.before = lambda: heard.wait(DEADLOCK_S)
-    assert subject_of(speakers.speaker(ONE)) == "a"
-    monkeypatch.setattr(module, "PATIENCE_S", DEADLOCK_S)
+    assert subject_of(impatient.speaker(ONE)) == "a"
     heard.set()
-    eventually(lambda: subject_of(speakers.speaker(ONE)) == "b")
+    eventually(lambda: subject_of(impatient.speaker(ONE)) == "b")
 
 
 def subject_of(holder: Holder | None) -> str:

@@ -18,7 +18,6 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.marks import Marks
 from sigla.ports.zones import Zone, Zones
 from sigla.registry import Registry
-from sigla.stores import ownership
 from sigla.stores.ownership import AGAIN_MS, OwnBodies, OwnCatalog, Ownership, OwnZones
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, MemoryMark
@@ -48,19 +47,17 @@ class Deployment:
 
 
 @pytest.fixture
-def deployment(store: EmbeddedStore, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+def deployment(store: EmbeddedStore, clock: FixedClock) -> Iterator[Deployment]:
     """Id 1 is of `orders`; table and bucket bear the identity of the deployment.
 
     A store in memory that takes a second is well, on a machine that is busy: callers do not give up waiting for it.
     """
-    for impatient in ("sigla.stores.ownership", "sigla.cache.speakers"):
-        monkeypatch.setattr(f"{impatient}.PATIENCE_S", PATIENCE_S)
     register(Registry(store.catalog, store.bodies, clock), "orders", ONE)
     table, bucket = MemoryMark("table", identity=OURS), MemoryMark("bucket", identity=OURS)
     told: list[Facts] = []
-    with closing(Ownership(OURS, Marks(table, bucket), clock, tell=told.append)) as ownership:
+    with closing(Ownership(OURS, Marks(table, bucket), clock, tell=told.append, patience_s=PATIENCE_S)) as ownership:
         catalog, bodies = OwnCatalog(store.catalog, ownership), OwnBodies(store.bodies, ownership)
-        with closing(Speakers(catalog, bodies, clock)) as speakers:
+        with closing(Speakers(catalog, bodies, clock, patience_s=PATIENCE_S)) as speakers:
             yield Deployment(Registry(speakers, bodies, clock), table, bucket, ownership, told)
 
 
@@ -165,15 +162,16 @@ def test_a_registry_that_nobody_claimed_is_read_while_its_table_is_silent(
     deployment: Deployment, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, silence: str
 ) -> None:
     """What an id means needs no table, and a client does not wait for it for long."""
-    monkeypatch.setattr(ownership, "PATIENCE_S", 0.01)
     deployment.bear("", "")
     deployment.table.failure = StoreError("DynamoDB did not answer")
     ready = threading.Event()
     if silence == "waits":
         monkeypatch.setattr(deployment.table, "read", lambda: "" if ready.wait(10) else "late")
-    told = OwnBodies(store.bodies, deployment.ownership).get(BodyKey(".", SchemaId(1)))
-    assert (told.schema.text, ready.is_set()) == (ONE, False)
-    ready.set()
+    marks = Marks(deployment.table, deployment.bucket)
+    with closing(Ownership(OURS, marks, deployment.registry.clock, patience_s=0.01)) as impatient:
+        told = OwnBodies(store.bodies, impatient).get(BodyKey(".", SchemaId(1)))
+        assert (told.schema.text, ready.is_set()) == (ONE, False)
+        ready.set()
 
 
 def test_a_foreign_bucket_is_not_believed(deployment: Deployment) -> None:

@@ -17,7 +17,7 @@ from sigla.observe import Gathered, Seen
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
-from sigla.web.local import connection, server
+from sigla.web.local import server
 from sigla.web.local.connection import Connection
 from tests.build import FixedClock
 from tests.unit.web.conftest import Client
@@ -258,16 +258,13 @@ def test_a_refused_request_does_not_harm_the_next_one(served: Callable[[Talk], N
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET / HT", b"POST /subjects/s HTTP/1.1\r\ncontent-length: 9\r\n\r\n{"])
-def test_a_request_that_does_not_arrive_is_given_up(
-    registry: Registry, monkeypatch: pytest.MonkeyPatch, begun: bytes
-) -> None:
+def test_a_request_that_does_not_arrive_is_given_up(registry: Registry, begun: bytes) -> None:
     """Who begins and never ends must not keep a connection from others; the answer says what happened."""
-    monkeypatch.setattr(connection, "PATIENCE_S", 0.01)
 
     async def talk() -> bytes:
         config = uvicorn.Config(server.application(registry), lifespan="off")
         config.load()
-        protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
+        protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop(), patience_s=0.01)
         transport: Any = Transport()
         protocol.connection_made(transport)
         if begun:
@@ -278,16 +275,13 @@ def test_a_request_that_does_not_arrive_is_given_up(
     assert asyncio.run(talk()).startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_request_that_does_not_arrive_keeps_no_server_from_its_end(
-    registry: Registry, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_does_not_arrive_keeps_no_server_from_its_end(registry: Registry) -> None:
     """Who sends nothing more has seconds, not as long as there is; the answer says what happened."""
-    monkeypatch.setattr(connection, "LAST_PATIENCE_S", 0.01)
 
     async def talk() -> bytes:
         config = uvicorn.Config(server.application(registry), lifespan="off")
         config.load()
-        protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop())
+        protocol = Connection(config, ServerState(), {}, asyncio.get_running_loop(), last_patience_s=0.01)
         transport: Any = Transport()
         protocol.connection_made(transport)
         protocol.data_received(b"POST /subjects/s HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")

@@ -277,12 +277,11 @@ def test_a_check_ends_when_its_client_leaves() -> None:
     asyncio.run(story())
 
 
-def test_a_server_that_stops_gives_up_what_still_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_stops_gives_up_what_still_computes() -> None:
     """Whoever restarts it waits for that, and whoever asked may ask again: nothing was written."""
-    monkeypatch.setattr("sigla.web.threads.thinkers.GRACE_S", 0.0)
 
     async def story() -> None:
-        thinkers, computing = Thinkers(), Computing()
+        thinkers, computing = Thinkers(grace_s=0.0), Computing()
         asked = [asyncio.ensure_future(thinkers(task(computing))) for _ in range(THREADS_OF_ONE + 1)]
         await until(lambda: computing.begun == THREADS_OF_ONE)
         thinkers.close()

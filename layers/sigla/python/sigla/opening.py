@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, NamedTuple
 
 from sigla import keys
@@ -154,7 +155,7 @@ def table_and_bucket(settings: Settings, clients: "Clients") -> "AwsStore":
 
 def owning(settings: Settings, store: "AwsStore") -> Ownership:
     """Whether table and bucket bear the identity of settings, for who writes there."""
-    return Ownership(settings.identity, store.marks, store.clock)
+    return Ownership(settings.identity, store.marks, store.clock, patience_s=_patience_s(settings))
 
 
 # --- a registry in front of a store ----------------------------------------------------------------------------------
@@ -181,8 +182,9 @@ def among_others(
         catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
         zones = zones and OwnZones(zones, ownership)
     bodies, counts = _remembered(store, stored, settings, ring)
-    remembered_ms = 1000 * settings.holders_seconds
-    with closing(Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms)) as speakers:
+    remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
+    speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
+    with closing(speakers):
         yield Registry(speakers, bodies, store.clock, _options(settings), directory=zones), counts
 
 
@@ -192,6 +194,10 @@ def _remembered(store: Store, behind: Bodies, settings: Settings, ring: Ring) ->
     bodies = Tiers(_memory(settings, store.clock), flight, behind, unsettled=store.unsettled)
     store.on_replaced(bodies.forget)
     return bodies, flight.counts
+
+
+def _patience_s(settings: Settings) -> float:
+    return min(settings.catalog_seconds, TIMEOUT_MAX)
 
 
 def _memory(settings: Settings, clock: Clock) -> Memory:

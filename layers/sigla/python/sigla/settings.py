@@ -56,6 +56,7 @@ class Settings:
     ring: the members of the zone's cache ring, addresses separated by commas, as in `valkey://10.0.0.7:6379`.
     ring_seconds: how long a schema stands in the ring.
     holders_seconds: how long a function remembers who uses an id; 0: not at all.
+    catalog_seconds: how long a read by id waits for a table that does not answer, before the body alone is told.
     tls_cert, tls_key: files of a certificate and its key, both or neither, with which `sigla serve` speaks TLS;
         `--tls-cert` and `--tls-key` go before them.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
@@ -85,6 +86,7 @@ class Settings:
     ring: str = ""
     ring_seconds: int = 3_600
     holders_seconds: int = 60
+    catalog_seconds: float = 1.0
     auth: str = AUTO
     tls_cert: str = ""
     tls_key: str = ""

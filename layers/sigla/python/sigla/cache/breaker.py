@@ -13,10 +13,11 @@ the same moment."""
 class Breaker:
     """Closed while all goes well; open after a failure; then one call at a time may try. Any thread may use it.
 
-    draw: yields a number from 0 to 1.
+    draw: yields a number from 0 to 1. rest_ms: how long a member that failed is left alone.
     """
 
-    def __init__(self, clock: Clock, draw: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock, draw: Callable[[], float], *, rest_ms: int = REST_MS) -> None:
+        self._rest_ms = rest_ms
         self._clock = clock
         self._draw = draw
         self._lock = threading.Lock()
@@ -32,7 +33,7 @@ class Breaker:
             if now < self._rests_until:
                 return False
             # Others are not let through while this one tries.
-            self._rests_until = now + REST_MS
+            self._rests_until = now + self._rest_ms
             return True
 
     def succeeded(self) -> None:
@@ -41,4 +42,4 @@ class Breaker:
     def failed(self) -> None:
         with self._lock:
             self._failed = True
-            self._rests_until = self._clock.elapsed() + int(REST_MS * (1 + self._draw() / 2))
+            self._rests_until = self._clock.elapsed() + int(self._rest_ms * (1 + self._draw() / 2))

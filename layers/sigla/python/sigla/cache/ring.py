@@ -13,7 +13,7 @@ from hashlib import blake2b
 from random import Random
 from typing import Final, TypeVar
 
-from sigla.cache.breaker import Breaker
+from sigla.cache.breaker import REST_MS, Breaker
 from sigla.cache.member import Member, MemberFailed, Swap
 from sigla.ports.clock import Clock
 from sigla.ports.zones import Pulse
@@ -43,10 +43,17 @@ def owner(names: Iterable[str], key: str) -> str:
 class Ring:
     """Any thread may use it. members: by name; no members are a ring that has nothing and takes nothing."""
 
-    def __init__(self, members: Mapping[str, Member], clock: Clock, *, draw: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        members: Mapping[str, Member],
+        clock: Clock,
+        *,
+        draw: Callable[[], float] | None = None,
+        rest_ms: int = REST_MS,
+    ) -> None:
         self._members = dict(members)
         draw = draw or Random().random  # noqa: S311 - when a member is tried again need not be secret
-        self._breakers = {name: Breaker(clock, draw) for name in self._members}
+        self._breakers = {name: Breaker(clock, draw, rest_ms=rest_ms) for name in self._members}
         self.failures = 0
         """How often a member failed."""
 

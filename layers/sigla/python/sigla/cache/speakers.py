@@ -3,13 +3,12 @@
 What an id means needs no catalog. So a read by id waits `PATIENCE_S` for it at most, and then for a moment not at all.
 """
 
-import threading
-from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
+from sigla.bounded import BoundedMemory
 from sigla.changes import Change
 from sigla.errors import BodyMissing, ForeignData, StoreError
 from sigla.model import Body, BodyKey, Guid, Holder, SchemaId, Subject
@@ -50,18 +49,27 @@ class Speakers(CatalogInFront):
 
     bodies: where the caller that wants an id's speaker goes on to read what the id means; it should remember.
     remembered_ms: how long an answer is good for; what this process commits is seen at once all the same.
+    remembered: so many answers are.
     """
 
-    def __init__(self, catalog: Catalog, bodies: Bodies, clock: Clock, *, remembered_ms: int = 0) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        bodies: Bodies,
+        clock: Clock,
+        *,
+        remembered_ms: int = 0,
+        remembered: int = REMEMBERED,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         super().__init__(catalog)
         self._bodies = bodies
         self._clock = clock
         self._remembered_ms = remembered_ms
         self._pool = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="speakers")
-        self._answers: OrderedDict[Question, Answer] = OrderedDict()
+        self._patience_s = patience_s
+        self._answers: BoundedMemory[Question, Answer] = BoundedMemory(remembered)
         self._silent_until = 0
-        self._changes = 0
-        self._lock = threading.Lock()
 
     @property
     def state(self) -> None:
@@ -95,7 +103,7 @@ class Speakers(CatalogInFront):
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def _ask(self, key: BodyKey, by: Subject | None) -> Holder | None:
-        asked_at, seen = self._clock.now(), self._changes
+        asked_at, seen = self._clock.now(), self._answers.changes
         if self._clock.elapsed() < self._silent_until:
             return self._born(key, by)
         asked = self._pool.submit(self._catalog.speaker, key, by)
@@ -114,7 +122,7 @@ class Speakers(CatalogInFront):
     def _answered(self, asked: Future[T]) -> T:
         """Raises StoreError; TimeoutError, after which callers do not wait for a moment."""
         try:
-            return asked.result(PATIENCE_S)
+            return asked.result(self._patience_s)
         except TimeoutError:
             self._silent_until = self._clock.elapsed() + REST_MS
             asked.add_done_callback(self._heard)
@@ -147,27 +155,19 @@ class Speakers(CatalogInFront):
     # --- remembering -------------------------------------------------------------------------------------------------
 
     def _remember(self, question: Question, found: Holder, asked_at: int, seen: int) -> Holder:
-        with self._lock:
+        with self._answers.lock:
             # An answer from before a commit must not be remembered after it.
-            if not self._remembered_ms or seen != self._changes:
+            if not self._remembered_ms or seen != self._answers.changes:
                 return found
-            known = self._answers.pop(question, None)
+            known = self._answers.get(question)
             holder = known.holder if known is not None and known.holder == found else found
-            if len(self._answers) >= REMEMBERED:
-                self._answers.popitem(last=False)
-            self._answers[question] = Answer(holder, asked_at + self._remembered_ms)
+            self._answers.keep(question, Answer(holder, asked_at + self._remembered_ms))
             return holder
 
     def _forget(self, change: Change) -> None:
         """Every answer about an id that may have another speaker now."""
         ids = change.ids
-        with self._lock:
-            self._changes += 1
-            self._answers = OrderedDict(
-                (question, known)
-                for question, known in self._answers.items()
-                if question[0] not in ids and not change.concerns(known.holder.subject)
-            )
+        self._answers.forget_where(lambda question, known: question[0] in ids or change.concerns(known.holder.subject))
 
 
 def _give_up(what: str, failure: StoreError | None, missing: BodyMissing | None = None) -> NoReturn:

@@ -72,7 +72,10 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
     parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
     parser.add_argument(
-        "--tls-cert", type=path_argument, metavar="FILE", help="speak TLS with this certificate (PEM, its chain behind it)"
+        "--tls-cert",
+        type=path_argument,
+        metavar="FILE",
+        help="speak TLS with this certificate (PEM, its chain behind it)",
     )
     parser.add_argument("--tls-key", type=path_argument, metavar="FILE", help="the key of that certificate (PEM)")
     parser.add_argument(

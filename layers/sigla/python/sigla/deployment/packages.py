@@ -73,10 +73,10 @@ def host() -> str:
     return "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x86_64"
 
 
-def layer(architecture: str) -> Package:
+def layer(architecture: str, lock: Path = LOCK) -> Package:
     """The packages of requirements/aws.txt, for one of PLATFORMS."""
-    recipe = [_recipe(), LOCK.read_bytes(), architecture.encode()]
-    return Package(f"layer-{architecture}", digest(recipe), partial(_fill_layer, architecture))
+    recipe = [_recipe(), lock.read_bytes(), architecture.encode()]
+    return Package(f"layer-{architecture}", digest(recipe), partial(_fill_layer, architecture, lock))
 
 
 def code(function: str) -> Package:
@@ -160,9 +160,9 @@ def _fill_code(sources: Iterable[tuple[str, Path]], folder: Path) -> None:
     _compile(folder, "/var/task")
 
 
-def _fill_layer(architecture: str, folder: Path) -> None:
+def _fill_layer(architecture: str, lock: Path, folder: Path) -> None:
     packages = folder / "python"
-    locked = ("--require-hashes", "--requirement", str(LOCK))
+    locked = ("--require-hashes", "--requirement", str(lock))
     install(packages, *locked, python=PYTHON, platform=PLATFORMS[architecture])
     for service in (packages / "botocore" / "data").iterdir():
         if service.is_dir() and service.name not in SERVICES:

@@ -22,7 +22,7 @@ from typing import Any
 
 from sigla import keys, observe
 from sigla.functions.housekeeping import Tombstones, left_behind
-from sigla.functions.segments import AT_ONCE, MOST_ROWS, Segments, key_of, waits
+from sigla.functions.segments import AT_ONCE, MOST_BYTES, MOST_ROWS, Segments, key_of, waits
 from sigla.model import BodyKey, Subject
 from sigla.observe import Facts, Teller
 from sigla.ports.clock import Clock
@@ -74,13 +74,20 @@ class Work:
 
 @contextmanager
 def following(
-    dynamodb: Any, table: str, objects: Objects, clock: Clock, *, registry: str, tell: Teller = observe.tell
+    dynamodb: Any,
+    table: str,
+    objects: Objects,
+    clock: Clock,
+    *,
+    registry: str,
+    tell: Teller = observe.tell,
+    segment_bytes: int = MOST_BYTES,
 ) -> Iterator["Follower"]:
-    """What Lambda calls, for one registry. dynamodb: a low-level client."""
+    """What Lambda calls, for one registry. dynamodb: a low-level client. segment_bytes: as `Segments` has them."""
     tools, bodies = Tools(Table(dynamodb, table, clock), Places(registry)), AwsBodies(objects, registry=registry)
     catalog = AwsCatalog(dynamodb, table, clock, registry=registry)
     with closing(catalog), ThreadPoolExecutor(AT_ONCE, thread_name_prefix="bodies") as executor:
-        segments = Segments(tools, objects, bodies, clock, executor=executor, tell=tell)
+        segments = Segments(tools, objects, bodies, clock, executor=executor, tell=tell, most_bytes=segment_bytes)
         yield Follower(tools, catalog, segments, Tombstones(catalog, bodies, executor), clock, tell=tell)
 
 

@@ -85,12 +85,22 @@ class Segment:
 class Segments:
     """Any number of instances may write at the same time. All raise StoreError where AWS does not answer.
 
-    executor: where bodies are read side by side. tell: hears of rows that cannot be read.
+    executor: where bodies are read side by side. tell: hears of rows that cannot be read. most_bytes: of a segment
+    with more than one row.
     """
 
     def __init__(
-        self, tools: Tools, objects: Objects, bodies: Bodies, clock: Clock, *, executor: Executor, tell: Teller
+        self,
+        tools: Tools,
+        objects: Objects,
+        bodies: Bodies,
+        clock: Clock,
+        *,
+        executor: Executor,
+        tell: Teller,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
+        self._most_bytes = most_bytes
         self._table, self._places = tools.table, tools.places
         self._objects = objects
         self._bodies = bodies
@@ -154,7 +164,7 @@ class Segments:
             for item, text in zip(some, self._executor.map(self._text, some), strict=True):
                 if text is None:
                     unreadable.append(item)
-                elif texts and size + len(text) > MOST_BYTES:
+                elif texts and size + len(text) > self._most_bytes:
                     return texts, unreadable
                 else:
                     texts[key_of(item)] = text

@@ -1,4 +1,4 @@
-"""Who looks on while something takes long."""
+"""What is told while something takes long."""
 
 from typing import Protocol
 
@@ -9,4 +9,4 @@ class Progress(Protocol):
 
 
 def unseen(_: str, __: int, ___: int = 0, /) -> None:
-    """A `Progress` at which nobody looks."""
+    """A `Progress` without a reader."""

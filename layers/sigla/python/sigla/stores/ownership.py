@@ -43,10 +43,20 @@ class Ownership:
     """Whether catalog and bodies are those of this deployment. Any thread may ask.
 
     identity: of the deployment. tell: takes the line of each look that finds something else; it may be set later.
+    patience_s: how long a read of a body waits for the catalog's look.
     """
 
-    def __init__(self, identity: str, marks: Marks, clock: Clock, *, tell: Teller = observe.tell) -> None:
+    def __init__(
+        self,
+        identity: str,
+        marks: Marks,
+        clock: Clock,
+        *,
+        tell: Teller = observe.tell,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self.tell = tell
+        self._patience_s = patience_s
         self._identity = identity
         self._pool = ThreadPoolExecutor(len(marks), thread_name_prefix="marks")
         self._bodies, self._catalog = (
@@ -124,7 +134,7 @@ class Ownership:
     def _catalog_vouches(self) -> bool:
         """Whether the catalog is ours, as far as it says so in time: what an id means must not depend on it."""
         with suppress(StoreError, TimeoutError):
-            return self._catalog.begin().found.result(PATIENCE_S) == self._identity
+            return self._catalog.begin().found.result(self._patience_s) == self._identity
         return False
 
     @property

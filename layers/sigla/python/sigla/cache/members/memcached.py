@@ -15,7 +15,7 @@ from pymemcache.exceptions import MemcacheClientError, MemcacheError, MemcacheSe
 from pymemcache.pool import ObjectPool
 
 from sigla.cache.member import MemberFailed, Swap
-from sigla.cache.members.transport import OPERATION_S, Endpoint, to_connect
+from sigla.cache.members.transport import CONNECT_S, OPERATION_S, Endpoint, to_connect
 
 _LONGEST_S = 30 * 86_400
 """Beyond it Memcached takes a number of seconds for a date."""
@@ -27,10 +27,14 @@ T = TypeVar("T")
 
 
 class MemcachedMember:
-    """A `Member`. Times are rounded up to seconds; what is too large is not kept, which does not count as a failure."""
+    """A `Member`. Times are rounded up to seconds; what is too large is not kept, which does not count as a failure.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    connect_s: what opening a connection may take.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, connect_s: float = CONNECT_S) -> None:
         self._endpoint = endpoint
+        self._connect_s = connect_s
         self._pool: ObjectPool[_Client] = ObjectPool(self._connection, after_remove=_Client.close)
 
     def claim(self, keys: Sequence[str], value: bytes, *, lasts_ms: int) -> list[bytes | None]:
@@ -104,7 +108,7 @@ class MemcachedMember:
     def _connection(self) -> "_Client":
         return _Client(
             (self._endpoint.host, self._endpoint.port),
-            connect_timeout=to_connect(),
+            connect_timeout=to_connect(self._connect_s),
             timeout=OPERATION_S,
             no_delay=True,
             tls_context=self._endpoint.tls,

@@ -37,9 +37,9 @@ def trusting(ca: str = "") -> ssl.SSLContext:
     return ssl.create_default_context(cafile=ca or None)
 
 
-def to_connect() -> float:
+def to_connect(most_s: float = CONNECT_S) -> float:
     """The seconds that opening one connection may take."""
-    return CONNECT_S * (1 - _draw() / 5)
+    return most_s * (1 - _draw() / 5)
 
 
 class Deadline:

@@ -21,7 +21,7 @@ from valkey.client import Pipeline
 from valkey.retry import Retry
 
 from sigla.cache.member import MemberFailed, Swap
-from sigla.cache.members.transport import OPERATION_S, Deadline, Endpoint, to_connect
+from sigla.cache.members.transport import CONNECT_S, OPERATION_S, Deadline, Endpoint, to_connect
 
 _SWAP = """\
 if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -33,9 +33,11 @@ Password = Callable[[], str]
 
 
 class ValkeyMember:
-    """A `Member`. password: of `user`; without a user the connection has no name."""
+    """A `Member`. password: of `user`; without a user it has no name. connect_s: what connecting may take."""
 
-    def __init__(self, endpoint: Endpoint, *, user: str = "", password: Password = str) -> None:
+    def __init__(
+        self, endpoint: Endpoint, *, user: str = "", password: Password = str, connect_s: float = CONNECT_S
+    ) -> None:
         self._name = endpoint.name
         self._pool = ConnectionPool(
             _TimedConnection,
@@ -43,6 +45,7 @@ class ValkeyMember:
             host=endpoint.host,
             port=endpoint.port,
             tls=endpoint.tls,
+            connect_s=connect_s,
             credential_provider=_Credentials(user, password) if user else None,
             socket_timeout=OPERATION_S,
             # A connection that was closed while unused (idle, frozen, its member started anew) is opened anew once, and
@@ -139,12 +142,13 @@ class _Parser(_RESP2Parser):
 class _TimedConnection(Connection):
     """The library's, but all of connecting has one time; the library gives each of its parts that of an operation."""
 
-    def __init__(self, *, tls: ssl.SSLContext | None, **options: Any) -> None:
+    def __init__(self, *, tls: ssl.SSLContext | None, connect_s: float, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]  # the library's has no types
         self._tls = tls
+        self._connect_s = connect_s
 
     def _connect(self) -> socket.socket:
-        self._deadline = Deadline(to_connect())
+        self._deadline = Deadline(to_connect(self._connect_s))
         self.socket_connect_timeout = self._deadline.left()
         sock: socket.socket = super()._connect()  # type: ignore[no-untyped-call]  # the library's has no types
         if self._tls is None:

@@ -8,8 +8,8 @@ from zlib import crc32
 from sigla import keys
 from sigla.journal import known
 from sigla.ports.clock import Clock
+from sigla.stores.dynamodb import places
 from sigla.stores.dynamodb.actions import Condition
-from sigla.stores.dynamodb.places import JOURNAL_SHARDS
 from sigla.stores.dynamodb.table import Table
 from sigla.stores.dynamodb.values import Item, unpacked
 
@@ -30,7 +30,7 @@ class AwsJournal:
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
         where = Condition("#sk >= :sk", {"sk": keys.journal_sk(after // _TIES, "")})
-        shards = [self._shard(shard, where) for shard in range(JOURNAL_SHARDS)]
+        shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
         for position, item in merge(*shards, key=_position):
             if position > after:
                 yield position, known(unpacked(item["form"]))

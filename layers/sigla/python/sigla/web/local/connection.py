@@ -65,9 +65,12 @@ class Connection(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
         *,
         crowd: Crowd | None = None,
+        patience_s: float = PATIENCE_S,
+        last_patience_s: float = LAST_PATIENCE_S,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._crowd = crowd or Crowd()
+        self._patience_s, self._last_patience_s = patience_s, last_patience_s
         self._heads = 0
         self._in_head = False
         self._arriving = False
@@ -94,7 +97,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(NoConnectionFree())
             return
         self._crowd.rests(self, self.loop.time())
-        self._wait(PATIENCE_S)
+        self._wait(self._patience_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -125,7 +128,7 @@ class Connection(HttpToolsProtocol):
         super().shutdown()
         if self._arriving and not self._farewell:
             self._stop_waiting()
-            self._wait(LAST_PATIENCE_S)
+            self._wait(self._last_patience_s)
         if self.transport.is_closing():
             self._crowd.waits(self, self.loop.time())
 
@@ -318,7 +321,7 @@ class Connection(HttpToolsProtocol):
         # A request that came in one packet, as nearly all do, needs no timer.
         if self._arriving and not self._unfed and not self._is_busy():
             if self._timer is None:
-                self._wait(PATIENCE_S)
+                self._wait(self._patience_s)
         elif self._timer is not None:
             self._stop_waiting()
         if self._unfed:

@@ -28,13 +28,16 @@ MOST_BYTES: Final = 64 * 2**20
 Beyond any of these bounds a request is refused as if it had waited in vain.
 """
 GRACE_S: Final = 3.0
-"""How long what has begun may go on once the server stops."""
 
 
 class Thinkers:
-    """`await thinkers(task)`: the job's answer, or what it raised. Raises OutOfTime, Unwanted."""
+    """`await thinkers(task)`: the job's answer, or what it raised. Raises OutOfTime, Unwanted.
 
-    def __init__(self) -> None:
+    grace_s: how long what has begun may go on once the server stops.
+    """
+
+    def __init__(self, *, grace_s: float = GRACE_S) -> None:
+        self._grace_s = grace_s
         self._baton = Baton()
         self._changed = threading.Condition()
         self._waiting: FairQueue[Promise] = FairQueue()
@@ -71,7 +74,7 @@ class Thinkers:
         for promise in waiting:
             self._expire(promise)
         for promise in running:
-            promise.loop.call_later(GRACE_S, promise.task.effort.give_up)
+            promise.loop.call_later(self._grace_s, promise.task.effort.give_up)
 
     def _admit(self, promise: Promise) -> None:
         with self._changed:
