@@ -22,7 +22,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth wheel lock format clean
+.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth wheel release lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -114,6 +114,9 @@ synth: setup ## the CloudFormation templates, in cdk.out; of STAGE=prod, else an
 
 wheel: setup ## the Python package sigla-registry, in dist/
 	@$(bin)/python -m hatchling build --target wheel --directory dist
+
+release: setup ## all files of a release, in dist/VERSION, reproducibly; ARGS=--preview before the changelog has the version
+	@$(bin)/python -m infra.release $(ARGS)
 
 format: setup ## rewrite the code as `make lint` wants it
 	@$(bin)/ruff format --quiet . && $(bin)/ruff check --quiet --fix .
