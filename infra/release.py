@@ -97,7 +97,9 @@ def bill_of_materials(what: str, lock: str, epoch: int) -> str:
         bom_ref=f"{what}@{__version__}",
         licenses=[DisjunctiveLicense(id=LICENCE)],
     )
-    bill = Bom(serial_number=uuid5(NAMESPACE_URL, f"{NAME}/{__version__}/{what}/{hashlib.sha256(lock.encode()).hexdigest()}"))
+    bill = Bom(
+        serial_number=uuid5(NAMESPACE_URL, f"{NAME}/{__version__}/{what}/{hashlib.sha256(lock.encode()).hexdigest()}")
+    )
     bill.metadata.component = subject
     bill.metadata.timestamp = datetime.fromtimestamp(epoch, UTC)
     parts = [_locked(name, version) for name, version in LOCKED.findall(lock)]
@@ -173,7 +175,9 @@ def main() -> int:
     chosen = options.parse_args()
     try:
         for path in release(chosen.directory or ROOT / "dist" / __version__, preview=chosen.preview):
-            print(f"{path.stat().st_size:>12,}  {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
+            print(
+                f"{path.stat().st_size:>12,}  {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}"
+            )
     except NotReleased as reason:
         print(reason, file=sys.stderr)
         return 2
