@@ -97,9 +97,8 @@ def bill_of_materials(what: str, lock: str, epoch: int) -> str:
         bom_ref=f"{what}@{__version__}",
         licenses=[DisjunctiveLicense(id=LICENCE)],
     )
-    bill = Bom(
-        serial_number=uuid5(NAMESPACE_URL, f"{NAME}/{__version__}/{what}/{hashlib.sha256(lock.encode()).hexdigest()}")
-    )
+    content = hashlib.sha256(lock.encode()).hexdigest()
+    bill = Bom(serial_number=uuid5(NAMESPACE_URL, f"{NAME}/{__version__}/{what}/{content}"))
     bill.metadata.component = subject
     bill.metadata.timestamp = datetime.fromtimestamp(epoch, UTC)
     parts = [_locked(name, version) for name, version in LOCKED.findall(lock)]
@@ -163,7 +162,7 @@ def _epoch() -> int:
     asked = ["git", "log", "-1", "--format=%ct"]
     told = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     if not told:
-        raise NotReleased("There is no commit to take the time from: set SOURCE_DATE_EPOCH to seconds since 1970.")
+        raise NotReleased("Found no commit to take the time from: set SOURCE_DATE_EPOCH to seconds since 1970.")
     return int(told)
 
 
@@ -175,9 +174,7 @@ def main() -> int:
     chosen = options.parse_args()
     try:
         for path in release(chosen.directory or ROOT / "dist" / __version__, preview=chosen.preview):
-            print(
-                f"{path.stat().st_size:>12,}  {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}"
-            )
+            print(f"{path.stat().st_size:>12,}  {path}")
     except NotReleased as reason:
         print(reason, file=sys.stderr)
         return 2

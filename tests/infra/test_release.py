@@ -11,6 +11,7 @@ import pytest
 from infra import release
 from infra.release import NotReleased
 from sigla import __version__
+from sigla.deployment import packages
 
 EPOCH = 1_760_000_000
 
@@ -22,6 +23,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     with pytest.MonkeyPatch.context() as environ:
         environ.setenv("SOURCE_DATE_EPOCH", str(EPOCH))
         for folder in folders:
+            environ.setattr(packages, "BUILD", folder.parent)  # else the second would get what the first has compiled
             release.release(folder, preview=True, layers=False)
     return folders
 
