@@ -92,7 +92,7 @@ class Corpus:
         return sorted({file.table for file in self.landings.last.files})
 
     def table(self, name: str) -> pa.Table | None:
-        """All columns of the table's files, one by one; None if there is none."""
+        """All columns of the table's files, one by one; None if the table has no file."""
         folder = self.landings.home / "lake" / folder_of(name)
         files = [pq.ParquetFile(folder / file.path) for file in self.landings.last.files if file.table == name]
         return pa.concat_tables([file.read() for file in files]) if files else None

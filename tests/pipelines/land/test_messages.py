@@ -66,7 +66,7 @@ def partition_of(landings: Landings, table: str) -> list[str]:
 
 
 def test_a_new_topic_is_partitioned_by_a_column_of_whichever_message_it_has(tmp_path: Path) -> None:
-    """Before its first record nobody knows that it is not the first message of the file."""
+    """Before its first record no reader knows that it is not the first message of the file."""
     with closing(Landings(tmp_path, kind="iceberg")) as landings:
         id = landings.register(SHOP)
         asked: dict[str, Any] = {"partition": ["bucket(4, id)"], "sort": ["id"]}

@@ -25,7 +25,7 @@ def _data(lake: Path, table: str) -> str:
 
 
 def _metadata(lake: Path, table: str) -> str:
-    """Of the table as it is now."""
+    """The table as it is now."""
     with closing(load_catalog("sigla", type="sql", uri=f"sqlite:///{lake}/catalog.db")) as catalog:
         return catalog.load_table(("sigla", folder_of(table))).metadata_location
 

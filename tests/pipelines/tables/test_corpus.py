@@ -68,7 +68,7 @@ KINDS_SCHEMA = {
 
 
 def few_topics(client: SchemaRegistryClient) -> list[Topic]:
-    """Of each language: what is nested and recursive, oneofs, unions, maps, decimals, times, nulls, `_additional`."""
+    """Each language has what is nested and recursive, oneofs, unions, maps, decimals, times, nulls, `_additional`."""
     interop = {path: text for path, text in test_public_avro.PACKAGES["avro"]().items() if "interop" in path}
     published = [*test_public_json_schema.PACKAGES["cfn-lint"]().items()]
     published += test_public_json_schema.PACKAGES["check-jsonschema"]().items()
