@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -16,15 +15,10 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.serialization import SerializationError
 
 from sigla import cli
-from tests.protocol.clients.server import Server, command, environment, serving
+from tests.protocol.clients.server import Server, run, serving
 from tests.protocol.clients.shop import NOTED_ORDER, ORDER, another, avro, value_of
 
 MESSAGE = {"number": 1, "customer": "Ada"}
-
-
-def sigla(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
-    done = command(*arguments)
-    return subprocess.run(done, capture_output=True, text=True, env=environment(**settings), timeout=60, check=False)
 
 
 def a_key(data: Path, name: str, *more: str) -> str:
@@ -63,7 +57,7 @@ def refusal(raised: SchemaRegistryError) -> tuple[int, int]:
 def test_a_producer_writes_and_a_consumer_reads_with_their_keys(server: Server, data: Path) -> None:
     """Made while the server runs, and good at once."""
     of_orders = ("--data", str(data), "--json", "--role", "writer", "--subjects", "orders-")
-    made = sigla("keys", "create", "producer", *of_orders)
+    made = run("keys", "create", "producer", *of_orders)
     assert made.returncode == 0, made.stderr
     producing = shown(made.stdout)
     consuming = a_key(data, "consumer", "--subjects", "orders-")
@@ -150,7 +144,7 @@ def test_the_commands_of_the_banner_run_as_printed_where_keys_are_asked_for(tmp_
     with serving(tmp_path / "the data", "--auth") as server:
         _, made, _ = server.banner.split("`")
         _, *words = shlex.split(made.replace("NAME", "chief"))
-        told = sigla(*words)
+        told = run(*words)
         assert told.returncode == 0, told.stderr
         secret = told.stdout.split()[-1]
         (line,) = [line for line in server.banner.splitlines() if line.startswith("  try ")]
@@ -160,7 +154,7 @@ def test_the_commands_of_the_banner_run_as_printed_where_keys_are_asked_for(tmp_
 
 def test_a_revoked_key_is_refused_by_who_has_not_just_accepted_it(tmp_path: Path) -> None:
     key = a_key(tmp_path, "orders")
-    assert sigla("keys", "revoke", "orders", "--data", str(tmp_path)).returncode == 0
+    assert run("keys", "revoke", "orders", "--data", str(tmp_path)).returncode == 0
     with serving(tmp_path, "--auth") as server:
         assert server.ask("GET", "/subjects", headers=authorization(key)).status == 401
 
@@ -168,7 +162,7 @@ def test_a_revoked_key_is_refused_by_who_has_not_just_accepted_it(tmp_path: Path
 def test_a_registry_that_others_can_reach_does_not_start_open_by_mistake(tmp_path: Path) -> None:
     """It says what to do about it, and has touched nothing."""
     data = tmp_path / "data"
-    done = sigla("serve", "--port", "0", "--host", "0.0.0.0", "--data", str(data))
+    done = run("serve", "--port", "0", "--host", "0.0.0.0", "--data", str(data))
     assert done.returncode == 2
     assert "--auth" in done.stderr
     assert "SIGLA_AUTH=none" in done.stderr
@@ -202,8 +196,8 @@ def test_the_setting_closes_a_registry_like_the_option(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_refused_before_anything_starts() -> None:
     """Keys that go with the process, an invalid setting."""
     for done, word in (
-        (sigla("serve", "--auth", "--memory"), "--data"),
-        (sigla("serve", "--memory", SIGLA_AUTH="maybe"), "auto, keys, none"),
+        (run("serve", "--auth", "--memory"), "--data"),
+        (run("serve", "--memory", SIGLA_AUTH="maybe"), "auto, keys, none"),
     ):
         assert done.returncode == 2
         assert word in done.stderr

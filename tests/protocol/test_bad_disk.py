@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import main
-from tests.protocol.clients.server import Server, serving, start
-from tests.protocol.test_serve import assert_misuse, run
+from tests.protocol.clients.server import Server, run, serving, start
+from tests.protocol.test_serve import assert_misuse
 
 Damage = Callable[[Path], object]
 

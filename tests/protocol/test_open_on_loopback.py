@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocol.clients.server import Server, serving
-from tests.protocol.test_serve import assert_misuse, run
+from tests.protocol.clients.server import Server, run, serving
+from tests.protocol.test_serve import assert_misuse
 
 SCHEMA = {"schema": json.dumps("string")}
 

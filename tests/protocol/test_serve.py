@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sigla import __version__
-from tests.protocol.clients.server import V1, Server, ask, command, environment, serving
+from tests.protocol.clients.server import V1, Server, ask, command, environment, run, serving
 from tests.waiting import PATIENCE_S
 
 
@@ -21,18 +21,6 @@ from tests.waiting import PATIENCE_S
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("registry") / "data", typed=True) as server:
         yield server
-
-
-def run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
-    """A command that is expected to end by itself."""
-    return subprocess.run(
-        command(*arguments),
-        env=environment(**settings),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
 
 
 def assert_misuse(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
@@ -93,7 +81,7 @@ def test_what_was_registered_is_there_after_a_restart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("serve", "--help"), ("--version",)], ids=" ".join)
 def test_help_is_a_page_on_standard_output(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments)
+    done = subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
     assert done.stdout.strip()

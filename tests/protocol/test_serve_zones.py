@@ -20,10 +20,10 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 
 from sigla.cache import servers as cache_servers
 from tests.caches import needs_valkey
-from tests.protocol.clients.server import Answer, Server, ask, serving, start
+from tests.protocol.clients.server import Answer, Server, ask, run, serving, start
 from tests.protocol.clients.shop import NOTED_ORDER, ORDER, avro, value_of, written
 from tests.protocol.test_auth import a_key
-from tests.protocol.test_serve import assert_misuse, run
+from tests.protocol.test_serve import assert_misuse
 from tests.waiting import PATIENCE_S, eventually
 
 SCHEMAS, READERS = 12, 4

@@ -18,6 +18,8 @@ from localstack import dynamodb
 
 ROOT = Path(__file__).parents[2]
 ON_AN_ENGINE = {"register_on_aws", "cold_start"}
+SLOW = {"client_calls", "herd", "serve_cpu", "start_up"}
+"""Ten seconds of processor time each; others begin servers, too, and tests/attack/test_herd.py runs herds."""
 
 
 @pytest.fixture
@@ -40,7 +42,9 @@ def loop() -> Iterator[None]:
 
 @pytest.mark.process
 @pytest.mark.usefixtures("engine", "loop")
-@pytest.mark.parametrize("name", table.NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] if name in SLOW else []) for name in table.NAMES]
+)
 def test_a_benchmark_runs_with_small_sizes_and_prints_its_lines(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     """What is measured has to go on working while the figures are not looked at."""
     status = table.main([name, "--quick", "--json"])

@@ -286,6 +286,14 @@ def start(
     )
 
 
+def run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """A command that is expected to end by itself. It says less than fills a pipe."""
+    process = Forked(arguments, environment(**settings))
+    with process.stdout, process.stderr:
+        output, complaints = process.stdout.read().decode(), process.stderr.read().decode()
+    return subprocess.CompletedProcess(["sigla", *arguments], process.wait(PATIENCE_S), output, complaints)
+
+
 @contextmanager
 def serving(
     data: Path | None = None,
