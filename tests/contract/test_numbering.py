@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sigla.changes import NumberingSet
+from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
 from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
@@ -15,7 +16,7 @@ from tests.contract.conftest import Stores
 from tests.contract.observing import refused
 from tests.unit.registry.tell import s
 
-LAST = numbering.LAST
+LAST = HIGHEST
 FAR = SchemaId(LAST)
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from sigla import opening
+from sigla.contract import STRICT
 from sigla.languages import LANGUAGES
-from sigla.languages.language import STRICT
 from sigla.model import BodyKey, Parsed, SchemaId, Version
 from sigla.rules import compatibility
 from sigla.rules.compatibility import LEVELS, Against, Direction, Earlier

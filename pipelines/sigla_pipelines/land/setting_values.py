@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from sigla.contract import HIGHEST
 from sigla_pipelines.land import bindings, partitions
 from sigla_pipelines.land.dead_letter_settings import TOPIC
 
@@ -61,7 +62,7 @@ def _as_list(said: Any) -> str | list[str]:
 
 def _is_number(number: int) -> bool:
     """Whether this is a version, or an id. YAML's `true` is an int of Python's."""
-    return not isinstance(number, bool) and 0 < number < 2**31
+    return not isinstance(number, bool) and 0 < number <= HIGHEST
 
 
 def _as_text(said: str) -> str:

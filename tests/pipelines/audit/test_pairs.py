@@ -2,8 +2,8 @@
 
 import pytest
 
+from sigla.contract import STRICT
 from sigla.languages import LANGUAGES
-from sigla.languages.language import STRICT
 from sigla.model import Parsed
 from sigla.rules.compatibility import LEVELS
 from sigla_pipelines.audit.pairs import DIRECTIONS, Scope, messages_of_pair, pairs_of, scope_of

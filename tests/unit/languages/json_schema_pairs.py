@@ -5,12 +5,13 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from sigla.contract import STRICT
 from sigla.languages.json_schema import compare
 from sigla.languages.json_schema.load import Document, root
 from sigla.languages.json_schema.nodes import Schema
 from sigla.languages.json_schema.rules import compatible
 from sigla.languages.json_schema.text import read
-from sigla.languages.language import STRICT, Budget
+from sigla.languages.language import Budget
 from sigla.model import Finding
 
 MODERN: Final = "https://json-schema.org/draft/2020-12/schema"

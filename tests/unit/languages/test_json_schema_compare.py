@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from sigla.contract import STRICT
 from sigla.languages.json_schema import arrays, combined, compare, objects, outcome, rest, scalars
 from sigla.languages.json_schema.rules import COMPATIBLE, LENIENT, RULES, compatible
 from sigla.languages.json_schema.sentences import SENTENCES, sentence
-from sigla.languages.language import STRICT, Budget
+from sigla.languages.language import Budget
 from sigla.model import Finding
 from tests.unit.languages.json_schema_pairs import (
     CLOSED,

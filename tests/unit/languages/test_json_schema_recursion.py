@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
+from sigla.contract import STRICT
 from sigla.errors import CheckAbandoned
 from sigla.languages.json_schema import compare
 from sigla.languages.json_schema.nodes import Reference
 from sigla.languages.json_schema.outcome import Check
-from sigla.languages.language import STRICT, Budget
+from sigla.languages.language import Budget
 from tests.unit.languages.json_schema_pairs import differences, incompatibilities, is_compatible, node
 
 

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import pytest
 
+from sigla.contract import STRICT
 from sigla.languages.json_schema import compare
 from sigla.languages.json_schema.nodes import Numeric
-from sigla.languages.language import STRICT, Budget
+from sigla.languages.language import Budget
 from tests.unit.languages.json_schema_pairs import (
     STRING,
     differences,

@@ -6,11 +6,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sigla.contract import STRICT
 from sigla.languages.json_schema import compare
 from sigla.languages.json_schema.nodes import Reference, Schema
 from sigla.languages.json_schema.outcome import Check, Outcome, spelt
 from sigla.languages.json_schema.rules import LENIENT, compatible
-from sigla.languages.language import STRICT, Budget
+from sigla.languages.language import Budget
 from tests.unit.languages.json_schema_pairs import (
     differences,
     incompatibilities,

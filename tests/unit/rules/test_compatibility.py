@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from sigla.contract import STRICT
 from sigla.languages import LANGUAGES
-from sigla.languages.language import STRICT, Budget
+from sigla.languages.language import Budget
 from sigla.model import Finding, Metadata, Parsed, Version
 from sigla.rules import compatibility
 from sigla.rules.compatibility import LEVELS, Against, Direction, Earlier, check

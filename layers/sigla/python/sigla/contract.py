@@ -21,7 +21,7 @@ SCHEMA_BYTES: Final = 2**20
 """The longest text of a schema, unless an operator says otherwise (LIM-2)."""
 REQUEST_BYTES: Final = 4_000_000
 """The longest body of a request, unless an operator says otherwise (LIM-1)."""
-RULE_NAME: Final = 256
+LONGEST_RULE_NAME: Final = 256
 """Characters of a rule's name."""
 
 # --- compatibility ---------------------------------------------------------------------------------------------------
@@ -37,6 +37,7 @@ LEVELS: Final = (
 )
 DEFAULT_LEVEL: Final = "BACKWARD"
 STRICT: Final = "STRICT"
+"""The policy of a check without another one. Others (GR-6) mean something to some languages, and to all others this."""
 POLICIES: Final = frozenset({STRICT, "LENIENT", "LOGICAL"})
 
 # --- modes -----------------------------------------------------------------------------------------------------------
@@ -52,8 +53,9 @@ MODES: Final = (READWRITE, READONLY, READONLY_OVERRIDE, IMPORT, FORWARD)
 
 TRANSFORM: Final = "TRANSFORM"
 WRITEREAD: Final = "WRITEREAD"
+UPDOWN: Final = "UPDOWN"
 RULE_KINDS: Final = (TRANSFORM, "CONDITION")
-MIGRATION_MODES: Final = ("UPGRADE", "DOWNGRADE", "UPDOWN")
+MIGRATION_MODES: Final = ("UPGRADE", "DOWNGRADE", UPDOWN)
 DATA_MODES: Final = ("WRITE", "READ", WRITEREAD)
 """The kinds of domain rules and of encoding rules."""
 RULE_MODES: Final = MIGRATION_MODES + DATA_MODES

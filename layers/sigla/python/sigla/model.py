@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, NewType, Self
 
+from sigla.contract import HIGHEST
+
 SchemaId = NewType("SchemaId", int)
 """Numbers a content within one context, from 1; 0 only by import."""
 
@@ -381,7 +383,7 @@ class Page:
     """A window on a list, already sane: offset ≥ 0, limit ≥ 1."""
 
     offset: int = 0
-    limit: int = 2**31 - 1
+    limit: int = HIGHEST
 
 
 @dataclass(frozen=True, slots=True)

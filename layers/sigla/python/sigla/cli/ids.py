@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
+from sigla.contract import HIGHEST
 from sigla.terminal.arguments import context_argument
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def _context(text: str) -> str:
 
 def _id_number(text: str) -> int:
     """Raises ArgumentTypeError."""
-    if not (text.isascii() and text.isdecimal()) or not int(text[:11]) < 2**31 - 1:
-        raise argparse.ArgumentTypeError(f"Invalid id {text!r}: expected 0 to {2**31 - 2}.")
+    if not (text.isascii() and text.isdecimal()) or not int(text[:11]) < HIGHEST:
+        raise argparse.ArgumentTypeError(f"Invalid id {text!r}: expected 0 to {HIGHEST - 1}.")
     return int(text)
 
 
@@ -118,14 +119,12 @@ def _contexts(held: "Store", only: str | None) -> Sequence[str]:
 
 
 def _numbering_row(held: "Store", context: str) -> dict[str, str | int | None]:
-    from sigla.registry.steps.numbering import LAST
-
     highest = held.catalog.max_id(context)
     return {
         "context": context,
         "highest": highest,
-        "next": highest + 1 if highest < LAST else None,
-        "left": LAST - highest,
+        "next": highest + 1 if highest < HIGHEST else None,
+        "left": HIGHEST - highest,
     }
 
 

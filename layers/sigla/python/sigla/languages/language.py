@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sigla import effort
+from sigla.contract import STRICT
 from sigla.errors import CheckAbandoned, Malformed
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 MAX_STEPS: Final = 1_000_000
 """What the comparisons of one check may take together. A step is what a microsecond or less is enough for."""
-
-
-STRICT: Final = "STRICT"
-"""The policy of a check where none is set. Others (GR-6) mean something to some languages, and to all others this."""
 
 
 @dataclass(frozen=True, slots=True)

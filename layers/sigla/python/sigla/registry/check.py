@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from sigla import effort
+from sigla.contract import STRICT
 from sigla.errors import VersionNotFound
-from sigla.languages.language import STRICT
 from sigla.model import LATEST, BodyKey, Draft, Row, Subject, Version
 from sigla.registry.steps import parsing
 from sigla.registry.steps.parsed import Offered

@@ -7,8 +7,9 @@ from functools import partial
 from itertools import chain, islice
 from typing import TypeAlias
 
+from sigla.contract import STRICT
 from sigla.errors import CheckAbandoned
-from sigla.languages.language import STRICT, Budget, Language
+from sigla.languages.language import Budget, Language
 from sigla.model import Finding, Metadata, Parsed, Version
 
 RESERVED_FIELDS = "confluent:reserved"

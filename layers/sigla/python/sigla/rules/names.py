@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from sigla import keys
+from sigla.contract import INTEGERS
 from sigla.errors import InvalidSubject, InvalidVersion
 from sigla.model import DEFAULT_CONTEXT, LATEST, REGISTRY_WIDE_CONTEXT, Search, Subject, Version
 
@@ -13,7 +14,6 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,10})")
 """No more digits than 32 bits can need, so that a long text takes no long calculation."""
-_MAX_INT = 2**31 - 1
 LONGEST_REMEMBERED = 256
 _IN_DEFAULT_CONTEXT = re.compile(r"\A(?::\.:)++")
 
@@ -106,7 +106,7 @@ def integer(text: str) -> int | None:
     """A 32-bit integer in decimal, leading zeros and a sign allowed; None for any other text."""
     found = _INTEGER.fullmatch(text)
     number = int(found[1] + found[2]) if found else None
-    return number if number is not None and -_MAX_INT - 1 <= number <= _MAX_INT else None
+    return number if number in INTEGERS else None
 
 
 def delimited(context: str) -> str:

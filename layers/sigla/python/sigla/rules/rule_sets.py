@@ -3,26 +3,23 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sigla.contract import DATA_MODES, LONGEST_RULE_NAME, MIGRATION_MODES, UPDOWN, WRITEREAD
 from sigla.errors import InvalidRuleSet
 from sigla.model import Rule, RuleSet
-
-LONGEST_NAME = 256
 
 
 @dataclass(frozen=True, slots=True)
 class _Family:
     """One of the three lists: which modes its rules may have, and the sentence otherwise."""
 
-    modes: frozenset[str]
+    modes: tuple[str, ...]
     otherwise: str
 
 
-MIGRATION = _Family(
-    frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"}), "Migration rules can only be UPGRADE, DOWNGRADE, UPDOWN"
-)
-DOMAIN = _Family(frozenset({"WRITE", "READ", "WRITEREAD"}), "Domain rules can only be WRITE, READ, WRITEREAD")
-ENCODING = _Family(frozenset({"WRITE", "READ", "WRITEREAD"}), "Encoding rules can only be WRITE, READ, WRITEREAD")
-TWO_WAY = frozenset({"WRITEREAD", "UPDOWN"})
+MIGRATION = _Family(MIGRATION_MODES, "Migration rules can only be UPGRADE, DOWNGRADE, UPDOWN")
+DOMAIN = _Family(DATA_MODES, "Domain rules can only be WRITE, READ, WRITEREAD")
+ENCODING = _Family(DATA_MODES, "Encoding rules can only be WRITE, READ, WRITEREAD")
+TWO_WAY = frozenset({WRITEREAD, UPDOWN})
 
 
 def validate(rule_set: RuleSet | None) -> None:
@@ -49,7 +46,7 @@ def _check_name(name: str | None) -> None:
         raise InvalidRuleSet(reason="Missing rule name")
     if not name:
         raise InvalidRuleSet(reason="Empty rule name")
-    if len(name) > LONGEST_NAME:
+    if len(name) > LONGEST_RULE_NAME:
         raise InvalidRuleSet(reason="Rule name too long")
     if not (name[0].isalpha() or name[0] == "_"):
         raise InvalidRuleSet(reason=f"Illegal initial character in rule name: {name}")

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
+from sigla.contract import HIGHEST
 from sigla.errors import BodyLost
 from sigla.model import Body, BodyKey, Row
 from sigla.ports.store import Store
 from sigla.registry import tombstones
 from sigla.registry.steps.numbering import FURTHEST
 from sigla.upkeep.flaws import Flaw
-from sigla.upkeep.scrub import HIGHEST, is_sound, readable, row_of
+from sigla.upkeep.scrub import is_sound, readable, row_of
 
 
 def fix(store: Store, flaw: Flaw) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Protocol
 
+from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, BodyLost, BodyMissing
 from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, Version
 from sigla.ports.bodies import Bodies
@@ -36,9 +37,6 @@ JOURNAL_AHEAD: Final = "JOURNAL_AHEAD"
 
 AT_ONCE: Final = 64
 """Bodies that are read side by side."""
-
-HIGHEST: Final = 2**31 - 1
-"""The greatest of all ids; an object with a higher number belongs to no version, whatever is in it."""
 
 Facts = tuple[Any, ...]
 """A row of one of `flaws.RELATIONS`."""
@@ -80,6 +78,7 @@ def read_bodies(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
 
 
 def body_facts(key: BodyKey, body: Body | None) -> Facts:
+    # An object with a higher number belongs to no version, whatever is in it.
     if body is None or key.id > HIGHEST:
         return *key, False, False, None, None, 0
     # For encrypted metadata no hash can be made.

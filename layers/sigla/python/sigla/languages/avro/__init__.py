@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
+from sigla.contract import STRICT
 from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, settle, tags
 from sigla.languages.avro.tree import Document, Record
-from sigla.languages.language import STRICT, Budget, Language, check_unicode
+from sigla.languages.language import Budget, Language, check_unicode
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "AVRO"

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final, cast
 
+from sigla.contract import STRICT
 from sigla.errors import Malformed
 from sigla.languages.json_schema import compare, load, normalise, sentences, tags, text
 from sigla.languages.json_schema.load import Document
 from sigla.languages.json_schema.nodes import Object, Schema
-from sigla.languages.language import STRICT, Budget, Language, abandoned, check_unicode
+from sigla.languages.language import Budget, Language, abandoned, check_unicode
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "JSON"

@@ -8,7 +8,8 @@ reference has the names, and nothing that finds them.
 from collections.abc import Mapping
 from typing import Final
 
-from sigla.languages.language import STRICT, Rule
+from sigla.contract import STRICT
+from sigla.languages.language import Rule
 
 LENIENT: Final = "LENIENT"
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final, cast
 
+from sigla.contract import STRICT
 from sigla.errors import Malformed
-from sigla.languages.language import STRICT, Budget, Language, check_unicode
+from sigla.languages.language import Budget, Language, check_unicode
 from sigla.languages.protobuf import canonical, compare, descriptors, normalise, parse, resolve, sentences, tags
 from sigla.languages.protobuf.tree import Document, File
 from sigla.model import Finding, Parsed, Resolved, Tagged

@@ -5,7 +5,8 @@
 
 from typing import Final
 
-from sigla.languages.language import STRICT, Rule
+from sigla.contract import STRICT
+from sigla.languages.language import Rule
 
 HARMLESS: Final = frozenset((STRICT,))
 _UPDATING: Final = "Protocol Buffers language guide, Updating a message type"

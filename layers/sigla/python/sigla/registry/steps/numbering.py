@@ -6,6 +6,7 @@ There are 2^31 ids and none is ever given out twice, so one import of the last o
 from typing import Final
 
 from sigla.changes import NumberingSet
+from sigla.contract import HIGHEST
 from sigla.errors import IdOutOfReach
 from sigla.model import BodyKey, SchemaId, Search, Subject
 from sigla.ports.bodies import Bodies
@@ -18,8 +19,6 @@ FURTHEST: Final = 1_000_000
 
 CLEAR: Final = 100_000
 """So many ids have to be free where numbering is made to go on."""
-
-LAST: Final = 2**31 - 1
 
 
 class Occupied(Exception):
@@ -46,7 +45,7 @@ def skip(stores: Stores, taken: BodyKey, met: int) -> None:
     Where one stands far off, because its id was imported, numbering stays where it is, and leaps ever farther.
     """
     last = stores.bodies.last(taken.context)
-    to = last if last - taken.id <= FURTHEST else SchemaId(min(taken.id + 2**met - 1, LAST))
+    to = last if last - taken.id <= FURTHEST else SchemaId(min(taken.id + 2**met - 1, HIGHEST))
     stores.catalog.raise_counter(taken.context, to)
 
 

@@ -1,4 +1,4 @@
-"""A table and a bucket, opened: a `kinds.Kind`. Any number of processes may share them."""
+"""A table and a bucket, opened: a `kinds.StoreKind`. Any number of processes may share them."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

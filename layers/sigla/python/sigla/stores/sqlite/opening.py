@@ -1,4 +1,4 @@
-"""Data in a directory, or in memory, opened: a `kinds.Kind`. What hinders becomes a sentence that says what to do."""
+"""Data in a directory, or in memory, opened: a `kinds.StoreKind`. A failure becomes a sentence that says what to do."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
