@@ -1,7 +1,6 @@
 """The nouns of a schema registry, frozen.
 
-Nothing here knows a rule, a store or a wire format. Mappings inside these values are never changed after they were
-made.
+Nothing here knows a rule, a store or a wire format. Mappings inside these values never change after they were made.
 """
 
 from collections.abc import Mapping
@@ -216,7 +215,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One entry of settings. None means not set here. Field names of the wire: `web.wire` and `records`."""
+    """One entry of settings. None means not set here. Field names of the wire: `web.api.wire` and `records`."""
 
     alias: str | None = None
     alias_for_deks: str | None = None
@@ -363,11 +362,10 @@ class Search:
         return cls(scope.name, scope.context, exact=bool(scope.name))
 
     def matches(self, subject: Subject) -> bool:
-        in_context = (
-            subject.context == self.context if self.context else subject.context.startswith(self.context_prefix)
-        )
         in_name = subject.name == self.name_prefix if self.exact else subject.name.startswith(self.name_prefix)
-        return in_context and in_name
+        if self.context:
+            return in_name and subject.context == self.context
+        return in_name and subject.context.startswith(self.context_prefix)
 
 
 class Show(Enum):
