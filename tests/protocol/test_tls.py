@@ -198,6 +198,18 @@ def test_those_who_never_finish_a_handshake_make_room(authority: Authority, file
         assert server.ask("GET", "/subjects").status == 200
 
 
+def test_a_client_that_finds_no_connection_free_is_told_so_over_tls(authority: Authority, files: Files) -> None:
+    """503 says that it is not for ever; a connection that breaks off says nothing."""
+    with ExitStack() as busy, serving(None, *options(files), authority=authority.file, descriptors=64 + 8) as server:
+        for _ in range(8):
+            wire = busy.enter_context(server.connected())
+            head = b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+            wire.send(head, b"Expect: 100-continue\r\n\r\n")
+            assert wire.receive().status == 100
+        newcomer = busy.enter_context(server.connected())
+        assert newcomer.receive().status == 503
+
+
 def test_a_handshake_that_never_ends_keeps_no_server_from_its_end(authority: Authority, files: Files) -> None:
     """A restart must not wait for a port scanner."""
     with ExitStack() as silent, serving(None, *options(files), authority=authority.file) as server:

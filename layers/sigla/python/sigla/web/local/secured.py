@@ -46,9 +46,9 @@ class Secured(asyncio.Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
         self._raw = transport
         self._behind.connections.add(self)  # type: ignore[arg-type]  # what is counted, and shut down
-        if len(self._behind.connections) > self._crowd.connections and not self._crowd.make_room():
-            transport.abort()
-            return
+        # Where nothing makes room, it is told so in HTTP after its handshake, unless the next one comes before that.
+        if len(self._behind.connections) > self._crowd.connections:
+            self._crowd.make_room()
         self._crowd.rests(self, self._behind.loop.time())
         self._timer = self._behind.loop.call_later(PATIENCE_S, self._give_up, LATE)
 
