@@ -53,7 +53,10 @@ def estate(tmp_path: Path) -> Estate:
 
 
 def test_every_kind_of_badness_is_there_once() -> None:
-    assert Counter(bad.reason for bad in BADS) == Counter(Reason)
+    made = Counter(bad.reason for bad in BADS)
+    assert made == Counter(Reason), (
+        f"BADS in demo/topics.py: each reason once; wrong are {made - Counter(Reason)} and {Counter(Reason) - made}"
+    )
 
 
 def test_seven_schemas_evolve() -> None:

@@ -158,7 +158,9 @@ ELSEWHERE = {Reason.BAD_SCHEMA}
 @pytest.mark.parametrize("reason", [each for each in Reason if each not in ELSEWHERE], ids=str)
 def test_every_reason_has_a_record_that_earns_it(reason: Reason, world: World) -> None:
     """And it is there whole, beside a good one that lands."""
-    topic, value, headers = earners(world)[reason]
+    earning = earners(world)
+    assert reason in earning, f"{reason}: add a record that earns it to tests/pipelines/land/earners.py"
+    topic, value, headers = earning[reason]
     good = framed(1, avro(ORDER_2, {"id": 9, "note": None}))
     plan = world.plan(*BOUND, checks=STRICT)
     outcome = world.land(plan, raw([value], topic, headers=[headers], start=3), raw([good], start=10))

@@ -121,7 +121,8 @@ def test_every_endpoint_answers(client: Client) -> None:
     walked = {
         Dispatch(ROUTES).find(method, target.partition("?")[0].encode()).route.name for method, target, *_ in walk
     }
-    assert {route.name for route in ROUTES} - walked == {"POST /subjects/{subject}/versions"}
+    unwalked = {route.name for route in ROUTES} - walked - {"POST /subjects/{subject}/versions"}
+    assert not unwalked, f"{unwalked}: add a step to the walk, with what it answers"
 
 
 def test_a_verbose_check_says_what_is_wrong_with_the_schema(client: Client) -> None:
