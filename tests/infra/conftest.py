@@ -131,7 +131,9 @@ def synthesise(cdk: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: st
         return folder
 
     def made(settings: tuple[tuple[str, Any], ...]) -> Template:
-        app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=FLAGS)
+        # CDK's rules of CloudFormation are asked of all templates at once, in test_cloudformation_rules.py.
+        unasked = {"builtin_cloud_formation_validation": False}
+        app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=FLAGS, **unasked)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(packages, "code", code)
             stack = build(app, Settings.read(dict(settings)), placed=placed)

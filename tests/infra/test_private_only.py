@@ -238,24 +238,25 @@ WAYS_IN = {
 
 
 # With the templates above, every pair of choices is there once.
-@pytest.mark.parametrize(
-    "openness, network, way_in",
-    [
-        ("public", "subnets", "names"),
-        ("zones closed", "a VPC", "endpoints"),
-        ("zones closed", "subnets", "names"),
-        ("private only", "ours", "endpoints"),
-        ("private only", "a VPC", "names"),
-    ],
+COMBINATIONS = (
+    ("public", "subnets", "names"),
+    ("zones closed", "a VPC", "endpoints"),
+    ("zones closed", "subnets", "names"),
+    ("private only", "ours", "endpoints"),
+    ("private only", "a VPC", "names"),
 )
+
+
+def combined(openness: str, network: str, way_in: str) -> tuple[tuple[str, Any], ...]:
+    """The settings of a combination."""
+    base: tuple[tuple[str, Any], ...] = (("zones", "use1-az1"), ("ring.kind", "none"), ("watch.alarms", False))
+    return (*base, *OPEN[openness], *NETWORKS[network], *WAYS_IN[way_in])
+
+
+@pytest.mark.parametrize("openness, network, way_in", COMBINATIONS)
 def test_whatever_is_allowed_can_be_deployed(synthesise: Synthesise, openness: str, network: str, way_in: str) -> None:
     """And has the doors that were asked for: one into the zone, and those that are public."""
-    template = synthesise(
-        *(("zones", "use1-az1"), ("ring.kind", "none"), ("watch.alarms", False)),
-        *OPEN[openness],
-        *NETWORKS[network],
-        *WAYS_IN[way_in],
-    )
+    template = synthesise(*combined(openness, network, way_in))
     doors = {
         "public": ["REGIONAL", "PRIVATE"],
         "zones closed": ["REGIONAL", "PRIVATE"],
