@@ -13,7 +13,8 @@ from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.load import job
 from sigla_pipelines.load import report as reports
-from sigla_pipelines.places import open_place
+from sigla_pipelines.load.frames import spark_ddl
+from sigla_pipelines.places import Place, open_place
 from tests.pipelines.load.dumps import dumped
 
 
@@ -60,28 +61,37 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("form", ["", ".json"])
-def test_a_load_removes_nothing_that_is_not_its_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+def test_a_load_of_dumps_that_overlap_tells_each_fact_once_and_removes_nothing_that_is_not_its_own(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Neither where the report goes, nor in its folder of work; a report that was begun becomes whole."""
-    thesis, notes = theirs(tmp_path / f"precious{form}"), theirs(tmp_path / "work" / "versions")
-    command = [dumped(tmp_path / "dump.jsonl", "a", "b"), "--data", str(tmp_path / "data"), "--report"]
+    thesis, notes = theirs(tmp_path / "precious"), theirs(tmp_path / "work" / "versions")
+    dumped(tmp_path / "dumps" / "a.jsonl", "a", "b")
+    dumped(tmp_path / "dumps" / "again.jsonl", "a")
+    command = [str(tmp_path / "dumps"), "--data", str(tmp_path / "data"), "--report"]
     assert job.main([*command, str(thesis.parent)]) == 2
     assert capsys.readouterr().err == f"{thesis.parent} is not empty: choose an empty folder or prefix.\n"
     assert not (tmp_path / "data").exists()
-    report = tmp_path / f"report{form}"
-    reports.claimed(str(report)).replace("part-000099.parquet", b"half of an earlier one")
+    report = tmp_path / "report"
+    begun(report)
     assert job.main([*command, str(report), "--work", str(tmp_path / "work")]) == 0
     assert thesis.exists()
     assert notes.exists()
     assert "2 versions" in capsys.readouterr().out
-    told = [
-        fact
-        for part in report.iterdir()
-        for fact in (map(json.loads, part.read_text().splitlines()) if form else pq.read_table(part).to_pylist())
-    ]
+    told = pq.read_table(report).to_pylist()
     assert sorted(fact["about"] for fact in told) == ["a version 1 id 1", "b version 1 id 2"]
-    with pytest.raises(NotEmpty):
-        reports.claimed(str(report))
-    assert open_place(str(report)).read(reports.MARK) is None
+    as_json = tmp_path / "report.json"
+    reports.write(spark.createDataFrame(told, spark_ddl(reports.FACTS)), begun(as_json))
+    lines = [json.loads(line) for part in sorted(as_json.iterdir()) for line in part.read_text().splitlines()]
+    assert sorted(lines, key=str) == sorted(told, key=str)
+    for each in (report, as_json):
+        with pytest.raises(NotEmpty):
+            reports.claimed(str(each))
+        assert open_place(str(each)).read(reports.MARK) is None
+
+
+def begun(report: Path) -> Place:
+    """A place for a report, in which an earlier load was cut off."""
+    out = reports.claimed(str(report))
+    out.replace("part-000099.parquet", b"half of an earlier one")
+    return out
