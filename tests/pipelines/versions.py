@@ -62,7 +62,8 @@ def tried(version: str) -> int:
     else:
         install(version)
         broker.install()
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *what]
+    # Two sessions: each waits for its broker and for jobs that it has started a good part of the time.
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile", *what]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "SPARK_VERSION": version}
     return subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
 
