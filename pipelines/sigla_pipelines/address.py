@@ -1,6 +1,7 @@
 """Which registry a job works on; the same options for every job."""
 
 import argparse
+from pathlib import Path
 
 from sigla.settings import Address, InvalidSetting
 from sigla.terminal import addresses
@@ -13,12 +14,13 @@ def add_address_options(parser: argparse.ArgumentParser) -> None:
 
 def parse_address(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Address:
     """Ends the process with a sentence, and 2, where it is half an address."""
-    if asked.data:
-        asked.data = asked.data.resolve()  # tasks run in folders of their own
     try:
-        return addresses.address_of(asked)
+        found = addresses.address_of(asked)
     except InvalidSetting as half:
         parser.error(str(half))
+    if found.scheme != "file":
+        return found
+    return Address.of(str(Path(found.path).resolve()), registry=found.registry)  # tasks run in folders of their own
 
 
 def name_argument(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sigla import opening
+from sigla import instances
 from tests.build import FixedClock
 from tests.functions.deployed import Client, Deployment, Reply, deployed
 from tests.functions.test_registry import loop
@@ -205,7 +205,7 @@ def sees_at_once(other: Client, one: Client) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> FixedClock:
     """The clock of all instances."""
     clock = FixedClock()
-    monkeypatch.setattr(opening, "SystemClock", lambda: clock)
+    monkeypatch.setattr(instances, "SystemClock", lambda: clock)
     return clock
 
 

@@ -1,6 +1,8 @@
 """The function as it is deployed: its doors are closed until a key is shown."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +43,21 @@ def test_a_table_without_a_bucket_is_a_mistake(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SIGLA_TABLE", "t")
     with pytest.raises(InvalidSetting, match="belong together"):
         wiring.lambda_handler()
+
+
+@pytest.mark.parametrize("kind", ["dynamodb+s3", "file", "memory"])
+def test_a_function_keeps_its_data_in_the_store_of_one_url(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    """The same settings for a table and a bucket and for a container with a disk."""
+    with deployed(monkeypatch) as deployment:
+        stores = {
+            "dynamodb+s3": f"dynamodb+s3://{os.environ['SIGLA_TABLE']}/{os.environ['SIGLA_BUCKET']}",
+            "file": f"file:{tmp_path / 'data'}",
+            "memory": "memory:",
+        }
+        ask = Client(deployment.instance(SIGLA_STORE=stores[kind], SIGLA_TABLE="", SIGLA_BUCKET=""))
+        assert ask("POST", "/subjects/orders/versions", {"schema": '"string"'}).body["id"] == 1
+        by_parts = Client(deployment.instance()).get("/subjects").body
+        assert by_parts == (["orders"] if kind == "dynamodb+s3" else [])
+        assert (tmp_path / "data" / "catalog.sqlite").exists() == (kind == "file")

@@ -41,6 +41,7 @@ class Settings:
     identity: of the deployment, which table and bucket must bear (`sigla init`) before anything is written; empty:
         nothing is compared.
     data: a directory for it instead; without any of them it keeps nothing. `sigla serve` has an option.
+    store: all of that as the URL of an `Address`, instead of table, bucket and data.
     default_level: of subjects without a level of their own or an inherited one.
     mode_mutability: whether modes may be changed.
     strict_reference_versions: refuse a schema that reaches two versions of one subject under one reference name.
@@ -71,6 +72,7 @@ class Settings:
     bucket: str = ""
     identity: str = ""
     data: str = ""
+    store: str = ""
     default_level: str = DEFAULT_LEVEL
     mode_mutability: bool = True
     strict_reference_versions: bool = False
@@ -110,9 +112,14 @@ class Settings:
         settings = cls(**given)
         if bool(settings.table) != bool(settings.bucket):
             raise InvalidSetting(f"{PREFIX}TABLE and {PREFIX}BUCKET belong together: set both, or neither.")
+        if settings.store and (settings.table or settings.data):
+            raise InvalidSetting(
+                f"{PREFIX}STORE names the whole store: leave out {PREFIX}TABLE, {PREFIX}BUCKET and {PREFIX}DATA."
+            )
+        catalog, _ = settings.address.names
         if settings.identity and not is_identity(settings.identity):
             raise InvalidSetting(f"{PREFIX}IDENTITY is {settings.identity!r}; it must be {IDENTITY_FORM}.")
-        if settings.identity and not settings.table:
+        if settings.identity and not catalog:
             raise InvalidSetting(
                 f"{PREFIX}IDENTITY is that of a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET."
             )
@@ -125,7 +132,7 @@ class Settings:
                 f"{PREFIX}ARRIVING_BYTES is {settings.arriving_bytes}; it must be at least {PREFIX}REQUEST_BYTES, "
                 f"which is {settings.request_bytes}."
             )
-        if settings.ring and not settings.table:
+        if settings.ring and not catalog:
             raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")
         if settings.default_level.upper() not in LEVELS:
             raise InvalidSetting(
@@ -142,6 +149,20 @@ class Settings:
         if settings.auth not in (AUTO, KEYS, NONE):
             raise InvalidSetting(f"{PREFIX}AUTH is {settings.auth}; it must be one of {AUTO}, {KEYS}, {NONE}.")
         return settings
+
+    @property
+    def address(self) -> "Address":
+        """Where a function keeps its data. Raises InvalidSetting."""
+        if self.store:
+            try:
+                return Address.read(self.store, self.registry_name)
+            except InvalidSetting as problem:
+                raise InvalidSetting(f"{PREFIX}STORE: {problem}") from None
+        return Address.of(self.data, self.bucket, self.table, self.registry_name)
+
+
+STORE_FORM = "file:DIR, memory: or dynamodb+s3://TABLE/BUCKET"
+"""The URLs of whole stores, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +184,25 @@ class Address:
         if data:
             return cls(f"file:{'//' * data.startswith('/')}{quote(data, errors='surrogateescape')}", registry)
         return cls("memory:", registry)
+
+    @classmethod
+    def read(cls, url: str, registry: str = "default") -> "Address":
+        """As a person writes the URL of a whole store. Raises InvalidSetting where it names nothing.
+
+        Whether there is a kind of store for its scheme is known to `stores.kinds`.
+        """
+        found = cls(url, registry)
+        catalog, bodies = found.names
+        match found.scheme:
+            case "file":
+                whole = bool(found.path)
+            case "memory":
+                whole = url == "memory:"
+            case _:
+                whole = bool(catalog and bodies) or ("+" not in found.scheme and ":" in url and found.scheme != "s3")
+        if not whole:
+            raise InvalidSetting(f"Invalid address of a store {url!r}: expected {STORE_FORM}.")
+        return found
 
     @property
     def scheme(self) -> str:

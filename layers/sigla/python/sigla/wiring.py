@@ -6,7 +6,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,16 +16,17 @@ from sigla import __version__, languages, observe
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import FRESH_MS, Authenticator, BasicKeys
 from sigla.auth.guesses import Guesses
-from sigla.cache.counts import Counts, Farthest
+from sigla.cache.counts import Farthest
 from sigla.cache.ring import Ring
 from sigla.effort import Limits
 from sigla.errors import StoreError
-from sigla.opening import Opened, aws, beside, directory, embedded, owning, table_and_bucket
+from sigla.instances import beside, instance, owning, table_and_bucket
+from sigla.opening import directory
 from sigla.ports.clock import Clock
 from sigla.ports.zones import Zones
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
-from sigla.stores.kinds import bodies_kind
+from sigla.stores.kinds import bodies_kind, store_row
 from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.ownership import OwnZones
 from sigla.web import app
@@ -71,7 +72,7 @@ class Started(NamedTuple):
 
 
 def serve(
-    data: Path | None,
+    address: Address,
     host: str,
     port: int,
     *,
@@ -80,7 +81,7 @@ def serve(
     tls: tuple[Path | None, Path | None] = (None, None),
     announce: Callable[[Started], None] = lambda _: None,
 ) -> None:
-    """Serves until SIGTERM or SIGINT. closed: only for those with keys, whatever the settings say.
+    """Serves until SIGTERM or SIGINT. address: of data on this machine. closed: only for those with keys, always.
 
     zones: so many endpoints, from this port on, each with a ring; 0: one without. tls: a certificate and its key;
     without them those of the settings. Raises one of STARTUP_PROBLEMS.
@@ -93,7 +94,7 @@ def serve(
 
     settings = Settings.read(os.environ)
     auth = KEYS if closed else _local_auth(settings.auth, host)
-    if auth == KEYS and data is None:
+    if auth == KEYS and address.scheme == "memory":
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
     ports = [port and port + at for at in range(zones or 1)]
     files = _tls_files(tls, settings)
@@ -101,7 +102,7 @@ def serve(
         outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
         handshakes.securing(pair.Files(*files), out.tell, SystemClock()) if files else nullcontext() as secure,
         server.listening(host, ports) as sockets,
-        directory(settings, data) as store,
+        directory(replace(address, registry=settings.registry_name)) as store,
         ExitStack() as opened,
     ):
         kept = store.keys
@@ -144,7 +145,7 @@ def serve(
         writable = store.writable
         if not writable:
             out.tell(_full(store.path))
-        access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(str(data)))
+        access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(address.path))
         certificate = f"{files[0]}, until {secure.pair.day}" if files and secure else ""
         started = Started(urls, access, auth == KEYS, ids, rings, writable, certificate)
         import_languages()
@@ -186,9 +187,7 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     from sigla.functions.telemetry import RequestLog, RequestMetrics
     from sigla.web import gateway
 
-    registry, keys, calls, ring, counts, ownership = opened.enter_context(
-        aws(settings) if settings.table else _in_a_directory(settings)
-    )
+    registry, keys, calls, ring, counts, ownership = opened.enter_context(instance(settings))
     service = f"sigla-{settings.registry_name}"
     clock = SystemClock()
     log = RequestLog(
@@ -215,43 +214,35 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
 
 def journal_handler() -> "Renewed":
     """What follows the registry's table, as a Lambda function: its stream and a schedule. Raises InvalidSetting."""
-    from sigla.aws.clients import Clients
     from sigla.functions.journal import following
     from sigla.functions.lifecycle import Renewed
 
     settings = Settings.read(os.environ)
-    if not settings.table:
-        raise InvalidSetting(f"The journal function needs a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET.")
+    table = _table_of(settings, "The journal function")
 
     def build(opened: ExitStack) -> "Handler":
-        clients = opened.enter_context(closing(Clients()))
-        store, name = opened.enter_context(closing(table_and_bucket(settings, clients))), settings.registry_name
-        follow = opened.enter_context(
-            following(clients.dynamodb, settings.table, store.objects, store.clock, registry=name)
-        )
-        return opened.enter_context(closing(owning(settings, store))).doing(follow) if settings.identity else follow
+        clients, store = opened.enter_context(table_and_bucket(settings))
+        name = settings.registry_name
+        follow = opened.enter_context(following(clients.dynamodb, table, store.objects, store.clock, registry=name))
+        ownership = opened.enter_context(owning(settings, store))
+        return ownership.doing(follow) if ownership else follow
 
     return Renewed(build)
 
 
 def heartbeat_handler() -> "Renewed":
     """What asks each zone how it is, as a Lambda function. Raises InvalidSetting."""
-    from sigla.aws.clients import Clients
     from sigla.functions.heartbeat import Heartbeat
     from sigla.functions.lifecycle import Renewed
 
     settings = Settings.read(os.environ)
-    if not settings.table:
-        raise InvalidSetting(
-            f"The directory of zones needs a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET."
-        )
+    _table_of(settings, "The directory of zones")
 
     def build(opened: ExitStack) -> "Handler":
-        clients = opened.enter_context(closing(Clients()))
-        store = opened.enter_context(closing(table_and_bucket(settings, clients)))
+        clients, store = opened.enter_context(table_and_bucket(settings))
         zones: Zones = store.zones
-        if settings.identity:
-            zones = OwnZones(zones, opened.enter_context(closing(owning(settings, store))))
+        if ownership := opened.enter_context(owning(settings, store)):
+            zones = OwnZones(zones, ownership)
         service = f"sigla-{settings.registry_name}"
         return Heartbeat(clients.functions, zones, store.clock, service=service, stack=settings.stack)
 
@@ -270,13 +261,12 @@ def registry_url() -> str:
     return os.environ.get("SCHEMA_REGISTRY_URL", "")
 
 
-@contextmanager
-def _in_a_directory(settings: Settings) -> Iterator[Opened]:
-    """As `aws`, on this machine; in memory without a directory."""
-    from sigla.aws.clients import Calls
-
-    with embedded(settings, Path(settings.data) if settings.data else None) as (registry, store):
-        yield Opened(registry, store.keys, Calls(), Ring({}, SystemClock()), Counts())
+def _table_of(settings: Settings, what: str) -> str:
+    """Raises InvalidSetting where functions cannot share the store."""
+    if not store_row(settings.address).shared:
+        raise InvalidSetting(f"{what} needs a table and a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET.")
+    table, _ = settings.address.names
+    return table
 
 
 @contextmanager

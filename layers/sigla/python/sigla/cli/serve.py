@@ -14,6 +14,7 @@ from sigla.terminal.arguments import name_argument, path_argument
 
 if TYPE_CHECKING:
     from sigla import wiring
+    from sigla.settings import Address
 
 DESCRIPTION = """\
 Serves the Confluent Schema Registry API from this machine: one process, no other service.
@@ -70,6 +71,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--data", type=path_argument, default=Path("data"), metavar="DIR", help="the data directory (default ./data)"
     )
     where.add_argument("--memory", action="store_true", help="keep nothing: for tests and trials")
+    where.add_argument("--store", type=name_argument, metavar="URL", help="the same as a URL: file:DIR or memory:")
     parser.add_argument("--auth", action="store_true", help="ask for API keys, which `sigla keys` makes")
     parser.add_argument(
         "--tls-cert",
@@ -88,7 +90,8 @@ def run(args: argparse.Namespace) -> int:
     """Serves until it is told to stop; 0 then. Raises Misuse."""
     from sigla import wiring
 
-    data = None if args.memory else args.data
+    address = _address(args)
+    data = None if address.scheme == "memory" else Path(address.path)
     last = args.port + max(args.zones, 1) - 1
     if last > HIGHEST_PORT:
         raise Misuse(
@@ -96,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         )
     try:
         wiring.serve(
-            data,
+            address,
             args.host,
             args.port,
             zones=args.zones,
@@ -107,6 +110,19 @@ def run(args: argparse.Namespace) -> int:
     except wiring.STARTUP_PROBLEMS as problem:
         raise Misuse(_sentence(problem, data)) from None
     return 0
+
+
+def _address(args: argparse.Namespace) -> "Address":
+    """Raises Misuse."""
+    from sigla.settings import Address, InvalidSetting
+
+    try:
+        address = Address.read(args.store) if args.store else Address.of("" if args.memory else str(args.data))
+    except InvalidSetting as problem:
+        raise Misuse(str(problem)) from None
+    if address.scheme not in ("file", "memory"):
+        raise Misuse(f"{args.store} is not on this machine: give file:DIR or memory:.")
+    return address
 
 
 def _sentence(problem: Exception, data: Path | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Final, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol
 
 from sigla.auth.api_keys import Keys
 from sigla.ports.bodies import Bodies
@@ -28,11 +28,6 @@ class BodiesKind(Protocol):
 
 class StoreKind(BodiesKind, Protocol):
     """How a whole store is opened; a module is one. Raises as above."""
-
-    @property
-    def shared(self) -> bool:
-        """Whether any number of processes may write at once."""
-        ...
 
     def reading(self, address: Address) -> AbstractContextManager[Store]:
         """For who only reads, also while others write."""
@@ -61,29 +56,44 @@ def _s3() -> BodiesKind:
     return opening
 
 
-STORES: Final[Mapping[str, Callable[[], StoreKind]]] = {"file": _sqlite, "memory": _sqlite, "dynamodb+s3": _dynamodb}
+class StoreRow(NamedTuple):
+    """kind: imports it. shared: whether any number of processes may write at once."""
+
+    kind: Callable[[], StoreKind]
+    shared: bool
+
+
+STORES: Final[Mapping[str, StoreRow]] = {
+    "file": StoreRow(_sqlite, shared=False),
+    "memory": StoreRow(_sqlite, shared=False),
+    "dynamodb+s3": StoreRow(_dynamodb, shared=True),
+}
 BODIES: Final[Mapping[str, Callable[[], BodiesKind]]] = {"s3": _s3}
 """Bodies alone, where nothing is asked that only a catalog can tell."""
 
-Found = TypeVar("Found")
+
+def store_row(address: Address) -> StoreRow:
+    """Imports nothing. Raises DataNotOpened if the address names no catalog, InvalidSetting for unknown schemes."""
+    if address.scheme in BODIES:
+        raise DataNotOpened(f"The table of the registry in {address} is not named.")
+    if address.scheme not in STORES:
+        raise _unknown(address, STORES)
+    return STORES[address.scheme]
 
 
 def store_kind(address: Address) -> StoreKind:
-    """Raises DataNotOpened where the address names no catalog, InvalidSetting for an unknown scheme."""
-    if address.scheme in BODIES:
-        raise DataNotOpened(f"The table of the registry in {address} is not named.")
-    return _kind_of(STORES, address)
+    """Raises as `store_row`."""
+    return store_row(address).kind()
 
 
 def bodies_kind(address: Address) -> BodiesKind:
     """Raises InvalidSetting for an unknown scheme."""
-    return _kind_of({**STORES, **BODIES}, address)
+    if address.scheme in BODIES:
+        return BODIES[address.scheme]()
+    if address.scheme not in STORES:
+        raise _unknown(address, {**STORES, **BODIES})
+    return store_kind(address)
 
 
-def _kind_of(kinds: Mapping[str, Callable[[], Found]], address: Address) -> Found:
-    try:
-        kind = kinds[address.scheme]
-    except KeyError:
-        schemes = ", ".join(kinds)
-        raise InvalidSetting(f"Unknown kind of store {address.scheme!r}. Valid kinds: {schemes}.") from None
-    return kind()
+def _unknown(address: Address, known: Mapping[str, object]) -> InvalidSetting:
+    return InvalidSetting(f"Unknown kind of store {address.scheme!r}. Valid kinds: {', '.join(known)}.")

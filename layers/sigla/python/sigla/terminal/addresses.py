@@ -24,6 +24,9 @@ def add_address_options(
         metavar="NAME",
         help="the bucket of a registry in AWS, with --table",
     )
+    where.add_argument(
+        "--store", type=name, metavar="URL", help="either as a URL: file:DIR, dynamodb+s3://TABLE/BUCKET"
+    )
     parser.add_argument("--table", type=name, metavar="NAME", help="the table of a registry in AWS")
     add_registry_option(parser, name)
 
@@ -42,6 +45,15 @@ def address_of(asked: argparse.Namespace, *, bodies_alone: bool = False) -> "Add
     """What the options above say. bodies_alone: a bucket without its table will do. Raises InvalidSetting."""
     from sigla.settings import Address, InvalidSetting
 
+    if asked.store:
+        address = Address.read(asked.store, asked.registry)
+        if asked.table:
+            raise InvalidSetting("--store names the table, too: leave out --table.")
+        if address.scheme == "memory":
+            raise InvalidSetting(
+                "Nothing is kept in memory that a command could use: expected file:DIR or dynamodb+s3://TABLE/BUCKET."
+            )
+        return address
     if bodies_alone and asked.table and not asked.bucket:
         raise InvalidSetting("--table needs --bucket: give both.")
     if not bodies_alone and bool(asked.bucket) != bool(asked.table):

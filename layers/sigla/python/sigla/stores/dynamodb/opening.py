@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Final
 
 from sigla.aws.clients import Clients
 from sigla.settings import Address
@@ -10,9 +9,7 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.s3.opening import bodies, keys
 
-__all__ = ["bodies", "keys", "reading", "shared", "writing"]
-
-shared: Final = True
+__all__ = ["bodies", "keys", "reading", "writing"]
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from errno import errorcode
 from pathlib import Path
-from typing import Final
 
 from sigla.auth.api_keys import Keys
 from sigla.errors import StoreError
@@ -15,8 +14,6 @@ from sigla.stores.sqlite.database import CatalogLost, NoData, OtherRegistry, Too
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.reading import ReadingStore
 from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
-
-shared: Final = False
 
 
 @contextmanager

@@ -1,0 +1,167 @@
+"""A registry in front of its store: what is remembered, which ring it reads through, and whose data it believes."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from threading import TIMEOUT_MAX
+from typing import TYPE_CHECKING, NamedTuple
+
+from sigla import keys
+from sigla.auth.api_keys import Keys
+from sigla.cache.counts import Counts
+from sigla.cache.memory import Memory
+from sigla.cache.ring import Ring
+from sigla.cache.single_flight import SingleFlight
+from sigla.cache.tiers import Tiers
+from sigla.ports.bodies import Bodies
+from sigla.ports.clock import Clock
+from sigla.ports.store import Store
+from sigla.ports.zones import Zones
+from sigla.registry import Options, Registry
+from sigla.settings import PREFIX, InvalidSetting, Settings
+from sigla.stores import kinds
+from sigla.stores.clock import SystemClock
+from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
+
+if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
+    from sigla.aws.clients import Calls, Clients
+    from sigla.stores.dynamodb.store import AwsStore
+
+
+class Instance(NamedTuple):
+    """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
+
+    ownership: None where the identity is not compared.
+    """
+
+    registry: Registry
+    keys: Keys
+    calls: "Calls"
+    ring: Ring
+    counts: Counts
+    ownership: Ownership | None = None
+
+
+@contextmanager
+def instance(settings: Settings) -> Iterator[Instance]:
+    """A registry in the store of the settings, with all that a function has beside it. Raises InvalidSetting."""
+    with _shared(settings) if kinds.store_row(settings.address).shared else _alone(settings) as opened:
+        yield opened
+
+
+@contextmanager
+def _shared(settings: Settings) -> Iterator[Instance]:
+    """In a table and a bucket. Any number of instances may share them."""
+    with table_and_bucket(settings) as (clients, store), ExitStack() as opened:
+        ring = opened.enter_context(closing(_ring(settings, clients, store.clock)))
+        ownership = opened.enter_context(owning(settings, store))
+        registry, counts = opened.enter_context(among_others(store, settings, ring, ownership))
+        yield Instance(registry, store.keys, clients.calls, ring, counts, ownership)
+
+
+@contextmanager
+def _alone(settings: Settings) -> Iterator[Instance]:
+    """On this machine."""
+    from sigla.aws.clients import Calls
+    from sigla.stores.sqlite import opening
+
+    with opening.writing(settings.address) as store:
+        ring = Ring({}, store.clock)
+        registry, counts = beside(store, settings, ring)
+        yield Instance(registry, store.keys, Calls(), ring, counts)
+
+
+@contextmanager
+def table_and_bucket(settings: Settings) -> "Iterator[tuple[Clients, AwsStore]]":
+    """Those of the settings, and the clients through which they are spoken to."""
+    from sigla.aws.clients import Clients
+    from sigla.stores.dynamodb.store import AwsStore
+
+    (table, bucket), name = settings.address.names, settings.registry_name
+    with (
+        closing(Clients()) as clients,
+        closing(AwsStore(clients, table, bucket, SystemClock(), registry=name)) as store,
+    ):
+        yield clients, store
+
+
+@contextmanager
+def owning(settings: Settings, store: "AwsStore") -> Iterator[Ownership | None]:
+    """Whether table and bucket bear the identity of settings; None where that is not compared."""
+    if not settings.identity:
+        yield None
+        return
+    patience_s = _patience_s(settings)
+    with closing(Ownership(settings.identity, store.marks, store.clock, patience_s=patience_s)) as ownership:
+        yield ownership
+
+
+def beside(store: Store, settings: Settings, ring: Ring, zones: Zones | None = None) -> tuple[Registry, Counts]:
+    """A registry with a memory of its own; any number of them may share a store in one process, and no other writes."""
+    bodies, counts = _remembered(store, store.bodies, settings, ring)
+    return Registry(store.catalog, bodies, store.clock, _options(settings), directory=zones), counts
+
+
+@contextmanager
+def among_others(
+    store: Store, settings: Settings, ring: Ring, ownership: Ownership | None = None
+) -> Iterator[tuple[Registry, Counts]]:
+    """The same where other processes write, too: what the catalog said of an id is remembered for a while only.
+
+    ownership: what is not of this deployment is neither believed nor written to.
+    """
+    from sigla.cache.speakers import Speakers
+
+    catalog, stored, zones = store.catalog, store.bodies, store.zones
+    if ownership is not None:
+        catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
+        zones = zones and OwnZones(zones, ownership)
+    bodies, counts = _remembered(store, stored, settings, ring)
+    remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
+    speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
+    with closing(speakers):
+        yield Registry(speakers, bodies, store.clock, _options(settings), directory=zones), counts
+
+
+def _remembered(store: Store, behind: Bodies, settings: Settings, ring: Ring) -> tuple[Tiers, Counts]:
+    """behind: the store's bodies, or what stands in front of them."""
+    flight = _flight(settings, ring, store.clock)
+    bodies = Tiers(_memory(settings, store.clock), flight, behind, unsettled=store.unsettled)
+    store.on_replaced(bodies.forget)
+    return bodies, flight.counts
+
+
+def _patience_s(settings: Settings) -> float:
+    return min(settings.catalog_seconds, TIMEOUT_MAX)
+
+
+def _memory(settings: Settings, clock: Clock) -> Memory:
+    return Memory(settings.memory_bytes, clock, presence_ms=1000 * settings.memory_seconds)
+
+
+def _ring(settings: Settings, clients: "Clients", clock: Clock) -> Ring:
+    """That of the zone this function is in, if it has one. Raises InvalidSetting."""
+    if not settings.ring:
+        return Ring({}, clock)
+    from sigla.aws.elasticache import Tokens
+    from sigla.cache.members import member  # who has no ring pays for no client of one
+
+    token = Tokens(clients.session)
+    try:
+        return Ring(dict(member(address.strip(), token=token) for address in settings.ring.split(",")), clock)
+    except (ValueError, OSError) as problem:
+        raise InvalidSetting(f"{PREFIX}RING: {problem}") from problem
+
+
+def _flight(settings: Settings, ring: Ring, clock: Clock) -> SingleFlight:
+    whose = keys.ring_namespace(settings.registry_name, bucket=settings.address.names[1], identity=settings.identity)
+    return SingleFlight(ring, clock, namespace=whose, presence_ms=1000 * settings.ring_seconds)
+
+
+def _options(settings: Settings) -> Options:
+    return Options(
+        default_level=settings.default_level.upper(),
+        mode_mutability=settings.mode_mutability,
+        strict_reference_versions=settings.strict_reference_versions,
+        schema_bytes=settings.schema_bytes,
+        retrying_seconds=settings.retrying_seconds,
+    )
