@@ -28,6 +28,8 @@ COMMON_CLASSES = {
     "Enum": "each language has one, and its name is the language's own word",
     "Reader": "what reads a text, a descriptor, a database or a topic",
     "Rule": "of compatibility, of a rule set, and of topics by a pattern",
+    "Service": "of a registry in AWS, of Protobuf's language, and what an endpoint may ask of its server",
+    "Settings": "of a subject, of a server, and of a deployment",
 }
 
 
@@ -49,7 +51,7 @@ def test_few_functions_have_one_name_in_many_modules() -> None:
     """A search for the name of a function should find the function, and not thirty of them."""
     homes = defined((ast.FunctionDef, ast.AsyncFunctionDef), "layers", "pipelines", "infra", "functions", "localstack")
     many = {name for name, modules in homes.items() if len(modules) > 6}
-    assert many == set(WIDESPREAD), "give it the noun of what it makes, or list it with who calls it by this name"
+    assert not many - set(WIDESPREAD), "give it the noun of what it makes, or list it with who calls it by this name"
     assert len(WIDESPREAD) <= 12
 
 
@@ -57,11 +59,11 @@ def test_few_classes_have_one_name_in_three_modules() -> None:
     """In a trace or a review only the name is seen."""
     homes = defined(ast.ClassDef, "layers", "pipelines")
     many = {name for name, modules in homes.items() if len([each for each in modules if not DESCRIBES(each)]) >= 3}
-    assert many == set(COMMON_CLASSES), "say in its name what it is of, or list it with a reason"
+    assert not many - set(COMMON_CLASSES), "say in its name what it is of, or list it with a reason"
     assert len(COMMON_CLASSES) <= 8
 
 
-@pytest.mark.parametrize("room, most", [("pipelines", 0.53), ("layers", 0.61)])
+@pytest.mark.parametrize("room, most", [("pipelines", 0.53), ("layers", 0.60)])
 def test_most_of_a_room_s_functions_are_not_a_word_alone(room: str, most: float) -> None:
     """Methods do not count: their object carries the noun. One word is enough where the module makes it one thing."""
     names = [

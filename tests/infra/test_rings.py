@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sigla.cache.members.addresses import read
-from sigla.deployment.choices.ring import MEMCACHED, VALKEY, Ring
+from sigla.deployment.choices.ring import MEMCACHED, VALKEY, RingChoices
 from sigla.deployment.settings import InvalidSetting, Settings
 from tests.caches import USERS
 from tests.infra.conftest import Synthesise
@@ -121,7 +121,7 @@ def test_more_members_than_fit_into_the_environment_are_refused() -> None:
     longest = f"valkeys://{'u' * 40}@{'h' * 90}:6379?iam={'g' * 40}"
     most = (4_096 - OTHERS) // (len(longest) + 1)
     with pytest.raises(InvalidSetting, match=r"^ring\.members is"):
-        Settings(ring=Ring(members=most + 1))
+        Settings(ring=RingChoices(members=most + 1))
 
 
 def test_members_may_be_memcached(private: Template) -> None:

@@ -31,7 +31,7 @@ from sigla_pipelines.land.protection import NO_PROTECTION, Do, Protection
 from sigla_pipelines.land.reader_schemas import Misbound
 from sigla_pipelines.land.readers import PROTOBUF, Readers
 from sigla_pipelines.land.sinks.sink import OURS
-from sigla_pipelines.land.targets import Evolve, Target, beside_key, dropped_members, evolve
+from sigla_pipelines.land.targets import Evolve, TargetTable, beside_key, dropped_members, evolve
 
 TableNames = Callable[[Iterable[str]], Mapping[str, str]]
 """What tables are asked to be called → what they are called; those that are missing are called so."""
@@ -77,7 +77,7 @@ class Plan:
     context: str
     bindings: tuple[Binding, ...]
     answer: CatalogAnswer
-    targets: Mapping[str, Target]
+    targets: Mapping[str, TargetTable]
     checks: Checks = field(default_factory=Checks)
     dropped: Mapping[tuple[Binding, str], tuple[str, ...]] = field(default_factory=dict)
     keyed: frozenset[str] = frozenset()
@@ -159,7 +159,7 @@ def plan_batch(
     of_records = [each for each in readings if not each.of_nulls]
     _check_state_keys(of_records, state_keys or {}, plan.protection)
     grown = _grown_tables(readings, plan, tables, policy)
-    targets = {table: Target(columns) for table, columns in grown.items()}
+    targets = {table: TargetTable(columns) for table, columns in grown.items()}
     return replace(
         plan,
         targets=targets,
@@ -334,7 +334,7 @@ def _has_values(present: pa.Schema | None, *, keyed: bool) -> bool:
 
 
 def _dropped_members(
-    readings: Iterable[_Reading], targets: Mapping[str, Target]
+    readings: Iterable[_Reading], targets: Mapping[str, TargetTable]
 ) -> Mapping[tuple[Binding, str], tuple[str, ...]]:
     """By binding and subject, the members of readers that have no column."""
     found: dict[tuple[Binding, str], tuple[str, ...]] = {}

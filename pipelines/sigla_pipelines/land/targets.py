@@ -48,7 +48,7 @@ class Evolve(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetTable:
     """Where the rows of a batch go. schema: the columns of the values, without ours, all nullable."""
 
     schema: pa.Schema
@@ -77,7 +77,7 @@ def evolve(present: pa.Schema | None, reader: pa.StructType, *, version: int, po
     return pa.schema(_merged(tuple(present), _struct_members(reader), version, _RESERVED))
 
 
-def project(rows: pa.StructArray, target: Target) -> list[pa.Array]:
+def project(rows: pa.StructArray, target: TargetTable) -> list[pa.Array]:
     """The rows of any reader of the table, column by column, in the order of `target.schema`.
 
     What has no column is left out (see `dropped_members`); a column without a member, and a null row, are null.
@@ -85,7 +85,7 @@ def project(rows: pa.StructArray, target: Target) -> list[pa.Array]:
     return _filled(rows, tuple(target.schema))
 
 
-def dropped_members(reader: pa.StructType, target: Target) -> tuple[str, ...]:
+def dropped_members(reader: pa.StructType, target: TargetTable) -> tuple[str, ...]:
     """The members of a reader that have no column, as in `address.zip`; empty unless the table is pinned."""
     return tuple(_without_place(_struct_members(reader), tuple(target.schema)))
 

@@ -26,7 +26,7 @@ from sigla_pipelines.land.partitions import DAILY
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import STAGING, Sink, folder_of
-from sigla_pipelines.land.targets import SYSTEM, Target, evolve, project
+from sigla_pipelines.land.targets import SYSTEM, TargetTable, evolve, project
 from sigla_pipelines.places import Folder, Place
 
 UUIDS = {"orders": "uuid-of-orders", "payments": "uuid-of-payments"}
@@ -193,7 +193,7 @@ def task(records: pa.RecordBatch, query: str, number: int, world: World, outputs
     ids = [None if value is None else int.from_bytes(value[1:5], "big") for value in records["value"].to_pylist()]
     good = [id is None or id in world.known for id in ids]
     topic = records["topic"][0].as_py()
-    target = Target(evolve(None, READER, version=1))
+    target = TargetTable(evolve(None, READER, version=1))
     metrics, offsets = [], records["offset"].to_pylist()
     with outputs:
         for table, rows in ((topic, good), (QUARANTINE, [not each for each in good])):

@@ -24,7 +24,7 @@ from sigla_pipelines.land.sinks import iceberg
 from sigla_pipelines.land.sinks.iceberg import Iceberg
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import STAGED, Sink, folder_of, staged_name, table_schema
-from sigla_pipelines.land.targets import SYSTEM, Target, evolve, project
+from sigla_pipelines.land.targets import SYSTEM, TargetTable, evolve, project
 from sigla_pipelines.places import open_place
 from tests.build import FixedClock
 from tests.pipelines.land.crash_rig import World, drive, is_landed_once, tables
@@ -79,7 +79,7 @@ def land(
         "_sr_batch": number,
     }
     arrays = [
-        *project(pa.array(rows, reader), Target(columns)),
+        *project(pa.array(rows, reader), TargetTable(columns)),
         *(pa.array([system[kind.name]] * len(rows), kind.type) for kind in SYSTEM),
     ]
     with Outputs(sink.staging, query, number, layouts={"t": Layout(DAILY)}) as outputs:

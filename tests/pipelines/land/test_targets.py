@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sigla_pipelines.land.column_types import JSON
-from sigla_pipelines.land.targets import SYSTEM, Evolve, Target, dropped_members, evolve, project
+from sigla_pipelines.land.targets import SYSTEM, Evolve, TargetTable, dropped_members, evolve, project
 
 INT, LONG, TEXT = pa.int32(), pa.int64(), pa.string()
 
@@ -28,7 +28,7 @@ def grown(*readers: pa.StructType) -> pa.Schema:
 
 
 def landed(rows: list[Any], reader: pa.StructType, schema: pa.Schema) -> list[dict[str, Any]]:
-    columns = project(pa.array(rows, reader), Target(schema))
+    columns = project(pa.array(rows, reader), TargetTable(schema))
     assert [column.type for column in columns] == schema.types
     found: list[dict[str, Any]] = pa.table(columns, schema=schema).to_pylist()
     return found
@@ -99,7 +99,7 @@ def test_a_null_row_is_null_in_every_column() -> None:
     rows = pa.StructArray.from_arrays(
         [pa.array([1, 2]), pa.array([{"c": 1}, {"c": 2}], struct(c=INT))], ["a", "b"], mask=pa.array([False, True])
     )
-    columns = project(rows.cast(reader), Target(grown(reader)))
+    columns = project(rows.cast(reader), TargetTable(grown(reader)))
     assert [column.to_pylist() for column in columns] == [[1, None], [{"c": 1}, None]]
 
 
@@ -141,7 +141,7 @@ def test_a_pinned_table_says_what_it_drops() -> None:
         e=INT,
     )
     assert evolve(pinned, reader, version=2, policy=Evolve.PIN) == pinned
-    assert dropped_members(reader, Target(pinned)) == ("a", "b.y", "c.y", "d.y", "e")
+    assert dropped_members(reader, TargetTable(pinned)) == ("a", "b.y", "c.y", "d.y", "e")
     row = {"a": 1, "b": {"x": 1, "y": 2}, "c": [{"x": 3, "y": 4}], "d": [("k", {"x": 5, "y": 6})], "e": 7}
     assert landed([row], reader, pinned) == [{"a": None, "b": {"x": 1}, "c": [{"x": 3}], "d": [("k", {"x": 5})]}]
 
@@ -153,12 +153,12 @@ def test_slices_of_lists_and_maps_are_their_own_rows() -> None:
     rows = [{"a": [i] * i if i % 3 else None, "b": [(str(i), i)] if i % 2 else None} for i in range(10)]
     array = pa.array(rows, reader)
     for start in range(10):
-        columns = project(array.slice(start, 3), Target(schema))
+        columns = project(array.slice(start, 3), TargetTable(schema))
         assert pa.table(columns, schema=schema).to_pylist() == rows[start : start + 3]
 
 
 def test_a_target_can_be_sent_to_a_task() -> None:
-    target = Target(grown(struct(a=pa.map_(TEXT, pa.list_(INT)))))
+    target = TargetTable(grown(struct(a=pa.map_(TEXT, pa.list_(INT)))))
     assert pickle.loads(pickle.dumps(target)) == target
 
 
@@ -251,16 +251,16 @@ def test_what_was_landed_under_an_older_schema_is_read_with_every_later_one(data
     for version, reader in enumerate(readers, 1):
         schemas.append(evolve(schemas[-1] if schemas else None, reader, version=version))
         rows = data.draw(st.lists(values(reader), max_size=4))
-        table = pa.table(project(pa.array(rows, reader), Target(schemas[-1])), schema=schemas[-1])
+        table = pa.table(project(pa.array(rows, reader), TargetTable(schemas[-1])), schema=schemas[-1])
         files.append((reader, rows, table))
-        assert dropped_members(reader, Target(schemas[-1])) == ()
+        assert dropped_members(reader, TargetTable(schemas[-1])) == ()
     last = schemas[-1]
     assert len({name.casefold() for name in last.names}) == len(last.names)
     for reader, rows, table in files:
         # A file is read by the names of its own columns: every one of them is still there, as wide or wider.
         written = table.to_struct_array().combine_chunks()
-        assert dropped_members(written.type, Target(last)) == ()
-        read = pa.table(project(written, Target(last)), schema=last).to_pylist()
+        assert dropped_members(written.type, TargetTable(last)) == ()
+        read = pa.table(project(written, TargetTable(last)), schema=last).to_pylist()
         assert len(read) == len(rows)
         for found, row in zip(read, rows, strict=True):
             assert all(value is None for value in found.values()) if row is None else holds(found, row, reader)

@@ -74,7 +74,7 @@ class World:
             self.zones, [AZ1, AZ2], lambda _: options or app.HttpOptions(), group=store.group, step=store.step
         )
 
-    def zone(self, id: str, member: Member) -> zones.Zone:
+    def zone(self, id: str, member: Member) -> zones.LocalZone:
         rings = [Ring({"one": member}, self.clock) for _ in range(3)]
         flights = [SingleFlight(ring, self.clock) for ring in rings[1:]]
         self.counts[id] = [flight.counts for flight in flights]
@@ -86,7 +86,7 @@ class World:
             failures=lambda: sum(ring.failures for ring in rings[1:]),
             probe=rings[0].probe,
         )
-        return zones.Zone([self.registry(flight) for flight in flights], watched)
+        return zones.LocalZone([self.registry(flight) for flight in flights], watched)
 
     def registry(self, flight: SingleFlight) -> Registry:
         stored = self.store.bodies

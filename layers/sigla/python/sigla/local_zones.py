@@ -21,7 +21,7 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.zones import EmbeddedZones
 from sigla.web.console.live import Watched
 from sigla.web.local.heartbeat import heartbeat
-from sigla.web.local.zones import Zone, Zones
+from sigla.web.local.zones import LocalZone, Zones
 
 INSTANCES, MEMBERS = 4, 2
 """How many of them each zone has."""
@@ -44,7 +44,7 @@ def played(urls: Sequence[str], build: Callable[[Ring, Directory], Instance]) ->
         def ring(connect: Connect) -> Ring:
             return opened.enter_context(closing(Ring(connect(), clock)))
 
-        def zone(at: int, url: str, connect: Connect) -> Zone:
+        def zone(at: int, url: str, connect: Connect) -> LocalZone:
             rings = [ring(connect) for _ in range(INSTANCES)]
             registries, counts = zip(*(build(each, directory) for each in rings), strict=True)
             watched = Watched(
@@ -55,7 +55,7 @@ def played(urls: Sequence[str], build: Callable[[Ring, Directory], Instance]) ->
                 failures=lambda: sum(each.failures for each in rings),
                 probe=ring(connect).probe,
             )
-            return Zone(registries, watched)
+            return LocalZone(registries, watched)
 
         made = [zone(at, url, connect) for at, (url, connect) in enumerate(zip(urls, connects, strict=True))]
 

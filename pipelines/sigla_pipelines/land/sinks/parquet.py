@@ -18,7 +18,7 @@ from sigla_pipelines.land.landed import DataFile
 from sigla_pipelines.land.manifest import Manifest, Manifests
 from sigla_pipelines.land.partitions import Fields
 from sigla_pipelines.land.sinks.sink import OURS, STAGING, in_staging, in_table, table_schema
-from sigla_pipelines.land.targets import Target, evolve, project
+from sigla_pipelines.land.targets import TargetTable, evolve, project
 from sigla_pipelines.land.widest_types import widest
 from sigla_pipelines.places import Place
 
@@ -110,7 +110,7 @@ class Parquet:
         files = self.files(table)
         if not files:
             return
-        target = Target(self.schema(table))
+        target = TargetTable(self.schema(table))
         for path in files:
             with self._lake.filesystem.open_input_file(path) as opened, pq.ParquetFile(opened) as file:
                 for batch in file.iter_batches():

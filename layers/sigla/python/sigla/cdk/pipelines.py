@@ -23,7 +23,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from sigla.cdk.jobs import JOBS, REPORTS, Job
-from sigla.cdk.parts.alarms import Watched, set_alarms
+from sigla.cdk.parts.alarms import WatchedMetric, set_alarms
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.cdk.parts.functions import allow, use_of_the_key
 from sigla.cdk.parts.glue import tables_of
@@ -324,7 +324,7 @@ class Pipelines(Construct):
         )
         return queue
 
-    def _watched(self) -> list[Watched]:
+    def _watched(self) -> list[WatchedMetric]:
         read, quarantined = self._told("read"), self._told("quarantined")
         ratio = cloudwatch.MathExpression(
             expression="IF(read > 0, quarantined / read, 0)",
@@ -333,7 +333,7 @@ class Pipelines(Construct):
             label="the share of records in the quarantine",
         )
         return [
-            Watched(
+            WatchedMetric(
                 "FailedRuns",
                 self.failed.metric_number_of_messages_sent(period=HOUR, statistic="Sum"),
                 1,
@@ -341,7 +341,7 @@ class Pipelines(Construct):
                 "a job failed or could not be started. The queue names the run, the run's log has the reason. Nothing "
                 "is lost: the next run lands what this one has not.",
             ),
-            Watched(
+            WatchedMetric(
                 "BadRatio",
                 ratio,
                 self.chosen.bad_ratio,

@@ -15,11 +15,11 @@ from sigla.contract import LEVELS
 from sigla.deployment.choices import front_door, function, journal, network, pipelines, platform, ring, watch
 from sigla.deployment.choices.front_door import FrontDoor
 from sigla.deployment.choices.function import Function
-from sigla.deployment.choices.journal import Journal
+from sigla.deployment.choices.journal import JournalChoices
 from sigla.deployment.choices.network import Network
 from sigla.deployment.choices.pipelines import Pipelines
 from sigla.deployment.choices.platform import Platform
-from sigla.deployment.choices.ring import Ring
+from sigla.deployment.choices.ring import RingChoices
 from sigla.deployment.choices.rules import (
     BUCKET_EXPECTED,
     PARTS_BITS,
@@ -92,9 +92,9 @@ class Settings:
     qualifier: str = ""
     front_door: FrontDoor = field(default_factory=FrontDoor)
     network: Network = field(default_factory=Network)
-    ring: Ring = field(default_factory=Ring)
+    ring: RingChoices = field(default_factory=RingChoices)
     function: Function = field(default_factory=Function)
-    journal: Journal = field(default_factory=Journal)
+    journal: JournalChoices = field(default_factory=JournalChoices)
     watch: Watch = field(default_factory=Watch)
     pipelines: Pipelines = field(default_factory=Pipelines)
     platform: Platform = field(default_factory=Platform)

@@ -47,7 +47,7 @@ def own_metric(
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedMetric:
     """threshold: at this value and above it rings. periods: of the metric, so many reach it of the last `out_of`.
 
     meaning: what to think. page: it cannot wait until the morning.
@@ -64,16 +64,16 @@ class Watched:
     out_of: int = 0
 
 
-def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Iterator[Watched]:
+def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Iterator[WatchedMetric]:
     """What may befall any function that answers requests. requests_per_hour: so many have a price to be looked at."""
-    yield Watched(
+    yield WatchedMetric(
         "Errors",
         function.metric_errors(period=PERIOD),
         1,
         1,
         "the function crashed, timed out or could not start. Its log has the reason.",
     )
-    yield Watched(
+    yield WatchedMetric(
         "Throttles",
         function.metric_throttles(period=PERIOD),
         1,
@@ -84,7 +84,7 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
     )
 
     if requests_per_hour:
-        yield Watched(
+        yield WatchedMetric(
             "Requests",
             function.metric_invocations(period=Duration.hours(1), statistic="Sum"),
             requests_per_hour,
@@ -93,7 +93,7 @@ def of_a_function(function: lambda_.Alias, *, requests_per_hour: int = 0) -> Ite
         )
 
 
-def of_a_url(function: lambda_.Alias, *, settings: Settings) -> Iterator[Watched]:
+def of_a_url(function: lambda_.Alias, *, settings: Settings) -> Iterator[WatchedMetric]:
     """What clients of a function URL feel."""
     share = cloudwatch.MathExpression(
         expression="IF(requests > 0, failures / requests, 0)",
@@ -105,13 +105,13 @@ def of_a_url(function: lambda_.Alias, *, settings: Settings) -> Iterator[Watched
         label="the share of answers of 5xx",
     )
     meaning = "one in twenty answers of the function URL is 5xx. The function's log has the failures."
-    yield Watched("UrlServerErrors", share, FAILING, 3, meaning, page=True, out_of=5)
+    yield WatchedMetric("UrlServerErrors", share, FAILING, 3, meaning, page=True, out_of=5)
     yield _latency("Url", "the function URL", function.metric("UrlRequestLatency"), settings)
 
 
-def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Settings) -> Iterator[Watched]:
+def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Settings) -> Iterator[WatchedMetric]:
     """name: what the names of its alarms begin with. about: what it is called in a sentence."""
-    yield Watched(
+    yield WatchedMetric(
         f"{name}ServerErrors",
         # For each request it is 0 or 1, so that the mean is the share.
         stage.metric_server_error(period=MINUTE, statistic="Average"),
@@ -122,7 +122,7 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
         out_of=5,
     )
     yield _latency(name, about, stage.metric_latency(), settings)
-    yield Watched(
+    yield WatchedMetric(
         f"{name}AtLimit",
         stage.metric_count(period=MINUTE),
         AT_LIMIT * settings.front_door.requests_per_second * MINUTE.to_seconds(),
@@ -134,7 +134,7 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
     )
 
 
-def _latency(name: str, about: str, latency: cloudwatch.Metric, settings: Settings) -> Watched:
+def _latency(name: str, about: str, latency: cloudwatch.Metric, settings: Settings) -> WatchedMetric:
     """Rings where the 99th percentile of many requests would, and is true of a few: by the share that is slower.
 
     The percentile itself says nothing of a few requests: of twenty it is the slowest, which is a cold start. CloudWatch
@@ -151,10 +151,10 @@ def _latency(name: str, about: str, latency: cloudwatch.Metric, settings: Settin
         label="the share of requests slower than watch.p99_ms",
     )
     meaning = f"one in a hundred requests to {about} takes longer than watch.p99_ms."
-    return Watched(f"{name}Latency", slow, SLOW, 3, meaning, page=True, out_of=5)
+    return WatchedMetric(f"{name}Latency", slow, SLOW, 3, meaning, page=True, out_of=5)
 
 
-def set_alarms(scope: Construct, watched: Iterable[Watched], *, recipients: Recipients, about: str) -> None:
+def set_alarms(scope: Construct, watched: Iterable[WatchedMetric], *, recipients: Recipients, about: str) -> None:
     """An alarm for each. about: what they all speak of."""
     for each in watched:
         alarm = cloudwatch.Alarm(

@@ -10,7 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from sigla.cdk.journal import Journal
-from sigla.cdk.parts.alarms import PERIOD, Watched, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
+from sigla.cdk.parts.alarms import PERIOD, WatchedMetric, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from sigla.cdk.parts.dashboard import Dashboard
 from sigla.cdk.parts.recipients import Recipients
 from sigla.cdk.service import Service
@@ -70,7 +70,7 @@ class Watch(Construct):
             )
 
 
-def _of_the_door(settings: Settings, function: lambda_.Alias, stage: apigateway.Stage) -> Iterator[Watched]:
+def _of_the_door(settings: Settings, function: lambda_.Alias, stage: apigateway.Stage) -> Iterator[WatchedMetric]:
     """A row for each alarm."""
     yield from of_a_function(function, requests_per_hour=settings.watch.requests_per_hour)
     yield from of_an_api(stage, "Rest", "the REST API", settings=settings)
@@ -78,17 +78,17 @@ def _of_the_door(settings: Settings, function: lambda_.Alias, stage: apigateway.
         yield from of_a_url(function, settings=settings)
 
 
-def _of_all_doors(settings: Settings) -> Iterator[Watched]:
+def _of_all_doors(settings: Settings) -> Iterator[WatchedMetric]:
     """What the functions count themselves, those of zones included."""
     if settings.metrics:
-        yield Watched(
+        yield WatchedMetric(
             "ServerErrors",
             own_metric(settings, "ServerErrors"),
             1,
             1,
             "a client got a 5xx answer through one of the doors. The function's log has the failure.",
         )
-        yield Watched(
+        yield WatchedMetric(
             "ServerErrorsGoOn",
             own_metric(settings, "ServerErrors"),
             1,
@@ -99,7 +99,7 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
             out_of=12,
         )
     if settings.metrics and settings.identity:
-        yield Watched(
+        yield WatchedMetric(
             "ForeignData",
             own_metric(settings, "ForeignData"),
             1,
@@ -110,7 +110,7 @@ def _of_all_doors(settings: Settings) -> Iterator[Watched]:
         )
 
 
-def _of_certificates(settings: Settings) -> Iterator[Watched]:
+def _of_certificates(settings: Settings) -> Iterator[WatchedMetric]:
     """No request fails before the last day, and then all do: none of them comes far enough to be counted."""
     door = settings.front_door
     for name, arn in (("Certificate", door.certificate_arn), ("PrivateCertificate", door.private_certificate_arn)):
@@ -123,12 +123,12 @@ def _of_certificates(settings: Settings) -> Iterator[Watched]:
                 period=DAY,
             )
             meaning = "a certificate expires within three weeks. ACM renews its own; renew an imported one yourself."
-            yield Watched(f"{name}Ends", left, DAYS_LEFT, 1, meaning, below=True)
+            yield WatchedMetric(f"{name}Ends", left, DAYS_LEFT, 1, meaning, below=True)
 
 
-def _of_the_journal(journal: Journal) -> Iterator[Watched]:
+def _of_the_journal(journal: Journal) -> Iterator[WatchedMetric]:
     """A row for each alarm. The table keeps what it has to tell for 35 days: no alarm of these has to wake a person."""
-    yield Watched(
+    yield WatchedMetric(
         "JournalErrors",
         journal.function.metric_errors(period=PERIOD),
         1,
@@ -138,7 +138,7 @@ def _of_the_journal(journal: Journal) -> Iterator[Watched]:
         out_of=12,
     )
     if journal.given_up:
-        yield Watched(
+        yield WatchedMetric(
             "JournalLag",
             journal.function.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
             LAG.to_milliseconds(),
@@ -147,7 +147,7 @@ def _of_the_journal(journal: Journal) -> Iterator[Watched]:
             # A stream that is followed anew begins with what is a day old, and has caught up in minutes.
             out_of=6,
         )
-        yield Watched(
+        yield WatchedMetric(
             "JournalGivenUp",
             journal.given_up.metric_approximate_number_of_messages_visible(period=PERIOD, statistic="Maximum"),
             1,
@@ -155,7 +155,7 @@ def _of_the_journal(journal: Journal) -> Iterator[Watched]:
             "records of the stream were dropped after six hours of failures. The queue names them, and the scheduled "
             "look at the rows finds them. The alarm rings until the queue is empty.",
         )
-    yield Watched(
+    yield WatchedMetric(
         "JournalAside",
         journal.aside,
         1,

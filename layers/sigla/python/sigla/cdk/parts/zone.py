@@ -17,7 +17,7 @@ from constructs import Construct, IDependable
 
 from sigla.cdk import doors
 from sigla.cdk.heartbeat import BEAT, Heartbeat
-from sigla.cdk.parts.alarms import Watched, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
+from sigla.cdk.parts.alarms import WatchedMetric, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from sigla.cdk.parts.functions import Functions
 from sigla.cdk.parts.network import Network, Subnet, security_group
 from sigla.cdk.parts.private_door import HTTPS, PrivateDoor
@@ -200,10 +200,10 @@ class Zone(Construct):
             ],
         )
 
-    def watched(self) -> Iterator[Watched]:
+    def watched(self) -> Iterator[WatchedMetric]:
         """A row for each alarm. That a ring forgets what was not asked for is its purpose, and rings no alarm."""
         alias = self.service.alias
-        yield Watched(
+        yield WatchedMetric(
             "Unhealthy",
             self.told("ZoneHealthy"),
             1,
@@ -212,7 +212,7 @@ class Zone(Construct):
             below=True,
             page=True,
         )
-        yield Watched(
+        yield WatchedMetric(
             "Misplaced",
             self.told("ZoneMismatch"),
             1,
@@ -220,7 +220,7 @@ class Zone(Construct):
             "its function runs in another zone than it should.",
         )
         if self.ring.addresses:
-            yield Watched(
+            yield WatchedMetric(
                 "RingDown",
                 self.told("RingMembersDown"),
                 1,

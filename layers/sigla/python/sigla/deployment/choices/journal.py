@@ -6,7 +6,7 @@ from sigla.deployment.choices.rules import Rules, Together
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
+class JournalChoices:
     """The function that writes the journal to the bucket.
 
     stream: follow the table's stream; else it looks at the table's rows every quarter of an hour, and only then. A

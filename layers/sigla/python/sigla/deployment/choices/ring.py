@@ -8,7 +8,7 @@ VALKEY, MEMCACHED, NONE = "valkey", "memcached", "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class RingChoices:
     """The caches of each zone.
 
     kind: `valkey`, `memcached`, or `none`: then each instance reads S3 for itself.

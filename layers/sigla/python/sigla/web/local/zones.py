@@ -29,7 +29,7 @@ from sigla.web.threads.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
-class Zone:
+class LocalZone:
     """registries: one for each instance. watched: for the page of live counters."""
 
     registries: Sequence[Registry]
@@ -40,7 +40,7 @@ class Zone:
 class Zones:
     """All of one machine. made_of: what their rings are made of, in words."""
 
-    zones: Sequence[Zone]
+    zones: Sequence[LocalZone]
     made_of: str
 
     @property
@@ -82,7 +82,7 @@ class Endpoint:
 
     def __init__(
         self,
-        zone: Zone,
+        zone: LocalZone,
         writer: Worker,
         thinkers: Thinkers,
         options: app.HttpOptions,
@@ -123,7 +123,7 @@ def application(
     writer, thinkers = Worker(group, step), thinkers or Thinkers()
     watched = [zone.watched for zone in zones.zones]
 
-    def endpoint(zone: Zone) -> Endpoint:
+    def endpoint(zone: LocalZone) -> Endpoint:
         chosen = options(zone.watched.id)
         page = live.routes(watched, zones.made_of, chosen.authenticate)
         return Endpoint(
