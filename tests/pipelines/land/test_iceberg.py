@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
+import pyiceberg.table
 import pytest
 from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.table.update import update_table_metadata
 from sqlalchemy.exc import OperationalError
 
 from sigla.errors import StoreError
@@ -191,3 +193,23 @@ def test_a_table_of_many_commits_keeps_the_last_of_its_metadata(
             landings.land(framed(id, b"\0\x0a\x01a"))
         assert len(landings.committed("orders")) == 8
     assert len(list((tmp_path / "lake" / "orders" / "metadata").glob("*.metadata.json"))) == 4
+
+
+def test_a_commit_makes_the_metadata_of_a_table_once_for_each_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By itself pyiceberg makes it some forty times, by deep copies, most of what a batch of small tables takes."""
+    made: list[int] = []
+    make = update_table_metadata
+
+    def counted(base: Any, updates: tuple[Any, ...], *more: Any) -> Any:
+        made.append(len(updates))
+        return make(base, updates, *more)
+
+    with closing(Landings(tmp_path, kind="iceberg")) as landings:
+        id = landings.register(ORDER)
+        monkeypatch.setattr(pyiceberg.table, "update_table_metadata", counted)
+        for expected in (8, 5):
+            landings.land(framed(id, b"\0\x0a\x01a"))
+            assert len(made) <= expected, made
+            made.clear()

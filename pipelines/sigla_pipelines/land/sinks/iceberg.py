@@ -39,6 +39,7 @@ from sigla_pipelines.land.manifest import Manifest, Stopped
 from sigla_pipelines.land.partitions import Fields
 from sigla_pipelines.land.settings import InvalidLanding
 from sigla_pipelines.land.sinks import laid_out, no_news, sink
+from sigla_pipelines.land.sinks.change import Change, Creation
 from sigla_pipelines.land.sinks.data_files import data_file
 from sigla_pipelines.land.sinks.sink import folder_of, in_table
 from sigla_pipelines.places import Bucket, Folder, Place
@@ -275,7 +276,7 @@ class Iceberg:
         files = [file for file in manifest.files if file.table == table]
         batch, offsets = str(manifest.number), _offsets(manifest)
         said = {"sigla.query": manifest.query, "sigla.batch": batch, "sigla.offsets": offsets}
-        with found.transaction() as transaction:
+        with Change(found) as transaction:
             with transaction.update_schema() as update:
                 update.union_by_name(_commented_schema(sink.schema_of(table, manifest)))
             if transaction.table_metadata.name_mapping() is None:  # files bear names alone, and not Iceberg's numbers
@@ -298,9 +299,8 @@ class Iceberg:
         self._catalog.create_namespace_if_not_exists(self._namespace)
         location = metadata_address(self._lake, folder_of(table)).rstrip("/")
         schema = _commented_schema(sink.schema_of(table, manifest))
-        creation = self._catalog.create_table_transaction(
-            self._name(table), schema, location=location, properties=PROPERTIES
-        )
+        begun = self._catalog.create_table_transaction(self._name(table), schema, location, properties=PROPERTIES)
+        creation = Creation.of(begun)
         laid_out.follow(creation, next(file for file in manifest.files if file.table == table))
         creation.commit_transaction()
         return self._loaded(table)
