@@ -12,7 +12,7 @@ from sigla.errors import BodyMissing
 from sigla.journal.replay import ConfigSet, Put, Skipped
 from sigla.model import BodyKey, SchemaId, Settings, Subject, Version
 from sigla.ports.subjects import VersionKey
-from sigla.registry import Stores
+from sigla.registry import Resources
 from sigla.upkeep import importing
 from sigla.upkeep.importing import CONFLICTING, IMPORTED, SKIPPED, Group, Outcome, Placed, Report, TargetOf
 from sigla_pipelines.load.frames import Row, frozen, key_of, thawed
@@ -29,7 +29,7 @@ Unit = TypeVar("Unit")
 class Open:
     """An open registry. group, threads: as of `importing.carry_out`."""
 
-    stores: Stores
+    stores: Resources
     group: Group
     threads: int = 1
 
@@ -173,7 +173,7 @@ def write(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
     return open.together(_grouped_by(SUBJECT, rows), work)
 
 
-def targets(stores: Stores, row: Row) -> TargetOf:
+def targets(stores: Resources, row: Row) -> TargetOf:
     """Where the topic says nothing of a version, this registry may know it."""
     known = {(each["context"], each["name"], each["version"]): each["id"] for each in row["targets"] or ()}
 
@@ -192,7 +192,7 @@ def _needed(row: Row) -> Iterator[BodyKey]:
     return (BodyKey(each["context"], each["id"]) for each in row["targets"] or () if each["id"] is not None)
 
 
-def _stands(stores: Stores, key: BodyKey) -> bool:
+def _stands(stores: Resources, key: BodyKey) -> bool:
     try:
         stores.bodies.get(key)
     except BodyMissing:

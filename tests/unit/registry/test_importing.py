@@ -13,7 +13,7 @@ from sigla.journal.replay import State, TopicRecord, replayed
 from sigla.model import BodyKey, Metadata, SchemaId, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
-from sigla.registry import Registry, Stores
+from sigla.registry import Registry, Resources
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep import importing
 from sigla.upkeep.exporting import standing
@@ -42,7 +42,7 @@ from tests.unit.registry.lives import A_LIFE, BASE, TO_BASE, USING, contents
 from tests.unit.registry.tell import ALL, register
 
 
-def imported(registry: Stores, wanted: State, **options: Any) -> Report:
+def imported(registry: Resources, wanted: State, **options: Any) -> Report:
     return import_state(registry, wanted, **options)
 
 

@@ -10,7 +10,7 @@ from sigla.instances import among_others, beside
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.store import Store
-from sigla.registry import Registry, Stores
+from sigla.registry import Registry, Resources
 from sigla.settings import Address, Settings
 from sigla.stores import kinds
 from sigla.stores.not_opened import DataNotOpened, NoRegistry
@@ -71,7 +71,7 @@ def writing(address: Address) -> Iterator[Writing]:
 
 
 @contextmanager
-def rehearsing(address: Address) -> "Iterator[tuple[Stores, Group]]":
+def rehearsing(address: Address) -> "Iterator[tuple[Resources, Group]]":
     """A registry as it stands, and a group, for an import that writes nothing. Raises as `reading` does.
 
     Nothing is made and nothing is locked: it may be tried while a server runs, and where nothing is yet. Bodies that
@@ -83,7 +83,7 @@ def rehearsing(address: Address) -> "Iterator[tuple[Stores, Group]]":
         store: Store = imagined
         with suppress(NoRegistry):
             store = opened.enter_context(reading(address))
-        yield rehearsal(Stores(store.catalog, store.bodies, store.clock), imagined.bodies), imagined.group
+        yield rehearsal(Resources(store.catalog, store.bodies, store.clock), imagined.bodies), imagined.group
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from sigla.cli.misuse import Misuse, Refused, reading_remote
 if TYPE_CHECKING:
     from sigla.journal.replay import State
     from sigla.ports.progress import Progress
-    from sigla.registry.stores import Stores
+    from sigla.registry.resources import Resources
     from sigla.settings import Address
     from sigla.upkeep.importing import Cases, Group, Report
 
@@ -108,7 +108,7 @@ def _number_read(records: int) -> str:
     return "1 record was read" if records == 1 else f"{records} records were read"
 
 
-def _check_reach(stores: "Stores", state: "State") -> None:
+def _check_reach(stores: "Resources", state: "State") -> None:
     """Raises Misuse before anything is written."""
     from sigla.registry.steps.numbering import FURTHEST
 
@@ -140,7 +140,7 @@ def _state(args: argparse.Namespace, told: "Progress") -> "State":
 
 
 @contextmanager
-def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Stores, Group]]":
+def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Resources, Group]]":
     from sigla import opening
 
     if dry_run:

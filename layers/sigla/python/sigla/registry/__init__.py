@@ -10,10 +10,10 @@ from sigla.registry import register as _register
 from sigla.registry import settings as _settings
 from sigla.registry import tags as _tags
 from sigla.registry import zones as _zones
-from sigla.registry.stores import Options, Stores, View
+from sigla.registry.resources import Options, Resources, View
 
 
-class Registry(Stores):
+class Registry(Resources):
     """Every verb as a method; each is a function of its own module, whose docstring is its promise."""
 
     register = _register.register
@@ -52,4 +52,4 @@ class Registry(Stores):
     zones = _zones.zones
 
 
-__all__ = ["Options", "Registry", "Stores", "View"]
+__all__ = ["Options", "Registry", "Resources", "View"]

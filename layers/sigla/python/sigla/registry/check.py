@@ -6,9 +6,9 @@ from sigla import effort
 from sigla.contract import STRICT
 from sigla.errors import VersionNotFound
 from sigla.model import LATEST, BodyKey, Draft, Row, Subject, Version
+from sigla.registry.resources import Resources, View
 from sigla.registry.steps import parsing
 from sigla.registry.steps.parsed import Offered
-from sigla.registry.stores import Stores, View
 from sigla.rules import compatibility
 from sigla.rules.compatibility import Earlier
 
@@ -16,7 +16,7 @@ STEPS_OF_A_VERSION = 50
 
 
 def check(
-    stores: Stores, subject: Subject, draft: Draft, *, version: Version | None = None, normalize: bool = False
+    resources: Resources, subject: Subject, draft: Draft, *, version: Version | None = None, normalize: bool = False
 ) -> tuple[str, ...]:
     """What stands against the draft; nothing if it is compatible.
 
@@ -24,10 +24,10 @@ def check(
 
     Raises VersionNotFound for a number that is not active, InvalidSchema and its kin.
     """
-    view = stores.ask(subject, references=draft.references, versions=() if version is None else (version,))
+    view = resources.ask(subject, references=draft.references, versions=() if version is None else (version,))
     only = None if version is None else _one(view, version)  # COMPAT-1
     offered = parsing.understand(  # COMPAT-4
-        stores,
+        resources,
         view,
         draft.text,
         draft.type,
@@ -35,19 +35,19 @@ def check(
         strict=view.config.validate_new_schemas is not False,
         normalize=normalize or bool(view.config.normalize),  # COMPAT-6
     )
-    return messages(stores, view, offered.described(draft.metadata, draft.rule_set), only)  # COMPAT-5
+    return messages(resources, view, offered.described(draft.metadata, draft.rule_set), only)  # COMPAT-5
 
 
-def messages(stores: Stores, view: View, offered: Offered, only: Sequence[Row] | None = None) -> tuple[str, ...]:
+def messages(resources: Resources, view: View, offered: Offered, only: Sequence[Row] | None = None) -> tuple[str, ...]:
     """The messages against the active versions, or against `only` these."""
     config = view.config
-    rows = _active(stores, view) if only is None else only  # COMPAT-2
+    rows = _active(resources, view) if only is None else only  # COMPAT-2
     return compatibility.check(
         offered.parsed,
         offered.schema.metadata,
-        (_earlier(stores, view, row) for row in rows),
+        (_earlier(resources, view, row) for row in rows),
         language=offered.language,
-        level=config.level or stores.options.default_level,
+        level=config.level or resources.options.default_level,
         group=config.group,  # COMPAT-7
         validate_fields=bool(config.validate_fields),  # COMPAT-9
         policy=config.policy or STRICT,  # COMPAT-8
@@ -63,18 +63,18 @@ def _one(view: View, version: Version) -> Sequence[Row]:
     raise VersionNotFound(version=version)
 
 
-def _active(stores: Stores, view: View) -> Iterator[Row]:
+def _active(resources: Resources, view: View) -> Iterator[Row]:
     """Newest first. The newest is at hand; the others are asked for only if a level needs them."""
     if view.head.newest is None:
         return
     yield view.head.newest
     effort.pulse(STEPS_OF_A_VERSION * view.head.highest)
-    for row in reversed(stores.catalog.history(view.subject)):
+    for row in reversed(resources.catalog.history(view.subject)):
         if not row.deleted and row.version < view.head.newest.version:
             yield row
 
 
-def _earlier(stores: Stores, view: View, row: Row) -> Earlier:
-    body = stores.body(view.subject, row)
-    parsed = parsing.stored(stores, BodyKey(view.subject.context, row.id), body)
+def _earlier(resources: Resources, view: View, row: Row) -> Earlier:
+    body = resources.body(view.subject, row)
+    parsed = parsing.stored(resources, BodyKey(view.subject.context, row.id), body)
     return Earlier(row.version, parsed, body.schema.metadata)

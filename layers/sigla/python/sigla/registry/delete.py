@@ -16,12 +16,12 @@ from sigla.errors import (
     VersionNotFound,
 )
 from sigla.model import LATEST, Row, Subject, Version
+from sigla.registry.resources import Resources, View
 from sigla.registry.steps.committing import commit, nonce, until_committed
-from sigla.registry.stores import Stores, View
 from sigla.rules.subject import LIFE, Act, State, check_writable
 
 
-def delete_version(stores: Stores, subject: Subject, version: Version, *, permanent: bool = False) -> Version:
+def delete_version(resources: Resources, subject: Subject, version: Version, *, permanent: bool = False) -> Version:
     """The number that was deleted.
 
     Raises VersionSoftDeleted, SubjectNotFound, VersionNotFound, ReadOnly, Referenced, VersionNotSoftDeleted, in this
@@ -29,22 +29,22 @@ def delete_version(stores: Stores, subject: Subject, version: Version, *, perman
     """
 
     def attempt() -> Version:
-        view = stores.ask(subject, versions=(version,))
+        view = resources.ask(subject, versions=(version,))
         row = _existing(view, version)  # DEL-3
         if not permanent:
             _check_act(view, row, Act.DELETE)  # DEL-2
         check_writable(view.subject, view.mode)  # DEL-4
-        _check_version_unreferenced(stores, view, row, permanent=permanent)  # DEL-5
+        _check_version_unreferenced(resources, view, row, permanent=permanent)  # DEL-5
         if permanent:
             _check_act(view, row, Act.PURGE)  # DEL-6, DEL-7
         change = VersionPurged if permanent else VersionDeleted  # DEL-8
-        commit(stores, change(view.head, row, stores.clock.now(), nonce()))
+        commit(resources, change(view.head, row, resources.clock.now(), nonce()))
         return row.version
 
-    return until_committed(stores, "Delete Schema Version operation", attempt)
+    return until_committed(resources, "Delete Schema Version operation", attempt)
 
 
-def delete_subject(stores: Stores, subject: Subject, *, permanent: bool = False) -> list[Version]:
+def delete_subject(resources: Resources, subject: Subject, *, permanent: bool = False) -> list[Version]:
     """The numbers that were deleted: the active ones, or with `permanent` all.
 
     Nothing changes if one of them may not go.
@@ -53,24 +53,24 @@ def delete_subject(stores: Stores, subject: Subject, *, permanent: bool = False)
     """
 
     def attempt() -> list[Version]:
-        view = stores.ask(subject)
+        view = resources.ask(subject)
         if not view.head.highest:  # DEL-9
             raise SubjectNotFound(subject=view.subject)
         if not permanent and view.head.newest is None:  # DEL-10
             raise SubjectSoftDeleted(subject=view.subject)
         check_writable(view.subject, view.mode)  # DEL-11
-        rows = [row for row in stores.catalog.history(view.subject) if permanent or not row.deleted]
+        rows = [row for row in resources.catalog.history(view.subject) if permanent or not row.deleted]
         if not rows:
             raise Conflict  # another writer has deleted them since we asked
-        _check_subject_may_go(stores, view, rows, permanent=permanent)  # DEL-12, DEL-13
-        ts, mark = stores.clock.now(), nonce()
+        _check_subject_may_go(resources, view, rows, permanent=permanent)  # DEL-12, DEL-13
+        ts, mark = resources.clock.now(), nonce()
         if permanent:
-            commit(stores, SubjectPurged(view.head, tuple(rows), ts, mark))
+            commit(resources, SubjectPurged(view.head, tuple(rows), ts, mark))
         else:
-            commit(stores, SubjectDeleted(view.head, rows[-1].version, ts, mark))
+            commit(resources, SubjectDeleted(view.head, rows[-1].version, ts, mark))
         return [row.version for row in rows]  # DEL-14
 
-    return until_committed(stores, "Delete subject operation", attempt)
+    return until_committed(resources, "Delete subject operation", attempt)
 
 
 def _existing(view: View, version: Version) -> Row:
@@ -89,21 +89,21 @@ def _check_act(view: View, row: Row, act: Act) -> None:
         raise outcome(subject=view.subject, version=row.version)
 
 
-def _check_version_unreferenced(stores: Stores, view: View, row: Row, *, permanent: bool) -> None:
+def _check_version_unreferenced(resources: Resources, view: View, row: Row, *, permanent: bool) -> None:
     """A soft delete minds active referrers, a permanent one all; the subject's own versions count."""
-    for _, referrer in stores.catalog.referrers(view.subject, row.version):
+    for _, referrer in resources.catalog.referrers(view.subject, row.version):
         if permanent or not referrer.deleted:
             raise Referenced(subject=view.subject, version=row.version)
 
 
-def _check_subject_may_go(stores: Stores, view: View, rows: Sequence[Row], *, permanent: bool) -> None:
+def _check_subject_may_go(resources: Resources, view: View, rows: Sequence[Row], *, permanent: bool) -> None:
     """Version by version, ascending: is it referenced from another subject, is it still active?
 
     References within the subject do not hold it back.
     """
     held = {
         version
-        for version, referrer in stores.catalog.referrers(view.subject)
+        for version, referrer in resources.catalog.referrers(view.subject)
         if referrer.subject != view.subject and (permanent or not referrer.deleted)
     }
     for row in rows:

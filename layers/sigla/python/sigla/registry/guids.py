@@ -8,27 +8,27 @@ from uuid import UUID
 from sigla.errors import BodyLost, SchemaNamedNotFound
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, Holder, Record
 from sigla.registry.lookup import body_of, check_catalogued, record_of, spoken_for
+from sigla.registry.resources import Resources
 from sigla.registry.steps.rendering import rendered
-from sigla.registry.stores import Stores
 
 Meant = tuple[BodyKey, Body, Holder]
 """An id, what it means, and who speaks for it."""
 
 
-def schema_by_guid(stores: Stores, text: str, *, form: str = "") -> Record:
+def schema_by_guid(resources: Resources, text: str, *, form: str = "") -> Record:
     """The schema with this content hash, as an active version has it, if there is one.
 
     In the default context first, in each the last id written that is live.
     """
     guid = _guid(text)  # GUID-1
-    found = _standing(stores, guid)
+    found = _standing(resources, guid)
     if found is None or not _is_active(found[2]):
-        found = _most_alive(_live(stores, guid), found)  # GUID-2
+        found = _most_alive(_live(resources, guid), found)  # GUID-2
     if found is None:
         raise SchemaNamedNotFound(key=text)
     key, body, speaker = found
     record = record_of(key, body, speaker)
-    return replace(rendered(stores, record, form), subject=None, version=None, id=None)  # GUID-3
+    return replace(rendered(resources, record, form), subject=None, version=None, id=None)  # GUID-3
 
 
 def _most_alive(live: Iterator[Meant], known: Meant | None) -> Meant | None:
@@ -48,51 +48,53 @@ def _is_active(speaker: Holder) -> bool:
     return not (speaker.deleted or speaker.displaced)
 
 
-def ids_of(stores: Stores, text: str) -> list[BodyKey]:
+def ids_of(resources: Resources, text: str) -> list[BodyKey]:
     """In each context the id that stands for this content: of several live ones the one written last. By context."""
     guid = _guid(text)
     live: dict[str, list[BodyKey]] = {}
-    for key, _, speaker in _live(stores, guid):
+    for key, _, speaker in _live(resources, guid):
         check_catalogued(speaker)
         live.setdefault(key.context, []).append(key)
-    return sorted(keys[0] if len(keys) == 1 or guid is None else _known(stores, guid, keys) for keys in live.values())
+    return sorted(
+        keys[0] if len(keys) == 1 or guid is None else _known(resources, guid, keys) for keys in live.values()
+    )
 
 
-def _standing(stores: Stores, guid: Guid | None) -> Meant | None:
+def _standing(resources: Resources, guid: Guid | None) -> Meant | None:
     """The id of the default context that the catalog names; None where bodies have to be asked who they are."""
-    if guid is None or (id := stores.catalog.standing(guid)) is None:
+    if guid is None or (id := resources.catalog.standing(guid)) is None:
         return None
     with suppress(BodyLost):  # another id may have the content, too
-        return _meant(stores, BodyKey(DEFAULT_CONTEXT, id), guid)
+        return _meant(resources, BodyKey(DEFAULT_CONTEXT, id), guid)
     return None
 
 
-def _meant(stores: Stores, key: BodyKey, guid: Guid) -> Meant | None:
+def _meant(resources: Resources, key: BodyKey, guid: Guid) -> Meant | None:
     """What the id means, and who speaks for it, if it is live and of this content. Raises BodyLost."""
-    found = spoken_for(stores, key)
+    found = spoken_for(resources, key)
     if found is None:
         return None
-    body = body_of(stores, *found)
+    body = body_of(resources, *found)
     return (key, body, found[1]) if body.guid == guid else None
 
 
-def _live(stores: Stores, guid: Guid | None) -> Iterator[Meant]:
+def _live(resources: Resources, guid: Guid | None) -> Iterator[Meant]:
     """With who speaks for each. Context by context, the default one first; the last id written first.
 
     Raises BodyLost where an id is held whose body is lost: as far as the catalog knows it was of this content.
     """
     if guid is None:
         return
-    named = stores.bodies.named(guid)
+    named = resources.bodies.named(guid)
     for context in dict.fromkeys(key.context for key in named):
         for key in reversed([key for key in named if key.context == context]):
-            if found := _meant(stores, key, guid):
+            if found := _meant(resources, key, guid):
                 yield found
 
 
-def _known(stores: Stores, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:
+def _known(resources: Resources, guid: Guid, keys: Sequence[BodyKey]) -> BodyKey:
     """The one of these ids of one context that stands for the content, if it is among them; else the last."""
-    known = stores.catalog.id_of(keys[0].context, guid)
+    known = resources.catalog.id_of(keys[0].context, guid)
     return next((key for key in keys if key.id == known), keys[0])
 
 

@@ -9,21 +9,21 @@ from sigla.keys import utf16
 from sigla.model import Page, Record, Row, SchemaId, Search, Show, Subject, Version
 from sigla.registry.lookup import is_known, locate
 from sigla.registry.paging import paged
-from sigla.registry.stores import Stores, View
+from sigla.registry.resources import Resources, View
 from sigla.rules import names
 
 BATCH = 200
 """Bodies read at once, so that memory is bounded by the batch and the answer."""
 
 
-def subjects(stores: Stores, search: Search, *, show: Show, page: Page) -> list[Subject]:
+def subjects(resources: Resources, search: Search, *, show: Show, page: Page) -> list[Subject]:
     """Ascending by UTF-16 code units of the qualified name (SUB-1, SUB-2)."""
-    found = stores.catalog.subjects(search, show, skip=page.offset)
+    found = resources.catalog.subjects(search, show, skip=page.offset)
     return paged(found, Page(0, page.limit))
 
 
 def versions(
-    stores: Stores,
+    resources: Resources,
     subject: Subject,
     *,
     deleted: bool = False,
@@ -32,10 +32,10 @@ def versions(
     page: Page,
 ) -> list[int]:
     """Numbers, ascending by absolute value. Raises SubjectNotFound where nothing may be seen (VER-1)."""
-    view = stores.ask(subject)
+    view = resources.ask(subject)
     if not is_known(view, deleted=deleted or deleted_only):  # VER-1
         raise SubjectNotFound(subject=view.subject)
-    rows = stores.catalog.history(view.subject)
+    rows = resources.catalog.history(view.subject)
     if deleted_as_negative:  # VER-2
         numbers = (-row.version if row.deleted else row.version for row in rows)
     elif deleted_only:  # VER-3
@@ -45,23 +45,25 @@ def versions(
     return paged(numbers, page)
 
 
-def referenced_by(stores: Stores, subject: Subject, version: Version, *, deleted: bool, page: Page) -> list[SchemaId]:
+def referenced_by(
+    resources: Resources, subject: Subject, version: Version, *, deleted: bool, page: Page
+) -> list[SchemaId]:
     """Ids of the schemas that reference a version, by context, then id. The version itself may be soft-deleted."""
 
     def stored(view: View) -> Row | None:
         return view.row(version)
 
-    view, row = locate(stores, subject, (version,), stored, deleted=True)  # LIST-5
+    view, row = locate(resources, subject, (version,), stored, deleted=True)  # LIST-5
     ids = (
         (referrer.subject.context, referrer.id)
-        for _, referrer in stores.catalog.referrers(view.subject, row.version)
+        for _, referrer in resources.catalog.referrers(view.subject, row.version)
         if deleted or not referrer.deleted
     )
     return paged((schema_id for _, schema_id in dict.fromkeys(ids)), page)
 
 
 def schemas(
-    stores: Stores,
+    resources: Resources,
     search: Search,
     *,
     deleted: bool = False,
@@ -76,15 +78,15 @@ def schemas(
 
     aliases: also the schemas of subjects that a matching subject's config names as its alias, which then say so.
     """
-    aliased = _aliased(stores, search) if aliases else {}  # LIST-4
+    aliased = _aliased(resources, search) if aliases else {}  # LIST-4
     targets = [subject for subject in aliased if not search.matches(subject)]
     skip = 0 if rule_type or targets else page.offset
-    rows: Iterable[tuple[Subject, Row]] = stores.catalog.versions(  # LIST-1, LIST-2, LIST-3
+    rows: Iterable[tuple[Subject, Row]] = resources.catalog.versions(  # LIST-1, LIST-2, LIST-3
         search, deleted=deleted, latest_only=latest_only, skip=skip
     )
     if targets:
-        rows = _with_targets(stores, rows, targets, deleted=deleted, latest_only=latest_only)
-    records = _records(stores, rows)
+        rows = _with_targets(resources, rows, targets, deleted=deleted, latest_only=latest_only)
+    records = _records(resources, rows)
     if rule_type:
         records = (record for record in records if _has_rule(record, rule_type))
     window = paged(records, Page(page.offset - skip, page.limit))
@@ -93,17 +95,17 @@ def schemas(
     ]
 
 
-def _records(stores: Stores, rows: Iterable[tuple[Subject, Row]]) -> Iterator[Record]:
+def _records(resources: Resources, rows: Iterable[tuple[Subject, Row]]) -> Iterator[Record]:
     remaining = iter(rows)
     while batch := list(islice(remaining, BATCH)):
-        for (subject, row), body in zip(batch, stores.bodies_of(batch), strict=True):
+        for (subject, row), body in zip(batch, resources.bodies_of(batch), strict=True):
             yield Record(body.schema, row.guid, subject, row.version, row.id, row.ts, deleted=row.deleted)
 
 
-def _aliased(stores: Stores, search: Search) -> dict[Subject, tuple[Subject, ...]]:
+def _aliased(resources: Resources, search: Search) -> dict[Subject, tuple[Subject, ...]]:
     """The targets of the aliases that match, each with the subjects that lead to it."""
     found: dict[Subject, tuple[Subject, ...]] = {}
-    for subject, settings in stores.catalog.settings(search):
+    for subject, settings in resources.catalog.settings(search):
         if settings.config is not None and settings.config.alias and subject.name:
             target = names.subject(settings.config.alias)
             found[target] = (*found.get(target, ()), subject)
@@ -111,7 +113,7 @@ def _aliased(stores: Stores, search: Search) -> dict[Subject, tuple[Subject, ...
 
 
 def _with_targets(
-    stores: Stores,
+    resources: Resources,
     rows: Iterable[tuple[Subject, Row]],
     targets: Sequence[Subject],
     *,
@@ -122,7 +124,7 @@ def _with_targets(
     more = [
         entry
         for target in targets
-        for entry in stores.catalog.versions(
+        for entry in resources.catalog.versions(
             Search(target.name, target.context, exact=True), deleted=deleted, latest_only=latest_only
         )
     ]

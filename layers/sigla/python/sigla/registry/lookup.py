@@ -29,36 +29,36 @@ from sigla.model import (
     Version,
 )
 from sigla.registry.paging import paged
+from sigla.registry.resources import Resources, View
 from sigla.registry.steps import match, parsing
 from sigla.registry.steps.rendering import rendered, with_qualified_references, with_tags
-from sigla.registry.stores import Stores, View
 from sigla.rules import names
 
 STEPS_OF_A_NAMESAKE = 200
 
 
-def meaning(stores: Stores, key: BodyKey) -> tuple[Body, Holder]:
+def meaning(resources: Resources, key: BodyKey) -> tuple[Body, Holder]:
     """What an id means and who speaks for it. Raises SchemaNamedNotFound if no subject does, whatever the bodies say.
 
     Raises BodyLost if one does and its body cannot be read.
     """
-    speaker = stores.catalog.speaker(key)
+    speaker = resources.catalog.speaker(key)
     if speaker is None:
         raise SchemaNamedNotFound(key=key.id)
     try:  # in place, since every warm read by id comes this way
-        body = stores.bodies.get(key)
+        body = resources.bodies.get(key)
     except BodyLost as lost:
         raise lost.held_by(speaker.subject, speaker.version) from lost.__cause__
     return body, speaker if not speaker.displaced else _born(body, speaker)
 
 
-def meaning_in(stores: Stores, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]:
+def meaning_in(resources: Resources, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]:
     """As `meaning`, where the subject says in which context, and for whom (ID-RES). With the key that it is under."""
-    found = _interpret(stores, schema_id, subject)
+    found = _interpret(resources, schema_id, subject)
     if found is None:
         raise SchemaNamedNotFound(key=schema_id)
     key, holder = found
-    return key, body_of(stores, key, holder), holder
+    return key, body_of(resources, key, holder), holder
 
 
 def _born(body: Body, displaced: Holder) -> Holder:
@@ -66,16 +66,16 @@ def _born(body: Body, displaced: Holder) -> Holder:
     return replace(displaced, subject=body.subject, version=body.version, deleted=False, ts=body.ts)
 
 
-def body_of(stores: Stores, key: BodyKey, holder: Holder) -> Body:
+def body_of(resources: Resources, key: BodyKey, holder: Holder) -> Body:
     """Reads what the id means. Raises BodyLost, which names its holder."""
     try:
-        return stores.bodies.get(key)
+        return resources.bodies.get(key)
     except BodyLost as lost:
         raise lost.held_by(holder.subject, holder.version) from lost.__cause__
 
 
 def schema_by_id(
-    stores: Stores,
+    resources: Resources,
     schema_id: SchemaId,
     *,
     subject: Subject | None = None,
@@ -88,12 +88,12 @@ def schema_by_id(
 
     The one asked for, else the smallest; of it the version written last.
     """
-    key, body, holder = meaning_in(stores, schema_id, subject or Subject(DEFAULT_CONTEXT, ""))  # ID-1, ID-2, ID-3
+    key, body, holder = meaning_in(resources, schema_id, subject or Subject(DEFAULT_CONTEXT, ""))  # ID-1, ID-2, ID-3
     record = record_of(key, body, holder)
     if with_max_id:  # ID-4
         check_catalogued(holder)
-        record = replace(record, max_id=max(stores.catalog.max_id(key.context), SchemaId(1)))
-    return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
+        record = replace(record, max_id=max(resources.catalog.max_id(key.context), SchemaId(1)))
+    return _shaped(resources, record, form, find_tags, qualified_references=qualified_references)
 
 
 def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
@@ -105,28 +105,28 @@ def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
 
 
 def holders_of(
-    stores: Stores, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
+    resources: Resources, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
 ) -> list[tuple[Subject, Version]]:
     """The version written last of each subject that holds the id; `subject` only says where. Raises SchemaNotFound."""
-    found = _interpret(stores, schema_id, _renamed(stores, subject))  # ID-5
+    found = _interpret(resources, schema_id, _renamed(resources, subject))  # ID-5
     if found is None:  # ID-8
         raise SchemaNotFound
-    key, holder = _standing_for(stores, *found)
+    key, holder = _standing_for(resources, *found)
     check_catalogued(holder)
     last: dict[Subject, Holder] = {}
-    for each in _same_content(stores, key, body_of(stores, key, holder)):
+    for each in _same_content(resources, key, body_of(resources, key, holder)):
         # ID-6, and of those the one written last (ID-7).
         if (deleted or not each.deleted) and each.revision >= getattr(last.get(each.subject), "revision", 0):
             last[each.subject] = each
     return paged(((holder.subject, holder.version) for holder in last.values()), page)
 
 
-def _standing_for(stores: Stores, key: BodyKey, holder: Holder) -> tuple[BodyKey, Holder]:
+def _standing_for(resources: Resources, key: BodyKey, holder: Holder) -> tuple[BodyKey, Holder]:
     """The id that took the place of a displaced one: its users have taken over (ID-5)."""
-    last = stores.catalog.displaced(key) if holder.displaced else None
+    last = resources.catalog.displaced(key) if holder.displaced else None
     if last is None:
         return key, holder
-    row = stores.look(last.subject, versions=(last.version,)).row(last.version)
+    row = resources.look(last.subject, versions=(last.version,)).row(last.version)
     if row is None:
         return key, holder
     heir = Holder(last.subject, row.version, row.deleted, row.ts, row.revision)
@@ -134,15 +134,15 @@ def _standing_for(stores: Stores, key: BodyKey, holder: Holder) -> tuple[BodyKey
 
 
 def subjects_of(
-    stores: Stores, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
+    resources: Resources, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
 ) -> list[Subject]:
     """As `holders_of`, without the versions."""
-    held = holders_of(stores, schema_id, subject=subject, deleted=deleted, page=page)
+    held = holders_of(resources, schema_id, subject=subject, deleted=deleted, page=page)
     return [holding for holding, _ in held]
 
 
 def version(
-    stores: Stores,
+    resources: Resources,
     subject: Subject,
     number: Version,
     *,
@@ -160,13 +160,13 @@ def version(
         row = view.row(number)  # VER-7
         return row if row is not None and (deleted or not row.deleted) else None  # VER-5
 
-    view, row = locate(stores, subject, (number,), visible, deleted=deleted)
-    record = stored_record(stores, view.subject, row)
-    return _shaped(stores, record, form, find_tags, qualified_references=qualified_references)
+    view, row = locate(resources, subject, (number,), visible, deleted=deleted)
+    record = stored_record(resources, view.subject, row)
+    return _shaped(resources, record, form, find_tags, qualified_references=qualified_references)
 
 
 def locate(
-    stores: Stores,
+    resources: Resources,
     subject: Subject,
     numbers: Sequence[Version],
     visible: Callable[[View], Row | None],
@@ -174,25 +174,25 @@ def locate(
     deleted: bool,
 ) -> tuple[View, Row]:
     """The row that `visible` finds in the subject, or for an unqualified one in its namesakes, by context."""
-    view = stores.ask(subject, versions=numbers)
+    view = resources.ask(subject, versions=numbers)
     if row := visible(view):
         return view, row
-    for other in namesakes(stores, view):  # VER-8
-        if row := visible(namesake := stores.look(other, versions=numbers)):
+    for other in namesakes(resources, view):  # VER-8
+        if row := visible(namesake := resources.look(other, versions=numbers)):
             return namesake, row
     if not is_known(view, deleted=deleted):  # VER-6
         raise SubjectNotFound(subject=view.subject)
     raise VersionNotFound(version=numbers[0])
 
 
-def stored_record(stores: Stores, subject: Subject, row: Row) -> Record:
+def stored_record(resources: Resources, subject: Subject, row: Row) -> Record:
     """A version as it is stored, with its time."""
-    schema = stores.body(subject, row).schema
+    schema = resources.body(subject, row).schema
     return Record(schema, row.guid, subject, row.version, row.id, row.ts, deleted=row.deleted)
 
 
 def lookup(
-    stores: Stores,
+    resources: Resources,
     subject: Subject,
     draft: Draft,
     *,
@@ -201,18 +201,18 @@ def lookup(
     form: str = "",
 ) -> Record:
     """The version that the draft is, here or in a namesake. Raises SubjectNotFound, SchemaNotFound, InvalidSchema."""
-    view = stores.ask(subject, references=draft.references)
-    found = _lookup_in(stores, view, draft, normalize=normalize, deleted=deleted)  # LOOK-1 to LOOK-4
+    view = resources.ask(subject, references=draft.references)
+    found = _lookup_in(resources, view, draft, normalize=normalize, deleted=deleted)  # LOOK-1 to LOOK-4
     if found is None:  # LOOK-5
-        found = next(_lookup_in_namesakes(stores, view, draft, normalize=normalize, deleted=deleted), None)
+        found = next(_lookup_in_namesakes(resources, view, draft, normalize=normalize, deleted=deleted), None)
     if found is not None:
-        return rendered(stores, found, form)
+        return rendered(resources, found, form)
     # LOOK-6
     raise SchemaNotFound if is_known(view, deleted=deleted) else SubjectNotFound(subject=view.subject)
 
 
 def find_by_metadata(
-    stores: Stores,
+    resources: Resources,
     subject: Subject,
     pairs: Sequence[tuple[str, str]],
     *,
@@ -220,15 +220,15 @@ def find_by_metadata(
     form: str = "",
 ) -> Record:
     """The highest version whose metadata has all these properties. Raises SubjectNotFound, SchemaNotFound."""
-    view = stores.ask(subject)
+    view = resources.ask(subject)
     if not is_known(view, deleted=deleted):
         raise SubjectNotFound(subject=view.subject)
-    for row in reversed(stores.catalog.history(view.subject)):  # LIST-6
+    for row in reversed(resources.catalog.history(view.subject)):  # LIST-6
         if row.deleted and not deleted:
             continue
-        metadata = stores.body(view.subject, row).schema.metadata
+        metadata = resources.body(view.subject, row).schema.metadata
         if metadata is not None and all(metadata.properties.get(key) == value for key, value in pairs):
-            return rendered(stores, stored_record(stores, view.subject, row), form)
+            return rendered(resources, stored_record(resources, view.subject, row), form)
     raise SchemaNotFound
 
 
@@ -237,45 +237,45 @@ def is_known(view: View, *, deleted: bool) -> bool:
     return view.head.newest is not None or (deleted and view.head.highest > 0)
 
 
-def _interpret(stores: Stores, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Holder] | None:
+def _interpret(resources: Resources, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Holder] | None:
     """Where an id is to be read, and the holder that answers for it (ID-RES)."""
     if subject is None or not subject.name:
-        return spoken_for(stores, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
-    if found := spoken_for(stores, BodyKey(subject.context, schema_id), subject):
+        return spoken_for(resources, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
+    if found := spoken_for(resources, BodyKey(subject.context, schema_id), subject):
         return found
-    subject = stores.ask(subject).subject
+    subject = resources.ask(subject).subject
     key = BodyKey(subject.context, schema_id)
-    if found := _held(stores, key, subject):
+    if found := _held(resources, key, subject):
         return found
-    contexts = stores.catalog.contexts_of(subject.name) if subject.in_default_context else ()
+    contexts = resources.catalog.contexts_of(subject.name) if subject.in_default_context else ()
     if contexts or not subject.in_default_context:
         # Without namesakes the last question finds a displaced id as well.
-        last = stores.catalog.displaced(key)
+        last = resources.catalog.displaced(key)
         if last is not None and last.subject == subject:
             return key, last
     for context in contexts:
-        if found := _held(stores, BodyKey(context, schema_id), Subject(context, subject.name)):
+        if found := _held(resources, BodyKey(context, schema_id), Subject(context, subject.name)):
             return found
-    return spoken_for(stores, key) if subject.in_default_context else None
+    return spoken_for(resources, key) if subject.in_default_context else None
 
 
-def _renamed(stores: Stores, subject: Subject | None) -> Subject | None:
+def _renamed(resources: Resources, subject: Subject | None) -> Subject | None:
     """Where a named context has an alias of its own, the reference goes where that leads as it stands: out of it."""
     if subject is None or subject.name or subject.in_default_context:
         return subject
-    own = stores.look(subject).chain.own.config
+    own = resources.look(subject).chain.own.config
     return names.subject(own.alias) if own and own.alias else subject
 
 
-def spoken_for(stores: Stores, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Holder] | None:
+def spoken_for(resources: Resources, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Holder] | None:
     """Finds who answers for the id, as `Catalog.speaker` says."""
-    speaker = stores.catalog.speaker(key, by)
+    speaker = resources.catalog.speaker(key, by)
     return None if speaker is None else (key, speaker)
 
 
-def _held(stores: Stores, key: BodyKey, by: Subject) -> tuple[BodyKey, Holder] | None:
+def _held(resources: Resources, key: BodyKey, by: Subject) -> tuple[BodyKey, Holder] | None:
     """The subject's own version with the id, the one written last if there are several (ID-7)."""
-    holders = stores.catalog.holders(key, by)
+    holders = resources.catalog.holders(key, by)
     return (key, max(holders, key=lambda holder: holder.written)) if holders else None
 
 
@@ -285,45 +285,45 @@ def check_catalogued(holder: Holder) -> None:
         raise StoreError("the catalog does not answer")
 
 
-def _same_content(stores: Stores, key: BodyKey, body: Body) -> list[Holder]:
+def _same_content(resources: Resources, key: BodyKey, body: Body) -> list[Holder]:
     """The holders of every id that this content has in the context: imports may have given it several (REG-13)."""
-    keys = [same for same in stores.bodies.named(body.guid) if same.context == key.context]
-    held = ((same, stores.catalog.holders(same) or _last_holders(stores, same)) for same in keys)
+    keys = [same for same in resources.bodies.named(body.guid) if same.context == key.context]
+    held = ((same, resources.catalog.holders(same) or _last_holders(resources, same)) for same in keys)
     holders = [
         holder
         for same, some in held
         # A way from a guid may lead to an id that another writer won; then it stands for other content.
-        if some and (same == key or body_of(stores, same, some[0]).guid == body.guid)
+        if some and (same == key or body_of(resources, same, some[0]).guid == body.guid)
         for holder in some
     ]
     return sorted(holders, key=lambda holder: utf16(holder.subject.qualified))
 
 
-def _last_holders(stores: Stores, key: BodyKey) -> tuple[Holder, ...]:
-    last = stores.catalog.displaced(key)
+def _last_holders(resources: Resources, key: BodyKey) -> tuple[Holder, ...]:
+    last = resources.catalog.displaced(key)
     return () if last is None else (last,)
 
 
 def _shaped(
-    stores: Stores, record: Record, form: str, find_tags: Sequence[str], *, qualified_references: bool
+    resources: Resources, record: Record, form: str, find_tags: Sequence[str], *, qualified_references: bool
 ) -> Record:
-    record = with_tags(stores, rendered(stores, record, form), find_tags)
+    record = with_tags(resources, rendered(resources, record, form), find_tags)
     return with_qualified_references(record) if qualified_references else record
 
 
-def namesakes(stores: Stores, view: View) -> Iterator[Subject]:
+def namesakes(resources: Resources, view: View) -> Iterator[Subject]:
     """The subjects of the same name in other contexts, for an unqualified one (VER-8)."""
     if view.subject.in_default_context:
-        for context in effort.paced(stores.catalog.contexts_of(view.subject.name), STEPS_OF_A_NAMESAKE):
+        for context in effort.paced(resources.catalog.contexts_of(view.subject.name), STEPS_OF_A_NAMESAKE):
             yield Subject(context, view.subject.name)
 
 
-def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool) -> Record | None:
+def _lookup_in(resources: Resources, view: View, draft: Draft, *, normalize: bool, deleted: bool) -> Record | None:
     """With the draft as it is (LOOK-2, LOOK-3), then with what a registration would give it (LOOK-4)."""
     if parsing.is_blank(draft.text):
         return None
     offered = parsing.understand(
-        stores,
+        resources,
         view,
         draft.text,
         draft.type,
@@ -331,22 +331,22 @@ def _lookup_in(stores: Stores, view: View, draft: Draft, *, normalize: bool, del
         strict=False,
         normalize=view.normalizes(wanted=normalize),
     ).described(draft.metadata, draft.rule_set)
-    found = match.find(stores, view, offered, deleted=deleted)
+    found = match.find(resources, view, offered, deleted=deleted)
     if found is None and view.head.newest is not None:
-        filled = match.described(offered, view.config, stores.body(view.subject, view.head.newest).schema)
+        filled = match.described(offered, view.config, resources.body(view.subject, view.head.newest).schema)
         if filled.schema != offered.schema:
-            offered, found = filled, match.find(stores, view, filled, deleted=deleted)
+            offered, found = filled, match.find(resources, view, filled, deleted=deleted)
     return None if found is None else found.record(view.subject, offered)
 
 
 def _lookup_in_namesakes(
-    stores: Stores, view: View, draft: Draft, *, normalize: bool, deleted: bool
+    resources: Resources, view: View, draft: Draft, *, normalize: bool, deleted: bool
 ) -> Iterator[Record]:
     """What the draft refers to may be missing or unreadable: then that namesake does not have it as a version."""
-    for other in namesakes(stores, view):
+    for other in namesakes(resources, view):
         try:
-            namesake = stores.look(other, references=draft.references)
-            found = _lookup_in(stores, namesake, draft, normalize=normalize, deleted=deleted)
+            namesake = resources.look(other, references=draft.references)
+            found = _lookup_in(resources, namesake, draft, normalize=normalize, deleted=deleted)
         except (Denied, InvalidSchema):
             continue
         if found is not None:

@@ -20,13 +20,13 @@ from sigla.changes import Head, Registered
 from sigla.errors import IdTaken, IdUsedUp, Incompatible, Taken
 from sigla.model import Body, BodyKey, Draft, Guid, Record, Row, SchemaId, Subject, Target, Version
 from sigla.registry.check import messages
+from sigla.registry.resources import Resources, View
 from sigla.registry.steps import drafts, lost, numbering, parsing
 from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.steps.drafts import Asked, Understood
 from sigla.registry.steps.known import Found, question
 from sigla.registry.steps.parsed import Offered
 from sigla.registry.steps.rendering import rendered
-from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
 from sigla.rules.subject import next_version
 
@@ -35,7 +35,13 @@ Derive = Callable[[], tuple[Draft, Head | None]]
 
 
 def register(
-    stores: Stores, subject: Subject, draft: Draft, *, normalize: bool = False, force: bool = False, form: str = ""
+    resources: Resources,
+    subject: Subject,
+    draft: Draft,
+    *,
+    normalize: bool = False,
+    force: bool = False,
+    form: str = "",
 ) -> Record:
     """The version that the draft is or becomes.
 
@@ -45,30 +51,30 @@ def register(
     VersionOutOfOrder, TimedOut.
     """
     parsing.check_form(form)
-    state, asked = stores.catalog.state, question(subject, draft, normalize=normalize)
+    state, asked = resources.catalog.state, question(subject, draft, normalize=normalize)
     if state is None or asked is None:
-        record, offered = _registered(stores, subject, draft, normalize=normalize, force=force)
-    elif found := stores.known.get(asked, state):
+        record, offered = _registered(resources, subject, draft, normalize=normalize, force=force)
+    elif found := resources.known.get(asked, state):
         _, record, offered = found
-        lost.check_standing(stores, record, offered)
+        lost.check_standing(resources, record, offered)
     else:
-        record, offered = _registered(stores, subject, draft, normalize=normalize, force=force)
+        record, offered = _registered(resources, subject, draft, normalize=normalize, force=force)
         # What an alias led to is asked for each time: another principal may not be allowed to see it.
-        if record.subject == subject and stores.catalog.state == state:
-            stores.known.keep(asked, Found(state, record, offered))
-    return rendered(stores, record, form, offered)
+        if record.subject == subject and resources.catalog.state == state:
+            resources.known.keep(asked, Found(state, record, offered))
+    return rendered(resources, record, form, offered)
 
 
 def _registered(
-    stores: Stores, subject: Subject, draft: Draft, *, normalize: bool, force: bool
+    resources: Resources, subject: Subject, draft: Draft, *, normalize: bool, force: bool
 ) -> tuple[Record, Offered]:
-    work = _Registration(stores, subject, lambda: (draft, None), normalize=normalize, force=force)
-    return until_committed(stores, "Register operation", work.attempt)
+    work = _Registration(resources, subject, lambda: (draft, None), normalize=normalize, force=force)
+    return until_committed(resources, "Register operation", work.attempt)
 
 
-def register_derived(stores: Stores, subject: Subject, derive: Derive) -> Record:
+def register_derived(resources: Resources, subject: Subject, derive: Derive) -> Record:
     """The version that a draft made from the subject itself becomes: made anew in each attempt."""
-    record, _ = until_committed(stores, "Register operation", _Registration(stores, subject, derive).attempt)
+    record, _ = until_committed(resources, "Register operation", _Registration(resources, subject, derive).attempt)
     return record
 
 
@@ -83,7 +89,7 @@ class Placed(NamedTuple):
 class _Registration:
     """One registration, which may take several attempts. drawn: ids and bodies that a lost race would waste."""
 
-    stores: Stores
+    resources: Resources
     subject: Subject
     derive: Derive
     normalize: bool = False
@@ -92,18 +98,18 @@ class _Registration:
 
     def attempt(self) -> tuple[Record, Offered]:
         """The version that the draft is or has become, and what its text means. Raises Conflict for a lost race."""
-        stores = self.stores
+        resources = self.resources
         asked = self._ask()  # the rule set, the alias, the name: steps 2 and 3
-        reading = drafts.read(stores, asked)
-        if reading and (record := drafts.known(stores, asked, reading.offered)):  # REG-1
-            lost.check_standing(stores, record, reading.offered)
+        reading = drafts.read(resources, asked)
+        if reading and (record := drafts.known(resources, asked, reading.offered)):  # REG-1
+            lost.check_standing(resources, record, reading.offered)
             return record, reading.offered
         effort.pulse()  # what is not there yet is not found at a glance
-        asked = drafts.with_tags(stores, asked)  # REG-6a
+        asked = drafts.with_tags(resources, asked)  # REG-6a
         drafts.check_mode(asked)  # REG-2
-        asked = drafts.with_text(stores, asked)  # REG-5
-        understood = drafts.understood(stores, asked, reading)  # REG-6, REG-7
-        if record := drafts.same(stores, understood):  # REG-8, REG-9
+        asked = drafts.with_text(resources, asked)  # REG-5
+        understood = drafts.understood(resources, asked, reading)  # REG-6, REG-7
+        if record := drafts.same(resources, understood):  # REG-8, REG-9
             return record, understood.offered
         version = self._decide(understood)  # COMPAT-2, REG-3, REG-10
         placed = self._place(understood, version)  # REG-4, REG-11, REG-12, REG-13
@@ -114,7 +120,7 @@ class _Registration:
         """All that the decisions rest on, in one question; in two where an alias leads elsewhere."""
         draft, seen = self.derive()
         rule_sets.validate(draft.rule_set)
-        view = self.stores.ask(self.subject, references=draft.references, guess=drafts.guess(draft))
+        view = self.resources.ask(self.subject, references=draft.references, guess=drafts.guess(draft))
         drafts.check_unmoved(seen, view)
         names.check_registrable(view.subject)
         return Asked(draft, view, view.normalizes(wanted=self.normalize))
@@ -123,7 +129,7 @@ class _Registration:
         """The number that the version will have, if it may follow those before it."""
         draft, view = understood.draft, understood.view
         if not (view.importing or self.force):
-            _check_compatible(self.stores, view, understood.offered)
+            _check_compatible(self.resources, view, understood.offered)
         return next_version(view.head.highest, draft.version, importing=view.importing)
 
     def _place(self, understood: Understood, version: Version) -> Placed:
@@ -141,17 +147,17 @@ class _Registration:
         An orphan of a write that never committed is adopted if it has our content. An id that means something else was
         used before (a table restored behind its bucket, numbering that was set back): then it is skipped.
         """
-        stores, context, offered = self.stores, understood.view.subject.context, understood.offered
+        resources, context, offered = self.resources, understood.view.subject.context, understood.offered
         drawn = context, offered.guid, offered.targets
         if drawn in self.drawn:
             return self.drawn[drawn]
         for met in count():
-            key = BodyKey(context, stores.catalog.next_id(context))
+            key = BodyKey(context, resources.catalog.next_id(context))
             try:
-                stores.bodies.put(key, self._body(understood, version))
+                resources.bodies.put(key, self._body(understood, version))
             except Taken as taken:
                 if taken.standing.gone or _means_other(taken.standing, offered):
-                    numbering.skip(stores, key, met)
+                    numbering.skip(resources, key, met)
                     continue
             self.drawn[drawn] = key.id
             return key.id
@@ -159,26 +165,26 @@ class _Registration:
 
     def _import_id(self, understood: Understood, id: SchemaId, version: Version) -> Placed:
         """An id brought along: free, or of the very same content, whose body then lives, or lives again (REG-12)."""
-        stores, subject = self.stores, understood.view.subject
-        numbering.check_reach(stores, subject, id)
+        resources, subject = self.resources, understood.view.subject
+        numbering.check_reach(resources, subject, id)
         key = BodyKey(subject.context, id)
         body = self._body(understood, version)
         standing = None
         try:
-            stores.bodies.put(key, body)
+            resources.bodies.put(key, body)
         except Taken as taken:
             if taken.standing.schema != understood.offered.schema:
                 refusal = IdUsedUp if taken.standing.gone else IdTaken
                 raise refusal(id=id, context=names.delimited(key.context)) from None
             # What its references resolved to is part of what the id has always meant.
             standing = replace(body, targets=taken.standing.targets)
-            stores.bodies.revive(key, standing)
+            resources.bodies.revive(key, standing)
         # Importing id 0 uses up number 1 as well; so the reference counts (REG-11).
-        stores.catalog.raise_counter(key.context, max(id, SchemaId(1)))
+        resources.catalog.raise_counter(key.context, max(id, SchemaId(1)))
         return Placed(id, standing)
 
     def _body(self, understood: Understood, version: Version) -> Body:
-        offered, now = understood.offered, self.stores.clock.now()
+        offered, now = understood.offered, self.resources.clock.now()
         compiled = offered.language.compiled(offered.parsed)
         return Body(
             offered.schema,
@@ -193,11 +199,11 @@ class _Registration:
 
     def _commit(self, understood: Understood, version: Version, placed: Placed) -> None:
         """The row, and all that it rests on; what it supersedes goes with it (REG-14)."""
-        stores, view, offered = self.stores, understood.view, understood.offered
+        resources, view, offered = self.resources, understood.view, understood.offered
         # A number just drawn has no versions to supersede.
         reused = understood.id is not None or drafts.brings_id(understood.draft)
-        purged = tuple(_superseded(stores, view, placed.id, version)) if reused else ()
-        ts = stores.clock.now()
+        purged = tuple(_superseded(resources, view, placed.id, version)) if reused else ()
+        ts = resources.clock.now()
         change = Registered(
             view.head,
             _new_row(understood, version, placed.id, ts),
@@ -210,10 +216,10 @@ class _Registration:
             # An id that stands for the content is held; if it is buried meanwhile, it is taken as one that is brought.
             imported=view.importing and understood.id is None,
         )
-        commit(stores, change)
+        commit(resources, change)
         if placed.standing is not None:
             # It may have been buried meanwhile; a writer that buries looks once more after its tombstone.
-            stores.bodies.revive(BodyKey(view.subject.context, placed.id), placed.standing)
+            resources.bodies.revive(BodyKey(view.subject.context, placed.id), placed.standing)
 
 
 def _new_row(understood: Understood, version: Version, id: SchemaId, ts: int) -> Row:
@@ -233,18 +239,18 @@ def _means_other(standing: Body, offered: Offered) -> bool:
     return (standing.schema, standing.targets) != (offered.schema, offered.targets)
 
 
-def _check_compatible(stores: Stores, view: View, offered: Offered) -> None:
-    if found := messages(stores, view, offered):
+def _check_compatible(resources: Resources, view: View, offered: Offered) -> None:
+    if found := messages(resources, view, offered):
         raise Incompatible(subject=view.subject.qualified, details=", ".join(found))
 
 
-def _superseded(stores: Stores, view: View, schema_id: SchemaId, version: Version) -> Iterator[Row]:
+def _superseded(resources: Resources, view: View, schema_id: SchemaId, version: Version) -> Iterator[Row]:
     """Soft-deleted versions of the same content: replaced, unless something refers to them (REG-14)."""
-    held = stores.catalog.holders(BodyKey(view.subject.context, schema_id), view.subject)
+    held = resources.catalog.holders(BodyKey(view.subject.context, schema_id), view.subject)
     old = [holder.version for holder in held if holder.deleted and holder.version < version]
-    rows = stores.look(view.subject, versions=old).snapshot.rows.values() if old else ()
+    rows = resources.look(view.subject, versions=old).snapshot.rows.values() if old else ()
     for superseded in rows:
-        if next(stores.catalog.referrers(view.subject, superseded.version), None) is None:
+        if next(resources.catalog.referrers(view.subject, superseded.version), None) is None:
             yield superseded
 
 

@@ -21,8 +21,8 @@ from sigla.errors import (
     SubjectNotFound,
 )
 from sigla.model import GLOBAL, REGISTRY_WIDE, Config, Search, Show, Subject
+from sigla.registry.resources import Resources, View
 from sigla.registry.steps.committing import commit, nonce, until_committed
-from sigla.registry.stores import Stores, View
 from sigla.rules import names, rule_sets
 from sigla.rules.compatibility import LEVELS
 from sigla.rules.settings import with_level
@@ -32,18 +32,18 @@ ALWAYS_ANSWERED = (GLOBAL, REGISTRY_WIDE)
 """Scopes that report the server's default where they have no entry (INH-4)."""
 
 
-def config(stores: Stores, scope: Subject, *, default_to_global: bool = False) -> Config:
+def config(resources: Resources, scope: Subject, *, default_to_global: bool = False) -> Config:
     """The scope's own entry, or with `default_to_global` what is in force. Raises LevelNotConfigured."""
-    view = stores.look(scope)  # ALIAS-2: the entry of the alias itself
+    view = resources.look(scope)  # ALIAS-2: the entry of the alias itself
     if default_to_global:
         return view.config
     own = view.chain.own.config
     if own is None and scope not in ALWAYS_ANSWERED:  # CFG-6, CFG-7
         raise LevelNotConfigured(subject=scope)
-    return with_level(own or Config(), stores.options.default_level)  # CFG-8
+    return with_level(own or Config(), resources.options.default_level)  # CFG-8
 
 
-def change_config(stores: Stores, scope: Subject, patch: Mapping[str, Any]) -> Config:
+def change_config(resources: Resources, scope: Subject, patch: Mapping[str, Any]) -> Config:
     """The whole entry after the patch: a field that is absent keeps its value, None clears it.
 
     Raises InvalidLevel, InvalidRuleSet, InvalidSubject, ReadOnly, in this order.
@@ -53,35 +53,35 @@ def change_config(stores: Stores, scope: Subject, patch: Mapping[str, Any]) -> C
         names.check_configurable(scope)  # CFG-4
 
     def attempt() -> Config:
-        view = stores.look(scope)
+        view = resources.look(scope)
         _check_writable(view)
         changed = replace(view.chain.own.config or Config(), **fields)  # CFG-2, CFG-5
-        commit(stores, ConfigChanged(scope, view.chain.own, changed, stores.clock.now(), nonce()))
+        commit(resources, ConfigChanged(scope, view.chain.own, changed, resources.clock.now(), nonce()))
         return changed  # CFG-3
 
-    return until_committed(stores, "Update config operation", attempt)
+    return until_committed(resources, "Update config operation", attempt)
 
 
-def drop_config(stores: Stores, scope: Subject) -> Config:
+def drop_config(resources: Resources, scope: Subject) -> Config:
     """The entry that was removed; for the global ones what was in force. Raises SubjectNotFound, ReadOnly."""
 
     def attempt() -> Config:
-        view = stores.look(scope)
+        view = resources.look(scope)
         own = view.chain.own.config
         if own is None and scope not in ALWAYS_ANSWERED:  # CFG-10
             raise SubjectNotFound(subject=scope)
         _check_writable(view)
         if own is None:  # CFG-9
             return view.config
-        commit(stores, ConfigChanged(scope, view.chain.own, None, stores.clock.now(), nonce()))
-        return with_level(own, stores.options.default_level)
+        commit(resources, ConfigChanged(scope, view.chain.own, None, resources.clock.now(), nonce()))
+        return with_level(own, resources.options.default_level)
 
-    return until_committed(stores, "Delete config operation", attempt)
+    return until_committed(resources, "Delete config operation", attempt)
 
 
-def mode(stores: Stores, scope: Subject, *, default_to_global: bool = False) -> str:
+def mode(resources: Resources, scope: Subject, *, default_to_global: bool = False) -> str:
     """The scope's own mode, or with `default_to_global` the one in force. Raises ModeNotConfigured."""
-    view = stores.look(scope)
+    view = resources.look(scope)
     if default_to_global:
         return view.mode
     own = view.chain.own.mode
@@ -90,7 +90,7 @@ def mode(stores: Stores, scope: Subject, *, default_to_global: bool = False) -> 
     return own or READWRITE
 
 
-def change_mode(stores: Stores, scope: Subject, wanted: str | None, *, force: bool = False) -> None:
+def change_mode(resources: Resources, scope: Subject, wanted: str | None, *, force: bool = False) -> None:
     """Sets the mode, or removes the entry (None).
 
     Into IMPORT, unless forced, only where nothing is active; what is soft-deleted there is purged.
@@ -99,30 +99,30 @@ def change_mode(stores: Stores, scope: Subject, wanted: str | None, *, force: bo
     if scope not in ALWAYS_ANSWERED:
         names.check_configurable(scope)
     target = _mode_named(scope, wanted)  # MODE-1, MODE-2, MODE-3
-    _check_mutable(stores)
+    _check_mutable(resources)
 
     def attempt() -> None:
-        view = stores.look(scope)
+        view = resources.look(scope)
         if target == IMPORT and view.mode != IMPORT and not force:  # MODE-7
-            _begin_import(stores, view)  # MODE-5, MODE-6
+            _begin_import(resources, view)  # MODE-5, MODE-6
         else:
-            commit(stores, ModeChanged(scope, view.chain.own, target, stores.clock.now(), nonce()))
+            commit(resources, ModeChanged(scope, view.chain.own, target, resources.clock.now(), nonce()))
 
-    until_committed(stores, "Update mode operation", attempt)
+    until_committed(resources, "Update mode operation", attempt)
 
 
-def drop_mode(stores: Stores, scope: Subject, *, recursive: bool = False) -> str | None:
+def drop_mode(resources: Resources, scope: Subject, *, recursive: bool = False) -> str | None:
     """The mode that was removed; None without one. recursive: also those of all subjects of a context.
 
     Raises ModeImmutable, SubjectNotFound.
     """
-    _check_mutable(stores)
+    _check_mutable(resources)
 
     def attempt() -> str | None:
-        view = stores.look(scope)
+        view = resources.look(scope)
         own = view.chain.own.mode
         if own is not None:
-            commit(stores, ModeChanged(scope, view.chain.own, None, stores.clock.now(), nonce()))
+            commit(resources, ModeChanged(scope, view.chain.own, None, resources.clock.now(), nonce()))
             return own
         if recursive:
             return None
@@ -130,21 +130,21 @@ def drop_mode(stores: Stores, scope: Subject, *, recursive: bool = False) -> str
             raise SubjectNotFound(subject=scope)
         return READWRITE
 
-    dropped = until_committed(stores, "Delete mode operation", attempt)
+    dropped = until_committed(resources, "Delete mode operation", attempt)
     if recursive and not scope.name:  # MODE-11
-        for below, settings in list(stores.catalog.settings(Search(context=scope.context))):
+        for below, settings in list(resources.catalog.settings(Search(context=scope.context))):
             if settings.mode is not None and below != scope:
-                _drop_below(stores, below)
+                _drop_below(resources, below)
     return dropped
 
 
-def _drop_below(stores: Stores, scope: Subject) -> None:
+def _drop_below(resources: Resources, scope: Subject) -> None:
     def attempt() -> None:
-        own = stores.look(scope).chain.own
+        own = resources.look(scope).chain.own
         if own.mode is not None:
-            commit(stores, ModeChanged(scope, own, None, stores.clock.now(), nonce()))
+            commit(resources, ModeChanged(scope, own, None, resources.clock.now(), nonce()))
 
-    until_committed(stores, "Delete mode operation", attempt)
+    until_committed(resources, "Delete mode operation", attempt)
 
 
 def _checked(patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,17 +177,17 @@ def _mode_named(scope: Subject, wanted: str | None) -> str | None:
     return wanted.upper()
 
 
-def _check_mutable(stores: Stores) -> None:
-    if not stores.options.mode_mutability:
+def _check_mutable(resources: Resources) -> None:
+    if not resources.options.mode_mutability:
         raise ModeImmutable
 
 
-def _begin_import(stores: Stores, view: View) -> None:
+def _begin_import(resources: Resources, view: View) -> None:
     """The store judges again, in the same commit; here a refusal gets its sentence."""
-    change = ImportBegun(view.subject, view.chain.own, stores.clock.now(), nonce())
-    if next(stores.catalog.subjects(change.search, Show.ACTIVE), None) is not None:  # MODE-5
+    change = ImportBegun(view.subject, view.chain.own, resources.clock.now(), nonce())
+    if next(resources.catalog.subjects(change.search, Show.ACTIVE), None) is not None:  # MODE-5
         raise ImportIntoExisting
-    for subject in stores.catalog.subjects(change.search):  # MODE-6
-        for version, _ in stores.catalog.referrers(subject):
+    for subject in resources.catalog.subjects(change.search):  # MODE-6
+        for version, _ in resources.catalog.referrers(subject):
             raise Referenced(subject=subject, version=version)
-    commit(stores, change)
+    commit(resources, change)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from sigla.errors import StoreError
 from sigla.model import BodyKey
 from sigla.ports.bodies import Bodies
-from sigla.registry.stores import Stores
+from sigla.registry.resources import Resources
 
 TRIES = 8
 
@@ -26,16 +26,16 @@ Run = Callable[[Callable[[BodyKey], None], Iterable[BodyKey]], Iterable[None]]
 """Calls a function with each id, as `map` does, or side by side."""
 
 
-def bury_after_commit(stores: Stores, keys: Iterable[BodyKey]) -> None:
+def bury_after_commit(resources: Resources, keys: Iterable[BodyKey]) -> None:
     """Puts the tombstones of ids that lost their last holder.
 
     The commit is done. Where a store does not answer now, whoever follows the journal puts the tombstone.
     """
     for key in keys:
         with suppress(StoreError):
-            stores.bodies.bury(key)
-            if stores.catalog.holders(key):
-                agree(stores.bodies, key, gone=False)
+            resources.bodies.bury(key)
+            if resources.catalog.holders(key):
+                agree(resources.bodies, key, gone=False)
 
 
 def settle(

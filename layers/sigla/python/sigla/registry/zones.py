@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from sigla.ports.zones import Zone
-from sigla.registry.stores import Stores
+from sigla.registry.resources import Resources
 
 LATE_MS = 180_000
 """Three heartbeats: one may get lost, two may be chance."""
@@ -12,12 +12,12 @@ GONE_MS = 3_600_000
 """Who was not heard of for so long is not there any more."""
 
 
-def zones(stores: Stores) -> tuple[Zone, ...]:
+def zones(resources: Resources) -> tuple[Zone, ...]:
     """Those heard of within the last hour, by id. After three minutes of silence a zone is not healthy."""
-    if stores.directory is None:
+    if resources.directory is None:
         return ()
-    now = stores.clock.now()
-    return tuple(_as_of(now, zone) for zone in stores.directory.list() if now - zone.checked < GONE_MS)
+    now = resources.clock.now()
+    return tuple(_as_of(now, zone) for zone in resources.directory.list() if now - zone.checked < GONE_MS)
 
 
 def _as_of(now: int, zone: Zone) -> Zone:

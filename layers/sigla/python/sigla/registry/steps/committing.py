@@ -21,7 +21,7 @@ from sigla import effort
 from sigla.backoff import Backoff
 from sigla.changes import Change
 from sigla.errors import Conflict, OutcomeUnknown, TimedOut
-from sigla.registry.stores import Stores
+from sigla.registry.resources import Resources
 from sigla.registry.tombstones import bury_after_commit
 
 FIRST_PAUSE_S = 0.02
@@ -35,25 +35,25 @@ def nonce() -> str:
     return secrets.token_hex(8)
 
 
-def until_committed(stores: Stores, operation: str, attempt: Callable[[], Result]) -> Result:
+def until_committed(resources: Resources, operation: str, attempt: Callable[[], Result]) -> Result:
     """Repeats an attempt (ask, decide, commit) while it loses races, with full jitter, until the deadline.
 
     Raises TimedOut, and whatever the attempt refuses.
     """
-    deadline = stores.clock.now() + 1000 * stores.options.retrying_seconds
-    backoff = Backoff(stores.clock, FIRST_PAUSE_S, LONGEST_PAUSE_S)
+    deadline = resources.clock.now() + 1000 * resources.options.retrying_seconds
+    backoff = Backoff(resources.clock, FIRST_PAUSE_S, LONGEST_PAUSE_S)
     for lost in count():
         try:
             return attempt()
         except Conflict:
-            if stores.clock.now() >= deadline:
+            if resources.clock.now() >= deadline:
                 raise TimedOut(operation=operation) from None
             with effort.resting():
                 backoff.pause(lost)
     raise AssertionError  # count() does not end
 
 
-def commit(stores: Stores, change: Change) -> None:
+def commit(resources: Resources, change: Change) -> None:
     """Commits, and settles an unknown outcome by looking for the change's own mark.
 
     Raises Conflict if it was not written.
@@ -62,11 +62,11 @@ def commit(stores: Stores, change: Change) -> None:
     those who read without it.
     """
     try:
-        buried = stores.catalog.commit(change)
+        buried = resources.catalog.commit(change)
     except OutcomeUnknown:
-        if not change.was_written(stores.catalog):
+        if not change.was_written(resources.catalog):
             raise Conflict from None
         effort.committed()
         return
     effort.committed()
-    bury_after_commit(stores, buried)
+    bury_after_commit(resources, buried)

@@ -25,10 +25,10 @@ from sigla.model import (
     Tagged,
     Version,
 )
+from sigla.registry.resources import Resources, View
 from sigla.registry.steps import lost, match, parsing
 from sigla.registry.steps.match import Match
 from sigla.registry.steps.parsed import Offered
-from sigla.registry.stores import Stores, View
 from sigla.rules.guid import guid_of
 from sigla.rules.merge import VERSION_STAMP, stamped
 from sigla.rules.settings import fills_in
@@ -92,24 +92,24 @@ def check_unmoved(seen: Head | None, view: View) -> None:
 # --- is it a version already? ----------------------------------------------------------------------------------------
 
 
-def read(stores: Stores, asked: Asked) -> Reading | None:
+def read(resources: Resources, asked: Asked) -> Reading | None:
     """What the text says. None where there is no text, or where more would be stored than was sent (REG-1)."""
     draft, config = asked.draft, asked.view.config
     if parsing.is_blank(draft.text) or _is_derived(draft, config):
         return None
     if not _validates_as_new(draft, config):
-        return Reading(_offer(stores, asked, strict=False))
+        return Reading(_offer(resources, asked, strict=False))
     try:
-        return Reading(_offer(stores, asked, strict=True))
+        return Reading(_offer(resources, asked, strict=True))
     except InvalidSchema as refusal:
         # What was registered under other rules is still known.
-        return Reading(_offer(stores, asked, strict=False), refusal)
+        return Reading(_offer(resources, asked, strict=False), refusal)
 
 
-def known(stores: Stores, asked: Asked, offered: Offered) -> Record | None:
+def known(resources: Resources, asked: Asked, offered: Offered) -> Record | None:
     """An active version that the draft already is, whatever the mode (REG-1)."""
     draft, view = asked.draft, asked.view
-    found = _known_match(stores, view, draft, offered)
+    found = _known_match(resources, view, draft, offered)
     if found is None:
         return None
     row = found.row
@@ -120,18 +120,18 @@ def known(stores: Stores, asked: Asked, offered: Offered) -> Record | None:
     if draft.version == row.version:
         return found.record(view.subject, offered)
     wanted = Version(draft.version)
-    other = stores.look(view.subject, versions=(wanted,)).row(wanted)
+    other = resources.look(view.subject, versions=(wanted,)).row(wanted)
     if other is None or other.deleted or (other.id, other.guid) != (row.id, row.guid):
         return None
-    schema = stores.body(view.subject, other).schema
+    schema = resources.body(view.subject, other).schema
     return Match(other, schema).record(view.subject, offered)
 
 
-def _known_match(stores: Stores, view: View, draft: Draft, offered: Offered) -> Match | None:
+def _known_match(resources: Resources, view: View, draft: Draft, offered: Offered) -> Match | None:
     if draft.version is None or draft.version >= 0:
-        return match.find(stores, view, offered, deleted=False)
+        return match.find(resources, view, offered, deleted=False)
     newest = view.head.newest
-    return match.equivalent_to(stores, view, offered, newest) if newest else None
+    return match.equivalent_to(resources, view, offered, newest) if newest else None
 
 
 def _is_derived(draft: Draft, config: Config) -> bool:
@@ -141,17 +141,19 @@ def _is_derived(draft: Draft, config: Config) -> bool:
 # --- what is to be stored? -------------------------------------------------------------------------------------------
 
 
-def with_tags(stores: Stores, asked: Asked) -> Asked:
+def with_tags(resources: Resources, asked: Asked) -> Asked:
     """With the tags that the draft asks for; using them stamps the version (REG-6a)."""
     draft, view = asked.draft, asked.view
     add = tuple(draft.tags_to_add)
     if draft.propagate_tags:
-        add = _newest_tags(stores, view) + add
+        add = _newest_tags(resources, view) + add
     if not (add or draft.tags_to_remove):
         return asked
     if parsing.is_blank(draft.text):
         raise EmptySchema
-    offered = parsing.understand(stores, view, draft.text, draft.type, draft.references, strict=False, normalize=False)
+    offered = parsing.understand(
+        resources, view, draft.text, draft.type, draft.references, strict=False, normalize=False
+    )
     try:
         text = offered.language.retag(offered.parsed, add, draft.tags_to_remove)
     except Malformed as malformed:
@@ -166,7 +168,7 @@ def check_mode(asked: Asked) -> None:
     check_registrable(asked.view.subject, asked.view.mode, with_id=brings_id(asked.draft))
 
 
-def with_text(stores: Stores, asked: Asked) -> Asked:
+def with_text(resources: Resources, asked: Asked) -> Asked:
     """A draft without text means the newest version's: so metadata and rules alone get a version (REG-5)."""
     draft, view = asked.draft, asked.view
     if not parsing.is_blank(draft.text):
@@ -174,52 +176,52 @@ def with_text(stores: Stores, asked: Asked) -> Asked:
     newest = view.head.newest
     if view.importing or newest is None:
         raise EmptySchema
-    schema = stores.body(view.subject, newest).schema
+    schema = resources.body(view.subject, newest).schema
     references = tuple(OfferedReference(ref.name, ref.subject, ref.version) for ref in schema.references)
     if references:
         # Nothing but what is referenced is asked anew: the mode stays the one that was judged.
-        again = stores.look(view.subject, references=references)
+        again = resources.look(view.subject, references=references)
         check_unmoved(view.head, again)
         view = replace(again, mode=view.mode)
     return asked._replace(view=view, draft=replace(draft, text=schema.text, type=schema.type, references=references))
 
 
-def understood(stores: Stores, asked: Asked, reading: Reading | None) -> Understood:
+def understood(resources: Resources, asked: Asked, reading: Reading | None) -> Understood:
     """The schema as it will be stored: read (REG-7), described (REG-6), and known by an id or not (REG-8).
 
     A body that was lost is put back, whether or not the subject has the content already.
     """
     draft, view = asked.draft, asked.view
     if reading is None:
-        offered = _offer(stores, asked, strict=_validates_as_new(draft, view.config))
+        offered = _offer(resources, asked, strict=_validates_as_new(draft, view.config))
     elif reading.refusal is not None:
         raise reading.refusal
     else:
         offered = reading.offered
     if not view.importing:
-        offered = _described(stores, view, draft, offered)
-    id = stores.id_of(view, offered.guid)
+        offered = _described(resources, view, draft, offered)
+    id = resources.id_of(view, offered.guid)
     if id is None or (brings_id(draft) and id != draft.id):
         return Understood(draft, view, offered, None, None)
-    return Understood(draft, view, offered, id, lost.standing(stores, BodyKey(view.subject.context, id), offered))
+    return Understood(draft, view, offered, id, lost.standing(resources, BodyKey(view.subject.context, id), offered))
 
 
-def same(stores: Stores, understood: Understood) -> Record | None:
+def same(resources: Resources, understood: Understood) -> Record | None:
     """An active version of identical content (REG-8), or an equivalent one (REG-9), unless a number is demanded."""
     draft, view, offered = understood.draft, understood.view, understood.offered
     if draft.version:
         return None
-    held = match.holding(stores, view, offered, understood.id)
+    held = match.holding(resources, view, offered, understood.id)
     if held is None or held.deleted:
-        active = match.equivalents(stores, view, offered, deleted=False)
+        active = match.equivalents(resources, view, offered, deleted=False)
         held = next((m.row for m in active if not brings_id(draft) or m.row.id == draft.id), None)
     return None if held is None else understood.record(held.version, held.id)
 
 
-def _offer(stores: Stores, asked: Asked, *, strict: bool) -> Offered:
+def _offer(resources: Resources, asked: Asked, *, strict: bool) -> Offered:
     draft = asked.draft
     offered = parsing.understand(
-        stores, asked.view, draft.text, draft.type, draft.references, strict=strict, normalize=asked.normalize
+        resources, asked.view, draft.text, draft.type, draft.references, strict=strict, normalize=asked.normalize
     )
     return offered.described(draft.metadata, draft.rule_set)
 
@@ -228,9 +230,9 @@ def _validates_as_new(draft: Draft, config: Config) -> bool:
     return not brings_id(draft) and config.validate_new_schemas is not False
 
 
-def _described(stores: Stores, view: View, draft: Draft, offered: Offered) -> Offered:
+def _described(resources: Resources, view: View, draft: Draft, offered: Offered) -> Offered:
     """With metadata and rules from config and newest version, and stamped where a stamp is asked for."""
-    newest = stores.body(view.subject, view.head.newest).schema if view.head.newest else None
+    newest = resources.body(view.subject, view.head.newest).schema if view.head.newest else None
     offered = match.described(offered, view.config, newest)
     metadata = offered.schema.metadata
     if not draft.version and (metadata is None or VERSION_STAMP not in metadata.properties):
@@ -239,9 +241,9 @@ def _described(stores: Stores, view: View, draft: Draft, offered: Offered) -> Of
     return offered.described(stamped(metadata, number), offered.schema.rule_set)
 
 
-def _newest_tags(stores: Stores, view: View) -> tuple[Tagged, ...]:
+def _newest_tags(resources: Resources, view: View) -> tuple[Tagged, ...]:
     newest = view.head.newest
     if newest is None:
         return ()
-    parsed = parsing.stored(stores, BodyKey(view.subject.context, newest.id))
+    parsed = parsing.stored(resources, BodyKey(view.subject.context, newest.id))
     return parsing.language_of(parsed.language).tagged(parsed)

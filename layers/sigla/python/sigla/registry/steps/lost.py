@@ -7,34 +7,34 @@ replaced here: only `sigla scrub` and `sigla import` do that, where an operator 
 
 from sigla.errors import BodyMissing, Taken
 from sigla.model import Body, BodyKey, Record
+from sigla.registry.resources import Resources
 from sigla.registry.steps.committing import nonce
 from sigla.registry.steps.parsed import Offered
-from sigla.registry.stores import Stores
 
 
-def standing(stores: Stores, key: BodyKey, offered: Offered) -> Body:
+def standing(resources: Resources, key: BodyKey, offered: Offered) -> Body:
     """The body of the id that stands for the offered content in the catalog; put back if it is missing.
 
     Raises BodyDamaged, and BodyMissing where the content is not the one that was lost.
     """
     try:
-        return stores.bodies.get(key)
+        return resources.bodies.get(key)
     except BodyMissing:
-        return _put_back(stores, key, offered)
+        return _put_back(resources, key, offered)
 
 
-def check_standing(stores: Stores, record: Record, offered: Offered) -> None:
+def check_standing(resources: Resources, record: Record, offered: Offered) -> None:
     """Has the body of a version that was found put back if it is lost, which takes the very same content."""
     if record.id is not None and record.subject is not None and record.guid == offered.guid:
-        standing(stores, BodyKey(record.subject.context, record.id), offered)
+        standing(resources, BodyKey(record.subject.context, record.id), offered)
 
 
-def _put_back(stores: Stores, key: BodyKey, offered: Offered) -> Body:
-    holders = stores.catalog.holders(key)
+def _put_back(resources: Resources, key: BodyKey, offered: Offered) -> Body:
+    holders = resources.catalog.holders(key)
     if not holders:
         raise BodyMissing(key)
     first = min(holders, key=lambda holder: (holder.ts, holder.revision))
-    row = stores.look(first.subject, versions=(first.version,)).row(first.version)
+    row = resources.look(first.subject, versions=(first.version,)).row(first.version)
     if row is None or (row.id, row.guid, row.type) != (key.id, offered.guid, offered.schema.type):
         # Equal content hashes may hide different types (HQ-1); or the version was purged since we asked.
         raise BodyMissing(key).held_by(first.subject, first.version)
@@ -50,7 +50,7 @@ def _put_back(stores: Stores, key: BodyKey, offered: Offered) -> Body:
         compiled=offered.language.compiled(offered.parsed),
     )
     try:
-        stores.bodies.put(key, body)
+        resources.bodies.put(key, body)
     except Taken as taken:
         # Another registration was faster.
         return taken.standing

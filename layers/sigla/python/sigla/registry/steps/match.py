@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from sigla.model import BodyKey, Config, Holder, Metadata, Record, Row, RuleSet, Schema, SchemaId, Subject
+from sigla.registry.resources import Resources, View
 from sigla.registry.steps import parsing
 from sigla.registry.steps.parsed import Offered
-from sigla.registry.stores import Stores, View
 from sigla.rules.merge import merge_metadata, merge_rule_sets, stamp_of, unstamped
 
 
@@ -33,15 +33,15 @@ class Match:
         )
 
 
-def find(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Match | None:
+def find(resources: Resources, view: View, offered: Offered, *, deleted: bool) -> Match | None:
     """By content first, then by equivalence, newest first; soft-deleted versions only if asked for."""
-    held = holding(stores, view, offered, stores.id_of(view, offered.guid))
+    held = holding(resources, view, offered, resources.id_of(view, offered.guid))
     if held is not None and (deleted or not held.deleted):
         return Match(held)
-    return next(equivalents(stores, view, offered, deleted=deleted), None)
+    return next(equivalents(resources, view, offered, deleted=deleted), None)
 
 
-def holding(stores: Stores, view: View, offered: Offered, schema_id: SchemaId | None) -> Row | None:
+def holding(resources: Resources, view: View, offered: Offered, schema_id: SchemaId | None) -> Row | None:
     """The subject's version with this id; of several the newest active one, or else the one written last.
 
     schema_id: that of the offered content. Where the subject's version with it was written over by an import, and none
@@ -53,17 +53,17 @@ def holding(stores: Stores, view: View, offered: Offered, schema_id: SchemaId | 
     if newest is not None and newest.id == schema_id:
         return newest
     key = BodyKey(view.subject.context, schema_id)
-    held = stores.catalog.holders(key, view.subject)
+    held = resources.catalog.holders(key, view.subject)
     if not held:
-        return _displaced(stores, view, offered, key)
+        return _displaced(resources, view, offered, key)
     last = max(held, key=attrgetter("written"))
     return _holders_row(offered, schema_id, last)
 
 
-def _displaced(stores: Stores, view: View, offered: Offered, key: BodyKey) -> Row | None:
-    last = stores.catalog.displaced(key)
+def _displaced(resources: Resources, view: View, offered: Offered, key: BodyKey) -> Row | None:
+    last = resources.catalog.displaced(key)
     # Equal content hashes may hide different types (HQ-1): an id means one thing.
-    if last is None or last.subject != view.subject or stores.bodies.get(key).schema != offered.schema:
+    if last is None or last.subject != view.subject or resources.bodies.get(key).schema != offered.schema:
         return None
     return _holders_row(offered, key.id, last)
 
@@ -83,22 +83,22 @@ def _holders_row(offered: Offered, schema_id: SchemaId, holder: Holder) -> Row:
     )
 
 
-def equivalents(stores: Stores, view: View, offered: Offered, *, deleted: bool) -> Iterator[Match]:
+def equivalents(resources: Resources, view: View, offered: Offered, *, deleted: bool) -> Iterator[Match]:
     """Versions that the offered schema can be looked up by, newest first."""
-    for row in stores.candidates(view, offered.language.digest(offered.parsed)):
-        if (deleted or not row.deleted) and (match := equivalent_to(stores, view, offered, row)):
+    for row in resources.candidates(view, offered.language.digest(offered.parsed)):
+        if (deleted or not row.deleted) and (match := equivalent_to(resources, view, offered, row)):
             yield match
 
 
-def equivalent_to(stores: Stores, view: View, offered: Offered, row: Row) -> Match | None:
+def equivalent_to(resources: Resources, view: View, offered: Offered, row: Row) -> Match | None:
     """The match, if the offered schema can be looked up by this version."""
-    body = stores.body(view.subject, row)
+    body = resources.body(view.subject, row)
     schema = body.schema
     if schema.type != offered.schema.type or not _same_references(offered.schema, schema):
         return None
     if not _same_description(offered.schema, schema, row):
         return None
-    parsed = parsing.stored(stores, BodyKey(view.subject.context, row.id), body)
+    parsed = parsing.stored(resources, BodyKey(view.subject.context, row.id), body)
     return Match(row, schema) if offered.language.equivalent(offered.parsed, parsed) else None
 
 

@@ -11,8 +11,8 @@ from sigla.errors import IdOutOfReach
 from sigla.model import BodyKey, SchemaId, Search, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.registry.resources import Resources
 from sigla.registry.steps.committing import commit, nonce, until_committed
-from sigla.registry.stores import Stores
 
 FURTHEST: Final = 1_000_000
 """How far above the highest id of its context one may be that a principal for some subjects brings along."""
@@ -29,39 +29,39 @@ class Occupied(Exception):
         self.id = id
 
 
-def check_reach(stores: Stores, subject: Subject, id: SchemaId) -> None:
+def check_reach(resources: Resources, subject: Subject, id: SchemaId) -> None:
     """An id that a subject's registration brings along. Raises IdOutOfReach."""
-    if stores.furthest is None:
+    if resources.furthest is None:
         return
-    highest = stores.catalog.max_id(subject.context)
-    if id > highest + stores.furthest:
-        raise IdOutOfReach(subject=subject, id=id, highest=highest, furthest=stores.furthest)
+    highest = resources.catalog.max_id(subject.context)
+    if id > highest + resources.furthest:
+        raise IdOutOfReach(subject=subject, id=id, highest=highest, furthest=resources.furthest)
 
 
-def skip(stores: Stores, taken: BodyKey, met: int) -> None:
+def skip(resources: Resources, taken: BodyKey, met: int) -> None:
     """Lets no id be drawn again that was found taken. met: how many taken ones were met before, one after the other.
 
     A table that was restored behind its bucket has one run of bodies before it: past the last of them there is nothing.
     Where one stands far off, because its id was imported, numbering stays where it is, and leaps ever farther.
     """
-    last = stores.bodies.last(taken.context)
+    last = resources.bodies.last(taken.context)
     to = last if last - taken.id <= FURTHEST else SchemaId(min(taken.id + 2**met - 1, HIGHEST))
-    stores.catalog.raise_counter(taken.context, to)
+    resources.catalog.raise_counter(taken.context, to)
 
 
-def continue_after(stores: Stores, context: str, after: SchemaId) -> SchemaId:
+def continue_after(resources: Resources, context: str, after: SchemaId) -> SchemaId:
     """New ids of the context go on after this one; what is taken later is skipped. Yields where they went on before.
 
     Raises TimedOut. `check_clear` is to be asked before.
     """
 
     def attempt() -> SchemaId:
-        seen = stores.catalog.max_id(context)
+        seen = resources.catalog.max_id(context)
         if seen != after:
-            commit(stores, NumberingSet(context, seen, after, stores.clock.now(), nonce()))
+            commit(resources, NumberingSet(context, seen, after, resources.clock.now(), nonce()))
         return seen
 
-    return until_committed(stores, "Setting the numbering", attempt)
+    return until_committed(resources, "Setting the numbering", attempt)
 
 
 def check_clear(catalog: Catalog, bodies: Bodies, key: BodyKey) -> None:

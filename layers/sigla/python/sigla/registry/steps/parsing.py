@@ -10,8 +10,8 @@ from sigla.keys import utf16
 from sigla.languages import LANGUAGES
 from sigla.languages.language import Language
 from sigla.model import Body, BodyKey, OfferedReference, Parsed, Reference, Resolved, Schema, Target
+from sigla.registry.resources import Resources, View, is_complete, target_of
 from sigla.registry.steps.parsed import Offer, Offered
-from sigla.registry.stores import Stores, View, is_complete, target_of
 from sigla.rules import references
 from sigla.rules.guid import guid_of
 from sigla.rules.settings import IMPORTING_MODES
@@ -35,7 +35,7 @@ def is_blank(text: str | None) -> bool:
 
 
 def understand(
-    stores: Stores,
+    resources: Resources,
     view: View,
     text: str | None,
     schema_type: str,
@@ -54,7 +54,10 @@ def understand(
     language_of(schema_type)
     if text is None or is_blank(text):
         raise EmptySchema
-    if len(text) > stores.options.schema_bytes or len(text.encode("utf-8", "replace")) > stores.options.schema_bytes:
+    if (
+        len(text) > resources.options.schema_bytes
+        or len(text.encode("utf-8", "replace")) > resources.options.schema_bytes
+    ):
         raise SchemaTooLarge
     resolved: Sequence[tuple[Reference, Target]] = ()
     if offered:
@@ -63,16 +66,16 @@ def understand(
     if normalize:
         resolved = list(dict.fromkeys(sorted(resolved, key=_normal_order)))
     validated = None if view.mode in IMPORTING_MODES else bool(view.config.validate_fields)
-    offer = _offer(stores, text, schema_type, resolved, strict=strict, normalize=normalize, validated=validated)
-    understood = stores.offered.get(offer)
+    offer = _offer(resources, text, schema_type, resolved, strict=strict, normalize=normalize, validated=validated)
+    understood = resources.offered.get(offer)
     if understood is None:
         understood = _understand(view, offer)
-        stores.offered.keep(offer, understood, len(text) + sum(len(each.text) for each in offer.texts))
+        resources.offered.keep(offer, understood, len(text) + sum(len(each.text) for each in offer.texts))
     return understood
 
 
 def _offer(
-    stores: Stores,
+    resources: Resources,
     text: str,
     schema_type: str,
     resolved: Sequence[tuple[Reference, Target]],
@@ -86,7 +89,7 @@ def _offer(
     refs, targets = tuple(ref for ref, _ in resolved), tuple(target for _, target in resolved)
     with explained(schema_type):
         _check_fan_out(targets)
-        texts = tuple(_texts(stores, refs, targets))
+        texts = tuple(_texts(resources, refs, targets))
     return Offer(text, schema_type, refs, targets, texts, strict, normalize, validated)
 
 
@@ -104,17 +107,17 @@ def _understand(view: View, offer: Offer) -> Offered:
     return Offered(schema, parsed, offer.targets, guid_of(schema))
 
 
-def stored(stores: Stores, key: BodyKey, body: Body | None = None) -> Parsed:
+def stored(resources: Resources, key: BodyKey, body: Body | None = None) -> Parsed:
     """A stored schema, parsed leniently: what broke today's rules takes part all the same. Raises InvalidSchema."""
-    parsed = stores.parsed.get(key)
+    parsed = resources.parsed.get(key)
     if parsed is None:
         effort.pulse()
-        body = body or stores.bodies.get(key)
+        body = body or resources.bodies.get(key)
         language = language_of(body.schema.type)
         with explained(body.schema.type):
-            texts = _texts(stores, body.schema.references, body.targets)
+            texts = _texts(resources, body.schema.references, body.targets)
             parsed = language.parse(body.schema.text, texts, False)  # noqa: FBT003 - leniently; a plain function
-        stores.parsed.keep(key, parsed, len(parsed.canonical))
+        resources.parsed.keep(key, parsed, len(parsed.canonical))
     return parsed
 
 
@@ -149,11 +152,11 @@ def _validate(view: View, parsed: Parsed) -> None:
         raise InvalidSchema(reason=f"Invalid schema {shown}, details: {malformed.reason}") from malformed
 
 
-def _texts(stores: Stores, refs: Sequence[Reference], targets: Sequence[Target]) -> Sequence[Resolved]:
+def _texts(resources: Resources, refs: Sequence[Reference], targets: Sequence[Target]) -> Sequence[Resolved]:
     if not refs:
         return ()
-    strict = stores.options.strict_reference_versions
-    return references.resolve(refs, targets, stores.referenced, strict_versions=strict)
+    strict = resources.options.strict_reference_versions
+    return references.resolve(refs, targets, resources.referenced, strict_versions=strict)
 
 
 def _resolve(view: View, offered: OfferedReference, *, strict: bool) -> tuple[Reference, Target]:

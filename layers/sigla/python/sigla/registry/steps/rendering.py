@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Record, Reference, Subject, Tagged
+from sigla.registry.resources import Resources
 from sigla.registry.steps import parsing
 from sigla.registry.steps.parsed import Offered
-from sigla.registry.stores import Stores
 
 ANY_TAG = "*"
 
 
-def rendered(stores: Stores, record: Record, form: str, offered: Offered | None = None) -> Record:
+def rendered(resources: Resources, record: Record, form: str, offered: Offered | None = None) -> Record:
     """With the text in another form; blank means as it is stored.
 
     Raises InvalidSchema where the stored text is invalid. offered: the schema just understood, if the record shows it.
@@ -19,7 +19,7 @@ def rendered(stores: Stores, record: Record, form: str, offered: Offered | None 
     if not form.strip():
         return record
     understood = offered is not None and offered.schema is record.schema
-    parsed = offered.parsed if offered and understood else parsing.stored(stores, _key(record))
+    parsed = offered.parsed if offered and understood else parsing.stored(resources, _key(record))
     return replace(record, schema=replace(record.schema, text=parsing.render(parsed, form)))
 
 
@@ -32,11 +32,11 @@ def with_qualified_references(record: Record) -> Record:
     return replace(record, schema=replace(record.schema, references=references))
 
 
-def with_tags(stores: Stores, record: Record, wanted: Sequence[str]) -> Record:
+def with_tags(resources: Resources, record: Record, wanted: Sequence[str]) -> Record:
     """With every tagged entity that has one of the wanted tags, and all of its tags; `*` wants any."""
     if not wanted:
         return record
-    parsed = parsing.stored(stores, _key(record))
+    parsed = parsing.stored(resources, _key(record))
     tagged = parsing.language_of(record.schema.type).tagged(parsed)
     return replace(record, tags=tuple(entity for entity in tagged if _is_wanted(entity, wanted)))
 

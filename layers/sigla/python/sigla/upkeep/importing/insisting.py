@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sigla.errors import StoreError, TimedOut
+from sigla.registry.resources import Resources
 from sigla.registry.steps.committing import until_committed
-from sigla.registry.stores import Stores
 
 Result = TypeVar("Result")
 
 
-def insist(stores: Stores, attempt: Callable[[], Result]) -> Result:
+def insist(resources: Resources, attempt: Callable[[], Result]) -> Result:
     """As `until_committed`. Raises StoreError instead of a refusal: no client waits for an answer."""
     try:
-        return until_committed(stores, "Import operation", attempt)
+        return until_committed(resources, "Import operation", attempt)
     except TimedOut as late:
         raise StoreError("others wrote the same rows all the time") from late

@@ -4,8 +4,8 @@ from functools import partial
 
 from sigla.changes import ConfigChanged, ContextListed, ModeChanged
 from sigla.model import Config, SchemaId, Settings, Subject
+from sigla.registry.resources import Resources
 from sigla.registry.steps.committing import commit, nonce
-from sigla.registry.stores import Stores
 from sigla.rules.settings import with_level
 from sigla.upkeep.importing.insisting import insist
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, Report
@@ -13,44 +13,44 @@ from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, Repo
 OTHER_SETTINGS = "other settings stand here"
 
 
-def settle(stores: Stores, scope: Subject, wanted: Settings, report: Report) -> None:
+def settle(resources: Resources, scope: Subject, wanted: Settings, report: Report) -> None:
     """Config and mode of a scope are as wanted, or told to be others. What is not wanted is left alone."""
 
     def attempt(what: str) -> object:
         """What stands there; where nothing does, what is wanted is written."""
-        own = stores.catalog.snapshot(scope).chain.own
-        marks = stores.clock.now(), nonce()
+        own = resources.catalog.snapshot(scope).chain.own
+        marks = resources.clock.now(), nonce()
         standing: object = getattr(own, what)
         if standing is None and what == "config":
-            commit(stores, ConfigChanged(scope, own, wanted.config, *marks))
+            commit(resources, ConfigChanged(scope, own, wanted.config, *marks))
         elif standing is None:
-            commit(stores, ModeChanged(scope, own, wanted.mode, *marks))
+            commit(resources, ModeChanged(scope, own, wanted.mode, *marks))
         return standing
 
     for what in ("config", "mode"):
         if getattr(wanted, what) is not None:
-            standing = insist(stores, partial(attempt, what))
-            same = _in_force(stores, standing) == _in_force(stores, getattr(wanted, what))
+            standing = insist(resources, partial(attempt, what))
+            same = _in_force(resources, standing) == _in_force(resources, getattr(wanted, what))
             outcome = IMPORTED if standing is None else IDENTICAL if same else CONFLICTING
             why = OTHER_SETTINGS if outcome is CONFLICTING else ""
             report.tell(outcome, what, scope.qualified or "(global)", why)
 
 
-def count(stores: Stores, context: str, highest: SchemaId) -> None:
+def count(resources: Resources, context: str, highest: SchemaId) -> None:
     """No id up to the highest is given out here. Id 0 uses up number 1 as well (REG-11)."""
-    stores.catalog.raise_counter(context, max(highest, SchemaId(1)))
+    resources.catalog.raise_counter(context, max(highest, SchemaId(1)))
 
 
-def list_context(stores: Stores, context: str) -> None:
+def list_context(resources: Resources, context: str) -> None:
     """It is listed when this returns, whether or not anything is stored in it."""
 
     def attempt() -> None:
-        if context not in stores.catalog.contexts():
-            commit(stores, ContextListed(context, stores.clock.now(), nonce()))
+        if context not in resources.catalog.contexts():
+            commit(resources, ContextListed(context, resources.clock.now(), nonce()))
 
-    insist(stores, attempt)
+    insist(resources, attempt)
 
 
-def _in_force(stores: Stores, setting: object) -> object:
+def _in_force(resources: Resources, setting: object) -> object:
     """A config without a level has the default one, and an API tells no difference (CFG-8)."""
-    return with_level(setting, stores.options.default_level) if isinstance(setting, Config) else setting
+    return with_level(setting, resources.options.default_level) if isinstance(setting, Config) else setting

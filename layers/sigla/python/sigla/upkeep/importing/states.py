@@ -15,7 +15,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.progress import Progress, unseen
 from sigla.ports.subjects import VersionKey
-from sigla.registry.stores import Stores
+from sigla.registry.resources import Resources
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.upkeep.importing.settings import count, list_context, settle
 from sigla.upkeep.importing.units import Group, carry_out
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 
 
 def import_state(
-    stores: Stores,
+    resources: Resources,
     state: State,
     *,
     group: Group = nullcontext,
@@ -53,12 +53,12 @@ def import_state(
 
     group, threads: as of `units.carry_out`. bodies: as of `versions.compare`.
     """
-    return _Import(stores, state, group, threads, bodies, progress).run()
+    return _Import(resources, state, group, threads, bodies, progress).run()
 
 
 @dataclass(slots=True)
 class _Import:
-    stores: Stores
+    resources: Resources
     state: State
     group: Group
     threads: int
@@ -69,7 +69,7 @@ class _Import:
     def run(self) -> Report:
         for skipped in self.state.skipped:
             self.report.tell(SKIPPED, "record", f"offset {skipped.offset}: {skipped.about}", skipped.why)
-        listed = set(self.stores.catalog.contexts())
+        listed = set(self.resources.catalog.contexts())
         missing = self._missing()
         placed = self._place(missing)
         self._write(missing, placed)
@@ -79,7 +79,7 @@ class _Import:
 
     def _missing(self) -> list[Put]:
         def work(of: tuple[Subject, Sequence[Put]], report: Report) -> list[Put]:
-            return compare(self.stores, *of, report, bodies=self.bodies)
+            return compare(self.resources, *of, report, bodies=self.bodies)
 
         return [*chain(*self._each("comparing", work, self.state.subjects.items()))]
 
@@ -88,7 +88,7 @@ class _Import:
         first: dict[BodyKey, Put] = {}
         for put in sorted(missing, key=lambda put: put.offset):  # they come by subject
             first.setdefault(key_of(put), put)
-        target_of = _targets(self.stores, self.state)
+        target_of = _targets(self.resources, self.state)
         puts = {**self.state.gone, **first}
 
         def needs(key: BodyKey) -> Iterator[BodyKey]:
@@ -96,8 +96,8 @@ class _Import:
 
         def work(key: BodyKey, report: Report) -> tuple[BodyKey, Placed | str]:
             if key not in self.state.gone:
-                return key, place_body(self.stores, puts[key], target_of, report, mend=self.bodies)
-            bury(self.stores, puts[key], target_of, report, mend=self.bodies)
+                return key, place_body(self.resources, puts[key], target_of, report, mend=self.bodies)
+            bury(self.resources, puts[key], target_of, report, mend=self.bodies)
             return key, OTHER_MEANING
 
         return dict(self._each("bodies", work, *_waves(needed_first(puts, needs), needs)))
@@ -119,7 +119,7 @@ class _Import:
         def work(of: tuple[Subject, list[Placed]], report: Report) -> None:
             subject, some = of
             for batch in batches(some):
-                write(self.stores, subject, batch, report)
+                write(self.resources, subject, batch, report)
 
         self._do("versions", work, early.items(), late.items())
 
@@ -130,25 +130,25 @@ class _Import:
         for put in chain(displaced, *self.state.subjects.values()):
             content = put.subject.context, put.guid
             last[content] = max(put.offset, last.get(content, put.offset))
-        target_of = _targets(self.stores, self.state)
+        target_of = _targets(self.resources, self.state)
 
         def work(put: Put, report: Report) -> None:
             known = last[put.subject.context, put.guid] == put.offset
-            displace(self.stores, put, target_of, report, known=known, mend=self.bodies)
+            displace(self.resources, put, target_of, report, known=known, mend=self.bodies)
 
         if displaced:
             self._do("displaced ids", work, displaced)
 
     def _settle(self, listed: set[str]) -> None:
         def settled(of: tuple[Subject, Settings], report: Report) -> None:
-            settle(self.stores, *of, report)
+            settle(self.resources, *of, report)
 
         def listing(context: str, report: Report) -> None:
-            list_context(self.stores, context)
+            list_context(self.resources, context)
             report.tell(IDENTICAL if context in listed else IMPORTED, "context", context)
 
         def counted(of: tuple[str, SchemaId], _: Report) -> None:
-            count(self.stores, *of)
+            count(self.resources, *of)
 
         self._do("settings", settled, self.state.settings.items())
         self._do("contexts", listing, self.state.contexts)
@@ -187,12 +187,12 @@ def _waves(needed_first: Iterable[BodyKey], needs: Needs) -> list[list[BodyKey]]
     return waves
 
 
-def rehearsal(stores: Stores, imagined: Bodies) -> Stores:
+def rehearsal(resources: Resources, imagined: Bodies) -> Resources:
     """The same registry, for an import that writes nothing and reports as if it had.
 
     imagined: where bodies are kept that would be put.
     """
-    return replace(stores, catalog=_Unmoved(stores.catalog), bodies=_Imagined(stores.bodies, imagined))
+    return replace(resources, catalog=_Unmoved(resources.catalog), bodies=_Imagined(resources.bodies, imagined))
 
 
 class _Unmoved(CatalogInFront):
@@ -233,7 +233,7 @@ class _Imagined(BodiesInFront):
         self._imagined.mend(key, body)
 
 
-def _targets(stores: Stores, state: State) -> TargetOf:
+def _targets(resources: Resources, state: State) -> TargetOf:
     """Where the state says nothing of a version, this registry may know it."""
     ids: dict[tuple[Subject, Version], SchemaId | None] = {
         (put.subject, put.version): put.id for put in chain(*state.subjects.values())
@@ -242,7 +242,7 @@ def _targets(stores: Stores, state: State) -> TargetOf:
     def target_of(subject: Subject, version: Version) -> SchemaId | None:
         if (subject, version) not in ids:
             key = VersionKey(subject, version)
-            row = stores.catalog.snapshot(subject, wanted=[key]).rows.get(key)
+            row = resources.catalog.snapshot(subject, wanted=[key]).rows.get(key)
             ids[subject, version] = row.id if row else None
         return ids[subject, version]
 

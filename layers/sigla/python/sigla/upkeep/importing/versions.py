@@ -9,8 +9,8 @@ from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
 from sigla.ports.subjects import VersionKey
+from sigla.registry.resources import Resources
 from sigla.registry.steps.committing import commit, nonce
-from sigla.registry.stores import Stores
 from sigla.rules import names, references
 from sigla.upkeep.importing.insisting import insist
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
@@ -55,25 +55,27 @@ class Placed:
 
 
 def compare(
-    stores: Stores, subject: Subject, puts: Sequence[Put], report: Report, *, bodies: bool = False
+    resources: Resources, subject: Subject, puts: Sequence[Put], report: Report, *, bodies: bool = False
 ) -> list[Put]:
     """Which of a subject's versions are still to be written; what becomes of the others is told.
 
     bodies: also those whose body is missing or damaged, which costs a look at each. Their place is told by `write`.
     """
-    stored = {row.version: row for row in stores.catalog.history(subject)}
+    stored = {row.version: row for row in resources.catalog.history(subject)}
 
     def wanted(put: Put) -> bool:
         row = stored.get(put.version)
-        if bodies and row is not None and _lost(stores, put, row):
+        if bodies and row is not None and _lost(resources, put, row):
             report.remark(PUT_BACK, named(put))
             return True
-        return not _settled(put, row, report) and _storable(stores, put, report)
+        return not _settled(put, row, report) and _storable(resources, put, report)
 
     return [put for put in puts if wanted(put)]
 
 
-def place_body(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> Placed | str:
+def place_body(
+    resources: Resources, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False
+) -> Placed | str:
     """The body is there when it returns: put, found equal, or brought back to life. Or why not: the id means another.
 
     What the version references should have a body by now, or its text cannot be understood. mend: replace a damaged
@@ -83,24 +85,24 @@ def place_body(stores: Stores, put: Put, target_of: TargetOf, report: Report, *,
     if any(target.id == NOWHERE for target in targets):
         report.remark(UNRESOLVED, named(put))
     body = Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce())
-    digests, body = _understood(stores, body)
+    digests, body = _understood(resources, body)
     if not digests:
         report.remark(NOT_UNDERSTOOD, named(put))
     key = BodyKey(put.subject.context, put.id)
     try:
-        _put(stores, put, body, mend=mend)
+        _put(resources, put, body, mend=mend)
     except Taken as taken:
         if taken.standing.schema != put.schema:
             return USED_UP if taken.standing.gone else OTHER_MEANING
         # What its references resolved to is part of what the id has always meant.
         body = replace(body, targets=taken.standing.targets, compiled=taken.standing.compiled)
-        stores.bodies.revive(key, body)
+        resources.bodies.revive(key, body)
         return Placed(put, body.targets, digests, body)
     return Placed(put, targets, digests)
 
 
 def displace(
-    stores: Stores, put: Put, target_of: TargetOf, report: Report, *, known: bool = False, mend: bool = False
+    resources: Resources, put: Put, target_of: TargetOf, report: Report, *, known: bool = False, mend: bool = False
 ) -> None:
     """An id whose last version was written over in the source goes on meaning what it did (`changes.Displaced`).
 
@@ -108,51 +110,51 @@ def displace(
     `place_body`.
     """
     key = BodyKey(put.subject.context, put.id)
-    placed = place_body(stores, put, target_of, Report(), mend=mend)
+    placed = place_body(resources, put, target_of, Report(), mend=mend)
     if isinstance(placed, str):
         report.tell(CONFLICTING, "id", _shown(key), placed)
         return
 
     def attempt() -> bool:
-        last = stores.catalog.displaced(key)
+        last = resources.catalog.displaced(key)
         here = last is not None and (last.subject, last.version) == (put.subject, put.version)
-        if here or stores.catalog.holders(key):
+        if here or resources.catalog.holders(key):
             return False
-        head = stores.catalog.snapshot(put.subject).head
+        head = resources.catalog.snapshot(put.subject).head
         # What is not known by this id was written before all that stands: 0 would say that no catalog told it.
         row = _imported_row(put, head.revision + 1 if known else 1)
-        standing = tuple(_told_again(stores, put, known=known))
-        commit(stores, Displaced(head, row, standing, stores.clock.now(), nonce(), known=known))
+        standing = tuple(_told_again(resources, put, known=known))
+        commit(resources, Displaced(head, row, standing, resources.clock.now(), nonce(), known=known))
         return True
 
-    report.tell(IMPORTED if insist(stores, attempt) else IDENTICAL, "id", _shown(key))
+    report.tell(IMPORTED if insist(resources, attempt) else IDENTICAL, "id", _shown(key))
     if placed.body is not None:
         # It may have been buried meanwhile; the burial looks once more after its tombstone.
-        stores.bodies.revive(key, placed.body)
+        resources.bodies.revive(key, placed.body)
 
 
-def _told_again(stores: Stores, put: Put, *, known: bool) -> Iterator[Row]:
+def _told_again(resources: Resources, put: Put, *, known: bool) -> Iterator[Row]:
     """What stands in the place of a displaced version; then the last words on both contents, where they are here."""
-    rows = {row.version: row for row in stores.catalog.history(put.subject)}
+    rows = {row.version: row for row in resources.catalog.history(put.subject)}
     standing = rows.get(put.version)
     guids = [put.guid] if not known else []
     if standing is not None:
         yield standing
         guids.append(standing.guid)
-    ids = {stores.catalog.id_of(put.subject.context, guid) for guid in guids}
+    ids = {resources.catalog.id_of(put.subject.context, guid) for guid in guids}
     yield from (row for row in rows.values() if row.id in ids and row != standing)
 
 
-def bury(stores: Stores, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> None:
+def bury(resources: Resources, put: Put, target_of: TargetOf, report: Report, *, mend: bool = False) -> None:
     """What an id meant that no version holds any more stays readable, for records that bear it.
 
     mend: as of `place_body`.
     """
     key = BodyKey(put.subject.context, put.id)
     targets = tuple(targets_of(put, target_of))
-    _, body = _understood(stores, Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce()))
+    _, body = _understood(resources, Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce()))
     try:
-        _put(stores, put, replace(body, gone=True), mend=mend)
+        _put(resources, put, replace(body, gone=True), mend=mend)
     except Taken as taken:
         same = taken.standing.schema == put.schema
         report.tell(IDENTICAL if same else CONFLICTING, "id", f"{_shown(key)}", "" if same else OTHER_MEANING)
@@ -186,14 +188,16 @@ def batches(placed: Iterable[Placed]) -> Iterator[list[Placed]]:
         yield batch
 
 
-def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Report) -> None:
+def write(resources: Resources, subject: Subject, batch: Sequence[Placed], report: Report) -> None:
     """Commits versions of one subject; what another writer has stored meanwhile is told as it is found."""
 
     def attempt() -> tuple[list[Placed], Report]:
         found = Report()
         seen = sorted(set().union(*(each.others for each in batch)), key=str)
         wanted = [VersionKey(subject, each.put.version) for each in batch]
-        snapshot = stores.catalog.snapshot(subject, wanted=wanted + [VersionKey(other, Version(1)) for other in seen])
+        snapshot = resources.catalog.snapshot(
+            subject, wanted=wanted + [VersionKey(other, Version(1)) for other in seen]
+        )
         left = [
             each
             for each, key in zip(batch, wanted, strict=True)
@@ -205,14 +209,14 @@ def write(stores: Stores, subject: Subject, batch: Sequence[Placed], report: Rep
                 for each in left
             )
             heads = tuple(snapshot.heads[other] for other in seen)
-            commit(stores, Imported(snapshot.head, versions, stores.clock.now(), nonce(), seen=heads))
+            commit(resources, Imported(snapshot.head, versions, resources.clock.now(), nonce(), seen=heads))
         return left, found
 
-    left, found = insist(stores, attempt)
+    left, found = insist(resources, attempt)
     for each in left:
         if each.body is not None:
             # It may have been buried meanwhile; the burial looks once more after its tombstone.
-            stores.bodies.revive(each.key, each.body)
+            resources.bodies.revive(each.key, each.body)
         report.tell(IMPORTED, "version", named(each.put))
     report.add(found)
 
@@ -237,40 +241,40 @@ def _settled(put: Put, row: Row | None, report: Report) -> bool:
     return True
 
 
-def _lost(stores: Stores, put: Put, row: Row) -> bool:
+def _lost(resources: Resources, put: Put, row: Row) -> bool:
     """Whether the same content stands under its number and no body says what it is."""
     if (row.id, row.guid) != (put.id, put.guid):
         return False
     try:
-        stores.bodies.get(BodyKey(put.subject.context, put.id))
+        resources.bodies.get(BodyKey(put.subject.context, put.id))
     except BodyLost:
         return True
     return False
 
 
-def _put(stores: Stores, put: Put, body: Body, *, mend: bool) -> None:
+def _put(resources: Resources, put: Put, body: Body, *, mend: bool) -> None:
     """Puts the body, over a damaged one only where that was this one. Raises Taken, BodyDamaged."""
     key = BodyKey(put.subject.context, put.id)
     try:
-        stores.bodies.put(key, body)
+        resources.bodies.put(key, body)
     except BodyDamaged:
-        if not mend or not _was(stores, put, key):
+        if not mend or not _was(resources, put, key):
             raise
-        stores.bodies.mend(key, body)
+        resources.bodies.mend(key, body)
 
 
-def _was(stores: Stores, put: Put, key: BodyKey) -> bool:
+def _was(resources: Resources, put: Put, key: BodyKey) -> bool:
     """Whether the id had this content: a version says so, or the way from its guid, if the id has no holder."""
-    holders = stores.catalog.holders(key)
+    holders = resources.catalog.holders(key)
     if not holders:
-        return key in stores.bodies.named(put.guid)
-    row = stores.look(holders[0].subject, versions=(holders[0].version,)).row(holders[0].version)
+        return key in resources.bodies.named(put.guid)
+    row = resources.look(holders[0].subject, versions=(holders[0].version,)).row(holders[0].version)
     return row is not None and (row.id, row.guid, row.type) == (put.id, put.guid, put.schema.type)
 
 
-def _storable(stores: Stores, put: Put, report: Report) -> bool:
+def _storable(resources: Resources, put: Put, report: Report) -> bool:
     why = ""
-    if len(put.schema.text.encode("utf-8", "replace")) > stores.options.schema_bytes:
+    if len(put.schema.text.encode("utf-8", "replace")) > resources.options.schema_bytes:
         why = TOO_LONG
     elif len({names.reference_target(each.subject, put.subject.context) for each in put.schema.references}) > (
         references.MOST_SUBJECTS
@@ -288,13 +292,13 @@ def _imported_row(put: Put, revision: int) -> Row:
     )
 
 
-def _understood(stores: Stores, body: Body) -> tuple[tuple[str, ...], Body]:
+def _understood(resources: Resources, body: Body) -> tuple[tuple[str, ...], Body]:
     """Its equivalence digest, and the body with its compiled form; nothing where our languages cannot read it."""
     language = LANGUAGES.get(body.schema.type)
     if language is None:
         return (), body
     try:
-        texts = references.resolve(body.schema.references, body.targets, stores.bodies.get)
+        texts = references.resolve(body.schema.references, body.targets, resources.bodies.get)
         parsed = language.parse(body.schema.text, texts, False)  # noqa: FBT003 - leniently; a plain function
         return (language.digest(parsed),), replace(body, compiled=language.compiled(parsed))
     except (Malformed, BodyMissing):

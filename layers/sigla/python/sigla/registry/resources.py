@@ -1,4 +1,4 @@
-"""What every verb is handed, and the question most of them begin with."""
+"""What every verb works with, and the question most of them begin with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The answer to `Stores.ask`: one subject, as it is, with what applies to it. `subject` is what an alias led to.
+    """The answer to `Resources.ask`: one subject, as it is, with what applies to it. `subject` is what an alias led to.
 
     ids, candidates: what was asked about this state later, so that nothing is asked twice.
     """
@@ -68,7 +68,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
+class Resources:
     """directory: of zones; None without zones.
 
     furthest: how far above the highest id of its context one may be that is brought along; None: as far as it likes.
