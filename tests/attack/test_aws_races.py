@@ -16,7 +16,7 @@ from sigla.errors import Incompatible
 from tests.attack.aws import Store
 from tests.attack.ports import At, Call, Recorder
 from tests.attack.stories import HISTORY, ONE, config, register
-from tests.attack.test_races import PAIRS, Happened, Pair, allowed, meet, without_ids
+from tests.attack.test_races import PAIRS, Happened, Pair, allowed, every_point, meet, without_ids
 from tests.attack.world import Fresh, Verb, World, outcome
 from tests.build import NOW, a_nonce, a_registered, a_subject, registered
 
@@ -24,12 +24,12 @@ PATIENCE_S = 60
 """Real time after which a verb waits in vain."""
 
 
-FEW = 3
+FEW = 2
 
 
 def few(calls: list[str]) -> list[int]:
     """Before some calls, the last transaction among them, and never twice before calls alike that go side by side."""
-    distinct = [number for number, name in enumerate(calls) if not number or calls[number - 1] != name]
+    distinct = [number for number in every_point(calls) if calls[number - 1] != calls[number]]
     commits = [number for number in distinct if calls[number] == "dynamodb.transact_write_items"][-1:]
     others = [number for number in distinct if number not in commits]
     return commits + random.Random(len(calls)).sample(others, min(FEW - len(commits), len(others)))
