@@ -16,6 +16,7 @@ compile dev pyproject.toml --group dev "$@"
 compile bootstrap requirements/bootstrap.in --constraint requirements/dev.txt "$@"
 compile runtime pyproject.toml --constraint requirements/dev.txt "$@"
 compile aws --group aws --constraint requirements/dev.txt "$@"
+compile jobs --group jobs --constraint requirements/dev.txt "$@"
 compile infra --group infra --constraint requirements/dev.txt "$@"
 # Node.js as a wheel, where the machine's is missing or older than CDK wants.
 compile node requirements/node.in "$@"

@@ -89,7 +89,8 @@ def blocks(page: Path) -> list[Block]:
 
 
 def pages_to_run() -> list[Path]:
-    ours = [page for page in PAGES if name_of(page) not in ("CHANGELOG.md", "CONTRIBUTING.md")]
+    elsewhere = ("CHANGELOG.md", "CONTRIBUTING.md", "docs/cdk.md")  # the last one's app: tests/test_wheel.py
+    ours = [page for page in PAGES if name_of(page) not in elsewhere]
     return [page for page in ours if blocks(page) and "decisions" not in page.parts]
 
 

@@ -3,6 +3,7 @@
 Third-party packages are those of this environment, found by a .pth file: what is tried is our own package.
 """
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from sigla.deployment import packages
 from tests.protocol.clients.server import Server, environment
 
 ROOT = Path(__file__).parents[1]
@@ -140,3 +142,26 @@ def test_topics_become_tables_by_the_wheel_alone(installed: Path, tmp_path: Path
     listed = ran(installed, "tables", str(config), cwd=tmp_path)
     assert listed.returncode == 0, listed.stderr
     assert "orders" in listed.stdout
+
+
+def test_an_app_of_ten_lines_has_a_registry_from_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
+    """docs/cdk.md as it stands. Its packages have the names that a clone gives them: these are built here already."""
+    node = shutil.which("node")
+    if not node:
+        pytest.skip("CDK needs Node.js on the PATH")
+    page = (ROOT / "docs" / "cdk.md").read_text()
+    (app,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "app.synth()" in block)
+    (tmp_path / "app.py").write_text(app)
+    functions = (packages.code(name) for name in ("registry", "journal", "heartbeat"))
+    for package in (packages.layer("arm64"), *functions):
+        (tmp_path / "cache" / "sigla" / package.folder.name).mkdir(parents=True)
+    environ = {**environment(), "XDG_CACHE_HOME": str(tmp_path / "cache"), "CDK_OUTDIR": str(tmp_path / "cdk.out")}
+    # Whatever is not there already would have to be fetched by uv, which this machine has not.
+    environ["PATH"] = str(Path(node).parent)
+    command = [str(installed / "python"), "app.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    template = json.loads((tmp_path / "cdk.out" / "Data.template.json").read_text())
+    kinds = {each["Type"] for each in template["Resources"].values()}
+    assert {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::Lambda::Function", "AWS::ElastiCache::User"} <= kinds
+    assert "RegistryUrl" in template["Outputs"]

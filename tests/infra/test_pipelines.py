@@ -373,7 +373,8 @@ def test_the_code_that_is_uploaded_is_what_the_jobs_import(tmp_path: Path) -> No
 
 def test_packages_are_those_of_the_extra_without_spark() -> None:
     """EMR brings Spark; the versions are locked, so that what was tested is what runs."""
-    wanted = pipeline_package._wanted()
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    wanted = groups["jobs"]
     extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["pipelines"]
     assert {each for each in extra if not each.startswith("confluent-kafka")} <= set(wanted)
     assert not [each for each in wanted if each.startswith(("pyspark", "fastapi", "uvicorn"))]

@@ -87,6 +87,20 @@ class Grants:
             *self.found_and_told(log),
         ]
 
+    def of_a_reader(self) -> list[iam.PolicyStatement]:
+        """What reads the registry without a door, such as a job of another stack: it writes nothing."""
+        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
+        return [
+            allow("Rows", *READ, on=[self.table.table_arn], when=bound),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids")),
+            self.finding(),
+            *self.key,
+        ]
+
+    def of_keys(self) -> list[iam.PolicyStatement]:
+        """What `sigla keys` does with the verifiers of API keys."""
+        return [allow("Keys", "s3:GetObject", "s3:PutObject", on=self.objects("keys")), self.finding(), *self.key]
+
     def rows(self) -> list[iam.PolicyStatement]:
         """Every partition key begins with the registry's name. Whoever may read them may use the key of the store."""
         bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
@@ -107,11 +121,11 @@ class Grants:
         ]
 
     def found_and_told(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        return [self.finding(), self.told(log)]
+
+    def finding(self) -> iam.PolicyStatement:
         named = {"StringLikeIfExists": {"s3:prefix": [f"{self.registry}/*"]}}
-        return [
-            allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
-            self.told(log),
-        ]
+        return allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named)
 
     def told(self, log: logs.ILogGroup) -> iam.PolicyStatement:
         return allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", on=[log.log_group_arn])
@@ -128,6 +142,7 @@ class Grants:
         return [self.bucket.arn_for_objects(f"{self.registry}/{kind}/*") for kind in kinds]
 
 
+READ = ("dynamodb:BatchGetItem", "dynamodb:Query")
 ROWS = (
     "dynamodb:BatchGetItem",
     "dynamodb:BatchWriteItem",

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -29,6 +30,9 @@ LOCK = LOCKS / "aws.txt"
 
 PYTHON = "3.13"
 PLATFORMS = {"arm64": "aarch64-manylinux2014", "x86_64": "x86_64-manylinux2014"}
+
+KEPT_UNUSED_S = 3600
+"""How long a package stays that was built, and that no synthesis asks for any more."""
 
 # The services that functions talk to. The descriptions of the other four hundred are half of the layer.
 SERVICES = ("dynamodb", "lambda", "s3")
@@ -50,10 +54,11 @@ class Package:
 def built(package: Package) -> Path:
     """The package's folder, filled now if it is not there; a build that breaks off leaves none.
 
-    Those of the same name that were built before go: a synthesis has copied what it wants of them.
+    Those of the same name that were last used an hour ago go. A synthesis copies what it is given in minutes, and
+    another one, of another version, may be at it at the same time.
     """
     if not package.folder.exists():
-        BUILD.mkdir(exist_ok=True)
+        BUILD.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=BUILD) as scratch:
             content = Path(scratch) / package.name
             content.mkdir()
@@ -63,8 +68,12 @@ def built(package: Package) -> Path:
             except OSError:  # another process was quicker, with the same
                 if not package.folder.exists():
                     raise
-        for former in set(BUILD.glob(f"{package.name}-*")) - {package.folder}:
-            shutil.rmtree(former, ignore_errors=True)
+    package.folder.touch()
+    used = package.folder.stat().st_mtime
+    for former in BUILD.glob(f"{package.name}-*"):
+        with suppress(FileNotFoundError):  # another synthesis was quicker, with the same
+            if former.stat().st_mtime < used - KEPT_UNUSED_S:
+                shutil.rmtree(former, ignore_errors=True)
     return package.folder
 
 

@@ -2,30 +2,25 @@
 
     python -m sigla.deployment.pipeline_package      builds both ahead of time, as a synthesis does what is missing
 
-EMR brings Python and Spark. Packages are those of the extra `pipelines`, at the versions of requirements/dev.txt; they
-are unpacked beside each worker and found by PYTHONPATH, so that no interpreter has to be packed and moved.
+EMR brings Python and Spark. Packages are those of requirements/jobs.txt; they are unpacked beside each worker and found
+by PYTHONPATH, so that no interpreter has to be packed and moved.
 """
 
 import argparse
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from sigla.deployment.packages import Package, build_and_print, contents, copy, digest, files, install, product
-from sigla.deployment.sources import JOBS, LOCKS, ROOT
+from sigla.deployment.sources import JOBS, LOCKS
 
 PYTHON: Final = "3.11"
 """The oldest that we promise, and one that every release of EMR with Spark 4 has."""
 PLATFORM: Final = "aarch64-manylinux_2_28"
 """Workers are arm64, on a system whose C library is of 2018 or newer, which Arrow wants."""
-LOCK: Final = LOCKS / "dev.txt"
-CORE: Final = ("orjson", "protobuf", "regex")
-"""What `sigla` needs where no HTTP is spoken; pydantic beside them reads land.yaml."""
-OF_THE_COMMAND: Final = ("confluent-kafka",)
-"""For `sigla explain`. Jobs speak to Kafka through Spark."""
+LOCK: Final = LOCKS / "jobs.txt"
 LEFT_OUT: Final = ("__main__.py", "demo/")
 """Left out of the package of the jobs. The first is uploaded by itself: spark-submit begins with a file."""
 
@@ -38,8 +33,7 @@ def code() -> Package:
 
 def packages() -> Package:
     """For `--archives`."""
-    recipe = [*_recipe(), LOCK.read_bytes(), *map(str.encode, _wanted())]
-    return Package("pipeline-packages", digest(recipe), _fill_packages)
+    return Package("pipeline-packages", digest([*_recipe(), LOCK.read_bytes()]), _fill_packages)
 
 
 def _recipe() -> list[bytes]:
@@ -54,15 +48,8 @@ def _sources() -> Iterator[tuple[str, Path]]:
     yield from product()
 
 
-def _wanted() -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    core = [each for each in project["dependencies"] if each.startswith(CORE)]
-    extra = project["optional-dependencies"]["pipelines"]
-    return [*core, "pydantic", *(each for each in extra if not each.startswith(OF_THE_COMMAND))]
-
-
 def _fill_packages(folder: Path) -> None:
-    install(folder, "--constraint", str(LOCK), *_wanted(), python=PYTHON, platform=PLATFORM)
+    install(folder, "--require-hashes", "--requirement", str(LOCK), python=PYTHON, platform=PLATFORM)
 
 
 if __name__ == "__main__":

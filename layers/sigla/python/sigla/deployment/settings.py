@@ -28,6 +28,7 @@ from sigla.deployment.choices.rules import (
     Together,
     are_zones,
     is_bucket,
+    is_known,
     listed,
     zone_number,
     zones_prefix,
@@ -102,7 +103,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Raises InvalidSetting."""
         for name, value in flat(self).items():
-            if name in _RULES and not _RULES[name][0](value):
+            if name in _RULES and is_known(value) and not _RULES[name][0](value):
                 message = f"{name} is {value!r}; {_RULES[name][1]}."
                 raise InvalidSetting(message)
         if not self.stack_name:
@@ -228,7 +229,11 @@ _TOGETHER: Together = (
         "table_stream_arn needs table_name: give both, or table_name alone.",
     ),
     (
-        lambda given: f"table/{given.table_name}/stream/" in given.table_stream_arn or not given.table_stream_arn,
+        lambda given: (
+            f"table/{given.table_name}/stream/" in given.table_stream_arn
+            or not given.table_stream_arn
+            or not (is_known(given.table_name) and is_known(given.table_stream_arn))
+        ),
         "table_stream_arn is not the ARN of a stream of the table that table_name names.",
     ),
     (

@@ -1,4 +1,4 @@
-"""What an organisation asks of a whole stack, done to every resource of a kind, whichever part of the stack makes it.
+"""What an organisation asks of a whole registry, done to every resource of a kind, whichever part of it that makes.
 
 A queue, a role or a log group that comes later is encrypted, bounded and tagged as the others are.
 """
@@ -16,19 +16,18 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
-from constructs import IConstruct
+from constructs import Construct, IConstruct
 
 from sigla.deployment.settings import Settings
 
 Change = Callable[[Any, str], None]
 
 
-def apply_to(stack: cdk.Stack, settings: Settings) -> None:
-    """Asks it of all that the stack has, and of all that it will have."""
+def apply_to(scope: Construct, settings: Settings) -> None:
+    """Asks it of all that the scope has, and of all that it will have."""
     platform = settings.platform
     for name, value in platform.tag_values.items():
-        stack.tags.set_tag(name, value)  # of the stack itself, which CloudFormation passes on
-        cdk.Tags.of(stack).add(name, value)  # in the template, for whoever deploys that
+        cdk.Tags.of(scope).add(name, value)
     changes = [
         (ENCRYPTED, settings.key_arn),
         ({iam.CfnRole: _bound}, platform.permissions_boundary),
@@ -36,7 +35,7 @@ def apply_to(stack: cdk.Stack, settings: Settings) -> None:
     ]
     for each, value in changes:
         if value:
-            cdk.Aspects.of(stack).add(_Everywhere(each, value), priority=cdk.AspectPriority.MUTATING)
+            cdk.Aspects.of(scope).add(_Everywhere(each, value), priority=cdk.AspectPriority.MUTATING)
 
 
 @jsii.implements(cdk.IAspect)

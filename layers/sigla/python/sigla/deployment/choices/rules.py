@@ -23,6 +23,11 @@ PARTS_BITS = 4
 """The network is cut into 2 ** 4 parts; the zone -azN has part N."""
 
 
+def is_known(value: object) -> bool:
+    """Whether a value is there before the deployment: for what AWS will give, CDK writes `${Token[…]}`."""
+    return not (isinstance(value, str) and "${Token[" in value)
+
+
 def listed(value: str) -> tuple[str, ...]:
     """What is separated by commas."""
     return tuple(each.strip() for each in value.split(",") if each.strip())

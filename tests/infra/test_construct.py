@@ -1,0 +1,153 @@
+"""`sigla.cdk.Registry` in an app of others: beside other resources, and beside another registry."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigla.deployment.packages import Package
+from sigla.deployment.settings import InvalidSetting
+from tests.infra.reading import Template, all_of, only
+
+IDENTITY = "0123456789abcdef0123456789abcdef"
+REGION = "us-east-1"
+
+
+@pytest.fixture(scope="module")
+def platform_stack(cdk: Any, tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """Two registries with zones in one stack, of which the second has a bucket, a key and a topic of this stack."""
+    from aws_cdk import aws_iam as iam
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_s3 as s3
+    from aws_cdk import aws_sns as sns
+
+    from sigla.cdk import Registry
+
+    def placed(package: Package) -> Path:
+        folder = tmp_path_factory.mktemp(package.name)
+        (folder / "built").write_text("not here")
+        return folder
+
+    app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")))
+    stack = cdk.Stack(app, "Platform", env=cdk.Environment(region=REGION))
+    orders = Registry(
+        stack, "Orders", placed=placed, registry_name="orders", identity=IDENTITY, zones=["use1-az1", "use1-az2"]
+    )
+    topic, key, bucket = sns.Topic(stack, "Alarms"), kms.Key(stack, "Key"), s3.Bucket(stack, "Bodies")
+    payments = Registry(
+        stack,
+        "Payments",
+        placed=placed,
+        registry_name="payments",
+        zones="use1-az1",
+        bucket_name=bucket.bucket_name,
+        front_door={"function_url": True},
+        watch={"topic_arn": topic.topic_arn},
+        platform={"key_arn": key.key_arn},
+    )
+    reader = iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal())
+    for registry in (orders, payments):
+        registry.grant_read(reader)
+        cdk.CfnOutput(stack, f"{registry.node.id}Url", value=registry.url)
+    orders.grant_manage_keys(iam.Role(stack, "KeyKeeper", assumed_by=iam.AccountRootPrincipal()))
+    orders.metric("ServerErrors").create_alarm(stack, "Failing", threshold=1, evaluation_periods=1)
+    return dict(app.synth().get_stack_by_name(stack.stack_name).template)
+
+
+def test_two_registries_of_one_stack_share_no_name(platform_stack: Template) -> None:
+    """Names that a registry gives itself begin with the stack's name and its own."""
+    names = sorted(each["Name"] for each in all_of(platform_stack, "AWS::ApiGateway::RestApi"))
+    orders, payments = names
+    assert orders.startswith("Platform-Orders-")
+    assert payments.startswith("Platform-Payments-")
+    users = [each["UserId"] for each in all_of(platform_stack, "AWS::ElastiCache::User")]
+    assert sorted(users) == [
+        f"{orders.lower()}-use1-az1",
+        f"{orders.lower()}-use1-az2",
+        f"{payments.lower()}-use1-az1",
+    ]
+    stacks = {
+        variables["SIGLA_STACK"]: variables["SIGLA_REGISTRY_NAME"]
+        for each in all_of(platform_stack, "AWS::Lambda::Function")
+        if "SIGLA_STACK" in (variables := each.get("Environment", {}).get("Variables", {}))
+    }
+    assert stacks == {orders: "orders", payments: "payments"}
+
+
+def test_what_other_constructs_make_is_a_setting(platform_stack: Template) -> None:
+    """Their names are known when they are deployed; what is checked of a name is checked where one is written."""
+    (bodies,) = (name for name in platform_stack["Resources"] if name.startswith("Bodies"))
+    buckets = {
+        json.dumps(each["Environment"]["Variables"]["SIGLA_BUCKET"])
+        for each in all_of(platform_stack, "AWS::Lambda::Function")
+        if each.get("Environment", {}).get("Variables", {}).get("SIGLA_REGISTRY_NAME") == "payments"
+    }
+    assert buckets == {json.dumps({"Ref": bodies})}
+    keys = [each.get("KmsKeyId") for each in all_of(platform_stack, "AWS::Logs::LogGroup")]
+    assert None in keys, "the other registry has no key"
+    assert any(keys)
+
+
+def test_a_reader_of_two_registries_reads_the_rows_of_both_and_writes_none(platform_stack: Template) -> None:
+    """A policy may name each of its statements once, so ours bear no names."""
+    (policy,) = (
+        each for each in all_of(platform_stack, "AWS::IAM::Policy") if each["PolicyName"].startswith("ReaderDefault")
+    )
+    statements = policy["PolicyDocument"]["Statement"]
+    assert not [each for each in statements if "Sid" in each]
+    written = json.dumps(statements)
+    assert '"orders#*"' in written
+    assert '"payments#*"' in written
+    assert "Put" not in written
+    assert "Delete" not in written
+
+
+def test_a_registry_says_what_clients_need(platform_stack: Template) -> None:
+    """Its outputs are attributes: the stack around it decides what it tells."""
+    assert {"OrdersUrl", "PaymentsUrl"} == set(platform_stack["Outputs"])
+    assert platform_stack["Outputs"]["OrdersUrl"] != platform_stack["Outputs"]["PaymentsUrl"]
+
+
+@pytest.mark.parametrize(
+    "settings, sentence",
+    [
+        ({"front_door": {"functon_url": True}}, "Unknown setting front_door.functon_url. Valid settings: "),
+        ({"registry_name": "Orders"}, "registry_name is 'Orders'; it must be 1 to 63 of a-z, 0-9 and '-'"),
+        ({"zones": ["euw1-az1"]}, "zones must be in region: "),
+        ({"account": "111122223333"}, "account belongs to the stack: give the Stack its env and its synthesizer."),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_the_words_of_stage_files(
+    cdk: Any, settings: dict[str, Any], sentence: str
+) -> None:
+    from sigla.cdk import Registry
+
+    stack = cdk.Stack(cdk.App(), "Platform", env=cdk.Environment(region=REGION))
+    with pytest.raises(InvalidSetting) as refused:
+        Registry(stack, "Registry", **settings)
+    assert str(refused.value).startswith(sentence)
+
+
+def test_our_own_stack_keeps_the_names_of_what_keeps_data_and_of_urls(template: Template) -> None:
+    """Under another name CloudFormation would make another table, empty, and another URL. These names are for ever."""
+    ours = {
+        "AWS::S3::Bucket": "StorageBodies7921A412",
+        "AWS::DynamoDB::Table": "StorageCatalogBA94E8E8",
+        "AWS::ApiGateway::RestApi": "RestApi79D61EE8",
+        "AWS::Lambda::Alias": "ServiceLive60E3D185",
+    }
+    names = {each["Type"]: name for name, each in template["Resources"].items() if each["Type"] in ours}
+    assert names == ours
+    assert only(template, "AWS::ApiGateway::RestApi")["Name"] == "sigla-default"
+
+
+def test_without_the_cdk_an_import_says_which_extra_brings_it() -> None:
+    program = "import sys; sys.modules['aws_cdk'] = None; import sigla.cdk"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: sigla.cdk needs the AWS CDK, which the extra `cdk` brings: "
+        "pip install 'sigla-registry[cdk]'"
+    )
