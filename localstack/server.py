@@ -56,12 +56,14 @@ def session(endpoint: str, credentials: Mapping[str, str] = CREDENTIALS) -> Sess
 class Server:
     """One LocalStack. folder: what belongs to it, the log first.
 
-    port: of AWS. urls: how many ports after it are function URLs, in the order in which these are made.
+    port: of AWS. urls: how many ports after it are function URLs, in the order in which these are made. python: of the
+    environment that LocalStack is installed in.
     """
 
     port: int
     folder: Path
     urls: int = 1
+    python: Path = PYTHON
 
     @classmethod
     def on(cls, port: int) -> "Server":
@@ -100,7 +102,7 @@ class Server:
         with self.log.open("wb") as output:
             # A session of its own: Ctrl-C is ours to hear, and what LocalStack starts can be ended with it.
             process = subprocess.Popen(
-                [str(PYTHON), "-P", "-m", "plugin"],
+                [str(self.python), "-P", "-m", "plugin"],
                 env={**surroundings, "SIGLA_TIED": "yes" if tied else ""},
                 stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
                 stdout=output,

@@ -20,7 +20,6 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from localstack import server as module
 from localstack.server import Server, running, session, taken
 from sigla_pipelines.connectors.maven import Unavailable
 from tests.caches import needs_memcached, needs_valkey
@@ -119,15 +118,12 @@ def test_a_taken_port_is_refused_before_anything_starts(tmp_path: Path) -> None:
     assert not server.folder.exists()
 
 
-def test_a_localstack_that_does_not_come_up_tells_why(
-    port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_localstack_that_does_not_come_up_tells_why(port: int, tmp_path: Path) -> None:
     """In its own words; and it leaves nothing behind. Where it is not installed, this is left out: it would be."""
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho out of order\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(module, "PYTHON", broken)
-    server = Server(two_free_ports(), tmp_path / "run")
+    server = Server(two_free_ports(), tmp_path / "run", python=broken)
     with pytest.raises(Unavailable, match="out of order"):
         server.start(os.environ)
     assert server.process() is None
