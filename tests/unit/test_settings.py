@@ -1,9 +1,11 @@
 """What an operator decides is refused by name where it makes no sense."""
 
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+from sigla import opening
 from sigla.settings import InvalidSetting, Settings
 
 NUMBERS = [field.name.upper() for field in fields(Settings) if type(field.default) in (int, float)]
@@ -35,3 +37,10 @@ def test_an_origin_that_no_browser_sends_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "*", "null", "https://ui.example, http://localhost:3000", "http://[::1]:3000"])
 def test_origins_are_written_as_browsers_send_them(text: str) -> None:
     assert Settings.read({"SIGLA_CORS_ORIGINS": text}).cors_origins == text
+
+
+def test_a_registry_tries_a_write_again_for_as_long_as_it_is_told(tmp_path: Path) -> None:
+    """A setting that reaches nothing is worse than none: the operator believes in it."""
+    told = Settings.read({"SIGLA_RETRYING_SECONDS": "3"})
+    with opening.embedded(told, tmp_path / "data") as (registry, _):
+        assert registry.options.retrying_seconds == 3
