@@ -105,7 +105,9 @@ def version(text: str) -> Version:
 def integer(text: str) -> int | None:
     """A 32-bit integer in decimal, leading zeros and a sign allowed; None for any other text."""
     found = _INTEGER.fullmatch(text)
-    number = int(found[1] + found[2]) if found else None
+    if found is None:
+        return None  # and is not looked for in the range: what is no number would be compared with each of four billion
+    number = int(found[1] + found[2])
     return number if number in INTEGERS else None
 
 
