@@ -1,8 +1,10 @@
 """`sigla.cdk.Registry` in an app of others: beside other resources, and beside another registry."""
 
 import json
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from sigla.deployment.packages import Package
 from sigla.deployment.settings import InvalidSetting
+from sigla.deployment.sources import FUNCTIONS, ROOT
 from tests.infra.reading import Template, all_of, only
 
 IDENTITY = "0123456789abcdef0123456789abcdef"
@@ -142,6 +145,23 @@ def test_our_own_stack_keeps_the_names_of_what_keeps_data_and_of_urls(template: 
     names = {each["Type"]: name for name, each in template["Resources"].items() if each["Type"] in ours}
     assert names == ours
     assert only(template, "AWS::ApiGateway::RestApi")["Name"] == "sigla-default"
+
+
+def test_what_the_page_shows_of_settings_is_taken(cdk: Any) -> None:
+    """The app of the page itself is run from the wheel: tests/test_wheel.py."""
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_sns as sns
+
+    from sigla.cdk import Registry
+
+    stack = cdk.Stack(cdk.App(), "Platform", env=cdk.Environment(region=REGION))
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "cdk.md").read_text(), re.DOTALL)
+    (shown,) = (block for block in blocks if "app.synth()" not in block)
+    made = partial(Registry, placed=lambda _: FUNCTIONS / "registry")
+    names = {"Registry": made, "stack": stack, "topic": sns.Topic(stack, "Alarms"), "key": kms.Key(stack, "Key")}
+    registry = eval(shown, names)
+    assert set(registry.urls) == {"RestUrl", "FunctionUrl"}
+    assert registry.url == registry.urls["RestUrl"]
 
 
 def test_without_the_cdk_an_import_says_which_extra_brings_it() -> None:
