@@ -64,17 +64,26 @@ def imported_or_there(report: Report) -> dict[str, int]:
     return {kind: number + counted.pop(kind, 0) for kind, number in report.of(IMPORTED).items()} | counted
 
 
-def test_every_answer_is_that_of_the_registry_the_dump_is_from() -> None:
-    """Ids, versions, deletes, settings, contexts, GUIDs, times; and imported again, nothing happens."""
+Whole = tuple[Registry, EmbeddedStore, Report]
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[Whole]:
+    """The dump, imported once for all who only read it, or import it again."""
     with a_registry() as (registry, store):
-        report = import_state(registry, replayed(records()), group=store.group)
-        assert report.of(IMPORTED) == EVERYTHING
-        assert (report.reasons, report.remarks) == ({}, {})
-        assert asyncio.run(differences(registry, reads())) == []
-        rows = list(store.journal.read())
-        again = import_state(registry, replayed(records()), group=store.group)
-        assert (again.of(IMPORTED), again.of(IDENTICAL)) == ({}, EVERYTHING)
-        assert list(store.journal.read()) == rows
+        yield registry, store, import_state(registry, replayed(records()), group=store.group)
+
+
+def test_every_answer_is_that_of_the_registry_the_dump_is_from(whole: Whole) -> None:
+    """Ids, versions, deletes, settings, contexts, GUIDs, times; and imported again, nothing happens."""
+    registry, store, report = whole
+    assert report.of(IMPORTED) == EVERYTHING
+    assert (report.reasons, report.remarks) == ({}, {})
+    assert asyncio.run(differences(registry, reads())) == []
+    rows = list(store.journal.read())
+    again = import_state(registry, replayed(records()), group=store.group)
+    assert (again.of(IMPORTED), again.of(IDENTICAL)) == ({}, EVERYTHING)
+    assert list(store.journal.read()) == rows
 
 
 @pytest.mark.soak
@@ -126,15 +135,15 @@ def test_on_dynamodb_too_it_answers_as_they_say(engine: Account) -> None:
 
 
 @pytest.mark.parametrize("brief", [False, True])
-def test_what_is_exported_of_it_is_as_good_as_the_dump(brief: bool) -> None:
+def test_what_is_exported_of_it_is_as_good_as_the_dump(whole: Whole, brief: bool) -> None:
     """A registry that was made from one that was made from it: every twentieth of its answers."""
-    with a_registry() as (registry, store), a_registry() as (third, its):
-        import_state(registry, replayed(records()), group=store.group)
-        exported = (
-            standing(store.catalog, store.bodies)
-            if brief
-            else journal.records((row for _, row in store.journal.read()), store.bodies)
-        )
-        state = replayed(TopicRecord(*record, offset) for offset, record in enumerate(exported))
+    _, store, _ = whole
+    exported = (
+        standing(store.catalog, store.bodies)
+        if brief
+        else journal.records((row for _, row in store.journal.read()), store.bodies)
+    )
+    state = replayed(TopicRecord(*record, offset) for offset, record in enumerate(exported))
+    with a_registry() as (third, its):
         assert import_state(third, state, group=its.group).of(CONFLICTING) == {}
         assert asyncio.run(differences(third, reads()[::20])) == []
