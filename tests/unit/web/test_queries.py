@@ -10,7 +10,7 @@ from sigla.registry import Registry
 from sigla.web.api import openapi
 from sigla.web.api.exchange import Exchange, Service, read_query
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Kind, Limit, Offset, Query, Word, Words
-from sigla.web.api.replies import told
+from sigla.web.api.replies import json_answer
 from sigla.web.api.routes import ROUTES, Route
 from sigla.web.http.answer import Answer
 from sigla.web.http.refusals import NoSuchArgument
@@ -91,7 +91,7 @@ def test_a_row_is_all_that_a_parameter_needs(registry: Registry) -> None:
     """Read, given to the endpoint under its name, published: nothing else is to be changed for it."""
 
     def endpoint(exchange: Exchange, registry: Registry, **values: object) -> Answer:
-        return told(values)
+        return json_answer(values)
 
     queries = (Query("latestOnly", FLAG, "Only the newest"), Query("limit", Limit(5)), Query("key", TEXTS))
     route = Route("GET", "/new", OPEN, endpoint, "Something new", "Empty", query=queries)

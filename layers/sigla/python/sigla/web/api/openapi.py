@@ -7,6 +7,7 @@ from typing import Any
 
 from sigla import errors
 from sigla.auth.permissions import OPEN
+from sigla.contract import INTEGERS
 from sigla.errors import Refusal
 from sigla.web.api.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
 from sigla.web.api.queries import Query
@@ -36,7 +37,7 @@ WITHOUT_A_TYPE = (406,)
 """Answers that say nothing about their media type (HTTP-15)."""
 
 _PATH_PARAMETERS: Mapping[str, Shape] = {
-    "id": {**NUMBER, "minimum": -(2**31), "maximum": 2**31 - 1},
+    "id": {**NUMBER, "minimum": INTEGERS[0], "maximum": INTEGERS[-1]},
     "version": {**TEXT, "examples": ["latest", "1"], "minLength": 1},
     "subject": {**TEXT, "examples": ["orders-value", ":.context:orders-value"], "minLength": 1},
     "context": {**TEXT, "examples": [".context"], "minLength": 1},

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, RULE_KINDS, RULE_MODES
+from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, INTEGERS, RULE_KINDS, RULE_MODES
 
 Shape = dict[str, Any]
 
@@ -10,7 +10,7 @@ TEXT: Shape = {"type": "string"}
 NUMBER: Shape = {"type": "integer"}
 FLAG: Shape = {"type": "boolean"}
 TEXT_OR_NULL: Shape = {"type": ["string", "null"]}
-NUMBER_OR_NULL: Shape = {"type": ["integer", "null"], "minimum": -(2**31), "maximum": 2**31 - 1}
+NUMBER_OR_NULL: Shape = {"type": ["integer", "null"], "minimum": INTEGERS[0], "maximum": INTEGERS[-1]}
 FLAG_OR_NULL: Shape = {"type": ["boolean", "null"]}
 
 

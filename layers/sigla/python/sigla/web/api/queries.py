@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sigla.auth.permissions import Access
+from sigla.contract import INTEGERS
 from sigla.web.api import openapi_shapes as shapes
 from sigla.web.api.openapi_shapes import Shape
 from sigla.web.http.refusals import NoSuchArgument
@@ -17,7 +18,7 @@ from sigla.web.http.refusals import NoSuchArgument
 Given = Mapping[str, Sequence[str]]
 """All parameters of a request with their values, of which each has one at least."""
 
-_LEAST, _MOST = -(2**31), 2**31 - 1
+_LEAST, _MOST = INTEGERS[0], INTEGERS[-1]
 # Digits of any script are digits, to the reference as to us.
 _NUMBER = re.compile(r"[+-]?\d{1,12}")
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from sigla.bounded import BoundedMemory
 from sigla.model import Body, BodyKey, Holder, SchemaId, Subject
 from sigla.registry.lookup import record_of
-from sigla.web.api.replies import told
+from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers
 from sigla.web.http.answer import Answer
 
@@ -36,7 +36,7 @@ class Kept:
         self.key = key
         self.body = body
         self.speaker = speaker
-        self.answer = told(answers.by_id(record_of(key, body, speaker)))
+        self.answer = json_answer(answers.by_id(record_of(key, body, speaker)))
         self.answer.etag = etag(self.answer.body)
 
     def is_of(self, body: Body, speaker: Holder) -> bool:

@@ -8,7 +8,7 @@ CHALLENGE = ((b"www-authenticate", b'Basic realm="schema registry"'),)
 """What a 401 asks for."""
 
 
-def told(value: object) -> Answer:
+def json_answer(value: object) -> Answer:
     """200 with a JSON body."""
     return Answer(200, text.write(value))
 

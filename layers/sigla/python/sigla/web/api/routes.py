@@ -10,6 +10,7 @@ from typing import Any
 
 from sigla import errors
 from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
+from sigla.contract import HIGHEST
 from sigla.errors import Refusal
 from sigla.registry import Registry
 from sigla.web.api.endpoints import associations, schemas, server, settings, subjects
@@ -86,7 +87,7 @@ class Route:
 
 
 OFFSET = Query("offset", Offset(), "How many to skip")
-PAGED = (OFFSET, Query("limit", Limit(2**31 - 1), "How many to tell at most"))
+PAGED = (OFFSET, Query("limit", Limit(HIGHEST), "How many to tell at most"))
 PAGED_SCHEMAS = (OFFSET, Query("limit", Limit(1000), "How many to tell at most"))
 DELETED = Query("deleted", FLAG, "Soft-deleted ones too")
 DELETED_ONLY = Query("deletedOnly", FLAG, "Soft-deleted ones alone")

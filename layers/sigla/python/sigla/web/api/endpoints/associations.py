@@ -2,10 +2,10 @@
 
 from sigla.registry import Registry
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.replies import told
+from sigla.web.api.replies import json_answer
 from sigla.web.http.answer import Answer
 
 
 def none(exchange: Exchange, registry: Registry, **asked: object) -> Answer:  # noqa: ARG001 - called as every endpoint is
     """Returns the empty list, whatever is asked for."""
-    return told([])
+    return json_answer([])

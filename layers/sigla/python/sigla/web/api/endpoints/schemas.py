@@ -7,7 +7,7 @@ from sigla.model import DEFAULT_CONTEXT, Page
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.replies import bare, told
+from sigla.web.api.replies import bare, json_answer
 from sigla.web.api.wire import answers
 from sigla.web.http.answer import Answer
 
@@ -35,7 +35,7 @@ def schema_by_id(
         find_tags=find_tags,
         with_max_id=fetch_max_id,
     )
-    return told(answers.by_id(record))
+    return json_answer(answers.by_id(record))
 
 
 def text_by_id(exchange: Exchange, registry: Registry, *, subject: str, format: str) -> Answer:
@@ -47,7 +47,7 @@ def subjects_by_id(
 ) -> Answer:
     scope, page = exchange.scope(subject), Page(offset, limit)
     found = registry.subjects_of(exchange.id, subject=scope, deleted=deleted, page=page)
-    return told([each.qualified for each in found])
+    return json_answer([each.qualified for each in found])
 
 
 def versions_by_id(
@@ -55,15 +55,15 @@ def versions_by_id(
 ) -> Answer:
     scope, page = exchange.scope(subject), Page(offset, limit)
     found = registry.holders_of(exchange.id, subject=scope, deleted=deleted, page=page)
-    return told([answers.subject_version(held) for held in found])
+    return json_answer([answers.subject_version(held) for held in found])
 
 
 def schema_by_guid(exchange: Exchange, registry: Registry, *, format: str) -> Answer:
-    return told(answers.by_id(registry.schema_by_guid(exchange.params["guid"], form=format)))
+    return json_answer(answers.by_id(registry.schema_by_guid(exchange.params["guid"], form=format)))
 
 
 def ids_by_guid(exchange: Exchange, registry: Registry) -> Answer:
-    return told([answers.context_id(key) for key in registry.ids_of(exchange.params["guid"])])
+    return json_answer([answers.context_id(key) for key in registry.ids_of(exchange.params["guid"])])
 
 
 def schemas(
@@ -83,7 +83,7 @@ def schemas(
 ) -> Answer:
     """No subject has an association yet. `NONE` wants those without one: all."""
     if "NONE" not in lifecycle and (lifecycle or resource_type or association_type):
-        return told([])
+        return json_answer([])
     found = registry.schemas(
         names.search(subject_prefix),
         deleted=deleted,
@@ -92,8 +92,8 @@ def schemas(
         rule_type=rule_type,
         page=Page(offset, limit),
     )
-    return told([answers.entity(record) for record in found])
+    return json_answer([answers.entity(record) for record in found])
 
 
 def schema_types(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
-    return told(list(LANGUAGES))
+    return json_answer(list(LANGUAGES))

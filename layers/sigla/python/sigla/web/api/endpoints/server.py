@@ -3,7 +3,7 @@
 from sigla.model import DEFAULT_CONTEXT, Page
 from sigla.registry import Registry
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.replies import nothing, told
+from sigla.web.api.replies import json_answer, nothing
 from sigla.web.api.wire import answers, requests
 from sigla.web.http import paths
 from sigla.web.http.answer import Answer
@@ -13,16 +13,16 @@ from sigla.web.http.refusals import MethodNotAllowed
 
 
 def root(exchange: Exchange, registry: Registry) -> Answer:
-    return told({})
+    return json_answer({})
 
 
 def post_root(exchange: Exchange, registry: Registry) -> Answer:
     requests.check_root(exchange.body)
-    return told({})
+    return json_answer({})
 
 
 def contexts(exchange: Exchange, registry: Registry, *, context_prefix: str, offset: int, limit: int) -> Answer:
-    return told(registry.contexts(context_prefix, page=Page(offset, limit)))
+    return json_answer(registry.contexts(context_prefix, page=Page(offset, limit)))
 
 
 def drop_context(exchange: Exchange, registry: Registry) -> Answer:
@@ -35,17 +35,17 @@ def drop_context(exchange: Exchange, registry: Registry) -> Answer:
 
 
 def zones(exchange: Exchange, registry: Registry) -> Answer:
-    return told([answers.zone(one) for one in registry.zones()])
+    return json_answer([answers.zone(one) for one in registry.zones()])
 
 
 def metadata_id(exchange: Exchange, registry: Registry) -> Answer:
     clusters = {"kafka-cluster": exchange.service.cluster, "schema-registry-cluster": exchange.service.group}
-    return told({"scope": {"path": [], "clusters": clusters}})
+    return json_answer({"scope": {"path": [], "clusters": clusters}})
 
 
 def metadata_version(exchange: Exchange, registry: Registry) -> Answer:
-    return told({"version": exchange.service.version, "commitId": exchange.service.commit})
+    return json_answer({"version": exchange.service.version, "commitId": exchange.service.commit})
 
 
 def metadata_deployment(exchange: Exchange, registry: Registry) -> Answer:
-    return told({"attributes": []})
+    return json_answer({"attributes": []})

@@ -4,7 +4,7 @@ from sigla.model import Subject
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.replies import told
+from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers, requests
 from sigla.web.http.answer import Answer
 
@@ -15,29 +15,29 @@ def _scope(exchange: Exchange) -> Subject:
 
 def config(exchange: Exchange, registry: Registry, *, default_to_global: bool) -> Answer:
     found = registry.config(_scope(exchange), default_to_global=default_to_global)
-    return told(answers.config(found))
+    return json_answer(answers.config(found))
 
 
 def change_config(exchange: Exchange, registry: Registry) -> Answer:
     patch = requests.read_config_patch(exchange.body, exchange.operation)
-    return told(answers.config_update(registry.change_config(_scope(exchange), patch), patch))
+    return json_answer(answers.config_update(registry.change_config(_scope(exchange), patch), patch))
 
 
 def drop_config(exchange: Exchange, registry: Registry) -> Answer:
-    return told(answers.config(registry.drop_config(_scope(exchange))))
+    return json_answer(answers.config(registry.drop_config(_scope(exchange))))
 
 
 def mode(exchange: Exchange, registry: Registry, *, default_to_global: bool) -> Answer:
-    return told(answers.mode(registry.mode(_scope(exchange), default_to_global=default_to_global)))
+    return json_answer(answers.mode(registry.mode(_scope(exchange), default_to_global=default_to_global)))
 
 
 def change_mode(exchange: Exchange, registry: Registry, *, force: bool) -> Answer:
     """Echoes what was sent, in the spelling in which it was sent (MODE-1)."""
     wanted = requests.read_mode(exchange.body, exchange.operation)
     registry.change_mode(_scope(exchange), wanted, force=force)
-    return told(answers.mode(wanted))
+    return json_answer(answers.mode(wanted))
 
 
 def drop_mode(exchange: Exchange, registry: Registry, *, recursive: bool) -> Answer:
     dropped = registry.drop_mode(_scope(exchange), recursive=recursive)
-    return told({} if dropped is None else answers.mode(dropped))
+    return json_answer({} if dropped is None else answers.mode(dropped))

@@ -7,7 +7,7 @@ from sigla.model import Page, Show
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.replies import bare, told
+from sigla.web.api.replies import bare, json_answer
 from sigla.web.api.wire import answers, requests
 from sigla.web.http.answer import Answer
 
@@ -15,18 +15,18 @@ from sigla.web.http.answer import Answer
 def register(exchange: Exchange, registry: Registry, *, normalize: bool, format: str, force: bool) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
     record = registry.register(exchange.subject, draft, normalize=normalize, force=force, form=format)
-    return told(answers.registration(record))
+    return json_answer(answers.registration(record))
 
 
 def lookup(exchange: Exchange, registry: Registry, *, normalize: bool, deleted: bool, format: str) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
     record = registry.lookup(exchange.subject, draft, normalize=normalize, deleted=deleted, form=format)
-    return told(answers.entity(record))
+    return json_answer(answers.entity(record))
 
 
 def tag(exchange: Exchange, registry: Registry) -> Answer:
     request = requests.read_tag_request(exchange.body, exchange.operation)
-    return told(answers.registration(registry.tag(exchange.subject, exchange.params["version"], request)))
+    return json_answer(answers.registration(registry.tag(exchange.subject, exchange.params["version"], request)))
 
 
 def check(exchange: Exchange, registry: Registry, *, normalize: bool, verbose: bool) -> Answer:
@@ -38,7 +38,7 @@ def check(exchange: Exchange, registry: Registry, *, normalize: bool, verbose: b
         if not verbose:
             raise
         messages = (refusal.message,)  # COMPAT-4
-    return told(answers.verdict(messages, verbose=verbose))
+    return json_answer(answers.verdict(messages, verbose=verbose))
 
 
 def subjects(
@@ -53,7 +53,7 @@ def subjects(
 ) -> Answer:
     show = Show.DELETED if deleted_only else Show.ALL if deleted else Show.ACTIVE
     found = registry.subjects(names.search(subject_prefix), show=show, page=Page(offset, limit))
-    return told([subject.qualified for subject in found])
+    return json_answer([subject.qualified for subject in found])
 
 
 def versions(
@@ -73,7 +73,7 @@ def versions(
         deleted_as_negative=deleted_as_negative,
         page=Page(offset, limit),
     )
-    return told(found)
+    return json_answer(found)
 
 
 def version(
@@ -93,7 +93,7 @@ def version(
         qualified_references=reference_format == "qualified",
         find_tags=find_tags,
     )
-    return told(answers.entity(record))
+    return json_answer(answers.entity(record))
 
 
 def version_text(exchange: Exchange, registry: Registry, *, format: str, deleted: bool) -> Answer:
@@ -102,24 +102,24 @@ def version_text(exchange: Exchange, registry: Registry, *, format: str, deleted
 
 def referenced_by(exchange: Exchange, registry: Registry, *, deleted: bool, offset: int, limit: int) -> Answer:
     page = Page(offset, limit)
-    return told(registry.referenced_by(exchange.subject, exchange.version, deleted=deleted, page=page))
+    return json_answer(registry.referenced_by(exchange.subject, exchange.version, deleted=deleted, page=page))
 
 
 def metadata(
     exchange: Exchange, registry: Registry, *, key: Sequence[str], value: Sequence[str], format: str, deleted: bool
 ) -> Answer:
     pairs = list(zip(key, value, strict=False))
-    return told(answers.entity(registry.find_by_metadata(exchange.subject, pairs, deleted=deleted, form=format)))
+    return json_answer(answers.entity(registry.find_by_metadata(exchange.subject, pairs, deleted=deleted, form=format)))
 
 
 def delete_version(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:
-    answer = told(registry.delete_version(exchange.subject, exchange.version, permanent=permanent))
+    answer = json_answer(registry.delete_version(exchange.subject, exchange.version, permanent=permanent))
     answer.deleted = 1
     return answer
 
 
 def delete_subject(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:
     versions = registry.delete_subject(exchange.subject, permanent=permanent)
-    answer = told(versions)
+    answer = json_answer(versions)
     answer.deleted = len(versions)
     return answer

@@ -14,8 +14,8 @@ Json = dict[str, Any]
 
 def entity(record: Record) -> Json:
     """A schema as a version of a subject."""
-    told = _told(record, "subject", "version", "id", "guid", "type", "references", "metadata", "rule_set", "schema",
-                 "tags", "ts", "deleted")  # fmt: skip
+    told = _parts_of(record, "subject", "version", "id", "guid", "type", "references", "metadata", "rule_set", "schema",
+                     "tags", "ts", "deleted")  # fmt: skip
     if record.aliases:
         told["aliases"] = [alias.qualified for alias in record.aliases]
     return told
@@ -23,13 +23,13 @@ def entity(record: Record) -> Json:
 
 def by_id(record: Record) -> Json:
     """A schema as the meaning of an id, which is the one thing the answer does not repeat."""
-    return _told(record, "subject", "version", "guid", "type", "schema", "references", "metadata", "rule_set", "tags",
-                 "max_id", "ts", "deleted")  # fmt: skip
+    return _parts_of(record, "subject", "version", "guid", "type", "schema", "references", "metadata", "rule_set",
+                     "tags", "max_id", "ts", "deleted")  # fmt: skip
 
 
 def registration(record: Record) -> Json:
-    return _told(record, "id", "version", "guid", "type", "references", "metadata", "rule_set", "schema", "ts",
-                 "deleted")  # fmt: skip
+    return _parts_of(record, "id", "version", "guid", "type", "references", "metadata", "rule_set", "schema", "ts",
+                     "deleted")  # fmt: skip
 
 
 _PARTS: Mapping[str, tuple[str, Callable[[Record], Any]]] = {
@@ -49,7 +49,7 @@ _PARTS: Mapping[str, tuple[str, Callable[[Record], Any]]] = {
 }
 
 
-def _told(record: Record, *parts: str) -> Json:
+def _parts_of(record: Record, *parts: str) -> Json:
     told: Json = {}
     for part in parts:
         name, take = _PARTS[part]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
+from sigla.contract import INTEGERS
 from sigla.keys import utf16
 from sigla.web.api.wire.text import Inexact, Numeral, check_paired
 from sigla.web.http.refusals import BadRequest
@@ -14,7 +15,7 @@ from sigla.web.http.refusals import BadRequest
 Bound = TypeVar("Bound")
 
 LONGEST_ECHO = 200
-_INT_RANGE = (-(2**31), 2**31 - 1)
+_INT_RANGE = (INTEGERS[0], INTEGERS[-1])
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _TRUE, _FALSE = frozenset({"true", "True", "TRUE"}), frozenset({"false", "False", "FALSE"})
 
