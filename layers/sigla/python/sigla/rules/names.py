@@ -106,7 +106,7 @@ def integer(text: str) -> int | None:
     """A 32-bit integer in decimal, leading zeros and a sign allowed; None for any other text."""
     found = _INTEGER.fullmatch(text)
     if found is None:
-        return None  # and is not looked for in the range: what is no number would be compared with each of four billion
+        return None  # a range compares what is not an integer with each of its four billion numbers
     number = int(found[1] + found[2])
     return number if number in INTEGERS else None
 
