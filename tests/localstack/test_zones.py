@@ -196,6 +196,9 @@ def test_a_zone_goes_and_comes_and_the_others_do_not_notice(deployed: Deployed, 
     """Their URLs and the very processes of their functions stay; of the one that goes nothing does."""
     there, leaving = Assembly(deployed.server.folder / "cdk.out"), ZONES[1]
     others = [name for name in (*ZONES, "rest", "function") if name != leaving]
+    assert deployed.door("rest").ask("POST", "/subjects/comes/versions", fixed("Comes"))[0] == 200
+    for name in (leaving, *others):
+        assert deployed.door(name).ask("GET", "/subjects/comes/versions/latest")[0] == 200
     before, running = environments(deployed), deployed.processes()
     assert before[leaving]
 
@@ -210,10 +213,10 @@ def test_a_zone_goes_and_comes_and_the_others_do_not_notice(deployed: Deployed, 
     assert len([each for each in ended if each.pid not in before[leaving]]) >= 2, "its caches are still there"
     assert deployed.door(leaving).ask("GET", "/subjects")[0] == 403
     for name in others:
-        assert deployed.door(name).ask("GET", "/subjects/herd/versions/latest")[0] == 200
+        assert deployed.door(name).ask("GET", "/subjects/comes/versions/latest")[0] == 200
     outputs = put(there)
     assert outputs["ZoneUrlUse1Az2"] == f"{deployed.facts[leaving]}/"
-    assert deployed.door(leaving).ask("GET", "/subjects/herd/versions/latest")[0] == 200
+    assert deployed.door(leaving).ask("GET", "/subjects/comes/versions/latest")[0] == 200
     assert {zone: environments(deployed)[zone] for zone in others} == {zone: before[zone] for zone in others}
 
 
