@@ -12,6 +12,8 @@ mmdebstrap --quiet --variant=extract \
 install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 # What is read by people, and what a package manager would keep.
 rm -rf "$root/usr/share/doc" "$root/usr/share/man" "$root/usr/share/locale" "$root/usr/share/info" "$root/var"
+# Tables of the C library for old character sets: Python has its own.
+rm -rf "$root"/usr/lib/*/gconv
 install -d "$root/var/tmp" && chmod 1777 "$root/var/tmp"
 # A volume that is made for it belongs to the user that runs it.
 install -d -o 65532 -g 65532 "$root/data"
