@@ -90,17 +90,18 @@ def explained(asked: Asked, schemas: Schemas) -> Explained:
 
 def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
     """Fills in what is found out. Raises Unreadable, DecodeFailed, LibraryMissing."""
-    if asked.given.part is None:
+    part = asked.given.part
+    if part is None:
         found.frame = {"tombstone": True}
         return
-    found.payload = asked.given.part
-    seen = _framed(asked, indexed=False)
+    found.payload = part
+    seen = _framed(asked, part, indexed=False)
     found.frame = _frame_told(seen)
     writer = _schema(schemas, seen.schema, asked.context)
     found.schema = _schema_told(writer)
     if writer.source.type == "PROTOBUF":
         if asked.id is None:
-            seen = _framed(asked, indexed=True)
+            seen = _framed(asked, part, indexed=True)
             found.frame = _frame_told(seen)
         found.frame["message"] = _language(writer.source).record_name(writer.source, seen.indexes)
     found.payload = seen.payload
@@ -111,17 +112,16 @@ def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
     found.value = _decoded(writer.source, reader.source if reader else None, seen)
 
 
-def _framed(asked: Asked, *, indexed: bool) -> Frame:
+def _framed(asked: Asked, part: bytes, *, indexed: bool) -> Frame:
     """Raises DecodeFailed."""
-    assert asked.given.part is not None  # noqa: S101 - a null has nothing to look into
     if asked.id is not None:
-        return Frame(asked.id, (), asked.given.part)
-    part, headers, header = asked.given.part, asked.given.headers, HEADERS[asked.part]
+        return Frame(asked.id, (), part)
+    headers, header = asked.given.headers, HEADERS[asked.part]
     seen = frame(part, headers, header=header, indexed=indexed)
     if isinstance(seen, Unframed):
         in_front = all(name != header or value is None for name, value in headers)
         raise DecodeFailed(seen.reason, NO_FRAME[seen.reason], _failing_byte(seen.reason, part) if in_front else None)
-    assert not isinstance(seen, Tombstone)  # noqa: S101 - as above
+    assert not isinstance(seen, Tombstone)  # noqa: S101 - a null alone is one
     return seen
 
 

@@ -105,10 +105,11 @@ def _extensible(present: dict[str, "pb.FileDescriptorProto"]) -> Iterator["pb.Fi
 
 
 def known_proto(path: str) -> "pb.FileDescriptorProto":
-    """The file of this import path, which is one of those that are always available."""
+    """The file of this import path, which is one of those that are always available. Raises KeyError."""
     if path not in _KNOWN:
         file = known.file(path)
-        assert file, path  # noqa: S101 - the caller has found the file before
+        if file is None:
+            raise KeyError(path)
         names = Names(Document(file, {}))
         built = to_descriptor.build(file, path, names)
         _import(built.proto, file.imports)
