@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from py4j.protocol import Py4JJavaError
@@ -105,6 +105,9 @@ def from_kafka(
             # offsets that it has not asked for yet (SPARK-57438). Whoever has come further goes on.
             if reached == before:
                 raise
+            # A wait with a limit tells of a failure before the query has let go of its name; one without, afterwards.
+            with suppress(PySparkException, Py4JJavaError):
+                query.awaitTermination()
         else:
             return
 
