@@ -92,7 +92,7 @@ def test_a_wheel_says_its_name_version_licence_and_extras(wheel: Path) -> None:
     assert told["Name"] == "sigla-registry"
     assert told["Version"] == distribution("sigla-registry").version
     assert told["License-Expression"] == "Apache-2.0"
-    assert set(told.get_all("Provides-Extra", [])) >= {"aws", "cdk", "demo", "kafka", "pipelines", "spark"}
+    assert set(told.get_all("Provides-Extra", [])) >= {"aws", "cdk", "demo", "kafka", "local-kms", "pipelines", "spark"}
 
 
 def test_a_registry_runs_from_the_wheel_alone(server: Server) -> None:

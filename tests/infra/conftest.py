@@ -29,6 +29,12 @@ HASH_SECRET = "arn:aws:secretsmanager:us-east-1:111122223333:secret:land-AbCdEf"
 IDENTITY = ("identity", "0123456789abcdef0123456789abcdef")
 """As every deployment has one: `make stage` draws it."""
 
+KEK_KEYS = tuple(
+    f"arn:aws:kms:{region}:111122223333:key/0a1b2c3d-0000-4000-8000-00000000000{number}"
+    for number, region in enumerate(("eu-west-1", "eu-central-1"), 2)
+)
+"""With which data keys of shared KEKs are wrapped."""
+
 # Everything that costs or opens something, at once.
 ALL_ON = (
     IDENTITY,
@@ -40,6 +46,7 @@ ALL_ON = (
     ("front_door.waf_requests_per_5_minutes", 20_000),
     ("function.tracing", True),
     ("function.platform_logs", True),
+    ("function.kms_keys", ",".join(KEK_KEYS)),
     ("watch.dashboard", True),
     ("watch.requests_per_hour", 500_000),
     ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),

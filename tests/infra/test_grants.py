@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sigla import keys
-from tests.infra.conftest import KEY
+from tests.infra.conftest import KEK_KEYS, KEY
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, kinds, mentioned, of, written
 
 SIGLA = Path(__file__).parents[2] / "layers" / "sigla" / "python" / "sigla"
@@ -137,6 +137,19 @@ def test_a_function_may_do_this_and_nothing_else(zones: Template, part: str) -> 
 def test_with_a_key_a_function_may_use_it_and_nothing_else(platform: Template, part: str) -> None:
     """What is stored is read and written as before; the key opens nothing more."""
     assert allowed(platform, part) == ALLOWED[part] | USE_OF_THE_KEY
+
+
+def test_a_function_wraps_data_keys_with_the_keys_that_are_named_and_no_others(all_on: Template) -> None:
+    """Any client that may write KEKs names a key: what it may be is said here alone, and the journal needs none."""
+    wrapping = {(f"kms:{action}", arn) for action in ("Decrypt", "Encrypt") for arn in KEK_KEYS}
+    of_kms = {part: {each for each in allowed(all_on, part) if each[0].startswith("kms:")} for part in ALONE}
+    assert of_kms == {"Service": wrapping, "Journal": set()}
+    (given,) = [each for each in statements(all_on, "Service") if "kms:Encrypt" in as_list(each["Action"])]
+    assert "Condition" not in given
+
+
+ALONE = ("Service", "Journal")
+"""The functions of a registry without zones."""
 
 
 def test_without_zones_the_others_may_do_the_same(template: Template) -> None:

@@ -87,6 +87,14 @@ def test_what_the_command_line_gives_as_text_is_read_as_what_it_is() -> None:
         ("log_reads", "few", "log_reads is 'few'; it must be a number."),
         ("log_reads", 2, "log_reads is 2.0; it must be between 0 and 1."),
         ("function.memory_mb", 100, "function.memory_mb is 100; it must be 256 to 10240."),
+        (
+            "function.kms_keys",
+            "alias/mine",
+            (
+                "function.kms_keys is 'alias/mine'; it must be ARNs of KMS keys, arn:aws:kms:REGION:ACCOUNT:key/ID, "
+                "separated by commas, or empty."
+            ),
+        ),
         ("front_door.burst", 0, "front_door.burst is 0; it must be 1 to 5000."),
         ("watch.topic_arn", "oncall", "watch.topic_arn is 'oncall'; it must be an ARN, or empty."),
         ("watch.notes_topic_arn", "notes", "watch.notes_topic_arn is 'notes'; it must be an ARN, or empty."),
@@ -114,6 +122,15 @@ def test_a_domain_needs_its_certificate() -> None:
     """And says so before CloudFormation would, minutes later."""
     with pytest.raises(InvalidSetting, match="go together"):
         Settings.read({"front_door.domain_name": "registry.example.com"})
+
+
+def test_a_function_in_a_zone_needs_a_way_to_the_keys_it_may_use() -> None:
+    """Without one every call to KMS would hang for seconds, and then fail."""
+    keys = {"function.kms_keys": "arn:aws:kms:eu-west-1:111122223333:key/0a1b", "zones": "euw1-az1"}
+    with pytest.raises(InvalidSetting, match=r"^function\.kms_keys needs a way from zones to AWS KMS: set network"):
+        Settings.read(keys)
+    given = {"network.vpc_id": "vpc-0123", "network.subnets": "euw1-az1:subnet-0123abcd"}
+    assert Settings.read(keys | given).function.kms_key_arns == (keys["function.kms_keys"],)
 
 
 def test_a_crowd_is_told_429_and_not_503() -> None:

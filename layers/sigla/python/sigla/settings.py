@@ -53,6 +53,7 @@ class Settings:
     auth: who may ask, one of `AUTO`, `KEYS` and `NONE`. `sigla serve --auth` means KEYS.
     memory_bytes: what schemas kept at hand may take.
     memory_seconds: how long a process keeps a schema at hand before it looks again.
+    local_secret: of `local-kms`, for shared KEKs without a secret of their own.
     zone: the availability zone that a function was put into, by its AZ id; empty: none in particular.
     ring: the members of the zone's cache ring, addresses separated by commas, as in `valkey://10.0.0.7:6379`.
     ring_seconds: how long a schema stands in the ring.
@@ -84,6 +85,7 @@ class Settings:
     retrying_seconds: float = RETRYING_SECONDS
     memory_bytes: int = 16 * 2**20
     memory_seconds: int = 300
+    local_secret: str = ""
     zone: str = ""
     ring: str = ""
     ring_seconds: int = 3_600

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any
+from weakref import WeakSet
 
 import botocore.session
 from botocore.config import Config
@@ -135,6 +136,7 @@ class Clients:
         self.session.session_var_map["region"] = ("region", [*REGIONS], None, None)
         self._region = region
         self._endpoints = {"s3": s3_endpoint, "dynamodb": dynamodb_endpoint}
+        self._of_keys: WeakSet[Any] = WeakSet()
 
     @cached_property
     def s3(self) -> Any:
@@ -156,15 +158,25 @@ class Clients:
         """Of Lambda."""
         return self._client("lambda", PROBING)
 
+    def kms(self, region: str, key_id: str | None = None, secret: str | None = None) -> Any:
+        """A new client of KMS in the region, with these credentials or with the session's. The caller keeps it."""
+        credentials = {"aws_access_key_id": key_id, "aws_secret_access_key": secret} if key_id else {}
+        client = self._client("kms", region_name=region, **credentials)
+        client.meta.events.register("after-call", must_be_of_aws)
+        self._of_keys.add(client)
+        return client
+
     def close(self) -> None:
         """Closes the connections that are open. The clients open new ones when they are used again."""
-        for name in {"s3", "dynamodb", "functions"} & self.__dict__.keys():
-            self.__dict__[name].close()
+        shared = [self.__dict__[name] for name in {"s3", "dynamodb", "functions"} & self.__dict__.keys()]
+        for client in (*shared, *self._of_keys):
+            client.close()
 
-    def _client(self, service: str, config: Config = CONFIG) -> Any:
-        endpoint = self._endpoints.get(service)
+    def _client(self, service: str, config: Config = CONFIG, **more: str | None) -> Any:
+        """more: what differs from the session's, by botocore's names."""
+        chosen = {"region_name": self._region, "endpoint_url": self._endpoints.get(service)} | more
         try:
-            client = self.session.create_client(service, region_name=self._region, endpoint_url=endpoint, config=config)
+            client = self.session.create_client(service, config=config, **chosen)
         except (BotoCoreError, ValueError) as problem:
             why = str(problem).rstrip(".")
             raise InvalidSetting(

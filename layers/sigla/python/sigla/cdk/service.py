@@ -37,6 +37,7 @@ class Grants:
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
         self.registry, self.bucket, self.table = settings.registry_name, storage.bucket, storage.table
+        self.kms_keys = settings.function.kms_key_arns
         self.mark = f"{self.registry}/identity.json"
         self.key = use_of_the_key(settings)
 
@@ -47,6 +48,7 @@ class Grants:
             *self.identity(),
             allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys")),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids")),
+            *self.shared_keks(),
             *self.found_and_told(log),
         ]
 
@@ -113,6 +115,10 @@ class Grants:
             allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=bound),
             allow("Mark", "s3:GetObject", on=[self.bucket.arn_for_objects(self.mark)]),
         ]
+
+    def shared_keks(self) -> list[iam.PolicyStatement]:
+        """The keys that settings name, and nothing else of KMS: a client may write any ARN into a KEK."""
+        return [allow("SharedKeks", "kms:Decrypt", "kms:Encrypt", on=self.kms_keys)] if self.kms_keys else []
 
     def stream(self, given_up: sqs.IQueue) -> list[iam.PolicyStatement]:
         return [

@@ -295,6 +295,11 @@ _TOGETHER: Together = (
         "front_door.requests_per_second must be at most ten times function.reserved_concurrency, unless that is 0.",
     ),
     (
+        # The network of zones that a stack makes leads to S3 and DynamoDB alone.
+        lambda given: not given.function.kms_keys or not given.zones or given.network.subnets or given.local,
+        "function.kms_keys needs a way from zones to AWS KMS: set network.subnets, subnets that have one.",
+    ),
+    (
         lambda given: not given.local or not given.pipelines.enabled,
         "pipelines.enabled needs EMR Serverless, which LocalStack lacks: leave it off where stage is local.",
     ),

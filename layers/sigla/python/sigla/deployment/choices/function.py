@@ -1,8 +1,9 @@
 """The settings `function.…`."""
 
+import re
 from dataclasses import dataclass
 
-from sigla.deployment.choices.rules import Rules, Together
+from sigla.deployment.choices.rules import Rules, Together, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class Function:
     holders_seconds: how long it remembers who uses an id; 0: not at all.
     tracing: X-Ray traces of the function and the REST API.
     platform_logs: Lambda's own START, END and REPORT lines, three for each request.
+    kms_keys: ARNs of KMS keys with which it wraps data keys of shared KEKs, separated by commas; empty: none.
     """
 
     memory_mb: int = 512
@@ -25,6 +27,11 @@ class Function:
     holders_seconds: int = 60
     tracing: bool = False
     platform_logs: bool = False
+    kms_keys: str = ""
+
+    @property
+    def kms_key_arns(self) -> tuple[str, ...]:
+        return listed(self.kms_keys)
 
 
 REQUESTS_PER_SECOND = 10
@@ -32,10 +39,17 @@ REQUESTS_PER_SECOND = 10
 per second"."""
 
 
+_KEY_ARN = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-z-]+").fullmatch
+
 RULES: Rules = {
     "memory_mb": (lambda value: 256 <= value <= 10_240, "it must be 256 to 10240"),
     "reserved_concurrency": (lambda value: value >= 0, "it must be 0 or more"),
     "holders_seconds": (lambda value: value >= 0, "it must be 0 or more"),
+    "kms_keys": (
+        # By the ARN of the key: an alias may be given to another key without a change of this stack.
+        lambda value: all(map(_KEY_ARN, listed(value))),
+        "it must be ARNs of KMS keys, arn:aws:kms:REGION:ACCOUNT:key/ID, separated by commas, or empty",
+    ),
 }
 
 TOGETHER: Together = ()

@@ -1,0 +1,150 @@
+"""Keys of AWS KMS: what is asked of it, with which credentials, and what a client is told when it refuses."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
+
+from sigla.aws.clients import Clients
+from sigla.aws.kms import REFUSED, AwsKey
+from sigla.kms.drivers import Drivers
+from sigla.ports.kms import KmsDenied, KmsFailed, KmsKey
+from tests.contract.engines import in_process
+
+RAW = b"\x1a\x10 sixteen octets "
+FAR = "eu-central-1"
+NOWHERE = f"arn:aws:kms:{FAR}:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001"
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with in_process() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def arn(clients: Clients) -> str:
+    """The key is in another region than the registry."""
+    return str(clients.kms(FAR).create_key()["KeyMetadata"]["Arn"])
+
+
+def test_a_key_is_used_in_the_region_that_its_arn_names(clients: Clients, arn: str) -> None:
+    """A KEK may live elsewhere than its registry."""
+    service = Drivers(lambda: clients).service(KmsKey("aws-kms", arn, {}))
+    wrapped = service.wrap(RAW)
+    assert RAW not in wrapped
+    assert service.unwrap(wrapped) == RAW
+
+
+def test_calls_are_counted_as_all_calls_of_aws_are(clients: Clients, arn: str) -> None:
+    """The line of a request says what it cost."""
+    before = clients.calls.read()
+    service = Drivers(lambda: clients).service(KmsKey("aws-kms", arn, {}))
+    service.unwrap(service.wrap(RAW))
+    assert clients.calls.read() - before == {"Encrypt": 1, "Decrypt": 1}
+
+
+def test_one_client_is_made_for_a_kek_and_used_again(clients: Clients, arn: str, monkeypatch: Any) -> None:
+    """Making one takes longer than a call."""
+    made: list[tuple[object, ...]] = []
+    make = clients.kms
+
+    def counted(*asked: Any) -> Any:
+        made.append(asked)
+        return make(*asked)
+
+    monkeypatch.setattr(clients, "kms", counted)
+    drivers = Drivers(lambda: clients)
+    own = {"access.key.id": "AKIDOWN", "secret.access.key": "own"}
+    for props in ({}, {}, own, own):
+        drivers.service(KmsKey("aws-kms", arn, props)).wrap(RAW)
+    assert made == [(FAR, None, None), (FAR, "AKIDOWN", "own")]
+
+
+def test_credentials_of_the_kek_are_used_instead_of_the_servers(clients: Clients) -> None:
+    client = clients.kms(FAR, "AKIDOWN", "own")
+    credentials = client._request_signer._credentials
+    assert (credentials.access_key, credentials.secret_key) == ("AKIDOWN", "own")
+
+
+def test_a_key_that_is_not_there_is_a_failure_with_what_aws_says(clients: Clients) -> None:
+    with pytest.raises(KmsFailed, match=r"^AWS KMS failed to encrypt: NotFoundException") as failed:
+        Drivers(lambda: clients).service(KmsKey("aws-kms", NOWHERE, {})).wrap(RAW)
+    assert not isinstance(failed.value, KmsDenied)
+
+
+def test_bytes_of_another_key_are_not_unwrapped(clients: Clients, arn: str) -> None:
+    """The bytes themselves say which key made them; the KEK decides."""
+    other = clients.kms(FAR).create_key()["KeyMetadata"]["Arn"]
+    wrapped = Drivers(lambda: clients).service(KmsKey("aws-kms", other, {})).wrap(RAW)
+    asked: dict[str, object] = {}
+
+    class Recording:
+        def decrypt(self, **parameters: object) -> object:
+            asked.update(parameters)
+            return {"Plaintext": RAW}
+
+    AwsKey(Recording(), arn).unwrap(wrapped)
+    assert asked == {"KeyId": arn, "CiphertextBlob": wrapped}
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "arn:aws:kms:eu-west-1",
+        "arn:aws:kms:evil.example/:111122223333:key/k",
+        "arn:aws:kms:eu-west-1:111122223333:key/k@evil.example",
+        "arn:aws:kms:eu-west-1:1:key/k",
+        "alias/mine",
+    ],
+)
+def test_an_address_that_is_no_arn_asks_nothing_of_anyone(clients: Clients, id: str) -> None:
+    """The region becomes part of a host's name: a client must not choose which host a server calls."""
+    with pytest.raises(KmsFailed, match="expected the ARN of a key"):
+        Drivers(lambda: clients).service(KmsKey("aws-kms", id, {})).wrap(RAW)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_kek_does_not_choose_which_identity_of_the_server_it_borrows(clients: Clients, arn: str, name: str) -> None:
+    """Else whoever writes KEKs could use every profile and every role that the server's machine can have."""
+    with pytest.raises(KmsFailed, match=f"takes no {name} in kmsProps"):
+        Drivers(lambda: clients).service(KmsKey("aws-kms", arn, {name: "x"})).wrap(RAW)
+
+
+def test_half_of_a_credential_is_refused(clients: Clients, arn: str) -> None:
+    """With the server's own credentials it would work, and look as if the KEK's did."""
+    with pytest.raises(KmsFailed, match="belong together"):
+        Drivers(lambda: clients).service(KmsKey("aws-kms", arn, {"access.key.id": "AKIDOWN"})).wrap(RAW)
+
+
+DENIAL = "User: arn:aws:sts::111122223333:assumed-role/sigla/f is not authorized to perform: kms:Encrypt"
+
+
+@pytest.mark.parametrize(
+    "failure, kind, cause",
+    [
+        (
+            ClientError({"Error": {"Code": "AccessDeniedException", "Message": DENIAL}}, "Encrypt"),
+            KmsDenied,
+            "AWS KMS denied Encrypt: AccessDeniedException",
+        ),
+        (NoCredentialsError(), KmsDenied, "AWS KMS cannot be called: Unable to locate credentials"),
+        (
+            ClientError({"Error": {"Code": "DisabledException", "Message": "k is disabled."}}, "Encrypt"),
+            KmsFailed,
+            "AWS KMS failed to encrypt: DisabledException: k is disabled.",
+        ),
+        (ReadTimeoutError(endpoint_url="http://x"), KmsFailed, "AWS KMS did not answer Encrypt: ReadTimeoutError"),
+    ],
+)
+def test_a_denial_is_told_apart_and_gives_no_role_away(failure: Exception, kind: type[KmsFailed], cause: str) -> None:
+    """A client learns that the server may not use the key, and not who the server is."""
+
+    class Refusing:
+        def encrypt(self, **_: object) -> object:
+            raise failure
+
+    with pytest.raises(KmsFailed) as refused:
+        AwsKey(Refusing(), NOWHERE).wrap(RAW)
+    assert (type(refused.value), refused.value.cause) == (kind, cause)
