@@ -11,8 +11,8 @@ import pytest
 from sigla import errors
 from tests.house import ROOT, SIGLA, product, text_of, tree_of
 
-# Where refusals are worded: what the core refuses, and what HTTP does before the core is asked.
-REFUSAL_TABLES = ("errors.py", "web/http/refusals.py")
+# Where refusals are worded: what the core refuses, what an aggregate does, and HTTP before the core is asked.
+REFUSAL_TABLES = ("errors.py", "keks/refusals.py", "web/http/refusals.py")
 
 
 def refusals() -> list[type[errors.Refusal]]:
@@ -75,7 +75,7 @@ def test_refusals_with_one_number_are_one_family() -> None:
 
 
 def test_every_refusal_is_worded_in_the_table() -> None:
-    """Two tables of sentences: a refusal that is made elsewhere would miss the documentation and its tests."""
+    """Few tables of sentences: a refusal that is made elsewhere would miss the documentation and its tests."""
     kinds = {kind.__name__ for kind in refusals()} | {"Refusal"}
     found = [
         f"{name}:{node.lineno} {node.name}"

@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,9 @@ from typing import Any, Self
 
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
+from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
+from sigla.keks.refusals import KeyExists
+from sigla.keks.verbs import deks, keks
 from sigla.model import Metadata, OfferedReference, Subject
 from sigla.registry import Registry
 from sigla.rules import names
@@ -92,6 +95,13 @@ def fill(registry: Registry) -> None:
         registry.register(Subject(".", subject), a_draft(text, references=refers))
     registry.delete_subject(Subject(".", "a-gone"))
     registry.register(Subject(".", "a-noted"), noted)
+    for kek, subject in (("k", "a-one"), ("k", "b-one"), ("k", "a-gone"), ("kb", "b-one")):
+        with suppress(KeyExists):
+            keks.create_kek(registry, KekDraft(kek, "local-kms", kek, {"secret": "s", "namespace": "n"}))
+        deks.create_dek(registry, kek, Subject(".", subject), DekDraft(material="m"))
+    deks.delete_deks(registry, "k", Subject(".", "a-gone"), None, DEFAULT_ALGORITHM)
+    keks.create_kek(registry, KekDraft("unused", "local-kms", "id"))
+    keks.create_kek(registry, KekDraft("gone", "local-kms", "id", deleted=True))
     registry.change_config(Subject(".", "a-alias"), {"alias": "a-one"})
     registry.change_config(Subject(".", "a-out"), {"alias": "b-one"})
     registry.change_config(Subject(".", "a-one"), {"level": "FULL"})

@@ -45,26 +45,19 @@ def test_a_text_that_is_empty_is_left_out_as_the_reference_leaves_it_out(client:
         assert (client("GET", path).status, client("GET", path).body) == (200, b"")
 
 
+K = "/dek-registry/v1/keks"
+
+
 def test_every_endpoint_answers(client: Client) -> None:
     """A walk over the table: each row is asked once, in an order in which each has something to say."""
     client("POST", "/subjects/s/versions", INT)
     guid = client("GET", "/schemas/ids/1").json["guid"]
     empty: dict[str, str] = {}
+    clusters = {"kafka-cluster": "sigla", "schema-registry-cluster": "schema-registry"}
     walk = [
         ("GET", "/", None, 200, empty),
         ("POST", "/", empty, 200, empty),
-        (
-            "GET",
-            "/v1/metadata/id",
-            None,
-            200,
-            {
-                "scope": {
-                    "path": [],
-                    "clusters": {"kafka-cluster": "sigla", "schema-registry-cluster": "schema-registry"},
-                }
-            },
-        ),
+        ("GET", "/v1/metadata/id", None, 200, {"scope": {"path": [], "clusters": clusters}}),
         ("GET", "/v1/metadata/version", None, 200, {"version": "8.5.0", "commitId": "Unknown"}),
         ("GET", "/v1/metadata/deployment", None, 200, {"attributes": []}),
         ("GET", "/zones", None, 200, []),
@@ -111,6 +104,23 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/associations/subjects/s", None, 200, []),
         ("GET", "/associations/resources/lkc-1", None, 200, []),
         ("GET", "/associations/resources/-/orders", None, 200, []),
+        ("POST", K, {"name": "k", "kmsType": "local-kms", "kmsKeyId": "id"}, 200, ...),
+        ("GET", K, None, 200, ["k"]),
+        ("GET", f"{K}/k", None, 200, ...),
+        ("PUT", f"{K}/k", {"doc": "d"}, 200, ...),
+        ("POST", f"{K}/k/test", None, 422, ...),
+        ("POST", f"{K}/k/deks", {"subject": "s", "version": 2, "encryptedKeyMaterial": "m"}, 200, ...),
+        ("POST", f"{K}/k/deks/s", {"encryptedKeyMaterial": "m"}, 200, ...),
+        ("GET", f"{K}/k/deks", None, 200, ["s"]),
+        ("GET", f"{K}/k/deks/s", None, 200, ...),
+        ("GET", f"{K}/k/deks/s/versions", None, 200, [1, 2]),
+        ("GET", f"{K}/k/deks/s/versions/latest", None, 200, ...),
+        ("DELETE", f"{K}/k/deks/s/versions/1", None, 204, None),
+        ("POST", f"{K}/k/deks/s/versions/1/undelete", None, 204, None),
+        ("DELETE", f"{K}/k/deks/s", None, 204, None),
+        ("POST", f"{K}/k/deks/s/undelete", None, 204, None),
+        ("DELETE", f"{K}/k", None, 422, ...),
+        ("POST", f"{K}/k/undelete", None, 204, None),
         ("DELETE", "/subjects/s/versions/2", None, 200, 2),
         ("DELETE", "/subjects/s", None, 200, [1]),
     ]

@@ -14,7 +14,7 @@ V1 = "application/vnd.schemaregistry.v1+json"
     "method, target, expected",
     [
         ("GET", "/nope", (404, 404, "HTTP 404 Not Found")),
-        ("GET", "/dek-registry/v1/keks", (404, 404, "HTTP 404 Not Found")),
+        ("GET", "/dek-registry/v1/policy", (404, 404, "HTTP 404 Not Found")),
         ("PATCH", "/subjects", (405, 405, "HTTP 405 Method Not Allowed")),
         ("DELETE", "/contexts/.", (405, 405, "HTTP 405 Method Not Allowed")),
         ("GET", "/schemas/ids/abc", (404, 404, "HTTP 404 Not Found")),

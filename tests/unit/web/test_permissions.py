@@ -41,6 +41,12 @@ WRITE_A   = (401, 401, 403, 200, 200, 403, 200, 200, 403, 403, 403)  # fmt: skip
 ADMIN_A   = (401, 401, 403, 403, 200, 403, 403, 200, 403, 403, 403)  # fmt: skip
 ADMIN_ALL = (401, 401, 403, 403, 200, 403, 403, 403, 403, 403, 403)  # fmt: skip
 DROP_ALL  = (401, 401, 403, 403, 204, 403, 403, 403, 403, 403, 403)  # fmt: skip
+WRITE_ANY = (401, 401, 403, 200, 200, 403, 200, 200, 403, 200, 200)  # fmt: skip
+WRITE_ALL = (401, 401, 403, 200, 200, 403, 403, 403, 403, 403, 403)  # fmt: skip
+GONE_ALL  = (401, 401, 403, 204, 204, 403, 403, 403, 403, 403, 403)  # fmt: skip
+GONE_A    = (401, 401, 403, 204, 204, 403, 204, 204, 403, 403, 403)  # fmt: skip
+PURGE_A   = (401, 401, 403, 403, 204, 403, 403, 204, 403, 403, 403)  # fmt: skip
+UNSHARED  = (401, 401, 403, 422, 422, 403, 403, 403, 403, 403, 403)  # fmt: skip
 
 A = {"schema": '{"type":"record","name":"A","fields":[]}'}
 B = {"schema": '{"type":"record","name":"B","fields":[]}'}
@@ -48,6 +54,10 @@ NEW_A = {"schema": '{"type":"record","name":"A","fields":[{"name":"f","type":"in
 NOTED = {"metadata": {"properties": {"owner": "Ada"}}}
 EVERY = ["A-low", "a-low", "a-noted", "a-one", "a-ref", "a-shared", "b-one", "b-ref", "b-shared"]
 OWN = ["a-low", "a-noted", "a-one", "a-ref", "a-shared"]
+K = "/dek-registry/v1/keks"
+KEK_ROUTE, DEK_ROUTE = f"{K}/{{kek}}", f"{K}/{{kek}}/deks/{{subject}}"
+A_KEK = {"name": "new", "kmsType": "local-kms", "kmsKeyId": "id"}
+A_DEK = {"encryptedKeyMaterial": "m"}
 GUID_A, GUID_B = "{guid of A}", "{guid of B}"
 
 
@@ -130,6 +140,31 @@ ROWS = (
     Row("PUT /mode/{subject}", "/mode/a-one", ADMIN_A, {"mode": "READONLY"}),
     Row("DELETE /mode/{subject}", "/mode/a-one", ADMIN_A),
     Row("DELETE /mode/{subject}", "/mode/:.team:?recursive=true", ADMIN_ALL),
+    Row(f"GET {K}", K, LIST, sees=(["k", "kb", "unused"], ["k"], [])),
+    Row(f"GET {K}", f"{K}?subjectPrefix=b", LIST, sees=(["k", "kb"], [], [])),
+    Row(f"POST {K}", K, WRITE_ANY, A_KEK),
+    Row(f"POST {K}", K, WRITE_ALL, A_KEK | {"name": "gone"}),
+    Row(f"GET {KEK_ROUTE}", f"{K}/kb", LIST),
+    Row(f"PUT {KEK_ROUTE}", f"{K}/k", WRITE_ALL, {"doc": "d"}),
+    Row(f"DELETE {KEK_ROUTE}", f"{K}/unused", GONE_ALL),
+    Row(f"DELETE {KEK_ROUTE}", f"{K}/gone?permanent=true", DROP_ALL),
+    Row(f"POST {KEK_ROUTE}/undelete", f"{K}/gone/undelete", GONE_ALL),
+    Row(f"POST {KEK_ROUTE}/test", f"{K}/k/test", UNSHARED),
+    Row(f"GET {KEK_ROUTE}/deks", f"{K}/k/deks", LIST, sees=(["a-one", "b-one"], ["a-one"], [])),
+    Row(f"POST {KEK_ROUTE}/deks", f"{K}/k/deks", WRITE_A, A_DEK | {"subject": "a-new"}),
+    Row(f"GET {DEK_ROUTE}", f"{K}/k/deks/a-one", READ_A),
+    Row(f"GET {DEK_ROUTE}", f"{K}/k/deks/b-one", READ_B),
+    Row(f"GET {DEK_ROUTE}", f"{K}/k/deks/a-alias", READ_A),
+    Row(f"GET {DEK_ROUTE}", f"{K}/k/deks/a-out", READ_B),
+    Row(f"POST {DEK_ROUTE}", f"{K}/k/deks/a-new", WRITE_A, A_DEK),
+    Row(f"DELETE {DEK_ROUTE}", f"{K}/k/deks/a-one", GONE_A),
+    Row(f"DELETE {DEK_ROUTE}", f"{K}/k/deks/a-gone?permanent=true", PURGE_A),
+    Row(f"POST {DEK_ROUTE}/undelete", f"{K}/k/deks/a-gone/undelete", GONE_A),
+    Row(f"GET {DEK_ROUTE}/versions", f"{K}/k/deks/a-one/versions", READ_A, sees=([1], [1], None)),
+    Row(f"GET {DEK_ROUTE}/versions/{{version}}", f"{K}/k/deks/a-one/versions/1", READ_A),
+    Row(f"DELETE {DEK_ROUTE}/versions/{{version}}", f"{K}/k/deks/a-one/versions/1", GONE_A),
+    Row(f"DELETE {DEK_ROUTE}/versions/{{version}}", f"{K}/k/deks/a-gone/versions/1?permanent=true", PURGE_A),
+    Row(f"POST {DEK_ROUTE}/versions/{{version}}/undelete", f"{K}/k/deks/a-gone/versions/1/undelete", GONE_A),
     Row("GET /associations/subjects/{subject}", "/associations/subjects/a-one", READ_A, sees=([], [], None)),
     Row("GET /associations/subjects/{subject}", "/associations/subjects/b-one", READ_B),
     Row("GET /associations/resources/{resource}", "/associations/resources/lkc-1", LIST, sees=([], [], [])),

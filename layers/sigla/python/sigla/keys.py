@@ -296,6 +296,39 @@ def zones_pk(registry: str) -> str:
     return f"{component(registry)}#z"
 
 
+def keks_pk(registry: str) -> str:
+    """The partition of all KEKs, by name."""
+    return f"{component(registry)}#keks"
+
+
+def kek_sk(name: str) -> str:
+    return sortable(name)
+
+
+def deks_pk(registry: str, kek: str) -> str:
+    return f"{component(registry)}#deks#{component(kek)}"
+
+
+def dek_sk(subject: Subject, algorithm: str, version: int) -> str:
+    """No subject of a DEK has a control character."""
+    return f"{dek_prefix(subject, algorithm)}{version:010}"
+
+
+def dek_prefix(subject: Subject, algorithm: str) -> str:
+    """What the versions under one name begin with, and no others."""
+    return f"{sortable(subject.qualified)}\t{algorithm}\t"
+
+
+def listed_deks_pk(registry: str) -> str:
+    """The partition of all DEKs, by the spelling of their subjects."""
+    return f"{component(registry)}#spelled-deks"
+
+
+def listed_dek_sk(spelled: str, pk: str, sk: str) -> str:
+    """pk, sk: of the DEK itself, which together would be too long."""
+    return f"{sortable(spelled)}\t{blake2b(f'{pk}/{sk}'.encode(), digest_size=16).hexdigest()}"
+
+
 def identity_pk(registry: str) -> str:
     """The registry's name alone, behind which every other partition has a `#`: functions may write those, not this."""
     return component(registry)

@@ -338,12 +338,12 @@ def schema_record(
     """A stored version, or its purge (no schema)."""
     key = {"keytype": "SCHEMA", "subject": subject.qualified, "version": version, "magic": 1}
     value = {"subject": subject.qualified, "version": version, "id": id}
-    return _pair(key, value | schema_json(schema) | {"deleted": deleted} if schema else None)
+    return pair(key, value | schema_json(schema) | {"deleted": deleted} if schema else None)
 
 
 def context_record(context: str, *, listed: bool) -> Pair:
     value = {"tenant": "default", "context": context}
-    return _pair({"keytype": "CONTEXT", **value, "magic": 0}, value if listed else None)
+    return pair({"keytype": "CONTEXT", **value, "magic": 0}, value if listed else None)
 
 
 def delete_subject_record(subject: Subject, through: Version) -> Pair:
@@ -367,14 +367,15 @@ def mode_record(scope: Subject, mode: str | None) -> Pair:
 
 def numbering_record(context: str, after: SchemaId) -> Pair:
     """Confluent's topic has no record for it: to a registry of theirs this is one that says nothing."""
-    return _pair({"keytype": "NOOP", "magic": 0}, {"context": context, "continueAfter": after})
+    return pair({"keytype": "NOOP", "magic": 0}, {"context": context, "continueAfter": after})
 
 
 def _about(keytype: str, scope: Subject, value: Json | None) -> Pair:
     """A record about a subject or a context; about the default context it names none."""
     named = {"subject": scope.qualified} if scope.qualified else {}
-    return _pair({"keytype": keytype, **named, "magic": 0}, None if value is None else named | value)
+    return pair({"keytype": keytype, **named, "magic": 0}, None if value is None else named | value)
 
 
-def _pair(key: Json, value: Json | None) -> Pair:
+def pair(key: Json, value: Json | None) -> Pair:
+    """A record of this key and value; None: a tombstone."""
     return orjson.dumps(key), None if value is None else orjson.dumps(value)

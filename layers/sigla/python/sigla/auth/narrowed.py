@@ -12,8 +12,9 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 from sigla.auth.permissions import READ, Access, Reach
-from sigla.changes import Change, Head
-from sigla.errors import BodyLost, Denied, StoreError
+from sigla.changes import Change, Head, KekChanged
+from sigla.errors import BodyLost, Denied, DeniedEverywhere, StoreError
+from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek, named
 from sigla.keys import utf16
 from sigla.model import (
     BodyKey,
@@ -145,10 +146,34 @@ class Narrowed(CatalogInFront):
             return ask(parts[0], skip)
         return islice(_each_once(merge(*(ask(part, 0) for part in parts), key=place), place), skip, None)
 
+    # --- keys: KEKs are everybody's, DEKs those of their subjects ----------------------------------------------------
+
+    def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
+        self._check_read(name.subject)
+        return self._catalog.deks_of(name, version)
+
+    def keks(self) -> Iterator[Kek]:
+        """Those under which a DEK of the principal's stands."""
+        own = {dek.kek for dek in self.deks_listed()}
+        return (kek for kek in self._catalog.keks() if kek.name in own)
+
+    def deks(self, kek: str) -> Iterator[Dek]:
+        return (dek for dek in self._catalog.deks(kek) if self._reach.includes(dek.name.subject))
+
+    def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
+        return (dek for dek in self._catalog.deks_listed(prefix) if self._reach.includes(named(dek.subject)))
+
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
-        """Whatever led here: nothing is changed outside, and no alias newly leads there, by any path (ALIAS-4)."""
+        """Whatever led here: nothing is changed outside, and no alias newly leads there, by any path (ALIAS-4).
+
+        A client creates the KEK that its rule names; one that stands is changed by the unrestricted alone.
+        """
+        if isinstance(change, KekChanged):
+            if change.seen is not None:
+                raise DeniedEverywhere(operation=self._access.operation)
+            return self._catalog.commit(change)
         for subject in (change.scope, *change.leads_to):
             self._check_own(subject)
         return self._catalog.commit(change)

@@ -3,8 +3,8 @@
 All that a decision rests on is in the change, as it was seen; a store that finds it otherwise raises `Conflict` and
 has written nothing.
 
-A change is about the versions of one subject, the settings of one scope, or one context. Whatever it is about, it
-knows what others have to know of it:
+A change is about the versions of one subject, the settings of one scope, one context, or keys (`changes.keys`).
+Whatever it is about, it knows what others have to know of it:
 
     scope, leads_to   whose it is: a principal needs rights to these
     ids, concerns     which ids may have another speaker once it is written
@@ -17,22 +17,27 @@ What it does to rows is the business of each store (`stores/*/changes`), what it
 
 from dataclasses import dataclass
 
+from sigla.changes.keys import DEKS_AT_ONCE, DeksChanged, DekWrite, KekChanged
 from sigla.changes.kinds import ContextChange, Evidence, Head, SettingsChange, SubjectChange
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Config, Row, SchemaId, Search, Subject, Target, Version
 from sigla.rules import names
 
 __all__ = [
+    "DEKS_AT_ONCE",
     "IMPORTED_AT_ONCE",
     "REFERENCED_AT_ONCE",
     "Change",
     "ConfigChanged",
     "ContextDropped",
     "ContextListed",
+    "DekWrite",
+    "DeksChanged",
     "Displaced",
     "Head",
     "ImportBegun",
     "Imported",
     "ImportedVersion",
+    "KekChanged",
     "ModeChanged",
     "NumberingSet",
     "Registered",
@@ -293,4 +298,6 @@ Change = (
     | ContextDropped
     | ContextListed
     | NumberingSet
+    | KekChanged
+    | DeksChanged
 )

@@ -1,8 +1,9 @@
-"""What every change knows, whatever it is about: the versions of a subject, the settings of a scope, or a context."""
+"""What every change knows, whatever it is about: a subject's versions, a scope's settings, a context, or keys."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from sigla.keks.nouns import DekName, Kek, KeysSeen
 from sigla.model import BodyKey, Chain, Row, SchemaId, Settings, Subject
 
 
@@ -40,6 +41,8 @@ class Evidence(Protocol):
     def snapshot(self, subject: Subject, /) -> Shown: ...
     def contexts(self) -> tuple[str, ...]: ...
     def max_id(self, context: str, /) -> SchemaId: ...
+    def kek(self, name: str, /) -> Kek | None: ...
+    def deks_of(self, name: DekName, version: int, /) -> KeysSeen: ...
 
 
 class AnyChange:

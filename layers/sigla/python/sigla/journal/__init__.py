@@ -1,5 +1,29 @@
 """Changes → rows → the records of Confluent's `_schemas` topic; `replay` leads from records back to a state."""
 
-from sigla.journal.rows import NO_EFFECTS, Effects, Entry, Origin, Record, ids, known, origin_of, records, row
+from sigla.journal.rows import (
+    NO_EFFECTS,
+    Effects,
+    Entry,
+    Origin,
+    Record,
+    ids,
+    key_records_of,
+    known,
+    origin_of,
+    records,
+    row,
+)
 
-__all__ = ["NO_EFFECTS", "Effects", "Entry", "Origin", "Record", "ids", "known", "origin_of", "records", "row"]
+__all__ = [
+    "NO_EFFECTS",
+    "Effects",
+    "Entry",
+    "Origin",
+    "Record",
+    "ids",
+    "key_records_of",
+    "known",
+    "origin_of",
+    "records",
+    "row",
+]

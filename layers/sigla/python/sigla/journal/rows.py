@@ -15,6 +15,7 @@ never change. A row is a JSON-able mapping:
         {"type": "CONFIG", "context": ".", "name": "s", "config": {…} or null}
         {"type": "MODE", "context": ".", "name": "s", "mode": "READONLY" or null}
         {"type": "NUMBERING", "context": ".", "after": 100000}
+        {"type": "KEK", "key": {…}, "value": {…} or null}      DEK likewise: as `_dek_registry_keys` has them
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,9 +28,11 @@ from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
+    DeksChanged,
     Displaced,
     ImportBegun,
     Imported,
+    KekChanged,
     ModeChanged,
     NumberingSet,
     Registered,
@@ -40,6 +43,7 @@ from sigla.changes import (
 )
 from sigla.errors import FormTooNew
 from sigla.forms import FORM, JOURNAL_ROW, newer
+from sigla.keks import records as key_records
 from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.rules import names
@@ -172,6 +176,13 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield {"type": "CONTEXT", "context": context, "listed": False}
         case NumberingSet(context=context, after=after):
             yield {"type": "NUMBERING", "context": context, "after": after}
+        case KekChanged(name=name, kek=kek):
+            value = None if kek is None else key_records.kek_value(kek)
+            yield {"type": key_records.KEK, "key": key_records.kek_key(name), "value": value}
+        case DeksChanged(deks=deks):
+            for write in deks:
+                value = None if write.dek is None else key_records.dek_value(write.dek)
+                yield {"type": key_records.DEK, "key": key_records.dek_key(write.about), "value": value}
         case _:
             assert_never(change)
 
@@ -197,6 +208,18 @@ Record = tuple[bytes, bytes | None, int]
 """Key, value (None: a tombstone) and time in milliseconds, as a Kafka record carries them."""
 
 
+OF_KEYS: Final = frozenset({key_records.KEK, key_records.DEK})
+"""Entries whose records stand in a topic of their own."""
+
+
+def key_records_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+    """The records of `_dek_registry_keys` in commit order."""
+    for each in rows:
+        for entry in each["entries"]:
+            if entry["type"] in OF_KEYS:
+                yield *topic.pair(entry["key"], entry["value"]), each["ts"]
+
+
 def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Record]:
     """The records of `_schemas` in commit order; texts come from the bodies, also of ids that are gone by now.
 
@@ -216,7 +239,12 @@ def ids(rows: Iterable[Mapping[str, Any]]) -> set[BodyKey]:
 
 
 def _reachable_entries(row: Mapping[str, Any]) -> Iterator[Entry]:
-    return (entry for entry in row["entries"] if "name" not in entry or names.is_reachable(_subject(entry)))
+    """Those of `_schemas`."""
+    return (
+        entry
+        for entry in row["entries"]
+        if entry["type"] not in OF_KEYS and ("name" not in entry or names.is_reachable(_subject(entry)))
+    )
 
 
 def _subject(entry: Entry) -> Subject:

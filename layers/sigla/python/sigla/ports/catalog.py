@@ -1,15 +1,16 @@
-"""Ids, versions and settings, as one port: a commit changes all three, or nothing."""
+"""Ids, versions, settings and keys, as one port: a commit is one change, all of it or nothing."""
 
 from typing import Protocol
 
 from sigla.changes import Change
+from sigla.keks.port import KeyLists
 from sigla.model import BodyKey
 from sigla.ports.ids import Ids
 from sigla.ports.lists import Lists
 from sigla.ports.subjects import Subjects
 
 
-class Catalog(Subjects, Ids, Lists, Protocol):
+class Catalog(Subjects, Ids, Lists, KeyLists, Protocol):
     """Every read sees every commit that has returned (linearizable per subject). Take the part that you need."""
 
     @property

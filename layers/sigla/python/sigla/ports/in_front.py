@@ -7,6 +7,7 @@ method: nothing goes through here on its way.
 from collections.abc import Iterator, Sequence
 
 from sigla.changes import Change
+from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.model import (
     Body,
     BodyKey,
@@ -94,6 +95,23 @@ class CatalogInFront:
 
     def contexts_of(self, name: str) -> tuple[str, ...]:
         return self._catalog.contexts_of(name)
+
+    # --- keys --------------------------------------------------------------------------------------------------------
+
+    def kek(self, name: str) -> Kek | None:
+        return self._catalog.kek(name)
+
+    def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
+        return self._catalog.deks_of(name, version)
+
+    def keks(self) -> Iterator[Kek]:
+        return self._catalog.keks()
+
+    def deks(self, kek: str) -> Iterator[Dek]:
+        return self._catalog.deks(kek)
+
+    def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
+        return self._catalog.deks_listed(prefix)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

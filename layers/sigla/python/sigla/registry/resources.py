@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sigla.changes import Head
 from sigla.contract import DEFAULT_LEVEL, SCHEMA_BYTES
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
+from sigla.keks.material import Materials, NoKms
 from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Parsed, Row, SchemaId, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
@@ -86,6 +87,8 @@ class Resources:
     """Registrations of what is registered already, until something is committed."""
     directory: Zones | None = None
     furthest: int | None = None
+    materials: Materials = field(default_factory=NoKms)
+    """What makes and unwraps the keys under shared KEKs."""
 
     def ask(
         self,

@@ -1,4 +1,4 @@
-"""Ids, versions and settings in one DynamoDB table: every question a query or a BatchGet, every change one transaction.
+"""Ids, versions, settings and keys in one DynamoDB table: a question is a query or a BatchGet, a change a transaction.
 
 How rows are laid out: docs/architecture.md and `items`; where they stand: `places`.
 """
@@ -12,6 +12,7 @@ from typing import Any, Final
 from sigla.changes import Change, ImportBegun
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
+from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import LIST_SHARDS, check_length
 from sigla.model import (
     DEFAULT_CONTEXT,
@@ -29,7 +30,7 @@ from sigla.model import (
 )
 from sigla.ports.clock import Clock
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.dynamodb import holders, imports, items, reading, sweeping
+from sigla.stores.dynamodb import holders, imports, items, keks, reading, sweeping
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits
 from sigla.stores.dynamodb.imports import Imports
@@ -149,6 +150,23 @@ class AwsCatalog:
 
     def contexts_of(self, name: str) -> tuple[str, ...]:
         return self._lists.contexts_of(name)
+
+    # --- keys --------------------------------------------------------------------------------------------------------
+
+    def kek(self, name: str) -> Kek | None:
+        return keks.kek(self._tools, name)
+
+    def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
+        return keks.deks_of(self._tools, name, version)
+
+    def keks(self) -> Iterator[Kek]:
+        return keks.keks(self._tools)
+
+    def deks(self, kek: str) -> Iterator[Dek]:
+        return keks.deks(self._tools, kek)
+
+    def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
+        return keks.deks_listed(self._tools, prefix)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

@@ -21,9 +21,11 @@ from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
+    DeksChanged,
     Displaced,
     Head,
     Imported,
+    KekChanged,
     ModeChanged,
     NumberingSet,
     Registered,
@@ -34,7 +36,7 @@ from sigla.changes import (
 )
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
-from sigla.stores.dynamodb import items, versions
+from sigla.stores.dynamodb import items, keks, versions
 from sigla.stores.dynamodb.actions import PRESENT, Action, Condition, delete, equals, put, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved
@@ -59,6 +61,8 @@ InOneTransaction = (
     | ContextListed
     | ContextDropped
     | NumberingSet
+    | KekChanged
+    | DeksChanged
 )
 """Every change but `ImportBegun`, which may need several: `imports`."""
 
@@ -90,6 +94,10 @@ def plan(tools: Tools, change: InOneTransaction, at: int) -> CommitPlan:
             return _drop_context(tools, change, at)
         case NumberingSet():
             return _set_numbering(tools, change)
+        case KekChanged():
+            return keks.change_kek(tools, change, at)
+        case DeksChanged():
+            return keks.change_deks(tools, change, at)
         case _:
             assert_never(change)
 

@@ -9,6 +9,8 @@
     @… (holder)   context, name, version, generation, deleted, ts, revision
     referrer      context, name, generation, version, id, referenced, nonce
     name, context, list     context, name; the list also active, a context also count
+    KEK           kek (absent: removed for good; the row keeps its time), revision, at, stored, active: its DEKs
+    DEK           dek, revision    and its copy in the list: kek, subject, deleted
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
     LAST          number, rows, open: the last segment of the journal, open while its object may not be there
     CAUGHT_UP     at: every journal row before it has a segment

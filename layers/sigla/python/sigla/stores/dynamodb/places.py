@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from sigla import keys
+from sigla.keks.nouns import Dek, DekName
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Guid, Row, Subject, Version
 from sigla.stores.dynamodb.actions import Key
 
@@ -72,3 +73,13 @@ class Places:
 
     def caught_up(self) -> Key:
         return keys.segments_pk(self.registry), keys.CAUGHT_UP
+
+    def kek(self, name: str) -> Key:
+        return keys.keks_pk(self.registry), keys.kek_sk(name)
+
+    def dek(self, name: DekName, version: int) -> Key:
+        return keys.deks_pk(self.registry, name.kek), keys.dek_sk(name.subject, name.algorithm.value, version)
+
+    def listed_dek(self, dek: Dek) -> Key:
+        sk = keys.listed_dek_sk(dek.subject, *self.dek(dek.name, dek.version))
+        return keys.listed_deks_pk(self.registry), sk

@@ -11,6 +11,7 @@ from sigla import journal
 from sigla.changes import Change, Head
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
+from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import utf16
 from sigla.model import (
     DEFAULT_CONTEXT,
@@ -28,7 +29,7 @@ from sigla.model import (
 )
 from sigla.model import LATEST as NEWEST
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.sqlite import changes, lists, rows, speakers
+from sigla.stores.sqlite import changes, keks, lists, rows, speakers
 from sigla.stores.sqlite.unit import Reader
 
 
@@ -144,6 +145,24 @@ class EmbeddedCatalog:
             "SELECT context FROM subject WHERE name_key = ? AND highest AND context <> '.' ORDER BY key", (utf16(name),)
         )
         return tuple(context for (context,) in found)
+
+    # --- keys --------------------------------------------------------------------------------------------------------
+
+    def kek(self, name: str) -> Kek | None:
+        return keks.kek(self._unit.connection, name)
+
+    def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
+        with self._view() as db:
+            return keks.deks_of(db, name, version)
+
+    def keks(self) -> Iterator[Kek]:
+        return keks.keks(self._unit.connection)
+
+    def deks(self, kek: str) -> Iterator[Dek]:
+        return keks.deks(self._unit.connection, kek)
+
+    def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
+        return keks.deks_listed(self._unit.connection, prefix)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

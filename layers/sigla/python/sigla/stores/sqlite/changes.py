@@ -16,11 +16,13 @@ from sigla.changes import (
     ConfigChanged,
     ContextDropped,
     ContextListed,
+    DeksChanged,
     Displaced,
     Head,
     ImportBegun,
     Imported,
     ImportedVersion,
+    KekChanged,
     ModeChanged,
     NumberingSet,
     Registered,
@@ -32,7 +34,7 @@ from sigla.changes import (
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
-from sigla.stores.sqlite import rows
+from sigla.stores.sqlite import keks, rows
 from sigla.stores.sqlite.lists import Where, within
 from sigla.stores.sqlite.versions import (
     bump,
@@ -85,6 +87,12 @@ def apply(db: sqlite3.Connection, change: Change) -> ChangeOutcome:
             return _drop_context(db, change)
         case NumberingSet():
             return _set_numbering(db, change)
+        case KekChanged():
+            keks.change_kek(db, change)
+            return ChangeOutcome()
+        case DeksChanged():
+            keks.change_deks(db, change)
+            return ChangeOutcome()
         case _:
             assert_never(change)
 

@@ -132,7 +132,7 @@ class Database:
         if not self._written:
             raise NoData(f"Found no registry in {self._path.parent}.")
         try:
-            self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE} {tables.ADDED.format(temporary='')}")
+            self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE} {tables.added()}")
         except sqlite3.Error as failure:
             raise StoreError(f"the catalog failed: {failure}") from failure
         self.writer.execute("INSERT INTO state VALUES (?, 0, ?)", (tables.LAYOUT, self._registry))
@@ -162,8 +162,9 @@ class Database:
 
 def _complete(connection: sqlite3.Connection, temporary: str = "") -> None:
     """Makes the tables that data of an earlier release do not have."""
-    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'displaced'").fetchone():
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    if missing := [name for name in tables.ADDED if name not in there]:
         try:
-            connection.executescript(tables.ADDED.format(temporary=temporary))
+            connection.executescript(tables.added(missing, temporary))
         except sqlite3.Error as failure:
             raise StoreError(f"the catalog failed: {failure}") from failure

@@ -5,6 +5,7 @@ else is stored. Indexes in random order are few: each one costs every registrati
 """
 
 import re
+from collections.abc import Iterable, Mapping
 
 LAYOUT = 1
 """Raised when the tables change in a way that an older program would misread."""
@@ -107,7 +108,8 @@ CREATE TABLE journal (
 ) STRICT;
 """
 
-ADDED = """
+ADDED: Mapping[str, str] = {
+    "displaced": """
 CREATE {temporary} TABLE IF NOT EXISTS displaced (  -- ids whose last holder an import has written over
     context TEXT NOT NULL,
     id INTEGER NOT NULL,
@@ -118,10 +120,38 @@ CREATE {temporary} TABLE IF NOT EXISTS displaced (  -- ids whose last holder an 
     PRIMARY KEY (context, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS displaced_from ON displaced (subject, version);
-"""
-"""Tables that older data do not have, and older programs do not miss.
+""",
+    "kek": """
+CREATE {temporary} TABLE IF NOT EXISTS kek (
+    key BLOB PRIMARY KEY,         -- the name in UTF-16
+    revision TEXT NOT NULL,       -- the nonce of the last change
+    kek TEXT NOT NULL             -- JSON
+) STRICT, WITHOUT ROWID;
+""",
+    "dek": """
+CREATE {temporary} TABLE IF NOT EXISTS dek (
+    kek BLOB NOT NULL,            -- the name of its KEK in UTF-16
+    subject BLOB NOT NULL,        -- the qualified name in UTF-16: one for all spellings
+    algorithm TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    spelled BLOB NOT NULL,        -- the subject as it is shown, in UTF-16
+    deleted INTEGER NOT NULL,
+    revision TEXT NOT NULL,
+    dek TEXT NOT NULL,            -- JSON
+    PRIMARY KEY (kek, subject, algorithm, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS dek_by_spelling ON dek (spelled, kek, deleted);
+CREATE INDEX IF NOT EXISTS dek_by_life ON dek (kek, deleted);
+""",
+}
+"""Tables, with their indexes, that older data do not have, and older programs do not miss.
 
 temporary: TEMPORARY where such data are only read.
 """
 
 NAMES: tuple[str, ...] = tuple(re.findall(r"CREATE TABLE (\w+)", CREATE))
+
+
+def added(missing: Iterable[str] = ADDED, temporary: str = "") -> str:
+    """The statements that make these tables."""
+    return "".join(ADDED[name].format(temporary=temporary) for name in missing)

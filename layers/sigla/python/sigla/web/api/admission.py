@@ -6,7 +6,7 @@ All of it by the table of routes.
 from dataclasses import replace
 
 from sigla.auth.narrowed import Narrowed
-from sigla.auth.permissions import READ, Access, Principal
+from sigla.auth.permissions import READ, WRITE, Access, Principal
 from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import GLOBAL, Subject
 from sigla.registry import Registry
@@ -24,6 +24,7 @@ def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Pr
     access = asked(route, exchange)
     if access not in principal.may:
         raise _denied(access, named(route, exchange))
+    exchange.sees_credentials = WRITE in principal.may and principal.reach is None
     if principal.reach is None:
         return registry
     subject = named(route, exchange)
@@ -50,7 +51,7 @@ def named(route: Route, exchange: Exchange) -> Subject | None:
         return exchange.subject
     if "context" in exchange.params:
         return Subject(paths.context_name(exchange.params["context"]), "")
-    return GLOBAL if route.path.startswith(SETTINGS) else None
+    return GLOBAL if route.registry_wide or route.path.startswith(SETTINGS) else None
 
 
 def _denied(access: Access, subject: Subject | None) -> Denied:

@@ -11,7 +11,7 @@ from sigla.web.http import paths
 from sigla.web.http.refusals import MethodNotAllowed, NoSuchPath
 
 OTHER = "/*"
-ELSEWHERE = frozenset({"catalog", "clusters", "connect", "connectors", "dek-registry", "exporters", "kafka", "ksql"})
+ELSEWHERE = frozenset({"catalog", "clusters", "connect", "connectors", "exporters", "kafka", "ksql"})
 """What the paths of Confluent's other services, and of what only its commercial registries have, begin with."""
 
 REMEMBERED = 4096

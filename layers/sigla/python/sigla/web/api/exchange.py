@@ -59,7 +59,8 @@ class Exchange:
     """A request whose route is known.
 
     params: of the path, decoded. prefix: the parameter that a context in the path is put before, and how (CPATH-4, 5).
-    context: the one that the path is below.
+    context: the one that the path is below. sees_credentials: whether the caller may write what is the whole
+    registry's, and so is told the credentials that are kept with it.
     """
 
     params: Mapping[str, str]
@@ -70,6 +71,7 @@ class Exchange:
     context: str = DEFAULT_CONTEXT
     body: bytes = b""
     operation: str = ""
+    sees_credentials: bool = True
     _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
 
     @property

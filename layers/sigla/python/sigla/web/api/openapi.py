@@ -42,6 +42,7 @@ _PATH_PARAMETERS: Mapping[str, Shape] = {
     "subject": {**TEXT, "examples": ["orders-value", ":.context:orders-value"], "minLength": 1},
     "context": {**TEXT, "examples": [".context"], "minLength": 1},
     "guid": {**TEXT, "minLength": 1},
+    "kek": {**TEXT, "examples": ["orders-kek"], "minLength": 1},
     "namespace": {**TEXT, "examples": ["-"], "minLength": 1},
     "resource": {**TEXT, "examples": ["orders"], "minLength": 1},
 }

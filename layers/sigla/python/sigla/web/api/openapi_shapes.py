@@ -3,6 +3,7 @@
 from typing import Any
 
 from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, INTEGERS, RULE_KINDS, RULE_MODES
+from sigla.keks.nouns import Algorithm
 
 Shape = dict[str, Any]
 
@@ -55,6 +56,7 @@ _OF_KIND: dict[str, Shape] = {
     "metadata": _or_null("Metadata"),
     "rule set": _or_null("RuleSet"),
 }
+_ALGORITHMS = [each.value for each in Algorithm]
 _SETTINGS: dict[str, Shape] = {field.wire: _OF_KIND[field.kind] for field in CONFIG if field.name != "level"}
 _LEVEL: Shape = {"type": ["string", "null"], "examples": ["BACKWARD", "FULL_TRANSITIVE", "NONE"]}
 
@@ -141,6 +143,53 @@ SHAPES: dict[str, Shape] = {
         **_SCHEMA,
         schemaTags=_list(_ref("SchemaTags")),
         maxId=NUMBER,
+        **_HISTORY,
+    ),
+    "CreateKekRequest": _object(
+        "name",
+        "kmsType",
+        "kmsKeyId",
+        name=TEXT,
+        kmsType={**TEXT, "examples": ["aws-kms", "azure-kms", "gcp-kms", "hcvault"]},
+        kmsKeyId=TEXT,
+        kmsProps=_map(TEXT_OR_NULL),
+        doc=TEXT_OR_NULL,
+        shared=FLAG_OR_NULL,
+        deleted=FLAG_OR_NULL,
+    ),
+    "UpdateKekRequest": _object(kmsProps=_map(TEXT_OR_NULL), doc=TEXT_OR_NULL, shared=FLAG_OR_NULL),
+    "Kek": _object(
+        "name",
+        "kmsType",
+        "kmsKeyId",
+        "kmsProps",
+        "shared",
+        name=TEXT,
+        kmsType=TEXT,
+        kmsKeyId=TEXT,
+        kmsProps=_map(TEXT_OR_NULL),
+        doc=TEXT,
+        shared=FLAG,
+        **_HISTORY,
+    ),
+    "CreateDekRequest": _object(
+        subject=TEXT_OR_NULL,
+        version=NUMBER_OR_NULL,
+        algorithm={"enum": [*_ALGORITHMS, None]},
+        encryptedKeyMaterial=TEXT_OR_NULL,
+        deleted=FLAG_OR_NULL,
+    ),
+    "Dek": _object(
+        "kekName",
+        "subject",
+        "version",
+        "algorithm",
+        "encryptedKeyMaterial",
+        kekName=TEXT,
+        **_SUBJECT_VERSION,
+        algorithm={"enum": _ALGORITHMS},
+        encryptedKeyMaterial=TEXT,
+        keyMaterial=TEXT,
         **_HISTORY,
     ),
     "SubjectVersions": _list(_object("subject", "version", **_SUBJECT_VERSION)),

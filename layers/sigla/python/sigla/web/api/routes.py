@@ -12,10 +12,12 @@ from sigla import errors
 from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
 from sigla.contract import HIGHEST
 from sigla.errors import Refusal
+from sigla.keks import refusals as key_refusals
 from sigla.registry import Registry
-from sigla.web.api.endpoints import associations, schemas, server, settings, subjects
+from sigla.web.api.endpoints import associations, keks, schemas, server, settings, subjects
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query, Text, Word, Words
+from sigla.web.api.wire.keks import ALGORITHMS
 from sigla.web.http.answer import Answer
 
 
@@ -32,7 +34,8 @@ class Route:
     """endpoint: is called with the exchange, the registry and the values of the query, each as a keyword argument.
 
     answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
-    lists: may tell as much as there is. operation: what a request is told that took too long.
+    lists: may tell as much as there is. registry_wide: is refused to principals with a reach.
+    operation: what a request is told that took too long.
     parsed_for: the parameters that a language reads the schema for.
     """
 
@@ -48,6 +51,7 @@ class Route:
     status: int = 200
     validated: bool = False
     lists: bool = False
+    registry_wide: bool = False
     operation: str = "Request"
     parsed_for: frozenset[str] = field(init=False)
     _readers: Mapping[str, tuple[str, Callable[[Sequence[str]], Any]]] = field(init=False, repr=False)
@@ -114,6 +118,8 @@ ASSOCIATIONS = (
     Query("lifecycle", Word(frozenset({STRONG, WEAK}))),
     *PAGED_SCHEMAS,
 )
+ALGORITHM = Query("algorithm", Word(ALGORITHMS), "The key's algorithm; AES256_GCM if it is not given")
+TEST_SHARING = Query("testSharing", FLAG, "Try a shared KEK with its key service first")
 
 NO_SUBJECT = (errors.SubjectNotFound,)
 NO_VERSION = (*NO_SUBJECT, errors.VersionNotFound, errors.InvalidVersion)
@@ -122,6 +128,12 @@ OFFER = (errors.InvalidSchema, errors.InvalidRuleSet)
 REGISTRATION = (*OFFER, errors.InvalidSubject, errors.OperationNotPermitted, errors.Incompatible, errors.SchemaTooLarge)
 SHOWN = (errors.InvalidSchema,)
 DRAFT = "RegisterSchemaRequest"
+KEKS = "/dek-registry/v1/keks"
+DEKS = f"{KEKS}/{{kek}}/deks"
+DEK_VERSION = f"{DEKS}/{{subject}}/versions/{{version}}"
+NO_KEY = (key_refusals.KeyNotFound, key_refusals.InvalidKeyField)
+NEW_KEY = (key_refusals.InvalidKeyField, key_refusals.KeyExists, key_refusals.KmsFailed)
+NO_KEY_VERSION = (*NO_KEY, errors.InvalidVersion)
 
 # fmt: off
 ROUTES = (
@@ -236,6 +248,49 @@ ROUTES = (
     Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
           query=(Query("recursive", FLAG, "And those of a context's subjects"),),
           refuses=(*NO_SUBJECT, errors.OperationNotPermitted), operation="Delete mode operation"),
+
+    Route("GET", KEKS, READ, keks.kek_names, "The names of key encryption keys (KEKs)", "Names", lists=True,
+          query=(Query("subjectPrefix", TEXTS, "Only KEKs with a DEK whose subject begins so"), DELETED, *PAGED)),
+    Route("POST", KEKS, WRITE, keks.create_kek, "Create a KEK", "Kek", body=Body("CreateKekRequest", "createKek"),
+          query=(TEST_SHARING,), refuses=NEW_KEY, operation="Create key operation"),
+    Route("GET", f"{KEKS}/{{kek}}", READ, keks.show_kek, "A KEK", "Kek", query=(DELETED,), refuses=NO_KEY),
+    Route("PUT", f"{KEKS}/{{kek}}", WRITE, keks.update_kek, "Change a KEK", "Kek", registry_wide=True,
+          body=Body("UpdateKekRequest", "putKek"), query=(TEST_SHARING,),
+          refuses=(*NO_KEY, key_refusals.KmsFailed), operation="Update key operation"),
+    Route("DELETE", f"{KEKS}/{{kek}}", WRITE, keks.delete_kek, "Delete a KEK", "Nothing", registry_wide=True,
+          query=(PERMANENT,), status=204, operation="Delete key operation",
+          refuses=(*NO_KEY, key_refusals.KeyNotSoftDeleted, key_refusals.KekInUse)),
+    Route("POST", f"{KEKS}/{{kek}}/undelete", WRITE, keks.undelete_kek, "Undelete a KEK", "Nothing", status=204,
+          registry_wide=True, refuses=NO_KEY, operation="Undelete key operation"),
+    Route("POST", f"{KEKS}/{{kek}}/test", WRITE, keks.try_kek, "Try a shared KEK with its key service", "Kek",
+          registry_wide=True, refuses=(*NO_KEY, key_refusals.KmsFailed), operation="Test key operation"),
+    Route("GET", DEKS, READ, keks.dek_subjects, "The subjects of a KEK's data keys (DEKs)", "Names", lists=True,
+          query=(DELETED, *PAGED), refuses=NO_KEY),
+    Route("POST", DEKS, WRITE, keks.create_dek_named, "Create a DEK of the subject that the body names", "Dek",
+          body=Body("CreateDekRequest", "createDek"), refuses=(*NO_KEY_VERSION, *NEW_KEY),
+          operation="Create key operation"),
+    Route("GET", f"{DEKS}/{{subject}}", READ, keks.show_first_dek, "The first version of a DEK", "Dek",
+          query=(ALGORITHM, DELETED), refuses=(*NO_KEY, key_refusals.KmsFailed), lists=True),
+    Route("POST", f"{DEKS}/{{subject}}", WRITE, keks.create_dek, "Create a DEK", "Dek",
+          body=Body("CreateDekRequest", "createDekWithSubject"),
+          query=(Query("rewrap", FLAG, "Put this material in the place of what stands"),),
+          refuses=(*NO_KEY_VERSION, *NEW_KEY), operation="Create key operation"),
+    Route("DELETE", f"{DEKS}/{{subject}}", WRITE, keks.delete_deks, "Delete every version of a DEK", "Nothing",
+          query=(ALGORITHM, PERMANENT), status=204, refuses=(*NO_KEY, key_refusals.KeyNotSoftDeleted),
+          operation="Delete key operation"),
+    Route("POST", f"{DEKS}/{{subject}}/undelete", WRITE, keks.undelete_deks, "Undelete every version of a DEK",
+          "Nothing", query=(ALGORITHM,), status=204, refuses=(*NO_KEY, key_refusals.KekSoftDeleted),
+          operation="Undelete key operation"),
+    Route("GET", f"{DEKS}/{{subject}}/versions", READ, keks.dek_versions, "The versions of a DEK", "Numbers",
+          query=(ALGORITHM, DELETED, *PAGED), refuses=NO_KEY, lists=True),
+    Route("GET", DEK_VERSION, READ, keks.show_dek, "A version of a DEK", "Dek", query=(ALGORITHM, DELETED), lists=True,
+          refuses=(*NO_KEY_VERSION, key_refusals.KmsFailed)),
+    Route("DELETE", DEK_VERSION, WRITE, keks.delete_deks, "Delete a version of a DEK", "Nothing", status=204,
+          query=(ALGORITHM, PERMANENT), refuses=(*NO_KEY_VERSION, key_refusals.KeyNotSoftDeleted),
+          operation="Delete key operation"),
+    Route("POST", f"{DEK_VERSION}/undelete", WRITE, keks.undelete_deks, "Undelete a version of a DEK", "Nothing",
+          query=(ALGORITHM,), status=204, refuses=(*NO_KEY_VERSION, key_refusals.KekSoftDeleted),
+          operation="Undelete key operation"),
 
     # The clients of 2026 ask for every topic, and write a warning where there is no such path.
     Route("GET", "/associations/subjects/{subject}", READ, associations.none, "The topics of a subject: none yet",

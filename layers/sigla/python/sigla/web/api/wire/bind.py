@@ -151,6 +151,15 @@ def mapping(value: object, bind: Callable[[Any], Bound | None]) -> dict[str, Bou
     return bound
 
 
+def nullable_mapping(value: object, bind: Callable[[Any], Bound | None]) -> dict[str, Bound | None] | None:
+    """As `mapping`, but a null among the values is kept."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise _wrong_shape(value, "Map>")
+    return {check_paired(name): bind(value[name]) for name in in_order(value)}
+
+
 def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=utf16)
 

@@ -1,0 +1,108 @@
+"""Keys in the table: the questions, and what each change writes.
+
+A KEK's row counts the DEKs that stand under it, and each commit of DEKs moves it: so a KEK that goes, goes where none
+stands, and no DEK comes under a KEK that has gone. Commits of DEKs do not change its revision, so that they are in each
+other's way for a moment only. Its time is that of the last commit of it or of its DEKs, and it stays when the KEK goes:
+by it the journal is put in order.
+"""
+
+from collections.abc import Iterator
+
+from sigla import keys
+from sigla.changes import DeksChanged, DekWrite, KekChanged
+from sigla.keks import records
+from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.stores.dynamodb.actions import Action, Condition, delete, equals, put, update
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier
+from sigla.stores.dynamodb.values import Item, packed, unpacked
+
+_NO_ACTIVE = Condition("#active = :none", {"none": 0})
+_NONE_STORED = Condition("#stored = :none", {"none": 0})
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+def kek(tools: Tools, name: str) -> Kek | None:
+    return _kek(tools.table.get(tools.places.kek(name)))
+
+
+def deks_of(tools: Tools, name: DekName, version: int | None) -> KeysSeen:
+    """One BatchGet for one version; for all of them the KEK, and a query."""
+    if version is None:
+        where = Condition("begins_with(#sk, :sk)", {"sk": keys.dek_prefix(name.subject, name.algorithm.value)})
+        seen = kek(tools, name.kek)
+        return KeysSeen(seen, tuple(map(_dek, tools.table.query(keys.deks_pk(tools.places.registry, name.kek), where))))
+    places = tools.places.kek(name.kek), tools.places.dek(name, version)
+    found = tools.table.get_many(places)
+    dek = found.get(places[1])
+    return KeysSeen(_kek(found.get(places[0])), (_dek(dek),) if dek else ())
+
+
+def keks(tools: Tools) -> Iterator[Kek]:
+    for item in tools.table.query(keys.keks_pk(tools.places.registry)):
+        if found := _kek(item):
+            yield found
+
+
+def deks(tools: Tools, kek: str) -> Iterator[Dek]:
+    return map(_dek, tools.table.query(keys.deks_pk(tools.places.registry, kek)))
+
+
+def deks_listed(tools: Tools, prefix: str) -> Iterator[ListedDek]:
+    where = Condition("begins_with(#sk, :sk)", {"sk": keys.sortable(prefix)}) if prefix else None
+    for item in tools.table.query(keys.listed_deks_pk(tools.places.registry), where):
+        yield ListedDek(item["kek"], item["subject"], item["deleted"])
+
+
+def _kek(item: Item | None) -> Kek | None:
+    if item is None or "kek" not in item:
+        return None
+    return records.kek(unpacked(item["kek"]), item["stored"], item["active"])
+
+
+def _dek(item: Item) -> Dek:
+    return records.dek(unpacked(item["dek"]))
+
+
+# --- changes ---------------------------------------------------------------------------------------------------------
+
+
+def change_kek(tools: Tools, change: KekChanged, at: int) -> CommitPlan:
+    seen = equals(kek=None) if change.seen is None else equals(revision=change.seen.revision)
+    when = seen & earlier(at)
+    form: Item = {"revision": change.nonce, "at": at}
+    if change.kek is None:
+        form["kek"] = None
+        when &= _NONE_STORED
+    else:
+        form["kek"] = packed(records.kek_json(change.kek))
+    if change.unused:
+        when &= _NO_ACTIVE
+    if change.seen is None:
+        form |= {"stored": 0, "active": 0}
+    return CommitPlan([update(tools.places.kek(change.name), form, when=when)])
+
+
+def change_deks(tools: Tools, change: DeksChanged, at: int) -> CommitPlan:
+    counts = {"stored": sum(each.stored for each in change.deks), "active": sum(each.active for each in change.deks)}
+    when = equals(revision=change.kek.revision) & earlier(at)
+    actions = [update(tools.places.kek(change.kek.name), {"at": at}, add=counts, when=when)]
+    for each in change.deks:
+        actions += _write_actions(tools.places, each)
+    return CommitPlan(actions)
+
+
+def _write_actions(places: Places, write: DekWrite) -> list[Action]:
+    """A DEK and its copy in the list; a spelling stays as long as the DEK does."""
+    place, listed = places.dek(write.name, write.about.version), places.listed_dek(write.about)
+    when = equals(revision=write.seen.revision if write.seen else None)
+    if write.dek is None:
+        return [delete(place, when), delete(listed)]
+    dek = write.dek
+    form: Item = {"dek": packed(records.dek_json(dek)), "revision": dek.revision}
+    return [
+        put(place, form, when),
+        put(listed, {"kek": dek.kek, "subject": dek.subject, "deleted": dek.deleted}),
+    ]

@@ -1,0 +1,117 @@
+"""Keys in SQLite: the questions to their tables, and what a change does to them.
+
+The order of names is that of their UTF-16 code units, so that names are kept as such.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from sigla.changes import DeksChanged, DekWrite, KekChanged
+from sigla.errors import Conflict
+from sigla.keks import records
+from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.keys import after, utf16
+
+_COUNTS = "(SELECT count(*) FROM dek d WHERE d.kek = k.key)"
+_ACTIVE = "(SELECT count(*) FROM dek d WHERE d.kek = k.key AND NOT d.deleted)"
+_KEK = f"SELECT k.kek, {_COUNTS}, {_ACTIVE} FROM kek k"
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+def kek(db: sqlite3.Connection, name: str) -> Kek | None:
+    found = db.execute(f"{_KEK} WHERE k.key = ?", (utf16(name),)).fetchone()
+    return found and _kek(found)
+
+
+def keks(db: sqlite3.Connection) -> Iterator[Kek]:
+    return map(_kek, db.execute(f"{_KEK} ORDER BY k.key").fetchall())
+
+
+def deks_of(db: sqlite3.Connection, name: DekName, version: int | None) -> KeysSeen:
+    """Two questions: the connection must show one state."""
+    one = "" if version is None else " AND version = ?"
+    found = db.execute(
+        f"SELECT dek FROM dek WHERE kek = ? AND subject = ? AND algorithm = ?{one} ORDER BY version",
+        (*_name(name), *(() if version is None else (version,))),
+    )
+    return KeysSeen(kek(db, name.kek), tuple(map(_dek, found.fetchall())))
+
+
+def deks(db: sqlite3.Connection, kek: str) -> Iterator[Dek]:
+    return map(_dek, db.execute("SELECT dek FROM dek WHERE kek = ?", (utf16(kek),)).fetchall())
+
+
+def deks_listed(db: sqlite3.Connection, prefix: str) -> Iterator[ListedDek]:
+    low = utf16(prefix)
+    high = after(low)
+    ends = "" if high is None else " AND spelled < ?"
+    found = db.execute(
+        f"SELECT DISTINCT kek, spelled, deleted FROM dek WHERE spelled >= ?{ends}",
+        (low, *(() if high is None else (high,))),
+    )
+    for key, spelled, deleted in found.fetchall():
+        yield ListedDek(_text(key), _text(spelled), bool(deleted))
+
+
+def _kek(columns: tuple[Any, ...]) -> Kek:
+    form, stored, active = columns
+    return records.kek(orjson.loads(form), stored, active)
+
+
+def _dek(columns: tuple[Any, ...]) -> Dek:
+    return records.dek(orjson.loads(columns[0]))
+
+
+def _name(name: DekName) -> tuple[bytes, bytes, str]:
+    return utf16(name.kek), utf16(name.subject.qualified), name.algorithm.value
+
+
+def _text(key: bytes) -> str:
+    return key.decode("utf-16-be", "surrogatepass")
+
+
+# --- changes ---------------------------------------------------------------------------------------------------------
+
+
+def change_kek(db: sqlite3.Connection, change: KekChanged) -> None:
+    """Raises Conflict."""
+    found = kek(db, change.name)
+    _agree(change.seen, found)
+    if found is not None and ((change.unused and found.active) or (change.kek is None and found.stored)):
+        raise Conflict
+    key = utf16(change.name)
+    if change.kek is None:
+        db.execute("DELETE FROM kek WHERE key = ?", (key,))
+    else:
+        form = orjson.dumps(records.kek_json(change.kek)).decode()
+        db.execute("INSERT OR REPLACE INTO kek VALUES (?, ?, ?)", (key, change.kek.revision, form))
+
+
+def change_deks(db: sqlite3.Connection, change: DeksChanged) -> None:
+    """Raises Conflict."""
+    _agree(change.kek, kek(db, change.kek.name))
+    for each in change.deks:
+        _write(db, each)
+
+
+def _write(db: sqlite3.Connection, write: DekWrite) -> None:
+    place = (*_name(write.name), write.about.version)
+    where = "WHERE kek = ? AND subject = ? AND algorithm = ? AND version = ?"
+    found = db.execute(f"SELECT dek FROM dek {where}", place).fetchone()
+    _agree(write.seen, found and _dek(found))
+    if write.dek is None:
+        db.execute(f"DELETE FROM dek {where}", place)
+        return
+    form = orjson.dumps(records.dek_json(write.dek)).decode()
+    row = (*place, utf16(write.dek.subject), write.dek.deleted, write.dek.revision, form)
+    db.execute("INSERT OR REPLACE INTO dek VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _agree(seen: Kek | Dek | None, found: Kek | Dek | None) -> None:
+    if (seen and seen.revision) != (found and found.revision):
+        raise Conflict
