@@ -24,6 +24,9 @@ SEGMENT_LINE: Final = 1
 
 API_KEY: Final = 1
 
+BACKUP: Final = 1
+"""The form of a backup: which members its file has, and in which order."""
+
 
 def newer(stored: Mapping[str, Any], known: int) -> int:
     """The form's number if it is greater than the known one, else 0.

@@ -150,6 +150,10 @@ def pending_file(registry: str, key: BodyKey, group: int, kind: str) -> str:
     return f"{pending_directory(registry)}/{context_file(key.context)}/{key.id:010}.{group}.{kind}"
 
 
+def api_key_file(registry: str, name: str) -> str:
+    return f"{file_component(registry)}/keys/{file_component(name)}.json"
+
+
 # --- entries of a zone's ring ----------------------------------------------------------------------------------------
 
 _LONGEST_RING_KEY = 250

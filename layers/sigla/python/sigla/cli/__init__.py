@@ -25,6 +25,8 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
+  sigla backup FILE            a registry in one file, while it is served
+  sigla restore FILE DIR       a registry from such a file
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment
@@ -92,7 +94,7 @@ def _hush() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import explain, export, ids, import_, init, jobs, keys, scrub, serve, zone_url
+    from sigla.cli import backup, explain, export, ids, import_, init, jobs, keys, restore, scrub, serve, zone_url
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -104,6 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     zone_url.add_to(commands)
     import_.add_to(commands)
     export.add_to(commands)
+    backup.add_to(commands)
+    restore.add_to(commands)
     scrub.add_to(commands)
     ids.add_to(commands)
     init.add_to(commands)

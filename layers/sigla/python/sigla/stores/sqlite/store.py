@@ -48,7 +48,7 @@ class EmbeddedStore:
             durable = path is not None
             disk = Disk(durable=durable)
             disk.folder_of(self.path / "lock")
-            opened.callback(os.close, _lock(self.path))
+            opened.callback(os.close, lock_data(self.path))
             database = Database(self.path / "catalog.sqlite", registry=registry, durable=durable)
             opened.callback(database.close)
             directory = Directory(self.path, registry)
@@ -110,8 +110,8 @@ class EmbeddedStore:
         self.close()
 
 
-def _lock(path: Path) -> int:
-    """Takes the lock, which the system gives back when the process ends, however it ends. Raises DataInUse."""
+def lock_data(path: Path) -> int:
+    """The descriptor that holds the lock of a directory, until it is closed or the process ends. Raises DataInUse."""
     file = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,118 @@
+"""A backup of a registry, also while it is served: whole when it appears under its name, or not there at all."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+from sigla import keys as stored
+from sigla import opening
+from sigla.auth.api_keys import NAME
+from sigla.backups.archive import CONTENTS, Packer
+from sigla.backups.contents import Contents, NotABackup
+from sigla.model import BodyKey
+from sigla.ports.progress import Progress
+from sigla.settings import Address
+from sigla.stores.clock import SystemClock
+from sigla.stores.kinds import bodies_kind
+from sigla.stores.sqlite.copying import CopiedDirectory, check_catalog, copy_catalog
+from sigla.stores.sqlite.links import Disk
+from sigla.stores.sqlite.reading import CATALOG
+
+Records = list[tuple[str, bytes]]
+
+PACKED: Final = "packed"
+
+REWRITTEN: Final = 256
+"""Bytes by which a body may grow that is written anew, for what its catalog says of it."""
+
+OWNERS_ALONE: Final = 0o600
+"""Who may read it: it has the schemas of all, and by what keys are verified."""
+
+
+class Made(NamedTuple):
+    """damaged: ids of which there was no sound body."""
+
+    contents: Contents
+    bytes: int
+    damaged: list[BodyKey]
+
+
+def make(address: Address, file: Path, *, force: bool, keys: bool, progress: Progress) -> Made:
+    """force: also in the place of another file. keys: with the API keys. Raises NotABackup, StoreError, OSError.
+
+    Raises as `opening.reading`, too.
+    """
+    file = file.resolve()
+    check_place(file, force=force)
+    with opening.reading(address), _scratch(file) as folder:
+        data, at = Path(address.path), SystemClock().now()
+        copy_catalog(data, folder / CATALOG, progress)
+        check_catalog(folder / CATALOG)
+        with CopiedDirectory(data, folder / CATALOG, address.registry) as copied:
+            kept = _api_keys(address) if keys else []
+            contents = _announced(copied, folder / CATALOG, kept, address.registry, at)
+            _pack(folder, contents, copied, kept, progress)
+            size = (folder / PACKED).stat().st_size
+            check_place(file, force=force)  # once more: it took its time
+            _put(folder / PACKED, file)
+            return Made(contents, size, copied.damaged)
+
+
+def check_place(file: Path, *, force: bool) -> None:
+    """Raises NotABackup."""
+    if file.is_dir():
+        raise NotABackup(f"{file} is a directory: name a file in it.")
+    if file.exists() and not file.is_file():
+        raise NotABackup(f"{file} is not a file: choose another name.")
+    if file.exists() and not force:
+        raise NotABackup(f"{file} exists already: choose another name, or add --force to replace it.")
+
+
+def _announced(copied: CopiedDirectory, catalog: Path, kept: Records, registry: str, at: int) -> Contents:
+    """Said before the bodies are read, so that whoever restores them knows what it will take."""
+    sizes = [size for key in copied if (size := copied.size(key)) is not None]
+    size = catalog.stat().st_size + sum(len(record) for _, record in kept)
+    return Contents(registry, at, copied.position, len(sizes), len(kept), size + sum(sizes) + REWRITTEN * len(sizes))
+
+
+def _pack(folder: Path, contents: Contents, copied: CopiedDirectory, kept: Records, progress: Progress) -> None:
+    """folder: with the copied catalog."""
+    with _new(folder / PACKED) as out, Packer(out, contents.at // 1000) as packer:
+        packer.add(CONTENTS, contents.written())
+        packer.add_file(CATALOG, folder / CATALOG)
+        for number, key in enumerate(copied):
+            progress("bodies", number, contents.bodies)
+            if (body := copied.stored(key)) is not None:
+                packer.add(stored.body_file(contents.registry, key), body)
+        for name, record in kept:
+            packer.add(stored.api_key_file(contents.registry, name), record)
+
+
+def _api_keys(address: Address) -> Records:
+    """Whatever else lies beside them belongs to no backup."""
+    with bodies_kind(address).keys(address) as kept:
+        return [(name, record) for name, record in kept.list() if NAME.fullmatch(name)]
+
+
+@contextmanager
+def _scratch(file: Path) -> Iterator[Path]:
+    """A folder beside the file, which goes at the end, however that comes."""
+    with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _new(file: Path) -> Iterator[IO[bytes]]:
+    """On the disk when this ends."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNERS_ALONE), "wb") as out:
+        yield out
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _put(packed: Path, file: Path) -> None:
+    packed.replace(file)
+    Disk(durable=True).sync([file.parent])

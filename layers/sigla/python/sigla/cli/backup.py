@@ -1,0 +1,86 @@
+"""`sigla backup`: a registry in one file, also while it is served."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sigla.cli import place, progress
+from sigla.cli.misuse import Misuse
+from sigla.terminal.arguments import path_argument
+
+if TYPE_CHECKING:
+    from sigla.backups.contents import Contents
+    from sigla.backups.making import Made
+
+DESCRIPTION = """\
+Writes a registry into one file: catalog, schemas, journal and API keys (what secrets are verified by, and no secret).
+It may be served meanwhile: the file has all that was acknowledged before the command began, as one moment of the
+journal has it. It appears under its name when it is whole, and on the disk. `sigla restore` makes a registry of it.
+"""
+
+EPILOG = """\
+0: the file is there. 1: it is there, and a schema was lost or damaged before; or a store does not answer.
+2: nothing was written. Only its owner may read the file: it has every schema. docs/operations.md#backup has a timer
+for each night.
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "backup",
+        help="write a registry into one file, while it is served",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", metavar="FILE", type=path_argument, help="the file to write, as in sigla-2026-11-30.tar.gz"
+    )
+    place.add_to(parser)
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    parser.add_argument("--without-keys", action="store_true", help="leave out the API keys")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, or 1 if a body is damaged. Raises Misuse, Refused."""
+    from sigla.backups.contents import NotABackup
+    from sigla.backups.making import make
+
+    address = place.address(args)
+    try:
+        with place.explained(address), progress.shown() as told:
+            made = make(address, args.file, force=args.force, keys=not args.without_keys, progress=told)
+    except NotABackup as problem:
+        raise Misuse(str(problem)) from None
+    if args.json:
+        print(json.dumps({**asdict(made.contents), "packed": made.bytes, "damaged": len(made.damaged)}))
+    else:
+        print(f"{_told(made)} in {args.file}.")
+    if made.damaged:
+        key = made.damaged[0]
+        print(
+            f"sigla: The bodies of {len(made.damaged)} ids are lost or damaged, as that of id {key.id} in context "
+            f"{key.context}: run sigla scrub, which names their versions and the remedy.",
+            file=sys.stderr,
+        )
+    return int(bool(made.damaged))
+
+
+def _told(made: "Made") -> str:
+    contents = made.contents
+    at = datetime.fromtimestamp(contents.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return (
+        f"Registry {contents.registry} of {at}, journal position {contents.position}: {counted(contents)}, "
+        f"{made.bytes:,} bytes"
+    )
+
+
+def counted(contents: "Contents") -> str:
+    """What is in it, in words."""
+    bodies, keys = contents.bodies, contents.keys
+    return f"{bodies} schema{'s' * (bodies != 1)} and {keys} API key{'s' * (keys != 1)}"

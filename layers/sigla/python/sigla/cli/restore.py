@@ -1,0 +1,92 @@
+"""`sigla restore`: a registry from the file that `sigla backup` wrote."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from sigla.cli import place, progress
+from sigla.cli.backup import counted
+from sigla.cli.misuse import Misuse, Refused
+from sigla.contract import HIGHEST
+from sigla.terminal.arguments import path_argument
+
+if TYPE_CHECKING:
+    from sigla.backups.restoring import Restored
+
+DESCRIPTION = """\
+Makes a registry of a backup, in a directory that is empty or not there: everything is compared with its sums, opened
+and scrubbed before it appears. `sigla serve --data DIR` then serves it.
+
+What was registered after the backup is not in it, and records in Kafka bear its ids. So that none of them gets a second
+meaning, new ids go on 1,000,000 above the last one of the backup. Consumers that meet an id in between are told 40403,
+until it is imported: `sigla import`, from whatever still has it.
+"""
+
+EPILOG = """\
+0: the registry is there. 1: it is there, and a scrub finds fault with it (--with-flaws); or it would be so, and nothing
+was restored. 2: nothing was restored.
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "restore",
+        help="make a registry of a backup",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", type=path_argument, help="what `sigla backup` wrote")
+    parser.add_argument("directory", metavar="DIR", type=path_argument, help="a directory, empty or not there")
+    parser.add_argument("--without-keys", action="store_true", help="leave out the API keys")
+    parser.add_argument(
+        "--skip-ids",
+        type=_number,
+        metavar="N",
+        help="continue the new ids of each context so far above the last one of the backup (1,000,000); "
+        "0 if nothing was registered since",
+    )
+    parser.add_argument("--with-flaws", action="store_true", help="restore also what a scrub finds fault with")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.set_defaults(run=run)
+
+
+def _number(text: str) -> int:
+    """Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal()) or not int(text[:11]) < HIGHEST:
+        raise argparse.ArgumentTypeError(f"Invalid number of ids {text!r}: expected 0 to {HIGHEST - 1}.")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, or 1 if it has flaws. Raises Misuse, Refused."""
+    from sigla.backups import restoring
+    from sigla.backups.contents import NotABackup
+
+    skip = restoring.SKIPPED if args.skip_ids is None else args.skip_ids
+    try:
+        with place.explained(str(args.file)), progress.shown() as told:
+            restored = restoring.restore(
+                args.file, args.directory, keys=not args.without_keys, flawed=args.with_flaws, skip=skip, progress=told
+            )
+    except NotABackup as problem:
+        raise Misuse(str(problem)) from None
+    except restoring.Flawed as problem:
+        raise Refused(str(problem)) from None
+    _tell(args, restored, skip)
+    return int(bool(restored.flaws))
+
+
+def _tell(args: argparse.Namespace, restored: "Restored", skip: int) -> None:
+    contents = restored.contents
+    if args.json:
+        told = {**asdict(contents), "flaws": len(restored.flaws), "skipped": skip}
+        print(json.dumps(told))
+    else:
+        print(f"Registry {contents.registry} is in {args.directory}: {counted(contents)}.")
+    if skip and not args.json:
+        print(f"New ids go on {skip:,} above those of the backup: what was registered since has the ids in between.")
+    if restored.flaws:
+        print(f"sigla: {len(restored.flaws)} flaws: run sigla scrub, which has the remedies.", file=sys.stderr)
