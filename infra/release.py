@@ -1,10 +1,11 @@
 """Everything that a release consists of, in one folder, byte for byte the same from the same commit.
 
     make release                     dist/VERSION/: wheel, sdist, zips of Lambda, bills of materials, notes, checksums
-    make release ARGS=--preview      the same of a version that the changelog does not have yet
+    make release ARGS=--preview      the same of a clone as it is, for a look at it
 
 Times within the files are those of the commit (SOURCE_DATE_EPOCH, if it is set). The notes are the version's section in
-CHANGELOG.md: without it there is no release. `SHA256SUMS` lists all files; `sha256sum --check SHA256SUMS` checks them.
+CHANGELOG.md. A release is refused until all is there that its tag will name (release_checks.py): the tag comes last,
+and the last line says the command. `SHA256SUMS` lists all files; `sha256sum --check SHA256SUMS` checks them.
 """
 
 import argparse
@@ -26,6 +27,8 @@ from cyclonedx.model.license import DisjunctiveLicense
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
+from infra import release_checks
+from infra.release_checks import UNRELEASED, NotReleased, sections_of, tag_of
 from sigla import __version__
 from sigla.deployment import packages
 from sigla.deployment.packages import PLATFORMS, Package
@@ -45,13 +48,8 @@ BILLS: Final[Mapping[str, str]] = {"sigla_registry": "runtime.txt", "layer": "aw
 
 LOCKED: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^ \\;]+)", re.MULTILINE)
 
-UNRELEASED: Final = "Unreleased"
 NAME: Final = "sigla-registry"
 LICENCE: Final = "Apache-2.0"
-
-
-class NotReleased(Exception):
-    """What a release lacks; the message says what to do."""
 
 
 def release(folder: Path, *, preview: bool = False, layers: bool = True) -> list[Path]:
@@ -79,8 +77,7 @@ def release(folder: Path, *, preview: bool = False, layers: bool = True) -> list
 
 def notes_of(version: str) -> str:
     """What the changelog says of a version. Raises NotReleased where it has no such section, or an empty one."""
-    sections = re.split(r"^## \[(.+?)\].*\n", CHANGELOG.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    notes = dict(zip(sections[1::2], sections[2::2], strict=True)).get(version, "").strip()
+    notes = sections_of(CHANGELOG.read_text(encoding="utf-8")).get(version)
     if not notes:
         raise NotReleased(
             f"CHANGELOG.md has no section [{version}]: rename [{UNRELEASED}], or make a preview with ARGS=--preview."
@@ -172,9 +169,14 @@ def main() -> int:
     options.add_argument("--directory", type=Path, default=None, help="an empty folder (dist/VERSION)")
     options.add_argument("--preview", action="store_true", help="take the notes of what is not released yet")
     chosen = options.parse_args()
+    folder = chosen.directory or ROOT / "dist" / __version__
     try:
-        for path in release(chosen.directory or ROOT / "dist" / __version__, preview=chosen.preview):
+        if not chosen.preview:
+            release_checks.check_release(ROOT, __version__)
+        for path in release(folder, preview=chosen.preview):
             print(f"{path.stat().st_size:>12,}  {path}")
+        if not chosen.preview:
+            print(f"Now tag it: git tag --cleanup=verbatim --file {folder / 'NOTES.md'} {tag_of(__version__)}")
     except NotReleased as reason:
         print(reason, file=sys.stderr)
         return 2
