@@ -1,8 +1,10 @@
 """Kept stores: what a release wrote, as text, so that later releases can be held to it.
 
-    python -m tests.kept.stores FOLDER        writes one, with the code that is here
+    python -m tests.kept.stores               writes that of this version anew, with the code that is here
+    python -m tests.kept.stores FOLDER        writes another one
 
-A folder holds one registry twice, in a directory of `sigla serve` and in AWS, with the answers that both gave:
+The folder bears the version's name; what a tagged release wrote is never written again. It holds one registry twice, in
+a directory of `sigla serve` and in AWS, with the answers that both gave:
 
     directory/catalog.sql, files.jsonl        the database as SQL, every other file with its bytes
     aws/table.jsonl, objects.jsonl            the table as DynamoDB exports it, every object of the bucket
@@ -11,6 +13,7 @@ A folder holds one registry twice, in a directory of `sigla serve` and in AWS, w
 """
 
 import json
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -20,6 +23,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from sigla import __version__
 from sigla.auth.api_keys import ApiKey, Keys, verifier_of
 from sigla.cli import main
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
@@ -134,10 +138,10 @@ QUESTIONS: tuple[str, ...] = (
 )
 
 
-def answers(registry: Registry) -> Iterator[list[Any]]:
+def answers(registry: Registry, questions: Iterable[str] = QUESTIONS) -> Iterator[list[Any]]:
     """Each question with the status and the text that a client is answered."""
     client = Client(app.build(registry))
-    for question in QUESTIONS:
+    for question in questions:
         told = client("GET", question)
         yield [question, told.status, told.text]
 
@@ -177,6 +181,8 @@ def put_keys(keys: Keys) -> None:
 
 
 def keep(folder: Path) -> None:
+    """Writes a folder anew."""
+    shutil.rmtree(folder, ignore_errors=True)
     (folder / "directory").mkdir(parents=True)
     (folder / "aws").mkdir()
     with tempfile.TemporaryDirectory() as temporary:
@@ -235,8 +241,10 @@ def restore_directory(folder: Path, data: Path) -> None:
 
 
 def restore_aws(folder: Path, made: Account) -> AwsStores:
-    """Table and bucket as they were."""
+    """Table and bucket as they were, whatever another release has left in this bucket."""
     stores = aws_stores(made)
+    for name in [*made.objects.names(f"{REGISTRY}/")]:
+        made.s3.delete_object(Bucket=BUCKET, Key=name)
     puts = [{"PutRequest": row} for row in read(folder / "aws/table.jsonl")]
     for at in range(0, len(puts), MOST_WRITTEN):
         made.dynamodb.batch_write_item(RequestItems={stores.table: puts[at : at + MOST_WRITTEN]})
@@ -264,4 +272,4 @@ def _write(file: Path, rows: Iterable[Any]) -> None:
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    keep(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent / __version__)

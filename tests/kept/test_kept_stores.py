@@ -103,7 +103,7 @@ def kept(request: pytest.FixtureRequest, release: Path) -> Iterator[Kept]:
 
 def test_every_answer_is_the_one_that_release_gave(kept: Kept) -> None:
     """To the byte: subjects, ids, references, tombstones, settings, contexts, and an id that was displaced."""
-    assert list(answers(kept.registry)) == kept.told
+    assert list(answers(kept.registry, [question for question, *_ in kept.told])) == kept.told
 
 
 def test_it_is_written_to_and_no_id_is_given_twice(kept: Kept) -> None:
