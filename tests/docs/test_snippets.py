@@ -17,7 +17,7 @@ import yaml
 from sigla.cli import _parser
 from sigla.registry import Registry
 from sigla.settings import Settings
-from sigla.web.local.server import LONGEST_FAREWELL_S
+from sigla.web.local.server import BACKLOG, LONGEST_FAREWELL_S
 from tests.test_docs import ROOT, blocks
 from tests.unit.web.conftest import Client, client, registry
 
@@ -32,8 +32,12 @@ def shown(page: str, kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
-def unit(number: int = 0) -> configparser.ConfigParser:
-    """The unit, or what is put beside it for TLS. Where a name is said twice, the last one counts."""
+SERVICE, SOCKET, TLS, EVERYWHERE = range(4)
+"""The units of docs/service.md, and what is put beside each of them for TLS."""
+
+
+def unit(number: int = SERVICE) -> configparser.ConfigParser:
+    """Where a name is said twice, the last one counts."""
     parsed = configparser.ConfigParser(interpolation=None, strict=False)
     parsed.optionxform = str  # type: ignore[assignment, method-assign]  # names as they are written
     parsed.read_string(shown("service.md", "ini")[number])
@@ -54,24 +58,27 @@ def test_the_unit_starts_what_the_command_knows() -> None:
     """An option that was renamed would show at three in the morning."""
     service = unit()["Service"]
     command, *arguments = shlex.split(service["ExecStart"])
-    assert command == "/opt/sigla/.venv/bin/sigla"
+    assert command == "/opt/sigla/current/bin/sigla"
     args = _parser().parse_args(arguments)
-    assert (args.command, args.auth, f"http://{args.host}:{args.port}") == ("serve", True, UPSTREAM)
+    assert (args.command, args.auth, f"http://{unit(SOCKET)['Socket']['ListenStream']}") == ("serve", True, UPSTREAM)
     assert str(args.data) == f"/var/lib/{service['StateDirectory']}"
     name, _, value = service["Environment"].partition("=")
     assert Settings.read({name: value}).default_level == value
 
 
-def test_the_unit_with_tls_serves_the_same_data_to_other_machines() -> None:
-    """And names the pair by where systemd puts it."""
-    tls, service = unit(1)["Service"], unit()["Service"]
-    args = _parser().parse_args(shlex.split(tls["ExecStart"])[1:])
-    assert (args.auth, args.host, args.data) == (True, "0.0.0.0", Path(f"/var/lib/{service['StateDirectory']}"))
+def test_the_unit_with_tls_serves_other_machines_and_names_the_pair_by_where_systemd_puts_it() -> None:
+    tls = unit(TLS)["Service"]
     settings = dict(each.split("=") for each in tls["Environment"].split())
     named = {Path(path).name for path in settings.values()}
-    loaded = set(re.findall(r"^LoadCredential=(.+?):", shown("service.md", "ini")[1], re.MULTILINE))
+    loaded = set(re.findall(r"^LoadCredential=(.+?):", shown("service.md", "ini")[TLS], re.MULTILINE))
     assert named == loaded
     assert Settings.read(settings).tls_key == "%d/registry.key"
+    host, _, port = unit(EVERYWHERE)["Socket"]["ListenStream"].partition(":")
+    assert (host, port) == ("0.0.0.0", unit(SOCKET)["Socket"]["ListenStream"].partition(":")[2])
+
+
+def test_the_socket_keeps_as_many_clients_waiting_as_the_server_does() -> None:
+    assert int(unit(SOCKET)["Socket"]["Backlog"]) == BACKLOG
 
 
 def test_the_unit_leaves_the_time_that_stopping_takes() -> None:
@@ -82,15 +89,16 @@ def test_the_unit_leaves_the_time_that_stopping_takes() -> None:
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     """Where there is one to ask."""
     if verify := shutil.which("systemd-analyze"):
-        text, tls = shown("service.md", "ini")
-        beside = tmp_path / "sigla.service.d"
-        beside.mkdir()
-        (beside / "tls.conf").write_text(tls.replace("/opt/sigla/.venv/bin/sigla", sys.executable))
-        runs = text.replace("/opt/sigla/.venv/bin/sigla", sys.executable).replace("User=sigla", "User=root")
+        text, listening, tls, everywhere = shown("service.md", "ini")
+        for name, beside in (("service.d/tls", tls), ("socket.d/everywhere", everywhere)):
+            (tmp_path / f"sigla.{name}.conf").parent.mkdir()
+            (tmp_path / f"sigla.{name}.conf").write_text(beside)
+        runs = text.replace("/opt/sigla/current/bin/sigla", sys.executable).replace("User=sigla", "User=root")
         (tmp_path / "sigla.service").write_text(runs)
-        asked = [verify, "verify", str(tmp_path / "sigla.service")]
+        (tmp_path / "sigla.socket").write_text(listening)
+        asked = [verify, "verify", str(tmp_path / "sigla.service"), str(tmp_path / "sigla.socket")]
         told = subprocess.run(asked, capture_output=True, text=True, check=False)
-        assert "sigla.service" not in told.stderr, told.stderr
+        assert "sigla." not in told.stderr, told.stderr
 
 
 @pytest.mark.parametrize("kind", ["nginx", "caddy"])

@@ -84,7 +84,8 @@ def serve(
     """Serves until SIGTERM or SIGINT. address: of data on this machine. closed: only for those with keys, always.
 
     zones: so many endpoints, from this port on, each with a ring; 0: one without. tls: a certificate and its key;
-    without them those of the settings. Raises one of STARTUP_PROBLEMS.
+    without them those of the settings. Where a supervisor hands over sockets, host and port are theirs. Raises one of
+    STARTUP_PROBLEMS.
     """
     from shlex import quote
 
@@ -93,6 +94,8 @@ def serve(
     from sigla.web.threads.thinkers import Thinkers
 
     settings = Settings.read(os.environ)
+    handed_over = supervisor.handed_over(os.environ)
+    host = server.reached_at(handed_over) if handed_over else host
     auth = KEYS if closed else _local_auth(settings.auth, host)
     if auth == KEYS and address.scheme == "memory":
         raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
@@ -101,7 +104,7 @@ def serve(
     with (
         outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
         handshakes.securing(pair.Files(*files), out.tell, SystemClock()) if files else nullcontext() as secure,
-        server.listening(host, ports) as sockets,
+        server.listening(host, ports, handed_over) as sockets,
         directory(replace(address, registry=settings.registry_name)) as store,
         ExitStack() as opened,
     ):
@@ -157,6 +160,7 @@ def serve(
             arriving_bytes=settings.arriving_bytes,
             handshakes=secure,
             supervisor=supervisor.telling(os.environ.get("NOTIFY_SOCKET", "")),
+            handed_over=bool(handed_over),
         )
 
 

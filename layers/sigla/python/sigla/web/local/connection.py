@@ -250,6 +250,8 @@ class Connection(HttpToolsProtocol):
         self._crowd.idle.pop(self, None)
         cost = LEAST_COST + self._head_bytes
         super().on_headers_complete()
+        if self._crowd.ends:
+            self.cycle.keep_alive = False
         self._costs.append(cost)
         self._crowd.held += cost
 

@@ -36,6 +36,10 @@ LAST_PATIENCE_S = 3.0
 """The same once the server stops."""
 
 
+LAST_WORD_S = 0.5
+"""Who asked less than this ago may be about to ask again: once the server stops, such a request is still answered."""
+
+
 class Member(Protocol):
     """A connection, as the others see it."""
 
@@ -82,6 +86,12 @@ class Crowd:
             member.leave_idle()
             return True
         return False
+
+    def let_go(self, now: float) -> bool:
+        """Closes what has been idle for a while; whether there are others, whose requests may be on their way."""
+        while self.idle and now - next(iter(self.idle.values())) >= LAST_WORD_S:
+            self.make_room()
+        return bool(self.idle)
 
     def waits(self, member: Member, now: float) -> None:
         """An answer waits for its client from now on."""

@@ -5,7 +5,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,10 +24,11 @@ from sigla.registry import Registry
 from sigla.web import app
 from sigla.web.api.beside import description, for_keys
 from sigla.web.console import docs_page
+from sigla.web.http.guard import is_loopback
 from sigla.web.http.headers import Uuids
 from sigla.web.http.packing import Packing
 from sigla.web.local.connection import Connection
-from sigla.web.local.crowd import ARRIVING_BYTES, Crowd, most_connections
+from sigla.web.local.crowd import ARRIVING_BYTES, LAST_WORD_S, Crowd, most_connections
 from sigla.web.local.handshakes import Handshakes
 from sigla.web.local.metrics import CONTENT_TYPE, Counters, Source
 from sigla.web.local.pair import Pair
@@ -123,6 +124,9 @@ SWITCH_S = 0.0005
 
 TICK_S = 0.1
 
+LOOK_S = 0.01
+"""How often it is looked whether a client has asked for the last time."""
+
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
 
@@ -132,10 +136,27 @@ class CannotListen(OSError):
 
 
 @contextmanager
-def listening(host: str, ports: Iterable[int]) -> Iterator[list[socket.socket]]:
-    """A socket for each port, on all of which clients may wait already; port 0 is a free one. Raises CannotListen."""
+def listening(
+    host: str, ports: Sequence[int], handed_over: Sequence[socket.socket] = ()
+) -> Iterator[list[socket.socket]]:
+    """A socket for each port, on all of which clients may wait already; port 0 is a free one. Raises CannotListen.
+
+    handed_over: by a supervisor, which listens on them and goes on with it after this process: they are taken instead.
+    """
     with ExitStack() as opened:
-        yield [opened.enter_context(_listen(host, port)) for port in ports]
+        if handed_over and len(handed_over) != len(ports):
+            raise CannotListen(
+                f"The supervisor hands over {len(handed_over)} sockets, and {len(ports)} are needed: one, or one for "
+                "each of --zones."
+            )
+        sockets = handed_over or (_listen(host, port) for port in ports)
+        yield [opened.enter_context(each) for each in sockets]
+
+
+def reached_at(sockets: Sequence[socket.socket]) -> str:
+    """The address of a socket that other machines reach; of one that only this machine reaches where all are so."""
+    hosts = [str(each.getsockname()[0]) for each in sockets]
+    return next((host for host in hosts if not is_loopback(host)), hosts[0])
 
 
 def url(listening: socket.socket, pair: Pair | None = None) -> str:
@@ -163,12 +184,13 @@ def serve(
     arriving_bytes: int = ARRIVING_BYTES,
     handshakes: Handshakes | None = None,
     supervisor: Callable[[str], None] = lambda _: None,
+    handed_over: bool = False,
 ) -> None:
     """Answers until SIGTERM or SIGINT, then finishes what has begun and comes back.
 
     started: is called once requests are answered. stopping: once no new ones come. arriving_bytes: what requests
     without an answer may hold in sum. handshakes: for TLS; without them nothing is encrypted. supervisor: is told both
-    as well.
+    as well. handed_over: whether it goes on listening, so that whoever comes during the end is for the next process.
     """
     crowd = Crowd(arriving_bytes=arriving_bytes, connections=most_connections())
     config = uvicorn.Config(
@@ -195,11 +217,10 @@ def serve(
         started()
         supervisor(READY)
 
-    def ends() -> None:
+    def leaves() -> None:
         supervisor(STOPPING)
-        stopping()
 
-    _Server(config, crowd, is_up, ends).run(sockets=[*listening])
+    _Server(config, crowd, is_up, leaves, stopping, handed_over=handed_over).run(sockets=[*listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -220,12 +241,20 @@ def _protocol(crowd: Crowd, handshakes: Handshakes | None, **of_uvicorn: Any) ->
 
 class _Server(uvicorn.Server):
     def __init__(
-        self, config: uvicorn.Config, crowd: Crowd, started: Callable[[], None], stopping: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        crowd: Crowd,
+        started: Callable[[], None],
+        leaving: Callable[[], None],
+        stopping: Callable[[], None],
+        *,
+        handed_over: bool,
     ) -> None:
+        """started: is called once requests are answered. leaving: when the end begins. stopping: when none come."""
         super().__init__(config)
         self._crowd = crowd
-        self._tell = started
-        self._tell_end = stopping
+        self._handed_over = handed_over
+        self._tell, self._tell_leaving, self._tell_end = started, leaving, stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -237,13 +266,31 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._tell_end()
         self._crowd.ends = True
+        self._tell_leaving()
         looking = asyncio.create_task(self._look())
         try:
+            await self._last_words()
+            self._tell_end()
             await super().shutdown(sockets)
         finally:
             looking.cancel()
+
+    async def _last_words(self) -> None:
+        """Answers what is on its way on open connections: a connection that ends under a request is an error there.
+
+        Each of these answers says that it is the last one of its connection.
+        """
+        if self._handed_over:
+            for server in self.servers:
+                server.close()
+        loop = asyncio.get_running_loop()
+        last = loop.time() + 2 * LAST_WORD_S
+        while True:
+            waits = self._crowd.let_go(loop.time())
+            if not waits or loop.time() > last or self.force_exit:
+                return
+            await asyncio.sleep(LOOK_S)
 
     async def _look(self) -> None:
         """As `on_tick` does until the end begins."""
