@@ -107,7 +107,7 @@ def _writer(number: int) -> Work:
             _answered(lambda: client.register_schema(f"{name}-value", Schema(text)), seen, end),
             _answered(lambda: client.register_schema(f"{name}-value", Schema(text)), seen, end),
         } - {None}
-        client.clear_caches()
+        client.clear_caches()  # type: ignore[no-untyped-call]  # it has no types
         if len(ids) > 1:
             seen.changed.append(f"{name} was given {ids}")
         for id in ids:
@@ -119,7 +119,7 @@ def _writer(number: int) -> Work:
 
 def _reader(client: SchemaRegistryClient, seen: Seen, end: threading.Event) -> None:
     id, text = random.choice([*seen.written.copy().items()])
-    client.clear_caches()
+    client.clear_caches()  # type: ignore[no-untyped-call]  # it has no types
     read = _answered(lambda: client.get_schema(id), seen, end)
     if read is not None:
         seen.reads += 1
