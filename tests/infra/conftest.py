@@ -17,6 +17,7 @@ from sigla.deployment.settings import Settings
 
 Template = dict[str, Any]
 Synthesise = Callable[..., Template]
+Placed = Callable[[Package], Path]
 
 CDK_JSON = Path(__file__).parents[2] / "cdk.json"
 FLAGS: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
@@ -118,29 +119,49 @@ def once(folder: Path, settings: object, make: Callable[[], Template]) -> Templa
         return template
 
 
+def quick_app(cdk: Any, folder: Path, context: dict[str, Any]) -> Any:
+    """An app of CDK that does not note where each construct was made, which takes a third of a synthesis.
+
+    CDK's rules of CloudFormation are asked of all templates at once, in test_cloudformation_rules.py.
+    """
+    unasked = {"builtin_cloud_formation_validation": False, "analytics_reporting": False, "tree_metadata": False}
+    return cdk.App(outdir=str(folder), context=context | {"aws:cdk:disable-stack-trace": True}, **unasked)
+
+
 @pytest.fixture(scope="session")
-def synthesise(cdk: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Synthesise]:
+def templates(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder of templates that all workers of a run see."""
+    ours = tmp_path_factory.getbasetemp()
+    return (ours if worker_id == "master" else ours.parent) / "templates"
+
+
+@pytest.fixture(scope="session")
+def placed(tmp_path_factory: pytest.TempPathFactory) -> Placed:
+    """A folder for a package, in which nothing is built."""
+
+    def made(package: Package) -> Path:
+        folder = tmp_path_factory.mktemp(package.name)
+        (folder / "built").write_text("not here")
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def synthesise(
+    cdk: Any, tmp_path_factory: pytest.TempPathFactory, templates: Path, placed: Placed
+) -> Iterator[Synthesise]:
     """The template for settings given as pairs; AWS's checklist has passed when it is there.
 
     Asked twice, made once; by one worker for all, as pytest-xdist advises for what is dear.
     """
     from infra.app import build
 
-    ours = tmp_path_factory.getbasetemp()
-    shared = (ours if worker_id == "master" else ours.parent) / "templates"
-
     # Read once: an engineer may be writing code while this runs.
     code = cache(packages.code)
 
-    def placed(package: Package) -> Path:
-        folder = tmp_path_factory.mktemp(package.name)
-        (folder / "built").write_text("not here")
-        return folder
-
     def made(settings: tuple[tuple[str, Any], ...]) -> Template:
-        # CDK's rules of CloudFormation are asked of all templates at once, in test_cloudformation_rules.py.
-        unasked = {"builtin_cloud_formation_validation": False}
-        app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")), context=FLAGS, **unasked)
+        app = quick_app(cdk, tmp_path_factory.mktemp("cdk"), FLAGS)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(packages, "code", code)
             stack = build(app, Settings.read(dict(settings)), placed=placed)
@@ -148,10 +169,23 @@ def synthesise(cdk: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: st
 
     @cache
     def remembered(*settings: tuple[str, Any]) -> Template:
-        return once(shared, settings, lambda: made(settings))
+        return once(templates, settings, lambda: made(settings))
 
     yield remembered
     remembered.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def platform_stack(cdk: Any, tmp_path_factory: pytest.TempPathFactory, templates: Path, placed: Placed) -> Template:
+    """The template of two registries with zones in one stack, in an app that has no flags of ours."""
+    from tests.infra.two_registries import stack_of_two
+
+    def made() -> Template:
+        app = quick_app(cdk, tmp_path_factory.mktemp("cdk"), {})
+        stack = stack_of_two(app, placed)
+        return dict(app.synth().get_stack_by_name(stack.stack_name).template)
+
+    return once(templates, "two registries of one stack", made)
 
 
 @pytest.fixture(scope="session")

@@ -5,59 +5,15 @@ import re
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sigla.deployment.packages import Package
 from sigla.deployment.settings import InvalidSetting
 from sigla.deployment.sources import FUNCTIONS, ROOT
 from tests.infra.reading import Template, all_of, only
 
-IDENTITY = "0123456789abcdef0123456789abcdef"
 REGION = "us-east-1"
-
-
-@pytest.fixture(scope="module")
-def platform_stack(cdk: Any, tmp_path_factory: pytest.TempPathFactory) -> Template:
-    """Two registries with zones in one stack, of which the second has a bucket, a key and a topic of this stack."""
-    from aws_cdk import aws_iam as iam
-    from aws_cdk import aws_kms as kms
-    from aws_cdk import aws_s3 as s3
-    from aws_cdk import aws_sns as sns
-
-    from sigla.cdk import Registry
-
-    def placed(package: Package) -> Path:
-        folder = tmp_path_factory.mktemp(package.name)
-        (folder / "built").write_text("not here")
-        return folder
-
-    app = cdk.App(outdir=str(tmp_path_factory.mktemp("cdk")))
-    stack = cdk.Stack(app, "Platform", env=cdk.Environment(region=REGION))
-    orders = Registry(
-        stack, "Orders", placed=placed, registry_name="orders", identity=IDENTITY, zones=["use1-az1", "use1-az2"]
-    )
-    topic, key, bucket = sns.Topic(stack, "Alarms"), kms.Key(stack, "Key"), s3.Bucket(stack, "Bodies")
-    payments = Registry(
-        stack,
-        "Payments",
-        placed=placed,
-        registry_name="payments",
-        zones="use1-az1",
-        bucket_name=bucket.bucket_name,
-        front_door={"function_url": True},
-        watch={"topic_arn": topic.topic_arn},
-        platform={"key_arn": key.key_arn},
-    )
-    reader = iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal())
-    for registry in (orders, payments):
-        registry.grant_read(reader)
-        cdk.CfnOutput(stack, f"{registry.node.id}Url", value=registry.url)
-    orders.grant_manage_keys(iam.Role(stack, "KeyKeeper", assumed_by=iam.AccountRootPrincipal()))
-    orders.metric("ServerErrors").create_alarm(stack, "Failing", threshold=1, evaluation_periods=1)
-    return dict(app.synth().get_stack_by_name(stack.stack_name).template)
 
 
 def test_two_registries_of_one_stack_share_no_name(platform_stack: Template) -> None:
