@@ -26,6 +26,7 @@ from tests.contract.engines import BUCKET
 from tests.unit.aws.faults import Fault, Killed
 
 OURS, THEIRS = "a" * 32, "b" * 32
+WRITES = ("s3.put_object", "dynamodb.update_item")
 
 
 @contextmanager
@@ -77,7 +78,20 @@ def forget(stores: AwsStores) -> None:
     assert borne(stores) == ("", "")
 
 
-def test_cut_off_anywhere_it_is_finished_by_saying_it_again(stores: AwsStores) -> None:
+def every_fault(_: int, call: Call) -> tuple[Fault, ...]:
+    return faults_of(call)
+
+
+def few_faults(number: int, call: Call) -> tuple[Fault, ...]:
+    """All of them at a write; at a read one, another at each call: what was to be read makes no difference to it."""
+    faults = faults_of(call)
+    return faults if call.name in WRITES else (faults[number % len(faults)],)
+
+
+@pytest.mark.parametrize("faults", [few_faults, pytest.param(every_fault, marks=pytest.mark.soak)])
+def test_cut_off_anywhere_it_is_finished_by_saying_it_again(
+    stores: AwsStores, faults: Callable[[int, Call], tuple[Fault, ...]]
+) -> None:
     """Whatever was done when the answer was lost, it was our own, and no operator has to insist.
 
     Meanwhile the table is never the only one that bears it: ids would not be read beside a bucket that bears nothing.
@@ -85,7 +99,7 @@ def test_cut_off_anywhere_it_is_finished_by_saying_it_again(stores: AwsStores) -
     calls = undisturbed(stores)
     assert [call.name for call in calls if call.name in WRITES] == list(WRITES)
     for number, call in enumerate(calls):
-        for fault in faults_of(call):
+        for fault in faults(number, call):
             interrupted(stores, number, fault)
             assert borne(stores) in {("", ""), ("", OURS), (OURS, OURS)}, (call.name, fault)
             with person(stores, Recorder()) as held:
@@ -110,9 +124,6 @@ def test_what_does_not_belong_together_is_not_claimed_because_a_call_failed(
                 with suppress(NotClaimed):
                     interrupted(stores, number, fault)
         assert borne(stores) == ("", "")
-
-
-WRITES = ("s3.put_object", "dynamodb.update_item")
 
 
 def interrupted(stores: AwsStores, number: int, fault: Fault) -> None:

@@ -51,7 +51,7 @@ def test_a_delete_against_a_new_referrer(name: str, small: Fresh) -> None:
 @pytest.mark.parametrize("name", ["same text, same subject", "same text, other subject"])
 def test_two_writers_one_text(name: str, small: Fresh) -> None:
     """One id, whoever is first."""
-    meet(name, small)
+    meet(name, small, few)
 
 
 def test_the_drop_of_a_context_against_its_first_registration(small: Fresh) -> None:

@@ -134,7 +134,7 @@ class World:
         contexts = {entry["context"] for _, row in self.store.journal.read() for entry in _entries(row)}
         found = {}
         for context in contexts:
-            for number in range(self.store.bodies.last(context) + 1):
+            for number in range(1, self.store.bodies.last(context) + 1):
                 key = BodyKey(context, SchemaId(number))
                 try:
                     found[key] = self.store.bodies.get(key).schema
@@ -156,18 +156,22 @@ class World:
             self._check_one_id(rows)
 
     def _check_versions(self, rows: Rows, bodies: Mapping[BodyKey, Body], *, imported: bool) -> None:
+        catalog = self.store.catalog
+        snapshots = {subject: catalog.snapshot(subject) for subject, _ in rows}
+        contents = {(subject.context, row.guid) for subject, row in rows}
+        found = {content for content in contents if catalog.id_of(*content) is not None}
+        assert found == contents, f"not found by content: {contents - found}"
         for subject, row in rows:
-            body, snapshot = bodies[BodyKey(subject.context, row.id)], self.store.catalog.snapshot(subject)
+            body, snapshot = bodies[BodyKey(subject.context, row.id)], snapshots[subject]
             assert guid_of(body.schema) == body.guid == row.guid, f"{subject} {row} means something else: {body}"
             assert (body.schema.type, body.schema.references) == (row.type, row.references)
             assert not body.gone, f"{subject} {row} is told by a tombstone"
             assert row.version <= snapshot.head.highest
-            assert self.store.catalog.id_of(subject.context, row.guid) is not None, f"{row} is not found by content"
             # An import may overwrite what a stored schema references, and an alias leads lookups elsewhere.
             own = snapshot.chain.own.config
             if not imported and not (own and own.alias):
-                found = self.registry.lookup(subject, draft_of(body.schema), deleted=True)
-                assert found.version == row.version or not row.deleted or found.guid == row.guid
+                record = self.registry.lookup(subject, draft_of(body.schema), deleted=True)
+                assert record.version == row.version or not row.deleted or record.guid == row.guid
 
     def _check_references(self, rows: Rows, bodies: Mapping[BodyKey, Body]) -> None:
         catalog = self.store.catalog

@@ -163,8 +163,9 @@ def test_a_large_subject_whose_purge_died_after_its_commit_is_swept(engine: Acco
         check_told_once(stores)
 
 
+@EVERY_SECOND
 @pytest.mark.parametrize("fault", at_any_call(Fault.KILLED))
-def test_a_failure_at_any_call_leaves_nothing_to_be_done_by_hand(engine: Account, fault: Fault) -> None:
+def test_a_failure_at_any_call_leaves_nothing_to_be_done_by_hand(engine: Account, fault: Fault, step: int) -> None:
     """Sweeping, tombstones and segments of one batch, which comes again."""
     number, met = 0, True
     while met:
@@ -178,7 +179,7 @@ def test_a_failure_at_any_call_leaves_nothing_to_be_done_by_hand(engine: Account
             met = disturbed.acted
             check(stores)
             check_told_once(stores)
-        number += 1
+        number += step
     assert number > 10
 
 
