@@ -85,8 +85,7 @@ localstack: setup ## the deployed stack on this machine, without AWS and Docker;
 
 localstack-test: setup ## the deployed stack, tested on LocalStack: every door, zones, what is told of them
 	-@$(bin)/python -m localstack.installation
-	$(call stage,stack,$(bin)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder \
-		-m "localstack and not soak" tests/localstack tests/contract $(ARGS))
+	$(call stage,stack,$(bin)/python -m pytest -m "localstack and not soak" tests/localstack tests/contract $(ARGS))
 
 localstack-down: setup ## stop it, and forget what it held
 	@$(bin)/python -m localstack.down $(ARGS)

@@ -85,10 +85,9 @@ ADAPTERS: dict[str, Callable[[Path, pytest.FixtureRequest], Iterator[Stores]]] =
 }
 
 
-# One LocalStack for all suites: a second worker would begin another.
 MARKS = {
-    "aws-dynamodb": (pytest.mark.process,),
-    "aws-localstack": (pytest.mark.localstack, pytest.mark.xdist_group("contract")),
+    "aws-dynamodb": pytest.mark.process,
+    "aws-localstack": pytest.mark.localstack,
 }
 
 

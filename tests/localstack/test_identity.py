@@ -10,7 +10,7 @@ import pytest
 from sigla import keys
 from tests.localstack.conftest import Deployed
 
-pytestmark = [pytest.mark.localstack, pytest.mark.xdist_group("deployed")]
+pytestmark = pytest.mark.localstack
 
 
 def fixed(name: str) -> dict[str, str]:

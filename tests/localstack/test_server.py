@@ -27,7 +27,7 @@ from tests.localstack.conftest import gone, running_as
 from tests.servers import two_free_ports
 from tests.waiting import eventually
 
-pytestmark = [pytest.mark.localstack, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.localstack
 
 ROOT = Path(__file__).parents[2]
 

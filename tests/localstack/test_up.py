@@ -26,7 +26,7 @@ from localstack.assembly import Assembly, Changed, deploy
 from localstack.server import CREDENTIALS
 from tests.localstack.conftest import THREE_ZONES, Deployed, Door, deployment, gone
 
-pytestmark = [pytest.mark.localstack, pytest.mark.xdist_group("deployed")]
+pytestmark = pytest.mark.localstack
 
 DOORS = ("rest", "function")
 

@@ -26,7 +26,7 @@ from tests.localstack.conftest import THREE_ZONES as ZONES
 from tests.localstack.conftest import Deployed, command, gone, running_as
 from tests.waiting import eventually
 
-pytestmark = [pytest.mark.localstack, pytest.mark.xdist_group("deployed")]
+pytestmark = pytest.mark.localstack
 
 
 def fixed(name: str) -> dict[str, str]:
