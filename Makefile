@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 python_code := layers/sigla/python functions infra pipelines/sigla_pipelines localstack benchmarks tests
 # A room that has nothing yet is not made; tools are shown those that exist.
 rooms = $(wildcard $(python_code))
-UNITS := tests/unit tests/corpus tests/contract
+UNITS := tests/unit tests/benchmarks tests/corpus tests/contract
 
 # Runs one stage and, where STAGES names a file, notes its seconds there; .ci/run prints them against their budgets.
 STAGES ?= /dev/null
