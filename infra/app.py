@@ -16,19 +16,27 @@ from typing import Any
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
 
-from infra.accounts import ACCOUNT, DESCRIPTION, REGION
-from infra.stage_files import pairs, settings_of
 from sigla.cdk.parts.functions import Placed
 from sigla.cdk.registry import OF_THE_STACK, Registry
+from sigla.delivery.accounts import ACCOUNT, DESCRIPTION, REGION
 from sigla.deployment import packages
 from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.stage_files import pairs, settings_of
+from sigla.deployment.translation import STACK
 from sigla.deployment.uv import NotInstalled
 
 
-def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) -> cdk.Stack:
+def build(
+    app: cdk.App,
+    settings: Settings,
+    *,
+    placed: Placed = packages.built,
+    synthesizer: cdk.DefaultStackSynthesizer | None = None,
+) -> cdk.Stack:
     """The stack that the settings describe; what AWS's checklist finds fails the synthesis.
 
-    placed: where packages lie, built if need be.
+    placed: where packages lie, built if need be. synthesizer: where the template has them, if not in the bucket of
+    the bootstrap.
     """
     # CDK refuses credentials of another account than this one; where nothing says which, it takes any.
     account, region = (settings.account, settings.region) if not settings.local else ("", "")
@@ -39,10 +47,11 @@ def build(app: cdk.App, settings: Settings, *, placed: Placed = packages.built) 
     )
     stack = cdk.Stack(
         app,
-        settings.stack_name,
+        STACK,
+        stack_name=settings.stack_name,
         description=f"{DESCRIPTION}{settings.registry_name}",
         env=environment,
-        synthesizer=cdk.DefaultStackSynthesizer(qualifier=settings.qualifier or None),
+        synthesizer=synthesizer or cdk.DefaultStackSynthesizer(qualifier=settings.qualifier or None),
         termination_protection=not settings.local,
     )
     for name, value in settings.platform.tag_values.items():

@@ -16,42 +16,26 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from infra.accounts import ACCOUNT, REGION, Account, Unreachable, here, region
-from infra.stage_files import COMPARED, FLAG, fingerprint, pairs, path_of, settings_of
 from sigla.cli import main as sigla
+from sigla.delivery.accounts import ACCOUNT, REGION, Account, Unreachable, here, region
+from sigla.delivery.guard import Guard, NotDeployed, claiming, not_claimed, places, unheard
 from sigla.deployment.settings import InvalidSetting, Settings
-from sigla.deployment.targets import Stack, Target, elsewhere, moved, stuck
+from sigla.deployment.stage_files import COMPARED, FLAG, fingerprint, pairs, path_of, settings_of
+from sigla.deployment.targets import Stack
+from sigla.deployment.translation import STACK
 from sigla.terminal.statuses import INTERRUPTED
 
 CDK = "aws-cdk@2.1148.1"
 INSIST = "--i-mean-it"
-FAILED = {
-    "ROLLBACK_COMPLETE": "a-first-deployment-that-failed",
-    "ROLLBACK_FAILED": "a-first-deployment-that-failed",
-    "CREATE_FAILED": "a-first-deployment-that-failed",
-    "DELETE_FAILED": "when-it-does-not-deploy",
-    "UPDATE_ROLLBACK_FAILED": "when-it-does-not-deploy",
-}
-"""States of a stack that nothing can be deployed onto, and where docs/deploy.md says what to do."""
 DECIDED = ("--context", "--app", "--output", "--profile", "--region", "--ec2creds")
 """Options of CDK that would deploy something else than what was compared, or elsewhere."""
 PENDING = ("--execute", "--no-execute", "--method", "--help", "--version")
 """Options of CDK with which nothing is deployed when it is done."""
 LETTERS = {**dict.fromkeys("caoi", DECIDED), **dict.fromkeys("mh", PENDING)}
 """The same, of options that have one letter, as in `-c` and `-fc`."""
-EMPTY = "REVIEW_IN_PROGRESS"
-"""The status of a stack that exists only by name."""
-
-
-class NotDeployed(Exception):
-    """Why not, for people. status: how the command ends."""
-
-    def __init__(self, message: str, status: int = 2) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,94 +54,21 @@ class Deployment:
     environ: Mapping[str, str] = field(default_factory=dict)
     tell: Callable[[str], None] = lambda _: None
 
+    @property
+    def guard(self) -> Guard:
+        """What is asked before anything is deployed."""
+        again = f"make deploy STAGE={self.name} ARGS={INSIST}"
+        return Guard(self.path, self.settings, again, self.meant, self.tell)
+
     def run(self, account: Account) -> Stack:
         """The stack as it is afterwards. Raises InvalidSetting, NotDeployed, Unreachable."""
-        self.recognise(account)
-        there = account.stack(self.settings.stack_name)
-        if there and there.status != EMPTY:
-            self.check(there)
-        else:
-            self.insist(elsewhere(account.with_identity(self.settings.identity), Target.of(self.settings)))
-            self.tell(self.beginning(account))
+        self.guard.compare(account)
         self.deploy(account)
         stack = account.stack(self.settings.stack_name)
         if stack is None:
             raise NotDeployed(f"CDK reported success, but the stack {self.settings.stack_name} does not exist.", 1)
         self.claim(stack)
         return stack
-
-    def beginning(self, account: Account) -> str:
-        """What a stack that is not there yet will be: whoever meant another one sees it before CDK asks."""
-        settings, found = self.settings, (self.settings.bucket_name, self.settings.table_name)
-        what = f"with the data of {' and '.join(filter(None, found))}" if any(found) else "which will be empty"
-        return (
-            f"The stack {settings.stack_name} does not exist in account {account.number()}, region {account.region}: "
-            f"it will be created for the registry {settings.registry_name}, {what}."
-        )
-
-    def recognise(self, account: Account) -> None:
-        """Raises NotDeployed where the stage is of LocalStack, or of another account or region.
-
-        Locally nothing is kept, and elsewhere its stack would begin anew. Raises InvalidSetting where its zones are of
-        another region.
-        """
-        if self.settings.local:
-            raise NotDeployed(
-                f'Nothing was deployed: {self.path} has stage = "local", which keeps no data. Remove it to deploy to '
-                "AWS, or use `make localstack`."
-            )
-        for name, meant, found in self.home(account):
-            if meant and meant != found:
-                raise NotDeployed(
-                    f"Nothing was deployed: {self.path} is for the {name} {meant}, but this environment uses {found}. "
-                    "Set AWS_PROFILE or AWS_REGION, or correct the file."
-                )
-        # Where the file names no region, this is the first to know it.
-        replace(self.settings, region=account.region)
-
-    def home(self, account: Account) -> list[tuple[str, str, str]]:
-        """Settings of where the stage is deployed: their names, what the file says, and what the environment does."""
-        return [
-            ("account", self.settings.account, account.number()),
-            ("region", self.settings.region, account.region),
-        ]
-
-    def advice(self, account: Account) -> str:
-        """What the stage file should say besides; empty: nothing."""
-        missing = [f'{name} = "{found}"' for name, meant, found in self.home(account) if not meant]
-        if not missing:
-            return ""
-        return (
-            f"{self.path} names no account or region: with other credentials it would deploy another, empty registry. "
-            f"Write above its first table: {' and '.join(missing)}"
-        )
-
-    def check(self, there: Stack) -> None:
-        """Raises NotDeployed where the stack is in a state that nothing can be deployed onto, or data would move."""
-        stack = self.settings.stack_name
-        if there.status in FAILED:
-            raise NotDeployed(f"The stack {stack} is {there.status}: docs/deploy.md#{FAILED[there.status]}.")
-        if there.status.endswith("_IN_PROGRESS"):
-            raise NotDeployed(f"The stack {stack} is {there.status}: wait until this has ended.")
-        target = Target.of(self.settings)
-        if sentences := stuck(there.outputs, target):
-            raise NotDeployed(
-                "\n".join(["Nothing was deployed: CloudFormation would fail halfway.", *_below(sentences)])
-            )
-        self.insist(moved(there.outputs, target))
-
-    def insist(self, sentences: Sequence[str]) -> None:
-        """Raises NotDeployed if there is something to be said, and the command does not say that it is meant."""
-        if sentences and not self.meant:
-            raise NotDeployed(
-                "\n".join(
-                    [
-                        f"Nothing was deployed: the stack {self.settings.stack_name} would point elsewhere.",
-                        *_below(sentences),
-                        f"Correct {self.path}; or, if you mean it: make deploy STAGE={self.name} ARGS={INSIST}",
-                    ]
-                )
-            )
 
     def deploy(self, account: Account) -> None:
         """Raises NotDeployed. CDK is told what was compared, and where: it may have other credentials and settings."""
@@ -170,7 +81,7 @@ class Deployment:
             f"{COMPARED}={fingerprint(self.settings)}",
         )
         flags = [word for pair in (f"{FLAG}={self.path}", *self.flags, *compared) for word in ("-c", pair)]
-        command = [npx, "--yes", CDK, "deploy", self.settings.stack_name, *flags, *self.options]
+        command = [npx, "--yes", CDK, "deploy", STACK, *flags, *self.options]
         try:
             status = _ended(command, self.environ)
         except KeyboardInterrupt:
@@ -184,18 +95,9 @@ class Deployment:
 
     def claim(self, stack: Stack) -> None:
         """Gives the table and the bucket the identity. Raises NotDeployed."""
-        given = {
-            "--bucket": stack.outputs["BucketName"],
-            "--table": stack.outputs["TableName"],
-            "--registry": self.settings.registry_name,
-            "--identity": self.settings.identity,
-        }
-        words = [word for option in given.items() for word in option]
-        if sigla(["init", *words]):
-            claiming = f"sigla init {' '.join(words)}"
-            raise NotDeployed(
-                f"The stack is deployed, but accepts no writes before its data has the identity: {claiming}", 1
-            )
+        words = claiming(self.settings, stack.outputs)
+        if sigla(words):
+            raise not_claimed(words)
 
 
 def _ended(command: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -206,26 +108,6 @@ def _ended(command: Sequence[str], environ: Mapping[str, str]) -> int:
         except KeyboardInterrupt:
             running.wait()
             raise
-
-
-def _below(sentences: Sequence[str]) -> list[str]:
-    """Lines below one that says what they are."""
-    return [f"  {sentence}" for sentence in sentences]
-
-
-def told(stack: Stack) -> str:
-    """Where the registry is, on lines of their own."""
-    urls = {name: value for name, value in stack.outputs.items() if "Url" in name}
-    stored = {name: stack.outputs[name] for name in ("BucketName", "TableName")}
-    return "\n".join(f"{name}: {value}" for name, value in (urls | stored).items())
-
-
-def unheard(settings: Settings) -> str:
-    """A sentence, if alarms exist and have no recipient; else nothing."""
-    watch = settings.watch
-    if not watch.alarms or watch.topic_arn or watch.email:
-        return ""
-    return "Alarms notify no address: set watch.email or watch.topic_arn (docs/deploy.md#settings)."
 
 
 def asked(words: Sequence[str]) -> argparse.Namespace:
@@ -279,8 +161,8 @@ def main() -> int:
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
         account = here()
-        print(told(deployment.run(account)))
-        if advice := deployment.advice(account):
+        print(places(deployment.run(account)))
+        if advice := deployment.guard.advice(account):
             print(advice, file=sys.stderr)
         if sentence := unheard(settings):
             print(sentence, file=sys.stderr)

@@ -19,9 +19,9 @@ import json
 from typing import Any
 
 from infra.deployer_statements import AROUND, Deployed, around_jobs, between
-from infra.stage_files import FLAG, settings_of
 from sigla.deployment import key_policy as keys
 from sigla.deployment.settings import InvalidSetting
+from sigla.deployment.stage_files import FLAG, settings_of
 
 _LOGS_ROLE = ("AttachRolePolicy", "DetachRolePolicy")
 _BOUNDED = ("CreateRole", "DeleteRolePolicy", "PutRolePermissionsBoundary", "PutRolePolicy", *_LOGS_ROLE)

@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from infra.accounts import Unreachable, here
-from infra.stage_files import pairs, path_of
+from sigla.delivery.accounts import Unreachable, here
 from sigla.deployment.settings import InvalidSetting, Settings, flat
+from sigla.deployment.stage_files import pairs, path_of
 from sigla.terminal.statuses import INTERRUPTED
 
 Ask = Callable[[str], str]

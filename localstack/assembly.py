@@ -45,8 +45,15 @@ class Assembly:
         return template
 
     @property
-    def stack(self) -> str:
+    def artifact(self) -> str:
+        """What CDK calls the stack in the assembly."""
         return self.template.name.removesuffix(".template.json")
+
+    @property
+    def stack(self) -> str:
+        """The stack's name in the account."""
+        told = json.loads((self.folder / "manifest.json").read_text())["artifacts"][self.artifact]
+        return str(told["properties"]["stackName"])
 
     @property
     def template_key(self) -> str:
@@ -57,7 +64,7 @@ class Assembly:
 
     def assets(self) -> list[dict[str, Any]]:
         """Each as in {"source": {"path", "packaging"}, "destinations": {…: {"bucketName", "objectKey"}}}."""
-        return list(json.loads((self.folder / f"{self.stack}.assets.json").read_text())["files"].values())
+        return list(json.loads((self.folder / f"{self.artifact}.assets.json").read_text())["files"].values())
 
 
 def deploy(assembly: Assembly, *, endpoint: str, credentials: Mapping[str, str]) -> dict[str, str]:

@@ -28,12 +28,12 @@ from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
-from infra.stage_files import pairs, settings_of
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
 from localstack.server import CREDENTIALS, PORT, ZONES, Server
 from sigla.cache import servers as cache_servers
 from sigla.deployment.choices.ring import NONE
 from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.stage_files import pairs, settings_of
 from sigla.terminal.statuses import INTERRUPTED
 from sigla_pipelines.connectors.maven import Unavailable
 

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 import boto3
 
-from infra.accounts import FAILURES, Unreachable, region, sentence
 from infra.first_day.asking import FUNCTION_URL, REST_API, SERVER, Door, Failed, Kind
 from infra.first_day.day import Account
-from infra.stage_files import FLAG, path_of, settings_of
 from localstack.server import CREDENTIALS, Server
+from sigla.delivery.accounts import FAILURES, Unreachable, region, sentence
 from sigla.deployment.settings import InvalidSetting
+from sigla.deployment.stage_files import FLAG, path_of, settings_of
 
 REACHED_WITHIN_S: Final = 3.0
 """A private door that does not take a connection in that time is not for this machine."""

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+SIGLA = ROOT / "layers" / "sigla" / "python" / "sigla"
 PAGES = ("deploy.md", "first-day.md", "operations.md", "platform.md", "scrub.md")
 
 STANDS_BEHIND = {
@@ -58,18 +59,18 @@ def test_words_are_explained_once() -> None:
 
 
 SAID = {
-    "No stage file: ": "stage_files.py",
-    "Stage file not found: ": "stage_files.py",
-    "identity is missing; ": "stage_files.py",
-    "identity is the one of the examples; ": "stage_files.py",
-    "the place of the data and the addresses of clients belong in the ": "stage_files.py",
-    "No region: ": "accounts.py",
-    "CloudFormation did not describe ": "accounts.py",
-    "AWS did not identify these credentials: ": "accounts.py",
-    "Nothing was deployed: the stack ": "deploy.py",
-    "would point elsewhere.": "deploy.py",
-    "wait until this has ended": "deploy.py",
-    "The stack is deployed, but accepts no writes before its data has the identity: ": "deploy.py",
+    "No stage file: ": "deployment/stage_files.py",
+    "Stage file not found: ": "deployment/stage_files.py",
+    "identity is missing; ": "deployment/stage_files.py",
+    "identity is the one of the examples; ": "deployment/stage_files.py",
+    "the place of the data and the addresses of clients belong in the ": "deployment/stage_files.py",
+    "No region: ": "delivery/accounts.py",
+    "CloudFormation did not describe ": "delivery/accounts.py",
+    "AWS did not identify these credentials: ": "delivery/accounts.py",
+    "Nothing was deployed: the stack ": "delivery/guard.py",
+    "would point elsewhere.": "delivery/guard.py",
+    "wait until this has ended": "delivery/guard.py",
+    "The stack is deployed, but accepts no writes before its data has the identity: ": "delivery/guard.py",
 }
 """Sentences of `make deploy`, and where they are made."""
 
@@ -77,6 +78,6 @@ SAID = {
 @pytest.mark.parametrize("sentence", SAID)
 def test_what_ends_a_deployment_has_a_row(sentence: str) -> None:
     """A sentence is looked for as it was read."""
-    assert sentence in (ROOT / "infra" / SAID[sentence]).read_text(encoding="utf-8")
+    assert sentence in (SIGLA / SAID[sentence]).read_text(encoding="utf-8")
     rows = read("deploy.md").partition("## When it does not deploy\n")[2]
     assert sentence in rows

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from infra import stage_files
-from sigla.deployment import packages
+from sigla.deployment import packages, stage_files
 from sigla.deployment.packages import Package
 from sigla.deployment.settings import Settings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from infra.accounts import Aws, Unreachable, region
+from sigla.delivery.accounts import Aws, Unreachable, region
 from sigla.deployment.targets import Stack
 from tests.contract.engines import REGION
 from tests.infra.cloudformation import XMLNS, answering, described, missing, refused

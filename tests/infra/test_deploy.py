@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from infra import deploy
-from infra.deploy import Deployment, NotDeployed
-from infra.stage_files import fingerprint
+from infra.deploy import Deployment
 from sigla.aws.clients import Clients
+from sigla.delivery.guard import NotDeployed, places, unheard
 from sigla.deployment.choices.network import Network
 from sigla.deployment.choices.watch import Watch
 from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.stage_files import fingerprint
 from sigla.deployment.targets import Stack, Target
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
@@ -93,13 +94,13 @@ def test_a_first_deployment_ends_with_the_identity(stage: Stage, capsys: pytest.
     """Until then its functions write nothing."""
     stack = stage.run(flags=["log_days=7"], options=["--require-approval", "never"])
     assert stage.asked[1:] == [
-        *(deploy.CDK, "deploy", "registry", "-c", "stage_file=stages/prod.toml", "-c", "log_days=7"),
+        *(deploy.CDK, "deploy", "Registry", "-c", "stage_file=stages/prod.toml", "-c", "log_days=7"),
         *("-c", "sigla:account=111122223333", "-c", f"sigla:region={REGION}"),
         *("-c", f"sigla:settings={fingerprint(stage.deployment.settings)}"),
         *("--require-approval", "never"),
     ]
     assert f"have the identity {IDENTITY} now." in capsys.readouterr().out
-    assert deploy.told(stack).splitlines()[0] == "RestUrl: https://registry/v1"
+    assert places(stack).splitlines()[0] == "RestUrl: https://registry/v1"
     stage.cloud.stacks = stage.cloud.afterwards
     stage.run()
     assert f"have the identity {IDENTITY} already." in capsys.readouterr().out
@@ -269,7 +270,7 @@ def test_make_hands_the_line_of_the_page_over_as_it_stands() -> None:
 )
 def test_a_deployment_whose_alarms_nobody_hears_says_so(watch: Watch, is_heard: bool) -> None:
     """As it comes they only change colour: the first outage would ring nothing."""
-    assert bool(deploy.unheard(Settings(watch=watch))) != is_heard
+    assert bool(unheard(Settings(watch=watch))) != is_heard
 
 
 def test_a_name_without_a_stack_is_a_first_deployment(stage: Stage) -> None:
@@ -343,9 +344,9 @@ def test_zones_of_another_region_than_the_environments_are_refused(stage: Stage)
 
 def test_a_stage_file_that_names_no_account_is_told_which_it_should(stage: Stage) -> None:
     """Else credentials of another account would do, and begin another registry under the same identity."""
-    advice = stage.deployment.advice(stage.cloud)
+    advice = stage.deployment.guard.advice(stage.cloud)
     assert advice.endswith(f'Write above its first table: account = "111122223333" and region = "{REGION}"')
     half = replace(stage.deployment, settings=replace(stage.deployment.settings, region=REGION))
-    assert half.advice(stage.cloud).endswith('table: account = "111122223333"')
+    assert half.guard.advice(stage.cloud).endswith('table: account = "111122223333"')
     named = replace(half.settings, account="111122223333")
-    assert replace(half, settings=named).advice(stage.cloud) == ""
+    assert replace(half, settings=named).guard.advice(stage.cloud) == ""

@@ -11,7 +11,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from infra.stage_files import fingerprint, settings_of
+from sigla.deployment.stage_files import fingerprint, settings_of
 from tests.infra.cloudformation import answering, described, missing
 from tests.protocol.clients.server import Server, serving
 
@@ -23,7 +23,7 @@ BUCKET, TABLE = "sigla-prod-bodies", "sigla-prod-catalog"
 NPX = """\
 import sys
 from pathlib import Path
-from infra.stage_files import pairs, settings_of
+from sigla.deployment.stage_files import pairs, settings_of
 words = sys.argv[1:]
 flags = [each for before, each in zip(words, words[1:]) if before == "-c"]
 settings_of(pairs(flags))  # as CDK does, which runs the app whatever it is asked

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from infra.stage_files import EXAMPLES
 from sigla.deployment.choices.front_door import FrontDoor
 from sigla.deployment.choices.function import REQUESTS_PER_SECOND, Function
 from sigla.deployment.choices.network import Network
 from sigla.deployment.choices.rules import BUCKET_EXPECTED, TABLE_EXPECTED, zones_prefix
 from sigla.deployment.settings import InvalidSetting, Settings, flat
+from sigla.deployment.stage_files import EXAMPLES
 from sigla.rules.compatibility import LEVELS
 from sigla.settings import InvalidSetting as NotRead
 from sigla.settings import Settings as OfTheFunction

@@ -11,8 +11,8 @@ import boto3
 import pytest
 
 from infra import stage
-from infra.stage_files import path_of, settings_of
 from sigla.deployment.settings import InvalidSetting, flat
+from sigla.deployment.stage_files import path_of, settings_of
 
 Captured = pytest.CaptureFixture[str]
 

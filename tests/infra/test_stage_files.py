@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from infra import stage_files
-from infra.stage_files import EXAMPLES, FILE_ONLY, fingerprint, settings_of
+from sigla.deployment import stage_files
 from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.stage_files import EXAMPLES, FILE_ONLY, fingerprint, settings_of
 from tests.infra.conftest import EXAMPLES as NAMES
 
 IDENTITY = "0123456789abcdef0123456789abcdef"

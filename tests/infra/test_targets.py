@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.stage_files import FILE_ONLY, merged
 from sigla.deployment.settings import InvalidSetting, Settings
+from sigla.deployment.stage_files import FILE_ONLY, merged
 from sigla.deployment.targets import Target, moved, stuck, titled
 from tests.infra.conftest import ALL_ON, BEHIND, CLOSED, DOORS, FLAGS, PRIVATE, Synthesise
 from tests.infra.reading import Template, all_of, ids, written

@@ -16,10 +16,11 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from sigla.cdk.parts.checklist import acknowledge
-from sigla.cdk.parts.fingerprint import fingerprint
+from sigla.cdk.parts.fingerprint import fingerprint, name_version, note_parts
 from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
 from sigla.cdk.storage import Storage
 from sigla.deployment.settings import Settings
+from sigla.deployment.translation import FINGERPRINT, RING_SECONDS, VARIABLES
 
 # Longer than a write that keeps losing races tries (20 s), shorter than API Gateway waits (29 s).
 TIMEOUT = Duration.seconds(28)
@@ -219,11 +220,14 @@ class Service(Construct):
         self.function, self.log_group = made.function, made.log_group
         if place:
             _put(made, place)
+            note_parts(made.function, place.parts)
         if choice.tracing:
             acknowledge(made.role, "IAM5", "Traces have no ARN; CDK grants the sending.", resource="*")
         # CDK reminds everybody that a snapshot is of a published version; here is one.
         Annotations.of(self.function).acknowledge_warning("@aws-cdk/aws-lambda:snapStartRequirePublish")
-        self.alias = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
+        version = self.function.current_version
+        name_version(version, self.function, functions.layer)
+        self.alias = lambda_.Alias(self, "Live", alias_name="live", version=version)
         if not place and not settings.local:  # those of zones are asked by the heartbeat, each minute
             self.ask_each_day()
 
@@ -267,12 +271,7 @@ def stored(settings: Settings, storage: Storage) -> dict[str, str]:
 def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
     """What the registry is told: settings of sigla.settings, and one of Powertools'."""
     return stored(settings, storage) | {
-        "SIGLA_AUTH": settings.auth,
-        "SIGLA_DEFAULT_LEVEL": settings.default_level,
-        "SIGLA_CORS_ORIGINS": settings.cors_origins,
-        "SIGLA_HOLDERS_SECONDS": str(settings.function.holders_seconds),
-        "SIGLA_LOG_READS": str(settings.log_reads),
-        "SIGLA_LOG_REQUESTS": json.dumps(settings.log_requests),
+        **{name: value(settings) for name, value in VARIABLES.items() if name != RING_SECONDS},
         "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
     }
 
@@ -281,8 +280,8 @@ def _of_the_place(settings: Settings, place: Place) -> dict[str, str]:
     return {
         "SIGLA_ZONE": place.zone,
         "SIGLA_RING": ",".join(place.ring),
-        "SIGLA_RING_SECONDS": str(settings.ring.presence_seconds),
-        "ZONE_MADE_OF": fingerprint(place.parts),
+        RING_SECONDS: VARIABLES[RING_SECONDS](settings),
+        FINGERPRINT: fingerprint(place.parts),
     }
 
 

@@ -30,6 +30,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment
+  sigla deploy STAGE.toml      a registry in AWS, or what has changed of it; `sigla destroy` removes it
   sigla ids                    how many ids are left, and where numbering goes on
   sigla land FILE              makes typed tables of topics; the jobs beside it are listed below
 """
@@ -94,7 +95,21 @@ def _hush() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from sigla.cli import backup, explain, export, ids, import_, init, jobs, keys, restore, scrub, serve, zone_url
+    from sigla.cli import (
+        backup,
+        deploy,
+        explain,
+        export,
+        ids,
+        import_,
+        init,
+        jobs,
+        keys,
+        restore,
+        scrub,
+        serve,
+        zone_url,
+    )
 
     parser = argparse.ArgumentParser(
         prog="sigla", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -111,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     scrub.add_to(commands)
     ids.add_to(commands)
     init.add_to(commands)
+    deploy.add_to(commands)
     explain.add_to(commands)
     jobs.add_to(commands)
     return parser

@@ -132,7 +132,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
-LEFT_OUT = ("cdk/", "deployment/", "web/console/swagger_ui/")
+LEFT_OUT = ("cdk/", "delivery/", "deployment/", "web/console/swagger_ui/")
 """What runs on a deployer's machine alone, and what the page `/docs` of `sigla serve` is made of."""
 
 

@@ -23,3 +23,6 @@ else:
 
 FUNCTIONS = ROOT / "functions"
 LOCKS = ROOT / "requirements"
+
+TEMPLATES = (SHIPPED if SHIPPED.exists() else BUILD) / "templates"
+"""What `sigla deploy` deploys: `infra/templates.py` makes them for a release."""

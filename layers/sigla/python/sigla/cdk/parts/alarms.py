@@ -15,6 +15,7 @@ from constructs import Construct
 
 from sigla.cdk.parts.recipients import Recipients
 from sigla.deployment.settings import Settings
+from sigla.deployment.translation import at_limit
 
 MINUTE, PERIOD = Duration.minutes(1), Duration.minutes(5)
 
@@ -22,8 +23,6 @@ FAILING = 0.05
 """The share of answers of 5xx that pages."""
 SLOW, SLOW_ONES = 0.01, 3
 """The share of requests slower than `watch.p99_ms` that pages; fewer than so many of a period say nothing."""
-AT_LIMIT = 0.9
-"""The share of what a REST API lets through at which others are refused already: seconds of a minute differ."""
 
 NAMESPACE = "Sigla"
 """The namespace of the metrics that our functions send."""
@@ -125,7 +124,7 @@ def of_an_api(stage: apigateway.Stage, name: str, about: str, *, settings: Setti
     yield WatchedMetric(
         f"{name}AtLimit",
         stage.metric_count(period=MINUTE),
-        AT_LIMIT * settings.front_door.requests_per_second * MINUTE.to_seconds(),
+        at_limit(settings),
         3,
         f"{about} gets as many requests as front_door.requests_per_second allows; further ones are refused with 429. "
         "Its access log, or the function's log, names the callers.",

@@ -16,6 +16,7 @@ from constructs import Construct, IDependable
 
 from sigla.cdk.doors import answer_every_path
 from sigla.cdk.parts.checklist import acknowledge
+from sigla.cdk.parts.fingerprint import name_deployment
 from sigla.cdk.parts.firewall import Firewall
 from sigla.cdk.parts.gateway_responses import rewrite
 from sigla.cdk.parts.logs import log_group
@@ -78,6 +79,7 @@ def rest_api(
     api.node.try_remove_child("Endpoint")  # CDK's own output; ours says what it is
     answer_every_path(api, target)
     rewrite(api)
+    name_deployment(api)
     for rule, reason in ACKNOWLEDGED.items():
         acknowledge(api, rule, reason)
     return api

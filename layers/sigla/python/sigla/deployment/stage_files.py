@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from sigla.deployment.settings import EXPECTED, LOCAL, InvalidSetting, Settings, flat
+from sigla.deployment.sources import ROOT
 
 FOLDER = Path("stages")
-EXAMPLES = Path(__file__).parent / "examples"
+EXAMPLES = ROOT / "infra" / "examples"
 DEFAULT = "default"
 FLAG = "stage_file"
 """What names a stage file among the settings of a command line."""

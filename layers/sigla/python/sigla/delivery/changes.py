@@ -1,0 +1,89 @@
+"""What a deployment will do to resources, as CloudFormation says before it does it: a line for each."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+
+class Kind(StrEnum):
+    """What becomes of a resource; `REPLACED` is another one afterwards, `LEFT` stays in the account without a stack."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    MAYBE_REPLACED = "changed, perhaps REPLACED"
+    REPLACED = "REPLACED"
+    REMOVED = "removed"
+    LEFT = "left alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """name: in the template. type: as CloudFormation calls it. properties: whose change it is."""
+
+    kind: Kind
+    name: str
+    type: str
+    properties: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """For a person."""
+        why = f" ({', '.join(self.properties)})" if self.properties else ""
+        return f"  {self.kind:<12} {self.type}  {self.name}{why}"
+
+
+_KINDS: Final[Mapping[tuple[str, str], Kind]] = {
+    ("Modify", "True"): Kind.REPLACED,
+    ("Modify", "Conditional"): Kind.MAYBE_REPLACED,
+    ("Modify", "False"): Kind.CHANGED,
+}
+_ACTIONS: Final[Mapping[str, Kind]] = {
+    "Add": Kind.ADDED,
+    "Import": Kind.ADDED,
+    "Remove": Kind.REMOVED,
+    "Modify": Kind.CHANGED,
+    "Dynamic": Kind.MAYBE_REPLACED,
+}
+
+
+def of_a_change_set(told: Iterable[Mapping[str, Any]]) -> list[Change]:
+    """CloudFormation's own changes, the gravest last, where a person looks first."""
+    changes = [_read(each["ResourceChange"]) for each in told if "ResourceChange" in each]
+    return sorted(changes, key=lambda change: (list(Kind).index(change.kind), change.type, change.name))
+
+
+def _read(told: Mapping[str, Any]) -> Change:
+    action = told["Action"]
+    kind = _KINDS.get((action, told.get("Replacement", "")), _ACTIONS[action])
+    if kind is Kind.REMOVED and told.get("PolicyAction") == "Retain":
+        kind = Kind.LEFT
+    return Change(kind, told["LogicalResourceId"], told["ResourceType"], tuple(dict.fromkeys(_properties(told))))
+
+
+def _properties(told: Mapping[str, Any]) -> Iterator[str]:
+    for detail in told.get("Details", []):
+        target = detail.get("Target", {})
+        if name := target.get("Name") or target.get("Attribute"):
+            yield name
+
+
+def of_a_new_stack(template: Mapping[str, Any]) -> list[Change]:
+    """All that is in it."""
+    made = [Change(Kind.ADDED, name, each["Type"]) for name, each in template["Resources"].items()]
+    return sorted(made, key=lambda change: (change.type, change.name))
+
+
+def summary(changes: Iterable[Change]) -> str:
+    """How many of each kind, on one line."""
+    kinds = [change.kind for change in changes]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in Kind if kind in kinds]
+    return ", ".join(counts) or "nothing changes"
+
+
+KEPT: Final = ("AWS::DynamoDB::Table", "AWS::S3::Bucket")
+"""Types whose resources hold data: no deployment and no `sigla destroy` removes them."""
+
+
+def kept(template: Mapping[str, Any]) -> list[str]:
+    """Names in a template of what outlives its stack."""
+    return [name for name, each in template["Resources"].items() if each.get("DeletionPolicy") == "Retain"]

@@ -1,0 +1,111 @@
+"""What `sigla deploy` deploys without CDK: templates that CDK made for other stages of the same shape."""
+
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from sigla.deployment.settings import Settings
+from sigla.deployment.translation import Released, differences
+from tests.infra.conftest import Synthesise
+from tests.infra.reading import Template
+
+STAGE = {
+    "registry_name": "payments",
+    "stack_name": "Payments-EU",
+    "account": "111122223333",
+    "region": "eu-west-1",
+    "identity": "0123456789abcdef0123456789abcdef",
+    "zones": "euw1-az3,euw1-az1",
+    "network.cidr": "10.84.0.0/20",
+    "ring.node_type": "cache.m7g.large",
+    "ring.presence_seconds": 600,
+    "auth": "none",
+    "default_level": "FULL",
+    "cors_origins": "https://ui.example,https://other.example",
+    "log_requests": False,
+    "log_reads": 1.0,
+    "log_days": 400,
+    "function.memory_mb": 1769,
+    "front_door.function_url": True,
+    "front_door.requests_per_second": 333,
+    "front_door.burst": 50,
+    "watch.email": "sre@example.com",
+    "watch.p99_ms": 250,
+}
+"""With two zones of another region, and with another value wherever one can be."""
+
+BOOTSTRAP = "cdk-hnb659fds-assets-111122223333-eu-west-1"
+
+
+@pytest.fixture(scope="module")
+def templates(cdk: object) -> ModuleType:
+    """The module that makes them, which imports CDK."""
+    from infra import templates
+
+    return templates
+
+
+@pytest.fixture(scope="module")
+def shape(templates: ModuleType) -> Released:
+    """As it is released, read again from its file."""
+    chosen = dict(templates.shapes())["zones-valkey-2-function-url-email"]
+    return Released.from_json(json.loads(json.dumps(templates.released(chosen).as_json())))
+
+
+def without_bootstrap(template: Template) -> Template:
+    """What CDK asks for besides: that its own bootstrap is there."""
+    assert list(template["Parameters"]) == ["BootstrapVersion"]
+    return {name: each for name, each in template.items() if name not in ("Parameters", "Rules")}
+
+
+def test_a_translation_is_byte_for_byte_the_template_that_cdk_makes(shape: Released, synthesise: Synthesise) -> None:
+    """A stack may be deployed by CDK today and without it tomorrow: neither changes what the other has made."""
+    wanted = without_bootstrap(synthesise(*STAGE.items()))
+    assert json.dumps(shape.of(Settings.read(STAGE), bucket=BOOTSTRAP), indent=1) == json.dumps(wanted, indent=1)
+
+
+def test_no_mark_is_left_in_a_translation(shape: Released) -> None:
+    """A text of the stage that a template was made for would name another registry, or another account."""
+    text = json.dumps(shape.of(Settings.read(STAGE), bucket=BOOTSTRAP)).lower()
+    assert not [mark for mark in ("marked", "424242424242", "us-east-1", "use1", "5e11ed", "172.29.") if mark in text]
+
+
+@pytest.mark.parametrize(
+    "changed, names",
+    [
+        ({}, []),
+        ({"registry_name": "orders", "log_days": 7}, []),
+        ({"watch.email": ""}, ["watch.email"]),
+        ({"zones": "euw1-az1"}, ["zones"]),
+        ({"watch.dashboard": True, "metrics": False}, ["metrics", "watch.dashboard"]),
+        ({"function.reserved_concurrency": 200}, ["function.reserved_concurrency"]),
+    ],
+)
+def test_a_shape_differs_where_there_are_other_resources(changed: dict[str, object], names: list[str]) -> None:
+    """A value alone is none: whoever changes one goes on without CDK."""
+    assert differences(Settings.read(STAGE), Settings.read(STAGE | changed)) == names
+
+
+def test_a_version_is_another_one_when_its_function_is(shape: Released) -> None:
+    """An alias that stays at the version before would go on with the settings before."""
+
+    def versions(**changed: object) -> set[str]:
+        template = shape.of(Settings.read(STAGE | changed), bucket=BOOTSTRAP)
+        return {name for name, each in template["Resources"].items() if each["Type"] == "AWS::Lambda::Version"}
+
+    assert versions() == versions(log_days=7)
+    assert not versions() & versions(default_level="NONE")
+
+
+@pytest.mark.soak
+def test_every_released_shape_is_what_cdk_makes(templates: ModuleType, tmp_path: Path) -> None:
+    """`make release` refuses any other."""
+    assert {path.stem for path in templates.write(tmp_path)} == dict(templates.shapes()).keys()
+
+
+def test_marks_are_a_stage_of_the_same_shape(templates: ModuleType) -> None:
+    """Else a customer of that shape would be told that there is none."""
+    for name, settings in templates.shapes():
+        assert not differences(templates.marked(settings), settings), name
