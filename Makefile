@@ -22,7 +22,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth wheel release lock format clean
+.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth templates wheel release lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -110,6 +110,9 @@ deploy: setup ## a stage to AWS, unless data would move unseen; STAGE=prod ARGS=
 synth: setup ## the CloudFormation templates, in cdk.out; of STAGE=prod, else an example; ARGS="-c stage=local" changes settings
 	@$(bin)/python -m infra.app --output cdk.out --otherwise $(if $(STAGE),stages/$(STAGE),infra/examples/default).toml $(ARGS)
 	@ls cdk.out/*.template.json
+
+templates: setup ## what `sigla deploy` deploys, in build/templates: a CloudFormation template for each shape of a stage
+	@$(bin)/python -m infra.templates build/templates
 
 wheel: setup ## the Python package sigla-registry, in dist/
 	@$(bin)/python -m hatchling build --target wheel --directory dist

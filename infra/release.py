@@ -1,6 +1,7 @@
 """Everything that a release consists of, in one folder, byte for byte the same from the same commit.
 
     make release                     dist/VERSION/: wheel, sdist, zips of Lambda, bills of materials, notes, checksums
+                                     (the wheel has the templates of `sigla deploy`)
     make release ARGS=--preview      the same of a clone as it is, for a look at it
 
 Times within the files are those of the commit (SOURCE_DATE_EPOCH, if it is set). The notes are the version's section in
@@ -12,6 +13,7 @@ import argparse
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -32,7 +34,7 @@ from infra.release_checks import UNRELEASED, NotReleased, sections_of, tag_of
 from sigla import __version__
 from sigla.deployment import packages
 from sigla.deployment.packages import PLATFORMS, Package
-from sigla.deployment.sources import SIGLA
+from sigla.deployment.sources import SIGLA, TEMPLATES
 from sigla.deployment.uv import NotInstalled
 
 ROOT: Final = Path(__file__).parents[1]
@@ -52,10 +54,11 @@ NAME: Final = "sigla-registry"
 LICENCE: Final = "Apache-2.0"
 
 
-def release(folder: Path, *, preview: bool = False, layers: bool = True) -> list[Path]:
+def release(folder: Path, *, preview: bool = False, layers: bool = True, templates: bool = True) -> list[Path]:
     """Fills an empty folder; the files, by name. Raises NotReleased, NotInstalled.
 
     preview: with notes of what is not released. layers: with the third-party layers, which have to be fetched.
+    templates: with those that CDK makes, which takes minutes; else with those that were made before.
     """
     if folder.exists() and any(folder.iterdir()):
         raise NotReleased(f"{folder} is not empty: remove it, or choose another --directory.")
@@ -63,6 +66,8 @@ def release(folder: Path, *, preview: bool = False, layers: bool = True) -> list
     epoch = _epoch()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "NOTES.md").write_text(notes, encoding="utf-8")
+    if templates:
+        make_templates()
     _python_packages(folder, epoch)
     for package in _archives(layers=layers):
         _zip(packages.built(package), folder / f"{package.name}-{__version__}.zip", epoch)
@@ -73,6 +78,15 @@ def release(folder: Path, *, preview: bool = False, layers: bool = True) -> list
     sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
     return sorted(folder.iterdir())
+
+
+def make_templates() -> None:
+    """Puts those that the wheel brings where it finds them. Raises NotReleased."""
+    shutil.rmtree(TEMPLATES, ignore_errors=True)
+    command = [sys.executable, "-m", "infra.templates", str(TEMPLATES)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotReleased(f"A template cannot be released: {done.stderr.strip().splitlines()[-1]}")
 
 
 def notes_of(version: str) -> str:

@@ -18,13 +18,13 @@ EPOCH = 1_760_000_000
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two releases of one commit; without the layers, whose packages would have to be fetched."""
+    """Two releases of one commit; without layers, which would have to be fetched, and templates (test_templates.py)."""
     folders = [tmp_path_factory.mktemp("release") / "files" for _ in range(2)]
     with pytest.MonkeyPatch.context() as environ:
         environ.setenv("SOURCE_DATE_EPOCH", str(EPOCH))
         for folder in folders:
             environ.setattr(packages, "BUILD", folder.parent)  # else the second would get what the first has compiled
-            release.release(folder, preview=True, layers=False)
+            release.release(folder, preview=True, layers=False, templates=False)
     return folders
 
 

@@ -85,8 +85,6 @@ def run_deploy(args: argparse.Namespace) -> int:
 def run_destroy(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
     with _explained():
-        from sigla.delivery.delivery import Delivery  # noqa: F401 - what is missing is said before anything is asked
-
         delivery = _delivery(args)
         print("\n".join(delivery.destroy(_asking(args))))
     return 0
@@ -117,7 +115,7 @@ def _asking(args: argparse.Namespace) -> "Ask":
         if args.yes:
             return True
         if not sys.stdin.isatty():
-            raise Misuse(f"{question} Nobody is there to answer: add --yes.")
+            raise Misuse(f"{question} No person is there to answer: add --yes.")
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
     return ask

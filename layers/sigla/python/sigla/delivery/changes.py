@@ -47,7 +47,7 @@ _ACTIONS: Final[Mapping[str, Kind]] = {
 
 
 def of_a_change_set(told: Iterable[Mapping[str, Any]]) -> list[Change]:
-    """CloudFormation's own changes, the gravest last, where a person looks first."""
+    """CloudFormation's own changes, by their kinds."""
     changes = [_read(each["ResourceChange"]) for each in told if "ResourceChange" in each]
     return sorted(changes, key=lambda change: (list(Kind).index(change.kind), change.type, change.name))
 
@@ -80,10 +80,7 @@ def summary(changes: Iterable[Change]) -> str:
     return ", ".join(counts) or "nothing changes"
 
 
-KEPT: Final = ("AWS::DynamoDB::Table", "AWS::S3::Bucket")
-"""Types whose resources hold data: no deployment and no `sigla destroy` removes them."""
-
-
 def kept(template: Mapping[str, Any]) -> list[str]:
-    """Names in a template of what outlives its stack."""
-    return [name for name, each in template["Resources"].items() if each.get("DeletionPolicy") == "Retain"]
+    """Types and names in a template of what outlives its stack."""
+    resources = template["Resources"].items()
+    return sorted(f"{each['Type']}  {name}" for name, each in resources if each.get("DeletionPolicy") == "Retain")

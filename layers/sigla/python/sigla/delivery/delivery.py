@@ -16,7 +16,6 @@ from sigla.delivery.guard import Guard, NotDeployed
 from sigla.delivery.stacks import Proposal, Stacks
 from sigla.delivery.templates import template_for, zipped
 from sigla.deployment.settings import Settings
-from sigla.deployment.sources import TEMPLATES
 from sigla.deployment.targets import Stack
 from sigla.deployment.translation import Released, Template, placed
 from sigla.terminal.statuses import INTERRUPTED
@@ -24,8 +23,8 @@ from sigla.terminal.statuses import INTERRUPTED
 Ask = Callable[[str], bool]
 """Puts a question to a person; whether the answer is yes."""
 
-DATA: Final = {"BucketName": "aws s3 rb s3://{} --force", "TableName": "aws dynamodb delete-table --table-name {}"}
-"""What a stack leaves, by names of outputs, and what deletes it."""
+DATA: Final = {"BucketName": "bucket", "TableName": "table"}
+"""What a stack leaves, by names of outputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +32,12 @@ class Delivery:
     """A stage, and the account that it goes to.
 
     guard: has the stage and what a person is told by. packages: a folder of a release with zips; None: they are built
-    here. templates: of this release.
+    here.
     """
 
     guard: Guard
     account: Account
     packages: Path | None = None
-    templates: Path = TEMPLATES
 
     @property
     def settings(self) -> Settings:
@@ -90,12 +88,10 @@ class Delivery:
         if there.outputs.get("Identity", self.settings.identity) != self.settings.identity:
             raise NotDeployed(f"Nothing was removed: the stack {name} has another identity than {self.guard.path}.")
         stacks = self._stacks()
-        left = [f"{output}: {there.outputs[output]}" for output in DATA if output in there.outputs]
-        more = len(kept(stacks.template())) - sum(output in there.outputs for output in DATA)
-        self.guard.tell(
-            f"The stack {name} will be removed, and every URL with it. Data stays: {', '.join(left)}; and so do logs "
-            f"and other resources that are retained ({max(more, 0)})."
-        )
+        left = [f"the {what} {there.outputs[output]}" for output, what in DATA.items() if output in there.outputs]
+        self.guard.tell(f"The stack {name} will be removed, and every URL with it. Data stays: {' and '.join(left)}.")
+        for each in kept(stacks.template()):
+            self.guard.tell(f"  stays        {each}")
         if not ask(f"Remove the stack {name}?"):
             raise NotDeployed("Nothing was removed.", 1)
         stacks.protect(protected=False)
@@ -103,11 +99,11 @@ class Delivery:
             stacks.delete(stacks.id())
         except KeyboardInterrupt:
             raise NotDeployed("Interrupted. CloudFormation goes on removing the stack.", INTERRUPTED) from None
-        return [f"{output} {there.outputs[output]} is still there." for output in DATA if output in there.outputs]
+        return [f"{each[0].upper()}{each[1:]} is still there. To delete it: docs/deploy.md#teardown" for each in left]
 
     def _prepared(self) -> tuple[Stack | None, Template, Released]:
         """The stack that is there, and what shall be. The shape is known before anything of AWS is asked."""
-        released = template_for(self.guard.settings, self.guard.path, self.templates)
+        released = template_for(self.guard.settings, self.guard.path)
         there = self.guard.compare(self.account)
         return there, released.of(self.settings, bucket=self._bucket().name), released
 

@@ -33,12 +33,11 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """One stack of an account. client: of CloudFormation. tell: a person, each event. pause: waits so many seconds."""
+    """One stack of an account. client: of CloudFormation. tell: a person, each event."""
 
     client: Any
     name: str
     tell: Callable[[str], None] = lambda _: None
-    pause: Callable[[float], None] = time.sleep
     seen: set[str] = field(default_factory=set)
 
     def propose(self, template_url: str, *, is_new: bool, tags: Mapping[str, str]) -> Proposal:
@@ -65,7 +64,7 @@ class Stacks:
                 told = self.client.describe_change_set(ChangeSetName=proposal.id, StackName=self.name)
             if told["Status"] not in ("CREATE_PENDING", "CREATE_IN_PROGRESS"):
                 break
-            self.pause(PAUSE_S)
+            time.sleep(PAUSE_S)
         reason = told.get("StatusReason", "")
         if told["Status"] == "FAILED" and not any(each in reason for each in UNCHANGED):
             raise NotDeployed(f"CloudFormation refused the change set: {_sentence(reason)}", 1)
@@ -112,7 +111,7 @@ class Stacks:
         since = self._newest()
         with _asking("delete the stack"):
             self.client.delete_stack(StackName=self.name)
-        status = Stacks(self.client, id, self.tell, self.pause, self.seen)._ended(since)  # noqa: SLF001 - its own kind
+        status = Stacks(self.client, id, self.tell, self.seen)._ended(since)  # noqa: SLF001 - its own kind
         if status != "DELETE_COMPLETE":
             raise NotDeployed(self._failure(status, since), 1)
 
@@ -132,7 +131,7 @@ class Stacks:
                 status = str(self.client.describe_stacks(StackName=self.name)["Stacks"][0]["StackStatus"])
             if not status.endswith("_IN_PROGRESS"):
                 return status
-            self.pause(PAUSE_S)
+            time.sleep(PAUSE_S)
 
     def _events(self, since: datetime) -> list[dict[str, Any]]:
         """Those that came later, the first one first."""

@@ -17,16 +17,16 @@ from sigla.deployment.translation import Released, differences
 from sigla.deployment.uv import NotInstalled
 
 
-def released(folder: Path = TEMPLATES) -> Iterator[tuple[str, Released]]:
+def released() -> Iterator[tuple[str, Released]]:
     """Each template by the name of its shape."""
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(TEMPLATES.glob("*.json")):
         yield path.stem, Released.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 
-def template_for(settings: Settings, path: Path, folder: Path = TEMPLATES) -> Released:
+def template_for(settings: Settings, path: Path) -> Released:
     """The one of the settings' shape. Raises NotDeployed."""
     nearest: tuple[str, list[str]] | None = None
-    for name, each in released(folder):
+    for name, each in released():
         other = differences(each.settings, settings)
         if not other:
             return each
