@@ -21,7 +21,7 @@ from pathlib import Path
 
 from sigla.cli import main as sigla
 from sigla.delivery.accounts import ACCOUNT, REGION, Account, Unreachable, here, region
-from sigla.delivery.guard import Guard, NotDeployed, claiming, not_claimed, places, unheard
+from sigla.delivery.guard import Guard, NotDeployed, claiming, not_claimed, place_lines, unheard
 from sigla.deployment.settings import InvalidSetting, Settings
 from sigla.deployment.stage_files import COMPARED, FLAG, fingerprint, pairs, path_of, settings_of
 from sigla.deployment.targets import Stack
@@ -161,7 +161,7 @@ def main() -> int:
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
         account = here()
-        print(places(deployment.run(account)))
+        print(place_lines(deployment.run(account)))
         if advice := deployment.guard.advice(account):
             print(advice, file=sys.stderr)
         if sentence := unheard(settings):

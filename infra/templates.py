@@ -25,7 +25,7 @@ from sigla.deployment.packages import Package
 from sigla.deployment.settings import Settings, flat
 from sigla.deployment.stage_files import EXAMPLES, read
 from sigla.deployment.targets import titled
-from sigla.deployment.translation import Released, Template, placed
+from sigla.deployment.translation import Released, Template, placed_settings
 
 PACKAGES: Final = ("registry", "journal", "heartbeat", "layer-arm64")
 """What Lambda unpacks."""
@@ -89,7 +89,10 @@ def shapes() -> Iterator[tuple[str, Settings]]:
                     continue
                 chosen = Settings.read({**given, **more, "zones": ",".join(_zones(count))})
                 words = [path.stem, *([str(count)] if zones else []), *(each.split(".")[-1] for each in more)]
-                yield "-".join(words).replace("_", "-"), placed(chosen, account="111122223333", region="us-east-1")
+                yield (
+                    "-".join(words).replace("_", "-"),
+                    placed_settings(chosen, account="111122223333", region="us-east-1"),
+                )
 
 
 def _zones(count: int) -> list[str]:
@@ -122,7 +125,7 @@ def released(settings: Settings) -> Released:
     return Released(chosen, template, kept, {key: names[key] for key in sorted(keys)}, _bucket(chosen))
 
 
-def check(made: Released, settings: Settings, wanted: Template) -> None:
+def require_equal(made: Released, settings: Settings, wanted: Template) -> None:
     """Raises NotReleasable where the translation differs from what CDK made."""
     got = made.of(settings, bucket=_bucket(settings))
     for one, other in zip(*(json.dumps(each, indent=1).splitlines() for each in (got, wanted)), strict=False):
@@ -138,7 +141,7 @@ def write(folder: Path) -> list[Path]:
     files = []
     for name, settings in shapes():
         made = released(settings)
-        check(made, settings, synthesise(settings))
+        require_equal(made, settings, synthesise(settings))
         path = folder / f"{name}.json"
         path.write_text(json.dumps(made.as_json(), separators=(",", ":")), encoding="utf-8")
         files.append(path)

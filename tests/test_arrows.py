@@ -9,13 +9,13 @@ from tests.house import ROOT, dotted_uses, imported, product, python_files
 def test_the_environment_is_read_in_wiring_alone() -> None:
     """Adapters are handed a mapping, so that a test, a Lambda and a laptop configure them the same way.
 
-    `deployment/` starts programs of a deployer's machine, which get its environment as it is.
+    `deployment/` and `delivery/` run on a deployer's machine alone, with its environment as it is.
     """
     readers = {"os.environ", "os.environb", "os.getenv", "os.putenv"}
     found = [
         f"{name}:{line}"
         for name, path in product().items()
-        if name != "wiring.py" and not name.startswith("deployment/")
+        if name != "wiring.py" and not name.startswith(("delivery/", "deployment/"))
         for line, use in dotted_uses(path, "environ", "getenv", "putenv")
         if use in readers
     ]
@@ -27,7 +27,7 @@ def test_boto3_is_named_in_the_rooms_of_aws_alone() -> None:
     found = [
         f"{name}:{line}"
         for name, path in product().items()
-        if not name.startswith(("aws/", "stores/dynamodb/", "stores/s3/", "functions/"))
+        if not name.startswith(("aws/", "delivery/", "stores/dynamodb/", "stores/s3/", "functions/"))
         for line, module in imported(path)
         if module.split(".")[0] in {"boto3", "botocore", "aws_lambda_powertools"}
     ]

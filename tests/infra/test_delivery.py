@@ -14,7 +14,7 @@ from sigla.delivery import stacks, templates
 from sigla.delivery.bucket import PackagesBucket
 from sigla.deployment.settings import Settings
 from sigla.deployment.targets import Target
-from sigla.deployment.translation import Released, placed
+from sigla.deployment.translation import Released, placed_settings
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.infra.delivery_cloud import Cloud, serving
@@ -76,7 +76,7 @@ def deployer(
     stage.write_text(STAGE.format(name))
     release = tmp_path / "templates"
     release.mkdir()
-    marked = placed(
+    marked = placed_settings(
         Settings(registry_name="marked-registry", stack_name="Marked", identity="d" * 32),
         account="424242424242",
         region="us-west-2",
@@ -169,7 +169,7 @@ def test_without_a_yes_nothing_is_deployed(deployer: Deployer, monkeypatch: pyte
 
 
 def test_a_deployment_without_changes_deploys_nothing(deployer: Deployer) -> None:
-    """It is no failure: the identity is looked at all the same."""
+    """That does not fail: the identity is looked at all the same."""
     deployer.deployed()
     deployer.cloud.refusal = "The submitted information didn't contain changes. Submit different information."
     status, out, err = deployer.run("deploy")

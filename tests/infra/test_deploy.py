@@ -15,7 +15,7 @@ import pytest
 from infra import deploy
 from infra.deploy import Deployment
 from sigla.aws.clients import Clients
-from sigla.delivery.guard import NotDeployed, places, unheard
+from sigla.delivery.guard import NotDeployed, place_lines, unheard
 from sigla.deployment.choices.network import Network
 from sigla.deployment.choices.watch import Watch
 from sigla.deployment.settings import InvalidSetting, Settings
@@ -100,7 +100,7 @@ def test_a_first_deployment_ends_with_the_identity(stage: Stage, capsys: pytest.
         *("--require-approval", "never"),
     ]
     assert f"have the identity {IDENTITY} now." in capsys.readouterr().out
-    assert places(stack).splitlines()[0] == "RestUrl: https://registry/v1"
+    assert place_lines(stack).splitlines()[0] == "RestUrl: https://registry/v1"
     stage.cloud.stacks = stage.cloud.afterwards
     stage.run()
     assert f"have the identity {IDENTITY} already." in capsys.readouterr().out

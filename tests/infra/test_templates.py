@@ -84,7 +84,7 @@ def test_no_mark_is_left_in_a_translation(shape: Released) -> None:
     ],
 )
 def test_a_shape_differs_where_there_are_other_resources(changed: dict[str, object], names: list[str]) -> None:
-    """A value alone is none: whoever changes one goes on without CDK."""
+    """A value alone makes no other shape: whoever changes one goes on without CDK."""
     assert differences(Settings.read(STAGE), Settings.read(STAGE | changed)) == names
 
 
@@ -106,6 +106,6 @@ def test_every_released_shape_is_what_cdk_makes(templates: ModuleType, tmp_path:
 
 
 def test_marks_are_a_stage_of_the_same_shape(templates: ModuleType) -> None:
-    """Else a customer of that shape would be told that there is none."""
+    """Else a customer of that shape would be told to use CDK."""
     for name, settings in templates.shapes():
         assert not differences(templates.marked(settings), settings), name

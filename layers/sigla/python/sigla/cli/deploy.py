@@ -1,7 +1,6 @@
 """`sigla deploy` and `sigla destroy`: a stack in AWS by its stage file, without CDK and without Node.js."""
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,18 +63,18 @@ def _add_stage(parser: argparse.ArgumentParser) -> None:
 def run_deploy(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
     with _explained():
-        from sigla.delivery.delivery import shown
-        from sigla.delivery.guard import claiming, not_claimed, places, unheard
+        from sigla.delivery.delivery import change_lines
+        from sigla.delivery.guard import claiming, not_claimed, place_lines, unheard
 
         delivery = _delivery(args)
         if args.diff:
-            print("\n".join(shown(delivery.show())))
+            print("\n".join(change_lines(delivery.show())))
             return 0
         stack = delivery.deploy(_asking(args))
         words = claiming(delivery.settings, stack.outputs)
         if not _claim(words):
             raise not_claimed(words)
-        print(places(stack))
+        print(place_lines(stack))
         for remark in (delivery.guard.advice(delivery.account), unheard(delivery.settings)):
             if remark:
                 _tell(remark)
@@ -92,14 +91,16 @@ def run_destroy(args: argparse.Namespace) -> int:
 
 def _delivery(args: argparse.Namespace) -> "Delivery":
     """Raises InvalidSetting, Unreachable."""
-    from sigla.delivery.accounts import Aws, region
+    from sigla.delivery.accounts import here
     from sigla.delivery.delivery import Delivery
     from sigla.delivery.guard import Guard
     from sigla.deployment.stage_files import FLAG, pairs, settings_of
+    from sigla.stores.clock import SystemClock
 
     settings = settings_of({**pairs(args.context), FLAG: str(args.stage)})
     again = f"sigla deploy {args.stage} {INSIST}"
-    return Delivery(Guard(args.stage, settings, again, args.meant, _tell), Aws(region(os.environ)), args.packages)
+    guard = Guard(args.stage, settings, again, args.meant, _tell)
+    return Delivery(guard, here(), SystemClock(), args.packages)
 
 
 def _claim(words: list[str]) -> bool:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What becomes of a resource; `REPLACED` is another one afterwards, `LEFT` stays in the account without a stack."""
 
     ADDED = "added"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 class Change:
     """name: in the template. type: as CloudFormation calls it. properties: whose change it is."""
 
-    kind: Kind
+    kind: ChangeKind
     name: str
     type: str
     properties: tuple[str, ...] = ()
@@ -32,31 +32,31 @@ class Change:
         return f"  {self.kind:<12} {self.type}  {self.name}{why}"
 
 
-_KINDS: Final[Mapping[tuple[str, str], Kind]] = {
-    ("Modify", "True"): Kind.REPLACED,
-    ("Modify", "Conditional"): Kind.MAYBE_REPLACED,
-    ("Modify", "False"): Kind.CHANGED,
+_KINDS: Final[Mapping[tuple[str, str], ChangeKind]] = {
+    ("Modify", "True"): ChangeKind.REPLACED,
+    ("Modify", "Conditional"): ChangeKind.MAYBE_REPLACED,
+    ("Modify", "False"): ChangeKind.CHANGED,
 }
-_ACTIONS: Final[Mapping[str, Kind]] = {
-    "Add": Kind.ADDED,
-    "Import": Kind.ADDED,
-    "Remove": Kind.REMOVED,
-    "Modify": Kind.CHANGED,
-    "Dynamic": Kind.MAYBE_REPLACED,
+_ACTIONS: Final[Mapping[str, ChangeKind]] = {
+    "Add": ChangeKind.ADDED,
+    "Import": ChangeKind.ADDED,
+    "Remove": ChangeKind.REMOVED,
+    "Modify": ChangeKind.CHANGED,
+    "Dynamic": ChangeKind.MAYBE_REPLACED,
 }
 
 
 def of_a_change_set(told: Iterable[Mapping[str, Any]]) -> list[Change]:
     """CloudFormation's own changes, by their kinds."""
-    changes = [_read(each["ResourceChange"]) for each in told if "ResourceChange" in each]
-    return sorted(changes, key=lambda change: (list(Kind).index(change.kind), change.type, change.name))
+    changes = [_change_of(each["ResourceChange"]) for each in told if "ResourceChange" in each]
+    return sorted(changes, key=lambda change: (list(ChangeKind).index(change.kind), change.type, change.name))
 
 
-def _read(told: Mapping[str, Any]) -> Change:
+def _change_of(told: Mapping[str, Any]) -> Change:
     action = told["Action"]
     kind = _KINDS.get((action, told.get("Replacement", "")), _ACTIONS[action])
-    if kind is Kind.REMOVED and told.get("PolicyAction") == "Retain":
-        kind = Kind.LEFT
+    if kind is ChangeKind.REMOVED and told.get("PolicyAction") == "Retain":
+        kind = ChangeKind.LEFT
     return Change(kind, told["LogicalResourceId"], told["ResourceType"], tuple(dict.fromkeys(_properties(told))))
 
 
@@ -69,18 +69,18 @@ def _properties(told: Mapping[str, Any]) -> Iterator[str]:
 
 def of_a_new_stack(template: Mapping[str, Any]) -> list[Change]:
     """All that is in it."""
-    made = [Change(Kind.ADDED, name, each["Type"]) for name, each in template["Resources"].items()]
+    made = [Change(ChangeKind.ADDED, name, each["Type"]) for name, each in template["Resources"].items()]
     return sorted(made, key=lambda change: (change.type, change.name))
 
 
-def summary(changes: Iterable[Change]) -> str:
+def summary_of(changes: Iterable[Change]) -> str:
     """How many of each kind, on one line."""
     kinds = [change.kind for change in changes]
-    counts = [f"{kinds.count(kind)} {kind}" for kind in Kind if kind in kinds]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in ChangeKind if kind in kinds]
     return ", ".join(counts) or "nothing changes"
 
 
-def kept(template: Mapping[str, Any]) -> list[str]:
+def kept_resources(template: Mapping[str, Any]) -> list[str]:
     """Types and names in a template of what outlives its stack."""
     resources = template["Resources"].items()
     return sorted(f"{each['Type']}  {name}" for name, each in resources if each.get("DeletionPolicy") == "Retain")

@@ -11,13 +11,14 @@ import boto3
 
 from sigla.delivery.accounts import FAILURES, Account, Unreachable, sentence
 from sigla.delivery.bucket import PackagesBucket
-from sigla.delivery.changes import Change, kept, of_a_new_stack, summary
+from sigla.delivery.changes import Change, kept_resources, of_a_new_stack, summary_of
 from sigla.delivery.guard import Guard, NotDeployed
 from sigla.delivery.stacks import Proposal, Stacks
 from sigla.delivery.templates import template_for, zipped
 from sigla.deployment.settings import Settings
 from sigla.deployment.targets import Stack
-from sigla.deployment.translation import Released, Template, placed
+from sigla.deployment.translation import Released, Template, placed_settings
+from sigla.ports.clock import Clock
 from sigla.terminal.statuses import INTERRUPTED
 
 Ask = Callable[[str], bool]
@@ -37,11 +38,12 @@ class Delivery:
 
     guard: Guard
     account: Account
+    clock: Clock
     packages: Path | None = None
 
     @property
     def settings(self) -> Settings:
-        return placed(self.guard.settings, account=self.account.number(), region=self.account.region)
+        return placed_settings(self.guard.settings, account=self.account.number(), region=self.account.region)
 
     def show(self) -> list[Change]:
         """What a deployment would change; nothing is left of the question. Raises NotDeployed, Unreachable."""
@@ -90,7 +92,7 @@ class Delivery:
         stacks = self._stacks()
         left = [f"the {what} {there.outputs[output]}" for output, what in DATA.items() if output in there.outputs]
         self.guard.tell(f"The stack {name} will be removed, and every URL with it. Data stays: {' and '.join(left)}.")
-        for each in kept(stacks.template()):
+        for each in kept_resources(stacks.template()):
             self.guard.tell(f"  stays        {each}")
         if not ask(f"Remove the stack {name}?"):
             raise NotDeployed("Nothing was removed.", 1)
@@ -117,7 +119,7 @@ class Delivery:
         return stacks.propose(url, is_new=is_new, tags=self.settings.platform.tag_values)
 
     def _show(self, proposal: Proposal) -> None:
-        for line in shown(proposal.changes):
+        for line in change_lines(proposal.changes):
             self.guard.tell(line)
 
     def _upload(self, released: Released) -> None:
@@ -135,7 +137,7 @@ class Delivery:
 
     def _stacks(self) -> Stacks:
         client: Any = boto3.client("cloudformation", region_name=self.account.region)
-        return Stacks(client, self.settings.stack_name, self.guard.tell)
+        return Stacks(client, self.settings.stack_name, self.clock, self.guard.tell)
 
 
 _INTERRUPTED: Final = (
@@ -144,6 +146,6 @@ _INTERRUPTED: Final = (
 )
 
 
-def shown(changes: Sequence[Change]) -> list[str]:
+def change_lines(changes: Sequence[Change]) -> list[str]:
     """Lines for a person, the sum of them last."""
-    return [*(change.line() for change in changes), f"{summary(changes)}."]
+    return [*(change.line() for change in changes), f"{summary_of(changes)}."]

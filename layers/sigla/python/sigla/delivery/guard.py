@@ -149,7 +149,7 @@ def not_claimed(words: Sequence[str]) -> NotDeployed:
     )
 
 
-def places(stack: Stack) -> str:
+def place_lines(stack: Stack) -> str:
     """Where the registry is, on lines of their own."""
     urls = {name: value for name, value in stack.outputs.items() if "Url" in name}
     stored = {name: stack.outputs[name] for name in ("BucketName", "TableName")}

@@ -1,6 +1,5 @@
 """CloudFormation at work: a change set is proposed, carried out or discarded, and told of until it has ended."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from botocore.exceptions import ClientError
 from sigla.delivery.accounts import FAILURES, Unreachable, sentence
 from sigla.delivery.changes import Change, of_a_change_set
 from sigla.delivery.guard import EMPTY, NotDeployed
+from sigla.ports.clock import Clock
 
 CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM")
 PAUSE_S: Final = 2.0
@@ -37,6 +37,7 @@ class Stacks:
 
     client: Any
     name: str
+    clock: Clock
     tell: Callable[[str], None] = lambda _: None
     seen: set[str] = field(default_factory=set)
 
@@ -64,10 +65,10 @@ class Stacks:
                 told = self.client.describe_change_set(ChangeSetName=proposal.id, StackName=self.name)
             if told["Status"] not in ("CREATE_PENDING", "CREATE_IN_PROGRESS"):
                 break
-            time.sleep(PAUSE_S)
+            self.clock.sleep(PAUSE_S)
         reason = told.get("StatusReason", "")
         if told["Status"] == "FAILED" and not any(each in reason for each in UNCHANGED):
-            raise NotDeployed(f"CloudFormation refused the change set: {_sentence(reason)}", 1)
+            raise NotDeployed(f"CloudFormation refused the change set: {_ended_by_a_dot(reason)}", 1)
         changes = list(told.get("Changes", []))
         while token := told.get("NextToken"):
             with _asking("describe the change set"):
@@ -100,7 +101,7 @@ class Stacks:
             self.client.update_termination_protection(StackName=self.name, EnableTerminationProtection=protected)
 
     def template(self) -> Mapping[str, Any]:
-        """Of the stack that is there. Raises Unreachable."""
+        """The template of the stack that is there. Raises Unreachable."""
         with _asking("show the stack's template"):
             body = self.client.get_template(StackName=self.name)["TemplateBody"]
         told: Mapping[str, Any] = body
@@ -111,7 +112,7 @@ class Stacks:
         since = self._newest()
         with _asking("delete the stack"):
             self.client.delete_stack(StackName=self.name)
-        status = Stacks(self.client, id, self.tell, self.seen)._ended(since)  # noqa: SLF001 - its own kind
+        status = Stacks(self.client, id, self.clock, self.tell, self.seen)._ended(since)  # noqa: SLF001 - its own kind
         if status != "DELETE_COMPLETE":
             raise NotDeployed(self._failure(status, since), 1)
 
@@ -131,7 +132,7 @@ class Stacks:
                 status = str(self.client.describe_stacks(StackName=self.name)["Stacks"][0]["StackStatus"])
             if not status.endswith("_IN_PROGRESS"):
                 return status
-            time.sleep(PAUSE_S)
+            self.clock.sleep(PAUSE_S)
 
     def _events(self, since: datetime) -> list[dict[str, Any]]:
         """Those that came later, the first one first."""
@@ -158,12 +159,12 @@ class Stacks:
         for event in self._events(since):
             reason = event.get("ResourceStatusReason", "")
             if event["ResourceStatus"].endswith("_FAILED") and CANCELLED not in reason.lower():
-                what = f"{event['LogicalResourceId']} ({event['ResourceType']}) failed: {_sentence(reason)}"
+                what = f"{event['LogicalResourceId']} ({event['ResourceType']}) failed: {_ended_by_a_dot(reason)}"
                 return f"The stack {self.name} is {status}: {what}"
         return f"The stack {self.name} is {status}: its events in CloudFormation say why."
 
 
-def _sentence(reason: str) -> str:
+def _ended_by_a_dot(reason: str) -> str:
     return f"{' '.join(reason.split()).rstrip('.')}."
 
 

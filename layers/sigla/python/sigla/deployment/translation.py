@@ -95,11 +95,11 @@ def at_limit(settings: Settings) -> float:
 
 def differences(one: Settings, other: Settings) -> list[str]:
     """Names of settings by which the two are of another shape."""
-    first, second = map(_shape, (one, other))
+    first, second = map(_shape_values, (one, other))
     return [name for name in first if first[name] != second[name]]
 
 
-def _shape(settings: Settings) -> dict[str, Any]:
+def _shape_values(settings: Settings) -> dict[str, Any]:
     values = flat(settings)
     shape: dict[str, Any] = {name: value for name, value in values.items() if name not in FREE}
     for name in (*TEXTS, *NUMBERS):
@@ -128,25 +128,25 @@ class Released:
 
     def of(self, settings: Settings, *, bucket: str) -> Template:
         """The template of a stage of the same shape, whose account and region are known."""
-        words = {self.bucket: bucket, **_words(self.settings, settings)}
+        words = {self.bucket: bucket, **_word_pairs(self.settings, settings)}
         words |= self._names(words)
-        numbers = dict(zip(_numbers(self.settings), _numbers(settings), strict=True))
-        template = _replaced(self.template, words, numbers)
-        for variables in _variables(template):
+        numbers = dict(zip(_number_values(self.settings), _number_values(settings), strict=True))
+        template = _with_words(self.template, words, numbers)
+        for variables in _function_variables(template):
             variables |= {name: value(settings) for name, value in VARIABLES.items() if name in variables}
-        return _renamed(template)
+        return _with_fingerprints(template)
 
     def _names(self, words: dict[str, str]) -> dict[str, str]:
         """Names in the template of what stands in a zone, each with what it is called in the other one."""
         found: dict[str, str] = {}
-        for scope in dict.fromkeys(scope for path in self.paths.values() for scope in _scopes(path)):
+        for scope in dict.fromkeys(scope for path in self.paths.values() for scope in _scopes_of(path)):
             # CDK has them in the names of permissions, with the stack before them.
-            found[_unique([STACK, *scope])] = _unique([STACK, *_replaced_in(scope, words)])
+            found[_logical_id([STACK, *scope])] = _logical_id([STACK, *_parts_with(scope, words)])
         for name, path in self.paths.items():
             parts = path.split("/")[1:]
-            new = _unique(_replaced_in(parts, words | found))
-            found[_unique(parts)] = new
-            if not name.startswith(_unique(parts)):
+            new = _logical_id(_parts_with(parts, words | found))
+            found[_logical_id(parts)] = new
+            if not name.startswith(_logical_id(parts)):
                 found[name] = new
         return {old: new for old, new in found.items() if old != new}
 
@@ -167,13 +167,13 @@ class Released:
         return cls(settings, told["template"], told["paths"], told["packages"], told["bucket"])
 
 
-def _words(old: Settings, new: Settings) -> dict[str, str]:
+def _word_pairs(old: Settings, new: Settings) -> dict[str, str]:
     """Texts of a template with what stands for them in the other."""
     before, after = flat(old), flat(new)
     words = {before[name]: after[name] for name in TEXTS if before[name] and name not in LISTS}
     words[old.stack_name.lower()] = new.stack_name.lower()
     words[old.ring.node_type.title().replace(".", "")] = new.ring.node_type.title().replace(".", "")
-    words[_slower(old)] = _slower(new)
+    words[_latency_text(old)] = _latency_text(new)
     for name in LISTS:
         words |= dict(zip(listed(before[name]), listed(after[name]), strict=True))
     for zone, other in zip(old.zone_ids, new.zone_ids, strict=True):
@@ -182,17 +182,17 @@ def _words(old: Settings, new: Settings) -> dict[str, str]:
     return words
 
 
-def _slower(settings: Settings) -> str:
+def _latency_text(settings: Settings) -> str:
     return f"PR(:{settings.watch.p99_ms})"
 
 
-def _numbers(settings: Settings) -> Iterator[float]:
+def _number_values(settings: Settings) -> Iterator[float]:
     values = flat(settings)
     yield from (values[name] for name in NUMBERS)
     yield at_limit(settings)
 
 
-def _replaced(value: Any, words: Mapping[str, str], numbers: Mapping[float, float]) -> Any:
+def _with_words(value: Any, words: Mapping[str, str], numbers: Mapping[float, float]) -> Any:
     """The longest word first, so that none is taken for a part of another."""
     wanted = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
 
@@ -211,12 +211,12 @@ def _replaced(value: Any, words: Mapping[str, str], numbers: Mapping[float, floa
     return other(value)
 
 
-def _replaced_in(parts: Iterable[str], words: dict[str, str]) -> list[str]:
-    replaced: list[str] = _replaced(list(parts), words, {})
+def _parts_with(parts: Iterable[str], words: dict[str, str]) -> list[str]:
+    replaced: list[str] = _with_words(list(parts), words, {})
     return replaced
 
 
-def _variables(template: Template) -> Iterator[dict[str, Any]]:
+def _function_variables(template: Template) -> Iterator[dict[str, Any]]:
     for _, function in _of_type(template, "AWS::Lambda::Function"):
         yield function["Properties"]["Environment"]["Variables"]
 
@@ -225,7 +225,7 @@ def _of_type(template: Template, type: str) -> list[tuple[str, Any]]:
     return [(name, each) for name, each in template["Resources"].items() if each["Type"] == type]
 
 
-def _renamed(template: Template) -> Template:
+def _with_fingerprints(template: Template) -> Template:
     """With fingerprints of what is in it now."""
     made = template["Resources"]
 
@@ -242,12 +242,12 @@ def _renamed(template: Template) -> Template:
         names[name] = f"{name[:-LETTERS]}{of([function, *layers])}"
     for name, deployment in _of_type(template, "AWS::ApiGateway::Deployment"):
         api = deployment["Properties"]["RestApiId"]["Ref"]
-        names[name] = f"{name[:-LETTERS]}{of([api, *_answers(template, api)])}"
-    renamed: Template = _replaced(template, names, {}) if names else template
+        names[name] = f"{name[:-LETTERS]}{of([api, *_answering_resources(template, api)])}"
+    renamed: Template = _with_words(template, names, {}) if names else template
     return renamed
 
 
-def _answers(template: Template, api: str) -> list[str]:
+def _answering_resources(template: Template, api: str) -> list[str]:
     """What a REST API consists of, by names in the template."""
     kinds = ("AWS::ApiGateway::Method", "AWS::ApiGateway::GatewayResponse")
     return [
@@ -258,13 +258,13 @@ def _answers(template: Template, api: str) -> list[str]:
     ]
 
 
-def _scopes(path: str) -> Iterator[tuple[str, ...]]:
-    """Of a path and of all that it stands in, below the stack."""
+def _scopes_of(path: str) -> Iterator[tuple[str, ...]]:
+    """A path and all that it stands in, below the stack."""
     parts = path.split("/")[1:]
     yield from (tuple(parts[:end]) for end in range(1, len(parts) + 1))
 
 
-def _unique(path: Iterable[str]) -> str:
+def _logical_id(path: Iterable[str]) -> str:
     """The name of what stands there, as CDK makes it: words for people, and eight letters for the whole path.
 
     Source: `makeUniqueId` of aws-cdk-lib (core/lib/private/uniqueid.ts).
@@ -280,6 +280,6 @@ def _unique(path: Iterable[str]) -> str:
     return f"{words[:240]}{hashlib.md5('/'.join(parts).encode(), usedforsecurity=False).hexdigest()[:8].upper()}"
 
 
-def placed(settings: Settings, *, account: str, region: str) -> Settings:
+def placed_settings(settings: Settings, *, account: str, region: str) -> Settings:
     """The settings with the account and the region that they are deployed to."""
     return replace(settings, account=account, region=region)

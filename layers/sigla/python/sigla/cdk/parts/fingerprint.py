@@ -26,7 +26,7 @@ from sigla.deployment.translation import MADE_OF
 
 def fingerprint(parts: Sequence[cdk.CfnResource]) -> str:
     """A text that is known at the end, when what holds for the whole stack has been done to them."""
-    return _late(lambda: _of(parts))
+    return _late_text(lambda: _fingerprint_of(parts))
 
 
 def note_parts(function: lambda_.Function, parts: Sequence[cdk.CfnResource]) -> None:
@@ -38,30 +38,32 @@ def note_parts(function: lambda_.Function, parts: Sequence[cdk.CfnResource]) -> 
 
 def name_version(version: lambda_.Version, *parts: IConstruct) -> None:
     """By its function and layers. parts: these."""
-    _name(version, lambda: [each.node.default_child for each in parts])
+    _name_by_parts(version, lambda: [each.node.default_child for each in parts])
 
 
 def name_deployment(api: apigateway.RestApi) -> None:
     """By all that an API answers with, which is deployed together."""
     if api.latest_deployment:
-        _name(api.latest_deployment, lambda: [each for each in api.node.find_all() if isinstance(each, DEPLOYED)])
+        _name_by_parts(
+            api.latest_deployment, lambda: [each for each in api.node.find_all() if isinstance(each, DEPLOYED)]
+        )
 
 
 DEPLOYED = (apigateway.CfnRestApi, apigateway.CfnMethod, apigateway.CfnGatewayResponse)
 
 
-def _name(construct: cdk.Resource, parts: Callable[[], Sequence[Any]]) -> None:
+def _name_by_parts(construct: cdk.Resource, parts: Callable[[], Sequence[Any]]) -> None:
     resource = construct.node.default_child
     if isinstance(resource, cdk.CfnResource):
         base = cdk.Stack.of(resource).get_logical_id(resource)
-        resource.override_logical_id(_late(lambda: f"{base}{_of(parts())}"))
+        resource.override_logical_id(_late_text(lambda: f"{base}{_fingerprint_of(parts())}"))
 
 
-def _of(parts: Sequence[cdk.CfnResource]) -> str:
+def _fingerprint_of(parts: Sequence[cdk.CfnResource]) -> str:
     return fingerprints.fingerprint([(part.cfn_resource_type, _properties(part)) for part in parts])
 
 
-def _late(produce: Callable[[], str]) -> str:
+def _late_text(produce: Callable[[], str]) -> str:
     return str(cdk.Lazy.uncached_string(_Late(produce)))
 
 
