@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from infra import release
-from infra.release import NotReleased
+from infra.release_checks import NotReleased
 from sigla import __version__
 from sigla.deployment import packages
 
