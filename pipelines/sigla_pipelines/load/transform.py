@@ -18,8 +18,10 @@ from sigla.journal.replay import (
     Cleared,
     ConfigSet,
     ContextSet,
+    DekSet,
     Event,
     Hidden,
+    KekSet,
     ModeSet,
     Purged,
     Put,
@@ -46,6 +48,7 @@ SUBJECT: Final = ("context", "name")
 VERSION: Final = (*SUBJECT, "version")
 ID: Final = ("context", "id")
 
+OF_KEYS: Final = "keys of field encryption are brought by `sigla import`"
 NOT_A_RECORD: Final = "a record of a registry has a key and an offset"
 
 Work = Callable[[Iterable[Row]], Iterator[Row]]
@@ -65,6 +68,8 @@ def _parse_records(raw: Iterable[Row]) -> Iterator[Row]:
             event: Event = Skipped(row["offset"] or 0, "no key", NOT_A_RECORD)
         else:
             event = replay.read(TopicRecord(row["key"], row["value"], row["timestamp"] or 0, row["offset"]))
+            if isinstance(event, KekSet | DekSet):
+                event = Skipped(event.offset, str(row["key"]), OF_KEYS)
         yield {"offset": event.offset, "kind": type(event).__name__, **_about(event), "event": frozen(event)}
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from sigla.cli import dumps, main
 from sigla.journal.replay import TopicRecord, replayed
+from sigla.keks.nouns import KekDraft
+from sigla.keks.verbs.keks import create_kek
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.importing import import_state
@@ -49,6 +51,22 @@ def test_what_was_exported_is_imported_as_it_was(tmp_path: Path, data: str, name
         assert contents(Registry(theirs.catalog, theirs.bodies, FixedClock())) == contents(
             Registry(ours.catalog, ours.bodies, FixedClock())
         )
+
+
+@pytest.mark.parametrize("form", [[], ["--compacted"]], ids=["the journal", "compacted"])
+def test_keys_are_exported_to_a_file_of_their_own(tmp_path: Path, data: str, form: list[str]) -> None:
+    """As Confluent keeps them: in another topic than schemas."""
+    with EmbeddedStore(Path(data)) as store:
+        registry = Registry(store.catalog, store.bodies, FixedClock())
+        create_kek(registry, KekDraft("k", "local-kms", "id"))
+    dump, copy = str(tmp_path / "keys.jsonl"), tmp_path / "copy"
+    assert main(["export", "--keys", dump, "--data", data, *form]) == 0
+    assert [json.loads(line)["key"] for line in Path(dump).read_text().splitlines()] == [
+        '{"tenant":"default","name":"k","type":"KEK"}'
+    ]
+    assert main(["import", dump, "--data", str(copy)]) == 0
+    with EmbeddedStore(copy) as store:
+        assert [kek.name for kek in store.catalog.keks()] == ["k"]
 
 
 def test_it_may_be_served_meanwhile(data: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

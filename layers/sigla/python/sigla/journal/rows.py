@@ -16,6 +16,7 @@ never change. A row is a JSON-able mapping:
         {"type": "MODE", "context": ".", "name": "s", "mode": "READONLY" or null}
         {"type": "NUMBERING", "context": ".", "after": 100000}
         {"type": "KEK", "key": {…}, "value": {…} or null}      DEK likewise: as `_dek_registry_keys` has them
+            and "ts", the time of the key
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ from sigla.changes import (
 from sigla.errors import FormTooNew
 from sigla.forms import FORM, JOURNAL_ROW, newer
 from sigla.keks import records as key_records
+from sigla.keks.nouns import Dek, Kek
 from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.rules import names
@@ -178,11 +180,11 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield {"type": "NUMBERING", "context": context, "after": after}
         case KekChanged(name=name, kek=kek):
             value = None if kek is None else key_records.kek_value(kek)
-            yield {"type": key_records.KEK, "key": key_records.kek_key(name), "value": value}
+            yield _key_entry(key_records.KEK, key_records.kek_key(name), value, kek)
         case DeksChanged(deks=deks):
             for write in deks:
                 value = None if write.dek is None else key_records.dek_value(write.dek)
-                yield {"type": key_records.DEK, "key": key_records.dek_key(write.about), "value": value}
+                yield _key_entry(key_records.DEK, key_records.dek_key(write.about), value, write.dek)
         case _:
             assert_never(change)
 
@@ -193,6 +195,11 @@ def _of(type: str, subject: Subject) -> Entry:
 
 def _schema(subject: Subject, version: Version, id: SchemaId | None, *, deleted: bool = False) -> Entry:
     return _of("SCHEMA", subject) | {"version": version, "id": id, "deleted": deleted}
+
+
+def _key_entry(type: str, key: Entry, value: Entry | None, told: Kek | Dek | None) -> Entry:
+    """With the time that the key has, which may be that of another registry."""
+    return {"type": type, "key": key, "value": value} | ({} if told is None else {"ts": told.ts})
 
 
 def _settings_gone(subject: Subject, effects: Effects) -> Iterator[Entry]:
@@ -217,7 +224,7 @@ def key_records_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
     for each in rows:
         for entry in each["entries"]:
             if entry["type"] in OF_KEYS:
-                yield *topic.pair(entry["key"], entry["value"]), each["ts"]
+                yield *topic.pair(entry["key"], entry["value"]), entry.get("ts", each["ts"])
 
 
 def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Record]:

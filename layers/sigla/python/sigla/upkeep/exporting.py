@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sigla import records
 from sigla.journal import Record
+from sigla.keks import records as key_records
 from sigla.model import BodyKey, Guid, Row, SchemaId, Search, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
@@ -42,6 +43,14 @@ def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> I
             yield *records.config_record(scope, records.config_json(settings.config)), 0
         if settings.mode is not None:
             yield *records.mode_record(scope, settings.mode), 0
+
+
+def standing_keys(catalog: Catalog) -> Iterator[Record]:
+    """The topic `_dek_registry_keys`, likewise: each KEK, then the DEKs under it."""
+    for kek in catalog.keks():
+        yield *records.pair(key_records.kek_key(kek.name), key_records.kek_value(kek)), kek.ts
+        for dek in sorted(catalog.deks(kek.name), key=lambda dek: (dek.subject, dek.algorithm.value, dek.version)):
+            yield *records.pair(key_records.dek_key(dek), key_records.dek_value(dek)), dek.ts
 
 
 def gone(bodies: Bodies, ids: Iterable[BodyKey]) -> Iterator[Record]:

@@ -1,7 +1,11 @@
-"""What a record of `_schemas` says, in our words. `offset`: its place in the topic, which is the order of events."""
+"""What a record of `_schemas` or of `_dek_registry_keys` says, in our words.
+
+`offset`: its place in the topic, which is the order of events.
+"""
 
 from dataclasses import dataclass
 
+from sigla.keks.nouns import Dek, DekName, Kek
 from sigla.model import Config, Guid, Schema, SchemaId, Search, Subject, Version
 
 
@@ -76,6 +80,25 @@ class Continued:
 
 
 @dataclass(frozen=True, slots=True)
+class KekSet:
+    """A KEK is as it is told here, or gone for good (None)."""
+
+    offset: int
+    name: str
+    kek: Kek | None
+
+
+@dataclass(frozen=True, slots=True)
+class DekSet:
+    """A version of a DEK is as it is told here, or gone for good (None)."""
+
+    offset: int
+    name: DekName
+    version: int
+    dek: Dek | None
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """A record that is meant to say nothing."""
 
@@ -91,4 +114,6 @@ class Skipped:
     why: str
 
 
-Event = Put | Purged | Hidden | Cleared | ConfigSet | ModeSet | ContextSet | Continued | Nothing | Skipped
+Event = (
+    Put | Purged | Hidden | Cleared | ConfigSet | ModeSet | ContextSet | Continued | KekSet | DekSet | Nothing | Skipped
+)

@@ -11,6 +11,7 @@ import orjson
 from sigla import records
 from sigla.contract import ENVIRONMENTS, HIGHEST, LEVELS, MODES, POLICIES, RULE_KINDS, RULE_MODES
 from sigla.errors import InvalidSubject
+from sigla.journal.replay import keys
 from sigla.journal.replay.events import (
     Cleared,
     ConfigSet,
@@ -24,6 +25,7 @@ from sigla.journal.replay.events import (
     Put,
     Skipped,
 )
+from sigla.keks.refusals import InvalidKeyField
 from sigla.keys import utf16
 from sigla.model import Config, Guid, Metadata, Rule, RuleSet, Schema, SchemaId, Search, Subject, Version
 from sigla.rules import names
@@ -76,6 +78,8 @@ def read(record: TopicRecord) -> Event:
         why = str(unfit)
     except InvalidSubject:
         why = NAME
+    except InvalidKeyField:
+        why = keys.NOT_STORABLE
     except _BROKEN:
         why = VALUE
     return Skipped(record.offset, _quoted(record.key), why)
@@ -101,14 +105,23 @@ def highest_of(answer: Mapping[str, Any], id: SchemaId) -> SchemaId:
 
 def _read_record(record: TopicRecord) -> Event:
     key = _object(record.key, NO_KEY)
+    if "keytype" not in key and (of_a_key := keys.READERS.get(str(key.get("type")))):
+        return of_a_key(
+            record.offset, _time(record), key, None if record.value is None else _object(record.value, VALUE)
+        )
     keytype = key.get("keytype")
     reader = _READERS.get(keytype) if isinstance(keytype, str) else None
     if reader is None:
         raise _UnfitRecord(UNKNOWN if isinstance(keytype, str) else NO_KEY)
-    if not fits(record.ts, int) or not -1 <= record.ts < LATEST_TIME:
-        raise _UnfitRecord(TIME)
+    _time(record)
     value = None if record.value is None else _pruned(_object(record.value, VALUE))
     return reader(record, key, value)
+
+
+def _time(record: TopicRecord) -> int:
+    if not fits(record.ts, int) or not -1 <= record.ts < LATEST_TIME:
+        raise _UnfitRecord(TIME)
+    return record.ts
 
 
 def _object(text: str | bytes, why: str) -> Json:

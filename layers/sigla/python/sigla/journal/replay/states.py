@@ -17,14 +17,17 @@ from sigla.journal.replay.events import (
     ConfigSet,
     ContextSet,
     Continued,
+    DekSet,
     Event,
     Hidden,
+    KekSet,
     ModeSet,
     Purged,
     Put,
     Skipped,
 )
 from sigla.journal.replay.records import TopicRecord, read
+from sigla.keks.nouns import Dek, DekName, Kek
 from sigla.model import BodyKey, Guid, SchemaId, Settings, Subject, Version
 
 REBOUND = "its id belongs to another schema in that context"
@@ -49,7 +52,8 @@ class State:
     subjects: their stored versions, by the offset of what was written last of each. contexts: those that are listed.
     highest: the highest id each context ever had, or had since its numbering was made to go on elsewhere.
     displaced: what ids meant whose last version was written over by another one, as long as one is stored there.
-    gone: what all other ids meant that no version holds any more. records: how many of them told it.
+    gone: what all other ids meant that no version holds any more. keks, deks: keys for field encryption, the latter by
+    their name and their version. records: how many of them told it.
     """
 
     subjects: Mapping[Subject, tuple[Put, ...]] = field(default_factory=dict)
@@ -58,6 +62,8 @@ class State:
     highest: Mapping[str, SchemaId] = field(default_factory=dict)
     gone: Mapping[BodyKey, Put] = field(default_factory=dict)
     displaced: Mapping[BodyKey, Put] = field(default_factory=dict)
+    keks: Mapping[str, Kek] = field(default_factory=dict)
+    deks: Mapping[tuple[DekName, int], Dek] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     records: int = field(default=0, compare=False)
 
@@ -165,6 +171,8 @@ def state_of(events: Iterable[Event]) -> State:
     settings: dict[Subject, Settings] = defaultdict(Settings)
     contexts: dict[str, bool] = {}
     highest: dict[str, SchemaId] = {}
+    keks: dict[str, Kek | None] = {}
+    deks: dict[tuple[DekName, int], Dek | None] = {}
     cleared: list[Cleared] = []
     skipped: list[Skipped] = []
     records = 0
@@ -185,6 +193,10 @@ def state_of(events: Iterable[Event]) -> State:
                 contexts[context] = listed
             case Skipped():
                 skipped.append(event)
+            case KekSet(name=name, kek=kek):
+                keks[name] = kek
+            case DekSet(name=dek_name, version=version, dek=dek):
+                deks[dek_name, version] = dek
             case Continued(context=context, after=after):
                 highest[context] = after
         if isinstance(event, Put):
@@ -209,6 +221,8 @@ def state_of(events: Iterable[Event]) -> State:
         highest=highest,
         gone={key: put for key, put in puts.items() if key not in held and key not in displaced},
         displaced=displaced,
+        keks={name: kek for name, kek in keks.items() if kek is not None},
+        deks={place: dek for place, dek in deks.items() if dek is not None},
         skipped=tuple(sorted(skipped, key=attrgetter("offset"))),
         records=records,
     )

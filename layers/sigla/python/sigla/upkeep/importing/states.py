@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeVar
 
-from sigla.changes import Change
+from sigla.changes import DEKS_AT_ONCE, Change
 from sigla.errors import BodyMissing, Taken
 from sigla.journal.replay import Put, State, key_of, last_words
+from sigla.keks.nouns import Dek, Kek
 from sigla.model import Body, BodyKey, Guid, SchemaId, Settings, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.progress import Progress, unseen
 from sigla.ports.subjects import VersionKey
 from sigla.registry.resources import Resources
+from sigla.upkeep.importing.keys import bring_deks, bring_kek
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.upkeep.importing.settings import count, list_context, settle
 from sigla.upkeep.importing.units import Group, carry_out
@@ -75,6 +77,7 @@ class _Import:
         self._write(missing, placed)
         self._displace()
         self._settle(listed)
+        self._bring_keys()
         return self.report
 
     def _missing(self) -> list[Put]:
@@ -153,6 +156,23 @@ class _Import:
         self._do("settings", settled, self.state.settings.items())
         self._do("contexts", listing, self.state.contexts)
         self._do("counters", counted, self.state.highest.items())
+
+    def _bring_keys(self) -> None:
+        """KEKs first. Registries without keys see no progress of them."""
+
+        def kek(told: Kek, report: Report) -> None:
+            bring_kek(self.resources, told, report)
+
+        def deks(some: Sequence[Dek], report: Report) -> None:
+            bring_deks(self.resources, self.state.keks.get(some[0].kek), some, report)
+
+        under: dict[str, list[Dek]] = defaultdict(list)
+        for dek in self.state.deks.values():
+            under[dek.kek].append(dek)
+        batches = [all[at : at + DEKS_AT_ONCE] for all in under.values() for at in range(0, len(all), DEKS_AT_ONCE)]
+        if self.state.keks or batches:
+            self._do("KEKs", kek, self.state.keks.values())
+            self._do("DEKs", deks, batches)
 
     def _do(self, what: str, work: Callable[[Item, Report], None], *waves: Collection[Item]) -> None:
         for _ in self._each(what, work, *waves):
