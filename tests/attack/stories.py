@@ -26,6 +26,18 @@ from sigla.registry import Registry
 from sigla.registry.steps.numbering import continue_after
 from sigla.rules import names
 from tests.attack.importer import Had, bring, displaced, listed
+from tests.attack.keys import (
+    KEYS,
+    dek,
+    deks_deleted,
+    deks_purged,
+    deks_undeleted,
+    kek,
+    kek_deleted,
+    kek_patched,
+    kek_purged,
+    kek_undeleted,
+)
 from tests.attack.world import Verb
 
 BASE = '{"type":"record","name":"Base","fields":[{"name":"a","type":"int"}]}'
@@ -199,6 +211,20 @@ WRITES: dict[str, Story] = {
     "import by force": Story(mode(":.c:", "IMPORT", force=True), (register(":.c:orders"),)),
     "a context dropped": Story(drop_context(".c"), (register(":.c:x"), delete(":.c:x"), purge(":.c:x"))),
 }
+
+WRITES |= {
+    "a KEK": Story(kek("k")),
+    "an update of a KEK": Story(kek_patched("k", doc="d"), KEYS),
+    "a soft delete of a KEK": Story(kek_deleted("k"), (kek("k"),)),
+    "a permanent delete of a KEK": Story(kek_purged("k"), (kek("k"), kek_deleted("k"))),
+    "a KEK undeleted": Story(kek_undeleted("k"), (kek("k"), kek_deleted("k"))),
+    "a DEK": Story(dek("k", "s"), (kek("k"),)),
+    "a DEK wrapped anew": Story(dek("k", "s", material="new", rewrap=True), KEYS),
+    "a soft delete of DEKs": Story(deks_deleted("k", "s"), KEYS),
+    "a permanent delete of DEKs": Story(deks_purged("k", "s"), (*KEYS, deks_deleted("k", "s"))),
+    "DEKs undeleted": Story(deks_undeleted("k", "s"), (*KEYS, deks_deleted("k", "s"))),
+}
+"""KEKs and DEKs."""
 
 READS: dict[str, Story] = {
     "a lookup": Story(on(Registry.lookup, "orders", Draft(UGLY), normalize=True), HISTORY),

@@ -44,6 +44,9 @@ CHOSEN = (
     "a mode dropped",
     "import of a subject",
     "a context dropped",
+    "a DEK",
+    "a permanent delete of DEKs",
+    "a permanent delete of a KEK",
 )
 STORIES = WRITES | READS
 for each in ("import of a subject", "import of everything"):

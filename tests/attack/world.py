@@ -2,11 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from sigla import records
 from sigla.errors import BodyMissing, Refusal
+from sigla.keks.nouns import Dek, Kek, ListedDek
+from sigla.keks.records import dek_key, dek_value, kek_key, kek_value
+from sigla.keks.verbs.deks import ShownDek
 from sigla.model import (
     Body,
     BodyKey,
@@ -123,7 +127,18 @@ class World:
                 for s in dict.fromkeys(subject for subject, _ in rows)
                 for version, referrer in catalog.referrers(s)
             ],
+            "keks": [without_times(kek) for kek in catalog.keks()],
+            "deks": [without_times(dek) for dek in self.deks()],
         }
+
+    def deks(self) -> list[Dek]:
+        """Those under every KEK that is told of, also where that is gone."""
+        told = {
+            *(kek.name for kek in self.store.catalog.keks()),
+            *(dek.kek for dek in self.store.catalog.deks_listed()),
+        }
+        found = (dek for kek in sorted(told) for dek in self.store.catalog.deks(kek))
+        return sorted(found, key=lambda dek: (dek.kek, dek.subject, dek.algorithm.value, dek.version))
 
     def _meaning(self, key: BodyKey) -> tuple[Any, ...]:
         record = self.registry.schema_by_id(key.id, subject=Subject(key.context, ""))
@@ -131,7 +146,8 @@ class World:
 
     def meanings(self) -> dict[BodyKey, Schema]:
         """What every id means that ever had a body, in every context the journal speaks of."""
-        contexts = {entry["context"] for _, row in self.store.journal.read() for entry in _entries(row)}
+        entries = (entry for _, row in self.store.journal.read() for entry in _entries(row))
+        contexts = {entry["context"] for entry in entries if "context" in entry}
         found = {}
         for context in contexts:
             for number in range(1, self.store.bodies.last(context) + 1):
@@ -151,6 +167,7 @@ class World:
         bodies = dict(zip(keys, self.store.bodies.get_many(keys), strict=True))
         self._check_versions(rows, bodies, imported=imported)
         self._check_references(rows, bodies)
+        self._check_keys()
         assert self.replayed() == self.catalogued(rows), "the journal tells another story than the catalog"
         if not imported:
             self._check_one_id(rows)
@@ -182,6 +199,15 @@ class World:
                 holders = {(each.subject, each.version) for _, each in referred}
                 assert (subject, row.version) in holders, f"{target} does not know {subject} {row.version}"
 
+    def _check_keys(self) -> None:
+        """No DEK without its KEK; each KEK knows how many there are, and lists tell them all."""
+        deks = self.deks()
+        for kek in self.store.catalog.keks():
+            under = [dek for dek in deks if dek.kek == kek.name]
+            assert (kek.stored, kek.active) == (len(under), sum(not dek.deleted for dek in under))
+        assert {dek.kek for dek in deks} <= {kek.name for kek in self.store.catalog.keks()}
+        assert set(self.store.catalog.deks_listed()) == {ListedDek(dek.kek, dek.subject, dek.deleted) for dek in deks}
+
     def _check_one_id(self, rows: Rows) -> None:
         held: dict[tuple[str, str], set[int]] = defaultdict(set)
         for subject, row in rows:
@@ -194,8 +220,12 @@ class World:
         configs: dict[str, Any] = {}
         modes: dict[str, str] = {}
         contexts: set[str] = set()
+        keys: dict[str, Any] = {}
         for _, row in self.store.journal.read():
             for entry in _entries(row):
+                if entry["type"] in ("KEK", "DEK"):
+                    _put(keys, str(entry["key"]), entry["value"])
+                    continue
                 name = str(Subject(entry["context"], entry.get("name", "")))
                 match entry["type"]:
                     case "SCHEMA" if entry["id"] is None:
@@ -212,7 +242,7 @@ class World:
                         _put(modes, name, entry["mode"])
                     case "CONTEXT":
                         (contexts.add if entry["listed"] else contexts.discard)(entry["context"])
-        return {"versions": versions, "configs": configs, "modes": modes, "contexts": contexts}
+        return {"versions": versions, "configs": configs, "modes": modes, "contexts": contexts, "keys": keys}
 
     def catalogued(self, rows: Rows) -> dict[str, Any]:
         """The same of the catalog."""
@@ -222,6 +252,8 @@ class World:
             "configs": {str(scope): s.config for scope, s in settings if s.config is not None},
             "modes": {str(scope): s.mode for scope, s in settings if s.mode is not None},
             "contexts": set(self.store.catalog.contexts()),
+            "keys": {str(kek_key(kek.name)): kek_value(kek) for kek in self.store.catalog.keks()}
+            | {str(dek_key(dek)): dek_value(dek) for dek in self.deks()},
         }
 
 
@@ -254,9 +286,20 @@ def outcome(world: World, verb: Verb, registry: Registry | None = None) -> Any:
 
 def shown(world: World, answer: Any) -> Any:
     """An answer with ids as places and without times."""
+    if isinstance(answer, Kek):
+        return without_times(answer)
+    if isinstance(answer, ShownDek):
+        return without_times(answer.dek)
     if not isinstance(answer, Record):
         return answer
     place = None
     if answer.subject is not None and answer.id is not None:
         place = world.ids().get(BodyKey(answer.subject.context, answer.id), f"{answer.id} is not held")
     return answer.schema, str(answer.subject), answer.version, place, answer.guid
+
+
+def without_times(key: Kek | Dek) -> Kek | Dek:
+    """A key without the marks of its last commit, and without what stands under it."""
+    if isinstance(key, Kek):
+        return replace(key, ts=0, revision="", stored=0, active=0)
+    return replace(key, ts=0, revision="")
