@@ -29,10 +29,11 @@ NAMES = (
     "waits",
     "largest",
     "tls",
+    "upgrade",
 )
 ON_SPARK = ("load_topic", "land", "many_topics", "upsert", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""
-ON_DEMAND = ("playground",)
+ON_DEMAND = ("playground", "uvx")
 """Those that need the network."""
 
 
@@ -41,7 +42,9 @@ def main(argv: Sequence[str] | None = None, usual: Sequence[str] = NAMES + ON_SP
     parser = arguments(__doc__)
     every = (*usual, *ON_DEMAND)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(every)}")
-    parser.add_argument("--with-playground", action="store_true", help="also `make playground`, from the network")
+    parser.add_argument(
+        "--with-playground", action="store_true", help="also `make playground` and `uvx`, from the network"
+    )
     args = parser.parse_args(argv)
     names = args.names or (*usual, *(ON_DEMAND if args.with_playground else ()))
     if strangers := set(names) - {*every}:

@@ -49,6 +49,9 @@ from tests.contract.engines import BUCKET
 from tests.unit.aws.journaling import as_streamed, event_of, follower
 from tests.unit.web.conftest import Client
 
+OLDEST = Path(__file__).parent / "0.2.0"
+"""Of the first release with a tag."""
+
 REGISTRY = "kept"
 IDENTITY = "0123456789abcdef" * 2
 NAME, SECRET = "orders", "not-a-secret"
