@@ -131,6 +131,37 @@ def test_the_page_of_installation_is_typed_as_it_stands(wheel: Path, tmp_path: P
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
+def test_the_page_of_a_service_is_typed_as_it_stands(wheel: Path, tmp_path: Path) -> None:
+    """But for root: below a folder of our own. The release that runs is the one that `current` leads to."""
+    (tmp_path / "dist").mkdir()
+    shutil.copy(wheel, tmp_path / "dist")
+    version, opt, data = distribution("sigla-registry").version, tmp_path / "opt", tmp_path / "data"
+    (opt / "sigla").mkdir(parents=True)
+    page = (ROOT / "docs" / "service.md").read_text()
+    machine = page[page.index("## The machine") : page.index("## systemd")]
+    installing, key = re.findall(r"^```\n(.*?)\n```$", machine, re.MULTILINE | re.DOTALL)
+    environ = {**environment(), "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    # The Python whose packages are used.
+    environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environ['PATH']}"
+
+    def typed(command: str) -> str:
+        for name, ours in (("sudo -u sigla ", ""), ("sudo ", ""), ("/opt", str(opt)), ("/var/lib/sigla", str(data))):
+            command = command.replace(name, ours)
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    user, folder, *others = installing.replace("VERSION", version).splitlines()
+    assert (user.split()[1], folder.split()[1]) == ("useradd", "install")
+    for command in others:
+        typed(command)
+    see_others(opt / "sigla" / version / "bin" / "python")
+    assert typed("/opt/sigla/current/bin/sigla --version") == f"sigla {version}\n"
+    assert "secret: " in typed(key)
+
+
 @pytest.mark.spark
 def test_topics_become_tables_by_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
     """The demonstration is a whole estate: a registry, topics of all three kinds, bad records, tables."""
