@@ -50,7 +50,7 @@ from tests.unit.aws.journaling import as_streamed, event_of, follower
 from tests.unit.web.conftest import Client
 
 OLDEST = Path(__file__).parent / "0.2.0"
-"""Of the first release with a tag."""
+"""The store of the first release with a tag."""
 
 REGISTRY = "kept"
 IDENTITY = "0123456789abcdef" * 2
