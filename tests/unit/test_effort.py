@@ -150,3 +150,19 @@ def test_others_may_compute_while_a_thread_sleeps(clock: Ticking) -> None:
     with effort.resting():
         pass
     assert told == ["leave", "sleep", "take"]
+
+
+def test_another_service_is_asked_by_no_thread_that_everybody_needs(clock: Ticking) -> None:
+    """It may take seconds to answer: nothing may wait behind it but the request that needs it."""
+    request = effort_of(clock, 9)
+    with request.turn(seconds=5), pytest.raises(TurnOver), effort.waiting():
+        pytest.fail("it was asked where others write")
+    assert request.glance(_asked) is None
+    with request.turn():
+        assert _asked()
+    assert _asked()
+
+
+def _asked() -> bool:
+    with effort.waiting():
+        return True

@@ -161,6 +161,14 @@ class Effort:
         finally:
             self._share.take()
 
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """As `rest`, for a question that may take seconds. A thread that everybody needs does not ask: TurnOver."""
+        if self._turn_ends is not None and not self._committed:
+            raise TurnOver
+        with self.rest():
+            yield
+
 
 class _Mine(threading.local):
     effort: Effort | None = None
@@ -202,3 +210,8 @@ def committed() -> None:
 def resting() -> AbstractContextManager[None]:
     """Entered around a sleep."""
     return nullcontext() if _mine.effort is None else _mine.effort.rest()
+
+
+def waiting() -> AbstractContextManager[None]:
+    """Entered around a question to another service. Raises Interrupted before it is asked."""
+    return nullcontext() if _mine.effort is None else _mine.effort.wait()

@@ -1,7 +1,8 @@
 """A registry in front of its store: what is remembered, which ring it reads through, and whose data it believes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,8 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
+from sigla.kms.drivers import Drivers
+from sigla.kms.shared import SharedMaterials
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.store import Store
@@ -54,7 +57,8 @@ def _shared(settings: Settings) -> Iterator[Instance]:
     with table_and_bucket(settings) as (clients, store), ExitStack() as opened:
         ring = opened.enter_context(closing(_ring(settings, clients, store.clock)))
         ownership = opened.enter_context(owning(settings, store))
-        registry, counts = opened.enter_context(among_others(store, settings, ring, ownership))
+        shared = among_others(store, settings, ring, ownership, clients=lambda: clients)
+        registry, counts = opened.enter_context(shared)
         yield Instance(registry, store.keys, clients.calls, ring, counts, ownership)
 
 
@@ -98,16 +102,24 @@ def owning(settings: Settings, store: "AwsStore") -> Iterator[Ownership | None]:
 def beside(store: Store, settings: Settings, ring: Ring, zones: Zones | None = None) -> tuple[Registry, Counts]:
     """A registry with a memory of its own; any number of them may share a store in one process, and no other writes."""
     bodies, counts = _remembered(store, store.bodies, settings, ring)
-    return Registry(store.catalog, bodies, store.clock, _options(settings), directory=zones), counts
+    materials = _materials(settings)
+    registry = Registry(store.catalog, bodies, store.clock, _options(settings), directory=zones, materials=materials)
+    return registry, counts
 
 
 @contextmanager
 def among_others(
-    store: Store, settings: Settings, ring: Ring, ownership: Ownership | None = None
+    store: Store,
+    settings: Settings,
+    ring: Ring,
+    ownership: Ownership | None = None,
+    *,
+    clients: "Callable[[], Clients] | None" = None,
 ) -> Iterator[tuple[Registry, Counts]]:
     """The same where other processes write, too: what the catalog said of an id is remembered for a while only.
 
-    ownership: what is not of this deployment is neither believed nor written to.
+    ownership: what is not of this deployment is neither believed nor written to. clients: of AWS, for keys of KMS;
+    None: they are made when such a key is used.
     """
     from sigla.cache.speakers import Speakers
 
@@ -119,7 +131,19 @@ def among_others(
     remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
     speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
     with closing(speakers):
-        yield Registry(speakers, bodies, store.clock, _options(settings), directory=zones), counts
+        materials = _materials(settings, clients)
+        yield Registry(speakers, bodies, store.clock, _options(settings), directory=zones, materials=materials), counts
+
+
+def _materials(settings: Settings, clients: "Callable[[], Clients] | None" = None) -> SharedMaterials:
+    """Those of shared KEKs. Nothing is asked, and no library is imported, before such a key is used."""
+    return SharedMaterials(Drivers(clients or cache(_own_clients), secret=settings.local_secret))
+
+
+def _own_clients() -> "Clients":
+    from sigla.aws.clients import Clients
+
+    return Clients()
 
 
 def _remembered(store: Store, behind: Bodies, settings: Settings, ring: Ring) -> tuple[Tiers, Counts]:

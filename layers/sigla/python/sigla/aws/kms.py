@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError, NoCredentialsError, PartialCredenti
 
 from sigla.aws.clients import Clients
 from sigla.aws.refusals import SILENT
+from sigla.effort import waiting
 from sigla.ports.kms import KmsDenied, KmsFailed, KmsKey
 from sigla.settings import InvalidSetting
 
@@ -53,7 +54,8 @@ class AwsKey:
 
     def _ask(self, action: str, call: Any, wanted: str) -> bytes:
         try:
-            answer: bytes = call(KeyId=self._arn)[wanted]
+            with waiting():
+                answer: bytes = call(KeyId=self._arn)[wanted]
         except ClientError as failure:
             raise _problem(action, failure.response.get("Error", {})) from failure
         except _WITHOUT_CREDENTIALS as failure:

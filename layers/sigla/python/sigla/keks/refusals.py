@@ -40,3 +40,17 @@ class NotWrapped(KmsFailed):
 
 class NotUnwrapped(KmsFailed):
     text = "Could not generate raw dek for {subject}: {cause}"
+
+
+class KmsDenied(Refusal):
+    """The key service refused access to its key."""
+
+    code = 40370
+
+
+class DeniedToWrap(KmsDenied):
+    text = NotWrapped.text
+
+
+class DeniedToUnwrap(KmsDenied):
+    text = NotUnwrapped.text

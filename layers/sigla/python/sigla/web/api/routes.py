@@ -132,7 +132,8 @@ KEKS = "/dek-registry/v1/keks"
 DEKS = f"{KEKS}/{{kek}}/deks"
 DEK_VERSION = f"{DEKS}/{{subject}}/versions/{{version}}"
 NO_KEY = (key_refusals.KeyNotFound, key_refusals.InvalidKeyField)
-NEW_KEY = (key_refusals.InvalidKeyField, key_refusals.KeyExists, key_refusals.KmsFailed)
+KMS = (key_refusals.KmsFailed, key_refusals.KmsDenied)
+NEW_KEY = (key_refusals.InvalidKeyField, key_refusals.KeyExists, *KMS)
 NO_KEY_VERSION = (*NO_KEY, errors.InvalidVersion)
 
 # fmt: off
@@ -256,21 +257,21 @@ ROUTES = (
     Route("GET", f"{KEKS}/{{kek}}", READ, keks.show_kek, "A KEK", "Kek", query=(DELETED,), refuses=NO_KEY),
     Route("PUT", f"{KEKS}/{{kek}}", WRITE, keks.update_kek, "Change a KEK", "Kek", registry_wide=True,
           body=Body("UpdateKekRequest", "putKek"), query=(TEST_SHARING,),
-          refuses=(*NO_KEY, key_refusals.KmsFailed), operation="Update key operation"),
+          refuses=(*NO_KEY, *KMS), operation="Update key operation"),
     Route("DELETE", f"{KEKS}/{{kek}}", WRITE, keks.delete_kek, "Delete a KEK", "Nothing", registry_wide=True,
           query=(PERMANENT,), status=204, operation="Delete key operation",
           refuses=(*NO_KEY, key_refusals.KeyNotSoftDeleted, key_refusals.KekInUse)),
     Route("POST", f"{KEKS}/{{kek}}/undelete", WRITE, keks.undelete_kek, "Undelete a KEK", "Nothing", status=204,
           registry_wide=True, refuses=NO_KEY, operation="Undelete key operation"),
     Route("POST", f"{KEKS}/{{kek}}/test", WRITE, keks.try_kek, "Try a shared KEK with its key service", "Kek",
-          registry_wide=True, refuses=(*NO_KEY, key_refusals.KmsFailed), operation="Test key operation"),
+          registry_wide=True, refuses=(*NO_KEY, *KMS), operation="Test key operation"),
     Route("GET", DEKS, READ, keks.dek_subjects, "The subjects of a KEK's data keys (DEKs)", "Names", lists=True,
           query=(DELETED, *PAGED), refuses=NO_KEY),
     Route("POST", DEKS, WRITE, keks.create_dek_named, "Create a DEK of the subject that the body names", "Dek",
           body=Body("CreateDekRequest", "createDek"), refuses=(*NO_KEY_VERSION, *NEW_KEY),
           operation="Create key operation"),
     Route("GET", f"{DEKS}/{{subject}}", READ, keks.show_first_dek, "The first version of a DEK", "Dek",
-          query=(ALGORITHM, DELETED), refuses=(*NO_KEY, key_refusals.KmsFailed), lists=True),
+          query=(ALGORITHM, DELETED), refuses=(*NO_KEY, *KMS), lists=True),
     Route("POST", f"{DEKS}/{{subject}}", WRITE, keks.create_dek, "Create a DEK", "Dek",
           body=Body("CreateDekRequest", "createDekWithSubject"),
           query=(Query("rewrap", FLAG, "Put this material in the place of what stands"),),
@@ -284,7 +285,7 @@ ROUTES = (
     Route("GET", f"{DEKS}/{{subject}}/versions", READ, keks.dek_versions, "The versions of a DEK", "Numbers",
           query=(ALGORITHM, DELETED, *PAGED), refuses=NO_KEY, lists=True),
     Route("GET", DEK_VERSION, READ, keks.show_dek, "A version of a DEK", "Dek", query=(ALGORITHM, DELETED), lists=True,
-          refuses=(*NO_KEY_VERSION, key_refusals.KmsFailed)),
+          refuses=(*NO_KEY_VERSION, *KMS)),
     Route("DELETE", DEK_VERSION, WRITE, keks.delete_deks, "Delete a version of a DEK", "Nothing", status=204,
           query=(ALGORITHM, PERMANENT), refuses=(*NO_KEY_VERSION, key_refusals.KeyNotSoftDeleted),
           operation="Delete key operation"),
