@@ -149,7 +149,7 @@ def hold(api: Any, method: str, path: str, examples: int) -> None:
 
 @pytest.mark.parametrize("method, path", OPERATIONS)
 def test_every_answer_is_one_that_the_document_tells(api: Any, method: str, path: str) -> None:
-    hold(api, method, path, 12)
+    hold(api, method, path, 8)
 
 
 @pytest.mark.soak

@@ -33,7 +33,9 @@ if "deploy" in words:
     empty = Path("empty")
     empty.mkdir()
     (empty / "empty").touch()
-    made = cdk.App(context=app.context(flags), outdir="cdk.out", analytics_reporting=False)
+    # CDK's rules of CloudFormation take seconds to load; test_cloudformation_rules.py asks them of this stack, too.
+    quick = {"analytics_reporting": False, "tree_metadata": False, "builtin_cloud_formation_validation": False}
+    made = cdk.App(context=app.context(flags), outdir="cdk.out", **quick)
     stack = app.build(made, settings_of(pairs(flags)), placed=lambda _: empty)
     assert [f"sigla:account={stack.account}", f"sigla:region={stack.region}"] == flags[1:3]
     assert "RestUrl" in made.synth().get_stack_by_name(stack.stack_name).template["Outputs"]

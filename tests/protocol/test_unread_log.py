@@ -1,5 +1,6 @@
 """`sigla serve` with a log that is not read: a paused collector, a terminal after Ctrl-S, a full disk, no reader."""
 
+import fcntl
 import json
 import os
 import signal
@@ -18,14 +19,24 @@ from tests.protocol.clients.server import command, environment
 from tests.servers import two_free_ports
 from tests.waiting import PATIENCE_S, eventually
 
-MANY = 2_000
-"""Requests whose lines no pipe holds; 340 lines fill one."""
+PAGE = 4_096
+SIZED = hasattr(fcntl, "F_SETPIPE_SZ")
+MANY = 200 if SIZED else 2_000
+"""Requests whose lines no pipe holds: 22 lines fill a page, 340 what a pipe holds where it cannot be made smaller."""
 
 FULL = Path("/dev/full")
 """Takes nothing, as a disk without room."""
 
 LONG = "x" * 4_000
 """A subject that makes lines long, so that few requests tell more than what may wait."""
+
+
+def small_pipe() -> tuple[int, int]:
+    """Where to read and where to write: of one page, where the system lets its size be chosen."""
+    reading, writing = os.pipe()
+    if SIZED:
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PAGE)
+    return reading, writing
 
 
 @contextmanager
@@ -89,7 +100,7 @@ class Unread:
 
 def test_a_log_that_nobody_reads_stops_no_request_and_no_end() -> None:
     """A collector that hangs must not take the registry with it: health is asked by who would then restart it."""
-    reading, writing = os.pipe()
+    reading, writing = small_pipe()
     with begun(writing) as server:
         server.ask("/subjects", times=MANY)
         assert server.answers()
@@ -100,7 +111,7 @@ def test_a_log_that_nobody_reads_stops_no_request_and_no_end() -> None:
 
 def test_both_outputs_in_one_pipe_that_nobody_reads_stop_nothing() -> None:
     """`2>&1` into a paused collector: complaints about invalid requests must not block, either."""
-    reading, writing = os.pipe()
+    reading, writing = small_pipe()
     with begun(writing, writing) as server:
         for _ in range(MANY):
             server.ask_nonsense()
@@ -112,7 +123,7 @@ def test_both_outputs_in_one_pipe_that_nobody_reads_stop_nothing() -> None:
 
 def test_a_reader_that_comes_back_is_told_how_much_it_missed() -> None:
     """What waited is there in its order; behind it stands how many lines were lost since when, then it goes on."""
-    reading, writing = os.pipe()
+    reading, writing = small_pipe()
     with begun(writing) as server:
         server.fill()
         lost = server.dropped()
@@ -134,7 +145,7 @@ def test_a_reader_that_comes_back_is_told_how_much_it_missed() -> None:
 
 def test_a_log_whose_reader_has_gone_stops_nothing() -> None:
     """`sigla serve | head`."""
-    reading, writing = os.pipe()
+    reading, writing = small_pipe()
     with begun(writing) as server:
         os.close(reading)
         server.ask("/subjects", times=MANY)
