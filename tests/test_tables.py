@@ -12,7 +12,7 @@ from sigla import errors
 from tests.house import ROOT, SIGLA, product, text_of, tree_of
 
 # Where refusals are worded: what the core refuses, what an aggregate does, and HTTP before the core is asked.
-REFUSAL_TABLES = ("errors.py", "keks/refusals.py", "web/http/refusals.py")
+REFUSAL_TABLES = ("associations/refusals.py", "errors.py", "keks/refusals.py", "web/http/refusals.py")
 
 
 def refusals() -> list[type[errors.Refusal]]:

@@ -31,6 +31,7 @@ def everything(stores: Stores) -> dict[str, Any]:
         "candidates": [catalog.candidates(each, ["d"]) for each in sorted(subjects, key=str)],
         "settings": list(catalog.settings(EVERYWHERE)),
         "contexts": catalog.contexts(),
+        "associations": list(catalog.associations_named()),
         "journal": list(stores.journal.read()),
     }
 

@@ -21,6 +21,7 @@ from sigla.changes import (
 )
 from sigla.model import Config, SchemaId, Settings, Version
 from sigla.ports.catalog import Catalog
+from tests.associated import a_weak
 from tests.build import NOW, a_nonce, a_registered, a_row, an_import, registered
 from tests.contract.observing import ORDERS, PAYMENTS, delete, head
 
@@ -43,6 +44,7 @@ CHANGES: dict[str, Callable[[Catalog], Change]] = {
     "ImportBegun": lambda _: ImportBegun(PAYMENTS, Settings(), NOW, a_nonce()),
     "ContextListed": lambda _: ContextListed(EMPTY, NOW, a_nonce()),
     "ContextDropped": lambda _: ContextDropped(LISTED, NOW, a_nonce()),
+    "AssociationsChanged": lambda catalog: a_weak(head(catalog)),
     "NumberingSet": lambda catalog: NumberingSet(".", catalog.max_id("."), SchemaId(1_000), NOW, a_nonce()),
 }
 

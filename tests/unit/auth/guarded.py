@@ -13,6 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from sigla.associations.nouns import CREATE, Request, Wanted
+from sigla.associations.verbs import writing
+from sigla.associations.verbs.writing import Manner
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
 from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
@@ -50,6 +53,10 @@ SUBJECTS = {
     "a-gone": "Gone",
 }
 """What is registered under what, in this order: ids 1 to 5 in the default context, `Gone` last, `Team` in its own."""
+
+
+TOPICS = {"a-topic": "a-noted", "b-topic": "b-shared"}
+"""The topics that are associated, weakly, with a subject."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,9 @@ def fill(registry: Registry) -> None:
     registry.change_config(Subject(".", "a-out"), {"alias": "b-one"})
     registry.change_config(Subject(".", "a-one"), {"level": "FULL"})
     registry.change_mode(Subject(".", "a-one"), "READWRITE")
+    for topic, subject in TOPICS.items():
+        wanted = (Wanted(CREATE, subject=subject),)
+        writing.write(registry, Request(topic, "lkc", f"id-{topic}", None, wanted), Manner())
 
 
 @cache

@@ -19,6 +19,12 @@ from tests.unit.web.conftest import Client
 
 V1 = "application/vnd.schemaregistry.v1+json"
 INT = {"schema": '"int"'}
+ORDERS_USE_S = {
+    "resourceName": "orders",
+    "resourceNamespace": "-",
+    "resourceId": "lkc-1",
+    "associations": [{"subject": "s", "lifecycle": "WEAK"}],
+}
 
 
 def test_a_schema_goes_in_and_comes_out(client: Client) -> None:
@@ -121,6 +127,11 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("POST", f"{K}/k/deks/s/undelete", None, 204, None),
         ("DELETE", f"{K}/k", None, 422, ...),
         ("POST", f"{K}/k/undelete", None, 204, None),
+        ("POST", "/associations?dryRun=true", ORDERS_USE_S, 200, ...),
+        ("PUT", "/associations/resources/lkc-1?dryRun=true", ORDERS_USE_S, 200, ...),
+        ("DELETE", "/associations/resources/lkc-1", None, 404, ...),
+        ("POST", "/associations:batchGet", {"requests": [{"resourceId": "lkc-1"}]}, 207, ...),
+        ("POST", "/associations:batchMutate", {"requests": [{}]}, 207, ...),
         ("DELETE", "/subjects/s/versions/2", None, 200, 2),
         ("DELETE", "/subjects/s", None, 200, [1]),
     ]
@@ -168,8 +179,8 @@ def test_ids_are_understood_in_their_context(client: Client) -> None:
         ("?lifecycle=WEAK&lifecycle=NONE", 1),
     ],
 )
-def test_no_schema_has_an_association(client: Client, query: str, count: int) -> None:
-    """A client that asks for those that have one gets none; one that asks for those without gets all."""
+def test_a_schema_without_an_association_is_listed_as_such(client: Client, query: str, count: int) -> None:
+    """A client that asks for those that have one gets none; one that asks for those without gets all (READ-5)."""
     client("POST", "/subjects/s/versions", INT)
     assert len(client("GET", f"/schemas{query}").json) == count
 

@@ -41,7 +41,8 @@ def test_literals_come_before_parameters() -> None:
         b"/subjects/a/versions/1/nope",
         b"/Subjects",
         b"/dek-registry/v1/policy",
-        b"/associations",
+        b"/associations/resources",
+        b"/associations:batch",
         b"/subjects" + b"/a" * 4000,
     ],
 )
@@ -58,6 +59,8 @@ def test_unknown_paths_are_not_found(method: str, path: bytes) -> None:
         ("DELETE", b"/contexts"),
         ("PATCH", b"/subjects"),
         ("GET", b"/contexts/.c"),
+        ("GET", b"/associations"),
+        ("GET", b"/associations:batchGet"),
         ("HEAD", b"/compatibility/subjects/a/versions"),
         ("BREW", b"/"),
     ],

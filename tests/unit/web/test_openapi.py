@@ -7,6 +7,7 @@ from sigla.web.api import openapi
 from sigla.web.api.openapi_shapes import SHAPES
 from sigla.web.api.routes import ROUTES, Route
 
+LOOKS = ("POST /subjects/{subject}", "POST /associations:batchGet", "POST /")
 OPERATIONS = [(route, openapi.document()["paths"][route.path][route.method.lower()]) for route in ROUTES]
 
 
@@ -27,6 +28,6 @@ def test_every_refusal_of_a_route_is_documented(route: Route, operation: dict[st
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_what_changes_something_asks_for_more_than_reading(route: Route) -> None:
     """Permissions will be decided by this column. Lookups and checks are reads, whatever their method."""
-    asks = route.path.startswith("/compatibility") or route.name in ("POST /subjects/{subject}", "POST /")
+    asks = route.path.startswith("/compatibility") or route.name in LOOKS
     changes = route.method != "GET" and not asks
     assert (route.access in (Access.WRITE, Access.ADMIN)) is changes

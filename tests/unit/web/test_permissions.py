@@ -48,6 +48,14 @@ GONE_A    = (401, 401, 403, 204, 204, 403, 204, 204, 403, 403, 403)  # fmt: skip
 PURGE_A   = (401, 401, 403, 403, 204, 403, 403, 204, 403, 403, 403)  # fmt: skip
 UNSHARED  = (401, 401, 403, 422, 422, 403, 403, 403, 403, 403, 403)  # fmt: skip
 
+WRITE_B   = (401, 401, 403, 200, 200, 403, 403, 403, 403, 403, 403)  # fmt: skip
+GONE_A    = (401, 401, 403, 204, 204, 403, 204, 204, 403, 403, 403)  # fmt: skip
+GONE_B    = (401, 401, 403, 204, 204, 403, 403, 403, 403, 403, 403)  # fmt: skip
+CASCADE_A = (401, 401, 403, 403, 204, 403, 403, 204, 403, 403, 403)  # fmt: skip
+BATCH_GET = (401, 401, 207, 207, 207, 207, 207, 207, 207, 207, 207)  # fmt: skip
+BATCH     = (401, 401, 403, 207, 207, 403, 207, 207, 403, 207, 207)  # fmt: skip
+BATCH_ADMIN = (401, 401, 403, 403, 207, 403, 403, 207, 403, 403, 207)  # fmt: skip
+
 A = {"schema": '{"type":"record","name":"A","fields":[]}'}
 B = {"schema": '{"type":"record","name":"B","fields":[]}'}
 NEW_A = {"schema": '{"type":"record","name":"A","fields":[{"name":"f","type":"int","default":0}]}'}
@@ -59,6 +67,29 @@ KEK_ROUTE, DEK_ROUTE = f"{K}/{{kek}}", f"{K}/{{kek}}/deks/{{subject}}"
 A_KEK = {"name": "new", "kmsType": "local-kms", "kmsKeyId": "id"}
 A_DEK = {"encryptedKeyMaterial": "m"}
 GUID_A, GUID_B = "{guid of A}", "{guid of B}"
+
+
+TOPICS_OF_BOTH = {"requests": [{"resourceId": "id-a-topic"}, {"resourceId": "id-b-topic"}]}
+
+
+def associated(subject: str, **operation: Any) -> dict[str, Any]:
+    """A topic that is to use the subject."""
+    topic = {"resourceName": f"t-{subject}", "resourceNamespace": "lkc"}
+    wanted = [{"subject": subject, "lifecycle": "WEAK", **operation}]
+    return {**topic, "associations": wanted} | ({} if operation else {"resourceId": "id-t"})
+
+
+STRONG = {**associated("x"), "associations": [{"schema": A}]}
+"""A topic with a subject of its own, `:.lkc:t-x-value`."""
+
+
+def batch(*subjects: str, cascade: bool = False) -> dict[str, Any]:
+    """A topic for each of the subjects, and one delete more of what is not there."""
+    deleted = [{"opType": "DELETE", "associationType": "key", "cascadeLifecycle": cascade}] if cascade else []
+    requests = [associated(subject, opType="CREATE") | {"resourceId": f"id-{subject}"} for subject in subjects]
+    for request in requests:
+        request["associations"] += deleted
+    return {"requests": requests}
 
 
 def versions_of(subjects: list[str]) -> list[dict[str, Any]]:
@@ -170,6 +201,30 @@ ROWS = (
     Row("GET /associations/resources/{resource}", "/associations/resources/lkc-1", LIST, sees=([], [], [])),
     Row("GET /associations/resources/{namespace}/{resource}", "/associations/resources/-/orders", LIST,
         sees=([], [], [])),
+    Row("GET /associations/subjects/{subject}", "/associations/subjects/a-noted", READ_A,
+        sees=(["a-noted"], ["a-noted"], None)),
+    Row("GET /associations/subjects/{subject}", "/associations/subjects/b-shared", READ_B),
+    Row("GET /associations/resources/{resource}", "/associations/resources/id-a-topic", LIST,
+        sees=(["a-noted"], ["a-noted"], [])),
+    Row("GET /associations/resources/{resource}", "/associations/resources/id-b-topic", LIST,
+        sees=(["b-shared"], [], [])),
+    Row("GET /associations/resources/{namespace}/{resource}", "/associations/resources/-/-", LIST,
+        sees=(["a-noted", "b-shared"], ["a-noted"], [])),
+    Row("GET /schemas", "/schemas?lifecycle=WEAK", LIST, sees=(["a-noted", "b-shared"], ["a-noted"], [])),
+    Row("POST /associations", "/associations", WRITE_A, associated("a-one")),
+    Row("POST /associations", "/associations", WRITE_B, associated("b-one")),
+    Row("POST /associations", "/associations", WRITE_B, STRONG),
+    Row("PUT /associations/resources/{resource}", "/associations/resources/id-t", WRITE_A, associated("a-one")),
+    Row("PUT /associations/resources/{resource}", "/associations/resources/id-t", WRITE_B, associated("a-out")),
+    Row("DELETE /associations/resources/{resource}", "/associations/resources/id-a-topic", GONE_A),
+    Row("DELETE /associations/resources/{resource}", "/associations/resources/id-b-topic", GONE_B),
+    Row("DELETE /associations/resources/{resource}", "/associations/resources/id-a-topic?cascadeLifecycle=true",
+        CASCADE_A),
+    Row("POST /associations:batchGet", "/associations:batchGet?includeSchemas=true", BATCH_GET, TOPICS_OF_BOTH,
+        sees=([["a-noted"], ["b-shared"]], [["a-noted"], []], [[], []])),
+    Row("POST /associations:batchMutate", "/associations:batchMutate", BATCH, batch("a-one", "b-one"),
+        sees=([200, 200], [200, 40301], [40301, 40301])),
+    Row("POST /associations:batchMutate", "/associations:batchMutate", BATCH_ADMIN, batch("a-one", cascade=True)),
 )  # fmt: skip
 
 
@@ -228,8 +283,12 @@ def judge(row: Row, who: str, reply: Reply) -> None:
         assert reply.json["error_code"] == 40403
     elif row.sees:
         seen = reply.json
-        if row.route == "GET /schemas":
-            seen = [schema["subject"] for schema in seen]
+        if row.route == "GET /schemas" or row.route.startswith("GET /associations"):
+            seen = [each["subject"] for each in seen]
+        if row.route == "POST /associations:batchGet":
+            seen = [[one["subject"] for one in each["result"].get("associations", ())] for each in seen["results"]]
+        if row.route == "POST /associations:batchMutate":
+            seen = [each.get("error", {"error_code": 200})["error_code"] for each in seen["results"]]
         assert seen == row.sees[("a", "z").index(who[-1]) + 1 if "-of-" in who else 0], who
     if reply.status >= 400:
         assert reply.headers["content-type"] == "application/vnd.schemaregistry.v1+json"

@@ -184,6 +184,9 @@ HEAD, SETTINGS, NEXT, ID, HOLDERS = "HEAD", "SETTINGS", "NEXT", "ID", "HOLDERS"
 Among those of a subject, HEAD comes before every version, and SETTINGS between.
 """
 
+ASSOCIATED, ASSOCIATION = "ASSOCIATED", "A#"
+"""A resource has the first, each association one that begins with the second; both come before HEAD."""
+
 LAST, CAUGHT_UP = "LAST", "CAUGHT_UP"
 """Beside each other: the last segment of the journal, and how far the journal's rows have been looked through."""
 
@@ -263,6 +266,29 @@ def list_pk(registry: str, shard: int) -> str:
 
 def list_sk(subject: Subject) -> str:
     return sortable(subject.qualified)
+
+
+def resource_pk(registry: str, id: str) -> str:
+    """The partition of a resource's associations; an id may be any text."""
+    return f"{component(registry)}#a#{_short(id)}"
+
+
+def associations_pk(registry: str, name: str | None = None) -> str:
+    """The partition of the associations of resources of a name; None: the list of all."""
+    return f"{component(registry)}#o" if name is None else f"{component(registry)}#o#{_short(name)}"
+
+
+def association_sk(*place: str) -> str:
+    """Comes before HEAD in the partition of a subject. place: the names that the association is told apart by."""
+    return ASSOCIATION + blake2b("\t".join(map(component, place)).encode(), digest_size=16).hexdigest()
+
+
+def _short(text: str) -> str:
+    """Text that fits into a key; a long one is told by its digest, which no component looks like."""
+    encoded = component(text)
+    if encoded and len(encoded.encode()) <= LONGEST_NAME:
+        return encoded
+    return "#" + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
 def contexts_pk(registry: str) -> str:

@@ -11,6 +11,7 @@ from heapq import merge
 from itertools import groupby, islice
 from typing import TypeVar
 
+from sigla.associations.nouns import Association, Associations
 from sigla.auth.permissions import READ, Access, Reach
 from sigla.changes import Change, Head, KekChanged
 from sigla.errors import BodyLost, Denied, DeniedEverywhere, StoreError
@@ -162,6 +163,23 @@ class Narrowed(CatalogInFront):
 
     def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
         return (dek for dek in self._catalog.deks_listed(prefix) if self._reach.includes(named(dek.subject)))
+
+    # --- associations: those of the principal's subjects -------------------------------------------------------------
+
+    def associations_of_resource(self, id: str) -> Associations:
+        """Whoever changes something sees them all: what a resource has decides about what it may have."""
+        found = self._catalog.associations_of_resource(id)
+        return found if self._access is not READ else tuple(self._own(found))
+
+    def associations_of_subject(self, subject: Subject) -> Associations:
+        self._check_read(subject)
+        return self._catalog.associations_of_subject(subject)
+
+    def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
+        return self._own(self._catalog.associations_named(name, namespace))
+
+    def _own(self, found: Iterable[Association]) -> Iterator[Association]:
+        return (one for one in found if self._reach.includes(one.subject))
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 All that a decision rests on is in the change, as it was seen; a store that finds it otherwise raises `Conflict` and
 has written nothing.
 
-A change is about the versions of one subject, the settings of one scope, one context, or keys (`changes.keys`).
-Whatever it is about, it knows what others have to know of it:
+A change is about the versions of one subject, the settings of one scope, one context, keys (`changes.keys`), or the
+associations of one resource. Whatever it is about, it knows what others have to know of it:
 
     scope, leads_to   whose it is: a principal needs rights to these
     ids, concerns     which ids may have another speaker once it is written
@@ -17,8 +17,9 @@ What it does to rows is the business of each store (`stores/*/changes`), what it
 
 from dataclasses import dataclass
 
+from sigla.associations.nouns import Associations
 from sigla.changes.keys import DEKS_AT_ONCE, DeksChanged, DekWrite, KekChanged
-from sigla.changes.kinds import ContextChange, Evidence, Head, SettingsChange, SubjectChange
+from sigla.changes.kinds import AnyChange, ContextChange, Evidence, Head, SettingsChange, SubjectChange
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Config, Row, SchemaId, Search, Subject, Target, Version
 from sigla.rules import names
 
@@ -26,6 +27,7 @@ __all__ = [
     "DEKS_AT_ONCE",
     "IMPORTED_AT_ONCE",
     "REFERENCED_AT_ONCE",
+    "AssociationsChanged",
     "Change",
     "ConfigChanged",
     "ContextDropped",
@@ -284,6 +286,69 @@ class NumberingSet(ContextChange):
         return self.after <= highest and (highest < self.seen or self.seen < self.after)
 
 
+# --- associations ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AssociationsChanged(AnyChange):
+    """Associations of one resource are written or removed, with the schemas and the subjects that go with them.
+
+    resource: its id. seen: its associations, as they were seen; Conflict if they are others by now.
+    heads: of every subject that this is about; Conflict if one has another revision by now, and of one that is or was
+        to be strongly associated also if something began to reference it. Each of them has the next revision once this
+        is written, so that whoever decides about such a subject decides with its associations as they are.
+    registered: versions that the request brings, of some of these subjects. purged: subjects that go with their
+        associations; they need not be soft-deleted before.
+    """
+
+    resource: str
+    seen: Associations
+    heads: tuple[Head, ...]
+    ts: int
+    nonce: str
+    written: Associations = ()
+    removed: Associations = ()
+    registered: tuple[Registered, ...] = ()
+    purged: tuple[SubjectPurged, ...] = ()
+
+    @property
+    def scope(self) -> Subject:
+        return self.heads[0].subject
+
+    @property
+    def leads_to(self) -> tuple[Subject, ...]:
+        """The other subjects: a principal needs rights to each of them."""
+        return tuple(head.subject for head in self.heads[1:])
+
+    @property
+    def ids(self) -> frozenset[BodyKey]:
+        return frozenset(key for each in self.registered for key in each.ids)
+
+    @property
+    def after(self) -> Associations:
+        """Those of the resource, once this is written."""
+        return tuple(each for each in self.seen if each not in self.removed) + self.written
+
+    def concerns(self, subject: Subject) -> bool:
+        return any(head.subject == subject for head in self.heads)
+
+    def rests_on_referrers(self, subject: Subject) -> bool:
+        """Whether a new reference to the subject comes in the way."""
+        strong = {each.subject for each in self.written + self.removed if each.strong}
+        return subject in strong
+
+    def associations_of(self, head: Head) -> tuple[int, bool]:
+        """How many its subject has once this is written, and whether its one is strong."""
+        written = [each for each in self.written if each.subject == head.subject]
+        removed = [each for each in self.removed if each.subject == head.subject]
+        count = head.associations + len(written) - len(removed)
+        return count, count > 0 and (head.strong or any(each.strong for each in written))
+
+    def was_written(self, catalog: Evidence) -> bool:
+        """Every head bears the mark."""
+        return catalog.snapshot(self.scope).head.nonce == self.nonce
+
+
 Change = (
     Registered
     | Imported
@@ -300,4 +365,5 @@ Change = (
     | NumberingSet
     | KekChanged
     | DeksChanged
+    | AssociationsChanged
 )

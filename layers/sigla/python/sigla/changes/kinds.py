@@ -14,7 +14,8 @@ class Head:
     revision: goes up by one with each commit to the subject. referred: goes up with each commit by which a schema of
     any subject begins to reference this one. generation: goes up with each permanent delete of the whole subject.
     highest: the highest stored version, soft-deleted ones included; 0 if none. newest: the highest active version.
-    nonce: of the last commit, by which a writer recognises its own after an unknown outcome.
+    nonce: of the last commit, by which a writer recognises its own after an unknown outcome. associations: how many the
+    subject has. strong: whether its only one is: then it belongs to a topic.
     """
 
     subject: Subject
@@ -24,6 +25,8 @@ class Head:
     highest: int = 0
     newest: Row | None = None
     nonce: str = ""
+    associations: int = 0
+    strong: bool = False
 
 
 class Shown(Protocol):

@@ -12,7 +12,7 @@ from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.values import Item, unpacked
 from sigla.stores.s3.bodies import AwsBodies
 
-SWEPT = frozenset({"SubjectPurged", "ImportBegun"})
+SWEPT = frozenset({"SubjectPurged", "ImportBegun", "AssociationsChanged"})
 """Changes that begin a new generation of subjects and may leave rows of the old one."""
 
 
@@ -22,7 +22,7 @@ def left_behind(row: Item) -> tuple[Subject, ...]:
         form = known(unpacked(row["form"]))
         if form["change"] not in SWEPT:
             return ()
-        gone = [entry for entry in form["entries"] if entry["type"] == "SCHEMA"]
+        gone = [entry for entry in form["entries"] if entry["type"] == "SCHEMA" and entry["id"] is None]
         return tuple(dict.fromkeys(Subject(entry["context"], entry["name"]) for entry in gone))
     except (*BROKEN, FormTooNew):  # whoever writes segments meets the same row, and says what is wrong with it
         return ()

@@ -17,6 +17,7 @@ never change. A row is a JSON-able mapping:
         {"type": "NUMBERING", "context": ".", "after": 100000}
         {"type": "KEK", "key": {…}, "value": {…} or null}      DEK likewise: as `_dek_registry_keys` has them
             and "ts", the time of the key
+        {"type": "ASSOC", "context": ".", "name": "s", "key": {…}, "association": {…} or null}
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,10 @@ from dataclasses import dataclass
 from typing import Any, Final, TypedDict, assert_never
 
 from sigla import records as topic
+from sigla.associations import records as association_records
+from sigla.associations.nouns import Association
 from sigla.changes import (
+    AssociationsChanged,
     Change,
     ConfigChanged,
     ContextDropped,
@@ -58,7 +62,7 @@ class Effects:
     """What a commit found and a change alone does not tell.
 
     listed: the context of a registration was not listed before. purged: versions an IMPORT removed. partial: it goes
-    on. config, mode: a purge removed such an entry.
+    on. config, mode: a purge removed such an entry. parts: of a commit of several changes, those of each.
     """
 
     listed: bool = False
@@ -66,6 +70,7 @@ class Effects:
     partial: bool = False
     config: bool = False
     mode: bool = False
+    parts: "Sequence[Effects]" = ()
 
 
 NO_EFFECTS = Effects()
@@ -178,15 +183,47 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield {"type": "CONTEXT", "context": context, "listed": False}
         case NumberingSet(context=context, after=after):
             yield {"type": "NUMBERING", "context": context, "after": after}
-        case KekChanged(name=name, kek=kek):
-            value = None if kek is None else key_records.kek_value(kek)
-            yield _key_entry(key_records.KEK, key_records.kek_key(name), value, kek)
-        case DeksChanged(deks=deks):
-            for write in deks:
-                value = None if write.dek is None else key_records.dek_value(write.dek)
-                yield _key_entry(key_records.DEK, key_records.dek_key(write.about), value, write.dek)
+        case KekChanged() | DeksChanged():
+            yield from _keys(change)
+        case AssociationsChanged():
+            yield from _associations(change, effects)
         case _:
             assert_never(change)
+
+
+def _keys(change: KekChanged | DeksChanged) -> Iterator[Entry]:
+    if isinstance(change, KekChanged):
+        value = None if change.kek is None else key_records.kek_value(change.kek)
+        yield _key_entry(key_records.KEK, key_records.kek_key(change.name), value, change.kek)
+        return
+    for write in change.deks:
+        value = None if write.dek is None else key_records.dek_value(write.dek)
+        yield _key_entry(key_records.DEK, key_records.dek_key(write.about), value, write.dek)
+
+
+def _associations(change: AssociationsChanged, effects: Effects) -> Iterator[Entry]:
+    """Schemas first; a subject that goes follows its association."""
+    parts = iter(effects.parts)
+    for each in change.registered:
+        yield from _entries(each, next(parts, NO_EFFECTS))
+    yield from (_association(one) for one in change.written)
+    gone = {each.scope: (each, next(parts, NO_EFFECTS)) for each in change.purged}
+    for one in change.removed:
+        yield _association(one) | {"association": None, "ts": change.ts}
+        if one.subject in gone:
+            purged, found = gone[one.subject]
+            active = [row.version for row in purged.rows if not row.deleted]
+            if active:
+                yield _of("DELETE_SUBJECT", one.subject) | {"version": max(active)}
+            yield from _entries(purged, found)
+
+
+def _association(one: Association) -> Entry:
+    return _of("ASSOC", one.subject) | {
+        "key": association_records.key(one),
+        "association": association_records.value(one),
+        "ts": one.updated,
+    }
 
 
 def _of(type: str, subject: Subject) -> Entry:
@@ -274,5 +311,6 @@ _RECORDS: dict[str, Callable[[Entry, Bodies], topic.Pair]] = {
     "CLEAR_SUBJECT": lambda entry, _: topic.clear_subject_record(_subject(entry)),
     "CONFIG": lambda entry, _: topic.config_record(_subject(entry), entry["config"]),
     "MODE": lambda entry, _: topic.mode_record(_subject(entry), entry["mode"]),
+    "ASSOC": lambda entry, _: topic.pair(entry["key"], entry["association"]),
     "NUMBERING": lambda entry, _: topic.numbering_record(entry["context"], SchemaId(entry["after"])),
 }

@@ -1,7 +1,8 @@
-"""Ids, versions, settings and keys, as one port: a commit is one change, all of it or nothing."""
+"""Ids, versions, settings, keys and associations, as one port: a commit is one change, all of it or nothing."""
 
 from typing import Protocol
 
+from sigla.associations.port import AssociationLists
 from sigla.changes import Change
 from sigla.keks.port import KeyLists
 from sigla.model import BodyKey
@@ -10,7 +11,7 @@ from sigla.ports.lists import Lists
 from sigla.ports.subjects import Subjects
 
 
-class Catalog(Subjects, Ids, Lists, KeyLists, Protocol):
+class Catalog(Subjects, Ids, Lists, KeyLists, AssociationLists, Protocol):
     """Every read sees every commit that has returned (linearizable per subject). Take the part that you need."""
 
     @property

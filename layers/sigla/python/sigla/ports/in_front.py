@@ -6,6 +6,7 @@ method: nothing goes through here on its way.
 
 from collections.abc import Iterator, Sequence
 
+from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change
 from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.model import (
@@ -112,6 +113,17 @@ class CatalogInFront:
 
     def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
         return self._catalog.deks_listed(prefix)
+
+    # --- associations ------------------------------------------------------------------------------------------------
+
+    def associations_of_resource(self, id: str) -> Associations:
+        return self._catalog.associations_of_resource(id)
+
+    def associations_of_subject(self, subject: Subject) -> Associations:
+        return self._catalog.associations_of_subject(subject)
+
+    def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
+        return self._catalog.associations_named(name, namespace)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

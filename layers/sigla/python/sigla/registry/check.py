@@ -26,6 +26,16 @@ def check(
     """
     view = resources.ask(subject, references=draft.references, versions=() if version is None else (version,))
     only = None if version is None else _one(view, version)  # COMPAT-1
+    return check_in(resources, view, draft, only, normalize=normalize)
+
+
+def check_in(
+    resources: Resources, view: View, draft: Draft, only: Sequence[Row] | None = None, *, normalize: bool = False
+) -> tuple[str, ...]:
+    """As `check`, for a subject that was asked with the draft's references. only: of these versions.
+
+    Raises InvalidSchema and its kin.
+    """
     offered = parsing.understand(  # COMPAT-4
         resources,
         view,

@@ -5,6 +5,7 @@ The order of the checks is part of the contract: it decides which refusal a clie
 
 from collections.abc import Sequence
 
+from sigla.associations.refusals import LastAssociatedVersion, SubjectAssociated
 from sigla.changes import SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
 from sigla.errors import (
     Conflict,
@@ -34,6 +35,8 @@ def delete_version(resources: Resources, subject: Subject, version: Version, *, 
         if not permanent:
             _check_act(view, row, Act.DELETE)  # DEL-2
         check_writable(view.subject, view.mode)  # DEL-4
+        if not permanent:
+            _check_not_last_associated(resources, view, row)  # SR-2
         _check_version_unreferenced(resources, view, row, permanent=permanent)  # DEL-5
         if permanent:
             _check_act(view, row, Act.PURGE)  # DEL-6, DEL-7
@@ -59,6 +62,8 @@ def delete_subject(resources: Resources, subject: Subject, *, permanent: bool = 
         if not permanent and view.head.newest is None:  # DEL-10
             raise SubjectSoftDeleted(subject=view.subject)
         check_writable(view.subject, view.mode)  # DEL-11
+        if view.head.associations:  # SR-1
+            raise SubjectAssociated(subject=view.subject)
         rows = [row for row in resources.catalog.history(view.subject) if permanent or not row.deleted]
         if not rows:
             raise Conflict  # another writer has deleted them since we asked
@@ -87,6 +92,14 @@ def _check_act(view: View, row: Row, act: Act) -> None:
     outcome = LIFE[State.SOFT_DELETED if row.deleted else State.LIVE, act]
     if isinstance(outcome, type) and issubclass(outcome, Refusal):
         raise outcome(subject=view.subject, version=row.version)
+
+
+def _check_not_last_associated(resources: Resources, view: View, row: Row) -> None:
+    """A topic goes on using its subject: one active version stays."""
+    if not view.head.associations:
+        return
+    if all(each.deleted or each.version == row.version for each in resources.catalog.history(view.subject)):
+        raise LastAssociatedVersion(subject=view.subject)
 
 
 def _check_version_unreferenced(resources: Resources, view: View, row: Row, *, permanent: bool) -> None:

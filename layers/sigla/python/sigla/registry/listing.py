@@ -1,6 +1,6 @@
 """Lists: schemas, subjects, versions, referrers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -70,9 +70,12 @@ def schemas(
     latest_only: bool = False,
     aliases: bool = False,
     rule_type: str = "",
+    keeps: Callable[[Subject], bool] | None = None,
     page: Page,
 ) -> list[Record]:
     """Versions with their content, by subject, then number. rule_type: only schemas with such a rule.
+
+    keeps: which subjects are meant; None: all.
 
     Raises BodyLost where one cannot be read: a list that leaves it out would be believed.
 
@@ -80,12 +83,14 @@ def schemas(
     """
     aliased = _aliased(resources, search) if aliases else {}  # LIST-4
     targets = [subject for subject in aliased if not search.matches(subject)]
-    skip = 0 if rule_type or targets else page.offset
+    skip = 0 if rule_type or targets or keeps else page.offset
     rows: Iterable[tuple[Subject, Row]] = resources.catalog.versions(  # LIST-1, LIST-2, LIST-3
         search, deleted=deleted, latest_only=latest_only, skip=skip
     )
     if targets:
         rows = _with_targets(resources, rows, targets, deleted=deleted, latest_only=latest_only)
+    if keeps is not None:
+        rows = (each for each in rows if keeps(each[0]))
     records = _records(resources, rows)
     if rule_type:
         records = (record for record in records if _has_rule(record, rule_type))

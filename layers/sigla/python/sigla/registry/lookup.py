@@ -202,7 +202,7 @@ def lookup(
 ) -> Record:
     """The version that the draft is, here or in a namesake. Raises SubjectNotFound, SchemaNotFound, InvalidSchema."""
     view = resources.ask(subject, references=draft.references)
-    found = _lookup_in(resources, view, draft, normalize=normalize, deleted=deleted)  # LOOK-1 to LOOK-4
+    found = find_in(resources, view, draft, normalize=normalize, deleted=deleted)  # LOOK-1 to LOOK-4
     if found is None:  # LOOK-5
         found = next(_lookup_in_namesakes(resources, view, draft, normalize=normalize, deleted=deleted), None)
     if found is not None:
@@ -318,8 +318,14 @@ def namesakes(resources: Resources, view: View) -> Iterator[Subject]:
             yield Subject(context, view.subject.name)
 
 
-def _lookup_in(resources: Resources, view: View, draft: Draft, *, normalize: bool, deleted: bool) -> Record | None:
-    """With the draft as it is (LOOK-2, LOOK-3), then with what a registration would give it (LOOK-4)."""
+def find_in(
+    resources: Resources, view: View, draft: Draft, *, normalize: bool = False, deleted: bool = False
+) -> Record | None:
+    """The version of one subject that the draft is.
+
+    Looks for the draft as it is (LOOK-2, LOOK-3), then for what a registration would make of it (LOOK-4).
+    Raises InvalidSchema.
+    """
     if parsing.is_blank(draft.text):
         return None
     offered = parsing.understand(
@@ -346,7 +352,7 @@ def _lookup_in_namesakes(
     for other in namesakes(resources, view):
         try:
             namesake = resources.look(other, references=draft.references)
-            found = _lookup_in(resources, namesake, draft, normalize=normalize, deleted=deleted)
+            found = find_in(resources, namesake, draft, normalize=normalize, deleted=deleted)
         except (Denied, InvalidSchema):
             continue
         if found is not None:

@@ -20,7 +20,7 @@ from sigla.changes import Head, Registered
 from sigla.errors import IdTaken, IdUsedUp, Incompatible, Taken
 from sigla.model import Body, BodyKey, Draft, Guid, Record, Row, SchemaId, Subject, Target, Version
 from sigla.registry.check import messages
-from sigla.registry.resources import Resources, View
+from sigla.registry.resources import Resources, View, check_references
 from sigla.registry.steps import drafts, lost, numbering, parsing
 from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.registry.steps.drafts import Asked, Understood
@@ -69,12 +69,47 @@ def _registered(
     resources: Resources, subject: Subject, draft: Draft, *, normalize: bool, force: bool
 ) -> tuple[Record, Offered]:
     work = _Registration(resources, subject, lambda: (draft, None), normalize=normalize, force=force)
-    return until_committed(resources, "Register operation", work.attempt)
+    return until_committed(resources, "Register operation", work.committed)
+
+
+class Decided(NamedTuple):
+    """A registration up to its commit. change: what is to be committed; None if the draft is a version already.
+
+    standing: a body that stands under the version's id since before: it is to be revived after the commit.
+    """
+
+    record: Record
+    offered: Offered
+    change: Registered | None = None
+    standing: Body | None = None
+
+
+Drawn = dict[tuple[str, Guid, tuple[Target, ...]], SchemaId]
+"""Ids that were drawn for contents, with their bodies in place."""
+
+
+def decide(resources: Resources, subject: Subject, draft: Draft, *, normalize: bool, drawn: Drawn) -> Decided:
+    """A registration that becomes part of a greater commit. drawn: shared by all of that commit.
+
+    The subject's alias is not followed. Raises what `register` raises, but TimedOut; and Conflict.
+    """
+    work = _Registration(resources, subject, lambda: (draft, None), normalize=normalize, drawn=drawn, follows=False)
+    return work.attempt()
+
+
+def revive(resources: Resources, decided: Decided) -> None:
+    """Called after the commit: the id may have been buried while it was being decided upon.
+
+    A writer that buries looks once more after its tombstone.
+    """
+    if decided.standing is not None and decided.change is not None:
+        key = BodyKey(decided.change.scope.context, decided.change.row.id)
+        resources.bodies.revive(key, decided.standing)
 
 
 def register_derived(resources: Resources, subject: Subject, derive: Derive) -> Record:
     """The version that a draft made from the subject itself becomes: made anew in each attempt."""
-    record, _ = until_committed(resources, "Register operation", _Registration(resources, subject, derive).attempt)
+    record, _ = until_committed(resources, "Register operation", _Registration(resources, subject, derive).committed)
     return record
 
 
@@ -87,45 +122,59 @@ class Placed(NamedTuple):
 
 @dataclass(slots=True)
 class _Registration:
-    """One registration, which may take several attempts. drawn: ids and bodies that a lost race would waste."""
+    """One registration, which may take several attempts. drawn: ids and bodies that a lost race would waste.
+
+    follows: whether the subject's alias is followed.
+    """
 
     resources: Resources
     subject: Subject
     derive: Derive
     normalize: bool = False
     force: bool = False
-    drawn: dict[tuple[str, Guid, tuple[Target, ...]], SchemaId] = field(default_factory=dict)
+    drawn: Drawn = field(default_factory=dict)
+    follows: bool = True
 
-    def attempt(self) -> tuple[Record, Offered]:
+    def committed(self) -> tuple[Record, Offered]:
         """The version that the draft is or has become, and what its text means. Raises Conflict for a lost race."""
+        decided = self.attempt()
+        if decided.change is not None:
+            commit(self.resources, decided.change)  # REG-16
+            revive(self.resources, decided)
+        return decided.record, decided.offered
+
+    def attempt(self) -> Decided:
+        """What is to be committed, if anything is. The body is in its place when it returns."""
         resources = self.resources
         asked = self._ask()  # the rule set, the alias, the name: steps 2 and 3
         reading = drafts.read(resources, asked)
         if reading and (record := drafts.known(resources, asked, reading.offered)):  # REG-1
             lost.check_standing(resources, record, reading.offered)
-            return record, reading.offered
+            return Decided(record, reading.offered)
         effort.pulse()  # what is not there yet is not found at a glance
         asked = drafts.with_tags(resources, asked)  # REG-6a
         drafts.check_mode(asked)  # REG-2
         asked = drafts.with_text(resources, asked)  # REG-5
         understood = drafts.understood(resources, asked, reading)  # REG-6, REG-7
         if record := drafts.same(resources, understood):  # REG-8, REG-9
-            return record, understood.offered
-        version = self._decide(understood)  # COMPAT-2, REG-3, REG-10
+            return Decided(record, understood.offered)
+        version = self._number(understood)  # COMPAT-2, REG-3, REG-10
         placed = self._place(understood, version)  # REG-4, REG-11, REG-12, REG-13
-        self._commit(understood, version, placed)  # REG-14, REG-16
-        return understood.record(version, placed.id), understood.offered
+        change = self._change(understood, version, placed)  # REG-14
+        return Decided(understood.record(version, placed.id), understood.offered, change, placed.standing)
 
     def _ask(self) -> Asked:
         """All that the decisions rest on, in one question; in two where an alias leads elsewhere."""
         draft, seen = self.derive()
         rule_sets.validate(draft.rule_set)
-        view = self.resources.ask(self.subject, references=draft.references, guess=drafts.guess(draft))
+        ask = self.resources.ask if self.follows else self.resources.look
+        view = ask(self.subject, references=draft.references, guess=drafts.guess(draft))
         drafts.check_unmoved(seen, view)
         names.check_registrable(view.subject)
+        check_references(view, draft)
         return Asked(draft, view, view.normalizes(wanted=self.normalize))
 
-    def _decide(self, understood: Understood) -> Version:
+    def _number(self, understood: Understood) -> Version:
         """The number that the version will have, if it may follow those before it."""
         draft, view = understood.draft, understood.view
         if not (view.importing or self.force):
@@ -197,14 +246,14 @@ class _Registration:
             compiled=compiled,
         )
 
-    def _commit(self, understood: Understood, version: Version, placed: Placed) -> None:
+    def _change(self, understood: Understood, version: Version, placed: Placed) -> Registered:
         """The row, and all that it rests on; what it supersedes goes with it (REG-14)."""
         resources, view, offered = self.resources, understood.view, understood.offered
         # A number just drawn has no versions to supersede.
         reused = understood.id is not None or drafts.brings_id(understood.draft)
         purged = tuple(_superseded(resources, view, placed.id, version)) if reused else ()
         ts = resources.clock.now()
-        change = Registered(
+        return Registered(
             view.head,
             _new_row(understood, version, placed.id, ts),
             ts,
@@ -216,10 +265,6 @@ class _Registration:
             # An id that stands for the content is held; if it is buried meanwhile, it is taken as one that is brought.
             imported=view.importing and understood.id is None,
         )
-        commit(resources, change)
-        if placed.standing is not None:
-            # It may have been buried meanwhile; a writer that buries looks once more after its tombstone.
-            resources.bodies.revive(BodyKey(view.subject.context, placed.id), placed.standing)
 
 
 def _new_row(understood: Understood, version: Version, id: SchemaId, ts: int) -> Row:

@@ -3,11 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sigla.associations.refusals import StrongReferenced
 from sigla.changes import Head
 from sigla.contract import DEFAULT_LEVEL, SCHEMA_BYTES
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
 from sigla.keks.material import Materials, NoKms
-from sigla.model import Body, BodyKey, Chain, Config, Guid, OfferedReference, Parsed, Row, SchemaId, Subject, Version
+from sigla.model import (
+    Body,
+    BodyKey,
+    Chain,
+    Config,
+    Draft,
+    Guid,
+    OfferedReference,
+    Parsed,
+    Row,
+    SchemaId,
+    Subject,
+    Version,
+)
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
@@ -165,6 +179,13 @@ class Resources:
 
 def is_complete(offered: OfferedReference) -> bool:
     return None not in (offered.name, offered.subject, offered.version)
+
+
+def check_references(view: View, draft: Draft) -> None:
+    """What belongs to a topic alone is not referenced (SR-3). Raises StrongReferenced."""
+    for offered in draft.references:
+        if is_complete(offered) and view.snapshot.heads[target_of(offered, view.subject.context).subject].strong:
+            raise StrongReferenced(subject=offered.subject)
 
 
 def target_of(offered: OfferedReference, context: str) -> VersionKey:

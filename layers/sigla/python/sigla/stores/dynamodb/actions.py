@@ -7,7 +7,7 @@ release writes over what a newer one wrote, also where it has not read it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,12 +52,18 @@ def equals(**attributes: Any) -> Condition:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One of a transaction's; `arguments` are in DynamoDB's form, without the table's name. when: what it rests on."""
+    """One of a transaction's; `arguments` are in DynamoDB's form, without the table's name. when: what it rests on.
+
+    sets, add, keep: of an update, as `update` was told.
+    """
 
     kind: str
     key: Key
     arguments: Mapping[str, Any]
     when: Condition | None = None
+    sets: Item = field(default_factory=dict)
+    add: Mapping[str, int] = field(default_factory=dict)
+    keep: str = ""
 
 
 def put(key: Key, attributes: Item, when: Condition | None = None) -> Action:
@@ -91,7 +97,31 @@ def update(
     text = " ".join(f"{word} {', '.join(clauses)}" for word, clauses in parts.items() if clauses)
     values = {**given, **(add or {})}
     arguments = {"Key": _key(key), "UpdateExpression": text, **_conditioned(when, text, values)}
-    return Action("Update", key, arguments, when)
+    return Action("Update", key, arguments, when, attributes, add or {}, keep)
+
+
+def merged(actions: Iterable[Action]) -> list[Action]:
+    """One action for each key, as a transaction takes it, where several changes are written together.
+
+    Updates of an item become one, which adds what they add and rests on what they rest on; else the last one counts.
+    """
+    found: dict[Key, Action] = {}
+    for action in actions:
+        before = found.get(action.key)
+        found[action.key] = _both(before, action) if before is not None else action
+    return list(found.values())
+
+
+def _both(one: Action, other: Action) -> Action:
+    if one.kind == other.kind == "Update":
+        add = {name: one.add.get(name, 0) + other.add.get(name, 0) for name in {**one.add, **other.add}}
+        when = one.when if one.when == other.when or other.when is None else other.when
+        if one.when is not None and other.when is not None and one.when != other.when:
+            when = one.when & other.when
+        return update(one.key, {**one.sets, **other.sets}, add=add, when=when, keep=one.keep or other.keep)
+    if other.kind == "ConditionCheck":
+        return one
+    return other
 
 
 def rests_on_another(action: Action, item: Item) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
+from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change, ImportBegun
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
@@ -30,7 +31,7 @@ from sigla.model import (
 )
 from sigla.ports.clock import Clock
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.dynamodb import holders, imports, items, keks, reading, sweeping
+from sigla.stores.dynamodb import associations, holders, imports, items, keks, reading, sweeping
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits
 from sigla.stores.dynamodb.imports import Imports
@@ -167,6 +168,17 @@ class AwsCatalog:
 
     def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
         return keks.deks_listed(self._tools, prefix)
+
+    # --- associations ------------------------------------------------------------------------------------------------
+
+    def associations_of_resource(self, id: str) -> Associations:
+        return associations.of_resource(self._tools, id)
+
+    def associations_of_subject(self, subject: Subject) -> Associations:
+        return associations.of_subject(self._tools, subject)
+
+    def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
+        return associations.of_name(self._tools, name, namespace)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

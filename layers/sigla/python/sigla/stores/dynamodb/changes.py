@@ -18,6 +18,7 @@ from typing import Any, assert_never
 
 from sigla import keys
 from sigla.changes import (
+    AssociationsChanged,
     ConfigChanged,
     ContextDropped,
     ContextListed,
@@ -36,7 +37,7 @@ from sigla.changes import (
 )
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
-from sigla.stores.dynamodb import items, keks, versions
+from sigla.stores.dynamodb import associations, items, keks, versions
 from sigla.stores.dynamodb.actions import PRESENT, Action, Condition, delete, equals, put, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved
@@ -63,6 +64,7 @@ InOneTransaction = (
     | NumberingSet
     | KekChanged
     | DeksChanged
+    | AssociationsChanged
 )
 """Every change but `ImportBegun`, which may need several: `imports`."""
 
@@ -98,6 +100,8 @@ def plan(tools: Tools, change: InOneTransaction, at: int) -> CommitPlan:
             return keks.change_kek(tools, change, at)
         case DeksChanged():
             return keks.change_deks(tools, change, at)
+        case AssociationsChanged():
+            return associations.change(tools, change, at, _purge_subject)
         case _:
             assert_never(change)
 
@@ -172,7 +176,7 @@ def _purge_subject(tools: Tools, change: SubjectPurged, at: int) -> CommitPlan:
     """A new generation: one write, whatever the size. What it leaves behind is swept."""
     found = tools.life(change.head)
     rest, effects = _nothing_left(tools.places, change, found.settings, at)
-    return CommitPlan([moved(tools, change, at, anew(change.head)), *rest], effects, swept=change.head.subject)
+    return CommitPlan([moved(tools, change, at, anew(change.head)), *rest], effects, swept=(change.scope,))
 
 
 def anew(head: Head) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class Commits:
         try:
             self.tools.table.write_all(done.garbage)
             until = self.tools.table.elapsed() + TIDIED_MS
-            return sweeping.sweep(self.tools, done.swept, until=until) if done.swept else ()
+            return tuple(id for subject in done.swept for id in sweeping.sweep(self.tools, subject, until=until))
         except StoreError:
             return ()
 

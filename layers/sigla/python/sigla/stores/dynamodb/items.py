@@ -1,6 +1,7 @@
 """Rows of the table ↔ our nouns: for each kind of row one function that writes it and one that reads it.
 
-    HEAD          context, name, revision, nonce, at, generation, highest, newest, hidden, referred
+    HEAD          context, name, revision, nonce, at, generation, highest, newest, hidden, referred; associations,
+                  strong: how many it has, and whether its one is strong
     V#…           row, nonce, targets, digests
     SETTINGS      config, mode, revision, at    and its copy in the list: context, name, config, mode, …
     ID            ids: every id that stands for the content, the one last written first
@@ -11,6 +12,8 @@
     name, context, list     context, name; the list also active, a context also count
     KEK           kek (absent: removed for good; the row keeps its time), revision, at, stored, active: its DEKs
     DEK           dek, revision    and its copy in the list: kek, subject, deleted
+    ASSOCIATED    guids: of the associations of a resource, by which a commit tells that they are as they were seen
+    association   association: in the partition of its resource, of its subject, of its resource's name, in the list
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
     LAST          number, rows, open: the last segment of the journal, open while its object may not be there
     CAUGHT_UP     at: every journal row before it has a segment
@@ -26,6 +29,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sigla import records
+from sigla.associations import records as association_records
+from sigla.associations.nouns import Association
 from sigla.changes import Head
 from sigla.model import Config, Holder, Referrer, Row, SchemaId, Settings, Subject, Version
 from sigla.stores.dynamodb.values import Item, packed, unpacked
@@ -60,6 +65,8 @@ def state(subject: Subject, item: Item | None) -> SubjectState:
         item.get("highest", 0),
         records.row(unpacked(item["newest"])) if "newest" in item else None,
         item.get("nonce", ""),
+        item.get("associations", 0),
+        item.get("strong", False),
     )
     return SubjectState(head, item.get("hidden", 0), item.get("at", 0))
 
@@ -196,6 +203,14 @@ def referrer(item: Item, of: SubjectState, stored: Item | None) -> tuple[Version
 def ids(item: Item | None) -> Sequence[SchemaId]:
     """The ids that stand for a content, the one last written first."""
     return [SchemaId(number) for number in item["ids"]] if item else []
+
+
+def association_item(one: Association) -> Item:
+    return {"association": packed(association_records.row(one))}
+
+
+def association(item: Item) -> Association:
+    return association_records.from_row(unpacked(item["association"]))
 
 
 def is_listed(context: Item | None) -> bool:

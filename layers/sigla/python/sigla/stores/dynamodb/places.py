@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from sigla import keys
+from sigla.associations.nouns import Association
 from sigla.keks.nouns import Dek, DekName
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Guid, Row, Subject, Version
 from sigla.stores.dynamodb.actions import Key
@@ -64,6 +65,21 @@ class Places:
 
     def counter(self, context: str) -> Key:
         return keys.context_pk(self.registry, context), keys.NEXT
+
+    def resource(self, id: str) -> Key:
+        return keys.resource_pk(self.registry, id), keys.ASSOCIATED
+
+    def association(self, one: Association) -> tuple[Key, ...]:
+        """Everywhere an association stands: with its resource, its subject and its name, and in the list of all."""
+        resource, subject_pk = one.resource, keys.subject_pk(self.registry, one.subject)
+        sk = keys.association_sk(resource.id, resource.type, one.type)
+        partitions = (
+            keys.resource_pk(self.registry, resource.id),
+            subject_pk,
+            keys.associations_pk(self.registry, resource.name),
+            keys.associations_pk(self.registry),
+        )
+        return tuple((pk, sk) for pk in partitions)
 
     def journal(self, at: int, nonce: str) -> Key:
         return keys.journal_pk(self.registry, crc32(nonce.encode()) % JOURNAL_SHARDS), keys.journal_sk(at, nonce)

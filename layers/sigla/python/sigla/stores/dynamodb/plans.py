@@ -24,7 +24,7 @@ from sigla.stores.dynamodb.table import Table
 class CommitPlan:
     """What a commit is to write. claims: rows that mean nothing without the transaction and are written before it.
 
-    swept: the subject whose rows of an older generation are removed afterwards. garbage: rows that no reader believes
+    swept: the subjects whose rows of an older generation are removed afterwards. garbage: rows that no reader believes
     any more once it is done.
     """
 
@@ -32,7 +32,7 @@ class CommitPlan:
     effects: Effects = NO_EFFECTS
     buried: tuple[BodyKey, ...] = ()
     claims: list[Action] = field(default_factory=list)
-    swept: Subject | None = None
+    swept: tuple[Subject, ...] = ()
     garbage: list[Action] = field(default_factory=list)
 
 

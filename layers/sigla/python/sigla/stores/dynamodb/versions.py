@@ -24,7 +24,7 @@ from sigla.stores.dynamodb.actions import (
     put,
     update,
 )
-from sigla.stores.dynamodb.ids import held_once_more
+from sigla.stores.dynamodb.ids import Ledger, held_once_more
 from sigla.stores.dynamodb.items import LastHolder, Stored
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved, unmoved
@@ -49,31 +49,55 @@ class TooManyPurged(Exception):
 def register(tools: Tools, change: Registered, at: int) -> CommitPlan:
     """Raises Conflict, InvalidSubject, TooManyPurged."""
     head, row, places = change.head, change.row, tools.places
-    keys.check_length(head.subject)
-    stored = Stored(row, change.nonce, _used(change.targets), change.digests)
-    referred = {target for target, _ in stored.targets}
-    room = (MOST_ACTIONS - _FIXED - len(referred | {seen.subject for seen in change.seen})) // _PER_PURGED
+    check_room(change, MOST_ACTIONS)
+    if not rests_on_counts(change):
+        counted = held_once_more(places, BodyKey(head.subject.context, row.id), row.guid)
+        return bring(tools, change, at).plan(counted)
+    removed = standing(tools, change)
+    ledger = tools.ledger(head.subject.context)
+    ledger.read([row, *(stored.row for stored in removed)])
+    counted, garbage = count(places, ledger, change, removed)
+    buried = ledger.settle()
+    return bring(tools, change, at).plan([*counted, *ledger.actions()], buried, garbage)
+
+
+def check_room(change: Registered, most: int) -> None:
+    """Whether a transaction can take it. most: actions of it. Raises InvalidSubject, TooManyPurged."""
+    keys.check_length(change.scope)
+    referred = {Subject(target.context, target.subject) for target in change.targets}
+    room = max(0, (most - _FIXED - len(referred | {seen.subject for seen in change.seen})) // _PER_PURGED)
     if len(change.purged) > room:
         raise TooManyPurged(change, change.purged[room:])
-    counted: list[Action] = []
+
+
+def rests_on_counts(change: Registered) -> bool:
+    """Whether the counts of ids have to be read: something goes, or an id is brought along."""
+    return bool(change.purged) or change.imported or change.row.version <= change.head.highest
+
+
+def count(
+    places: Places, ledger: Ledger, change: Registered, removed: Sequence[Stored]
+) -> tuple[list[Action], list[Action]]:
+    """Tells the ledger, which has read these rows, what goes and what comes; what else goes, and what is garbage then.
+
+    removed: as `standing` found it.
+    """
+    head, row = change.head, change.row
+    gone_too: list[Action] = []
     garbage: list[Action] = []
-    buried: tuple[BodyKey, ...] = ()
-    if change.purged or change.imported or row.version <= head.highest:
-        removed = _stored(tools, change)
-        ledger = tools.ledger(head.subject.context)
-        ledger.read([row, *(stored.row for stored in removed)])
-        for gone in removed:
-            overwritten = gone.row.version == row.version
-            ledger.remove(gone.row, LastHolder.of(head.subject, gone.row, head.generation) if overwritten else None)
-            counted += removal(places, head, gone)
-            garbage += referrals(places, head.subject, gone)
-        ledger.add(row, imported=change.imported)
-        buried = ledger.settle()
-        counted += ledger.actions()
-    else:
-        counted = held_once_more(places, BodyKey(head.subject.context, row.id), row.guid)
-    brought = _bring(tools, change, [stored], at, referred=bool(change.purged))
-    return brought.plan(counted, buried, garbage)
+    for gone in removed:
+        overwritten = gone.row.version == row.version
+        ledger.remove(gone.row, LastHolder.of(head.subject, gone.row, head.generation) if overwritten else None)
+        gone_too += removal(places, head, gone)
+        garbage += referrals(places, head.subject, gone)
+    ledger.add(row, imported=change.imported)
+    return gone_too, garbage
+
+
+def bring(tools: Tools, change: Registered, at: int) -> "Brought":
+    """What a registration writes, without the counts of its id."""
+    stored = Stored(change.row, change.nonce, _used(change.targets), change.digests)
+    return _bring(tools, change, [stored], at, referred=bool(change.purged))
 
 
 def import_(tools: Tools, change: Imported, at: int) -> CommitPlan:
@@ -102,7 +126,7 @@ def displace(tools: Tools, change: Displaced, at: int) -> CommitPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Brought:
+class Brought:
     """head: the place of the subject's head. listed: the context was not listed before."""
 
     head: Key
@@ -131,7 +155,7 @@ def _bring(
     *,
     free: Condition | None = None,
     referred: bool = False,
-) -> _Brought:
+) -> Brought:
     """What the new versions write, without the counts of their ids.
 
     free: the condition on their places. referred: the commit rests on who refers to the subject.
@@ -158,7 +182,7 @@ def _bring(
     if not head.highest and subject.context != DEFAULT_CONTEXT:
         listed = not items.is_listed(tools.table.get(places.context(subject.context)))
         actions += _name(places, subject, at, listed=listed)
-    return _Brought(places.head(subject), actions, claims, listed)
+    return Brought(places.head(subject), actions, claims, listed)
 
 
 def _rows(places: Places, head: Head, stored: Stored, free: Condition | None) -> tuple[list[Action], list[Action]]:
@@ -183,7 +207,7 @@ def _used(targets: Sequence[Target]) -> tuple[tuple[Subject, Version], ...]:
     return tuple(dict.fromkeys((Subject(target.context, target.subject), target.version) for target in targets))
 
 
-def _stored(tools: Tools, change: Registered) -> list[Stored]:
+def standing(tools: Tools, change: Registered) -> list[Stored]:
     """The versions that go: superseded ones, and the one that stands in the new one's place."""
     head = change.head
     gone = {purged.version for purged in change.purged} | {change.row.version}

@@ -8,6 +8,7 @@ from operator import attrgetter
 import orjson
 
 from sigla import journal
+from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change, Head
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
@@ -29,7 +30,7 @@ from sigla.model import (
 )
 from sigla.model import LATEST as NEWEST
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.sqlite import changes, keks, lists, rows, speakers
+from sigla.stores.sqlite import associations, changes, keks, lists, rows, speakers
 from sigla.stores.sqlite.unit import Reader
 
 
@@ -163,6 +164,17 @@ class EmbeddedCatalog:
 
     def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
         return keks.deks_listed(self._unit.connection, prefix)
+
+    # --- associations ------------------------------------------------------------------------------------------------
+
+    def associations_of_resource(self, id: str) -> Associations:
+        return associations.of_resource(self._unit.connection, id)
+
+    def associations_of_subject(self, subject: Subject) -> Associations:
+        return associations.of_subject(self._unit.connection, subject)
+
+    def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
+        return associations.of_name(self._unit.connection, name, namespace)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

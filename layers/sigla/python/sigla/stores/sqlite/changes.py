@@ -4,7 +4,7 @@ Every function is called inside a step, so that whatever one of them raises leav
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
@@ -12,6 +12,7 @@ import orjson
 
 from sigla import keys, records
 from sigla.changes import (
+    AssociationsChanged,
     Change,
     ConfigChanged,
     ContextDropped,
@@ -34,7 +35,7 @@ from sigla.changes import (
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
-from sigla.stores.sqlite import keks, rows
+from sigla.stores.sqlite import associations, keks, rows
 from sigla.stores.sqlite.lists import Where, within
 from sigla.stores.sqlite.versions import (
     bump,
@@ -93,6 +94,8 @@ def apply(db: sqlite3.Connection, change: Change) -> ChangeOutcome:
         case DeksChanged():
             keks.change_deks(db, change)
             return ChangeOutcome()
+        case AssociationsChanged():
+            return _change_associations(db, change)
         case _:
             assert_never(change)
 
@@ -246,6 +249,37 @@ def _bury(db: sqlite3.Connection, context: str, removed: set[SchemaId]) -> tuple
     lost = sorted({id for id in removed if not rows.is_held(db, context, id)})
     db.executemany("INSERT OR IGNORE INTO buried VALUES (?, ?)", [(context, id) for id in lost])
     return tuple(BodyKey(context, id) for id in lost)
+
+
+# --- associations ----------------------------------------------------------------------------------------------------
+
+
+def _change_associations(db: sqlite3.Connection, change: AssociationsChanged) -> ChangeOutcome:
+    if associations.of_resource(db, change.resource) != change.seen:
+        raise Conflict
+    for head in change.heads:
+        keys.check_length(head.subject)
+        _agree(db, head, referred=change.rests_on_referrers(head.subject))
+    outcomes = [_register(db, each) for each in change.registered]
+    for one in change.removed:
+        associations.remove(db, one)
+    outcomes += [_purge_subject(db, each) for each in change.purged]
+    moved = {each.scope for each in (*change.registered, *change.purged)}
+    for head in change.heads:
+        if head.subject not in moved:
+            bump(db, make_subject(db, head.subject), change.nonce)
+    for one in change.written:
+        associations.write(db, make_subject(db, one.subject), one)
+    return _together(outcomes)
+
+
+def _together(outcomes: Sequence[ChangeOutcome]) -> ChangeOutcome:
+    """What several changes of one commit did. parts: of the effects, as the journal tells them one by one."""
+    return ChangeOutcome(
+        {key for each in outcomes for key in each.touched},
+        tuple(key for each in outcomes for key in each.buried),
+        Effects(parts=tuple(each.effects for each in outcomes)),
+    )
 
 
 # --- contexts and settings -------------------------------------------------------------------------------------------

@@ -51,14 +51,17 @@ def subject_number(db: sqlite3.Connection, subject: Subject) -> int | None:
 
 def head(db: sqlite3.Connection, subject: Subject) -> Head:
     found = db.execute(
-        f"SELECT s.revision, s.referred, s.generation, s.highest, s.nonce, s.newest, {ROW}"
+        "SELECT s.revision, s.referred, s.generation, s.highest, s.nonce, s.newest,"
+        " (SELECT count(*) FROM association a WHERE a.subject = s.num),"
+        f" EXISTS (SELECT 1 FROM association a WHERE a.subject = s.num AND a.strong), {ROW}"
         " FROM subject s LEFT JOIN version v ON v.subject = s.num AND v.version = s.newest WHERE s.key = ?",
         (subject_key(subject),),
     ).fetchone()
     if found is None:
         return Head(subject)
-    revision, referred, generation, highest, nonce, newest, *columns = found
-    return Head(subject, revision, referred, generation, highest, row(columns) if newest else None, nonce)
+    revision, referred, generation, highest, nonce, newest, associations, strong, *columns = found
+    newest_row = row(columns) if newest else None
+    return Head(subject, revision, referred, generation, highest, newest_row, nonce, associations, bool(strong))
 
 
 def stored(db: sqlite3.Connection, subject: Subject, version: Version) -> Row | None:

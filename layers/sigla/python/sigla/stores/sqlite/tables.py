@@ -143,6 +143,23 @@ CREATE {temporary} TABLE IF NOT EXISTS dek (
 CREATE INDEX IF NOT EXISTS dek_by_spelling ON dek (spelled, kek, deleted);
 CREATE INDEX IF NOT EXISTS dek_by_life ON dek (kek, deleted);
 """,
+    "association": """
+CREATE {temporary} TABLE IF NOT EXISTS association (  -- what ties a topic to a subject
+    resource TEXT NOT NULL,       -- the topic's id
+    kind TEXT NOT NULL,           -- of the resource: topic
+    type TEXT NOT NULL,           -- key or value
+    name TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    subject INTEGER NOT NULL,
+    strong INTEGER NOT NULL,
+    guid TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    PRIMARY KEY (resource, kind, type)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS association_of_subject ON association (subject, strong);
+CREATE INDEX IF NOT EXISTS association_named ON association (name, namespace);
+""",
 }
 """Tables, with their indexes, that older data do not have, and older programs do not miss.
 

@@ -1,9 +1,10 @@
 """One request on its way through: what its path and its query say."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from sigla.auth.permissions import Access
 from sigla.model import DEFAULT_CONTEXT, SchemaId, Subject, Version
 from sigla.rules import names
 from sigla.web.api import queries
@@ -60,7 +61,8 @@ class Exchange:
 
     params: of the path, decoded. prefix: the parameter that a context in the path is put before, and how (CPATH-4, 5).
     context: the one that the path is below. sees_credentials: whether the caller may write what is the whole
-    registry's, and so is told the credentials that are kept with it.
+    registry's, and so is told the credentials that are kept with it. may: what the caller may ask for; None:
+    everything.
     """
 
     params: Mapping[str, str]
@@ -72,6 +74,7 @@ class Exchange:
     body: bytes = b""
     operation: str = ""
     sees_credentials: bool = True
+    may: Collection[Access] | None = None
     _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
 
     @property

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sigla.associations.nouns import LIFECYCLES, OPERATIONS
 from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, INTEGERS, RULE_KINDS, RULE_MODES
 from sigla.keks.nouns import Algorithm
 
@@ -60,6 +61,23 @@ _ALGORITHMS = [each.value for each in Algorithm]
 _SETTINGS: dict[str, Shape] = {field.wire: _OF_KIND[field.kind] for field in CONFIG if field.name != "level"}
 _LEVEL: Shape = {"type": ["string", "null"], "examples": ["BACKWARD", "FULL_TRANSITIVE", "NONE"]}
 
+_RESOURCE: dict[str, Shape] = {
+    "resourceName": TEXT,
+    "resourceNamespace": TEXT,
+    "resourceId": TEXT,
+    "resourceType": TEXT,
+}
+_NAMED: dict[str, Shape] = dict.fromkeys(_RESOURCE, TEXT_OR_NULL)
+_LIFECYCLE: Shape = {"enum": sorted(LIFECYCLES)}
+_WANTED: dict[str, Shape] = {
+    "subject": TEXT_OR_NULL,
+    "associationType": TEXT_OR_NULL,
+    "lifecycle": {"enum": [*sorted(LIFECYCLES), None]},
+    "frozen": FLAG_OR_NULL,
+    "schema": _or_null("RegisterSchemaRequest"),
+    "normalize": FLAG_OR_NULL,
+}
+
 SHAPES: dict[str, Shape] = {
     "Empty": {"type": "object"},
     "Words": _map(TEXT),
@@ -68,7 +86,6 @@ SHAPES: dict[str, Shape] = {
     "Number": NUMBER,
     "Names": _list(TEXT),
     "Numbers": _list(NUMBER),
-    "Associations": {"type": "array", "maxItems": 0},
     "Error": _object("error_code", "message", error_code=NUMBER, message=TEXT),
     "SchemaReference": _object(name=TEXT_OR_NULL, subject=TEXT_OR_NULL, version=NUMBER_OR_NULL),
     "Metadata": _object(tags=_map(_list(TEXT)), properties=_map(TEXT), sensitive=_list_or_null(TEXT)),
@@ -195,6 +212,38 @@ SHAPES: dict[str, Shape] = {
     "SubjectVersions": _list(_object("subject", "version", **_SUBJECT_VERSION)),
     "ContextIds": _list(_object("context", "id", context=TEXT, id=NUMBER)),
     "Verdict": _object("is_compatible", is_compatible=FLAG, messages=_list(TEXT)),
+    "Associations": _list(
+        _object(
+            "subject",
+            "guid",
+            "resourceId",
+            **_RESOURCE,
+            subject=TEXT,
+            guid={"type": "string", "format": "uuid"},
+            associationType=TEXT,
+            lifecycle=_LIFECYCLE,
+            createTs=NUMBER,
+            updateTs=NUMBER,
+        )
+    ),
+    "Association": _object(**_RESOURCE, associations=_list(_ref("AssociationInfo"))),
+    "AssociationInfo": _object(
+        "subject", subject=TEXT, associationType=TEXT, lifecycle=_LIFECYCLE, schema=_ref("Schema")
+    ),
+    "AssociationWanted": _object(**_WANTED),
+    "AssociationRequest": _object(**_NAMED, associations=_list_or_null(_ref("AssociationWanted"))),
+    "AssociationOperation": _object(
+        "opType", opType={"enum": sorted(OPERATIONS)}, cascadeLifecycle=FLAG_OR_NULL, **_WANTED
+    ),
+    "AssociationBatch": _object(
+        requests=_list_or_null(_object(**_NAMED, associations=_list_or_null(_ref("AssociationOperation"))))
+    ),
+    "AssociationBatchGet": _object(
+        requests=_list_or_null(
+            _object(**_NAMED, associationTypes=_list_or_null(TEXT), lifecycle={"enum": [*sorted(LIFECYCLES), None]})
+        )
+    ),
+    "AssociationResults": _object("results", results=_list(_object(result=_ref("Association"), error=_ref("Error")))),
     "ServerClusterId": _object("scope", scope=_object(path=_list(TEXT), clusters=_map(TEXT))),
     "ServerVersion": _object("version", "commitId", version=TEXT, commitId=TEXT),
     "Deployment": _object("attributes", attributes=_list(TEXT)),

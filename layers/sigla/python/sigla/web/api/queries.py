@@ -70,6 +70,20 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class TextIfGiven:
+    """Any text, an empty one, too; None where none is given."""
+
+    default: str | None = None
+
+    @property
+    def shape(self) -> Shape:
+        return shapes.TEXT
+
+    def read(self, given: Sequence[str]) -> str | None:
+        return given[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Texts:
     """Each value that is given, in order."""
 

@@ -8,9 +8,9 @@ CHALLENGE = ((b"www-authenticate", b'Basic realm="schema registry"'),)
 """What a 401 asks for."""
 
 
-def json_answer(value: object) -> Answer:
-    """200 with a JSON body."""
-    return Answer(200, text.write(value))
+def json_answer(value: object, status: int = 200) -> Answer:
+    """A JSON body."""
+    return Answer(status, text.write(value))
 
 
 def bare(schema: str) -> Answer:

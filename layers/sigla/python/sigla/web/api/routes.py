@@ -9,6 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sigla import errors
+from sigla.associations.nouns import NONE, STRONG, WEAK
+from sigla.associations.refusals import (
+    AssociationExists,
+    AssociationFrozen,
+    AssociationNotFound,
+    IncompatibleAssociation,
+    InvalidAssociation,
+    NoActiveVersion,
+    ReferencedByOthers,
+    SubjectAssociated,
+    SubjectOwned,
+)
 from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
 from sigla.contract import HIGHEST
 from sigla.errors import Refusal
@@ -16,7 +28,7 @@ from sigla.keks import refusals as key_refusals
 from sigla.registry import Registry
 from sigla.web.api.endpoints import associations, keks, schemas, server, settings, subjects
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query, Text, Word, Words
+from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query, Text, TextIfGiven, Word, Words
 from sigla.web.api.wire.keks import ALGORITHMS
 from sigla.web.http.answer import Answer
 
@@ -110,7 +122,6 @@ FORCE = Query("force", FLAG, "Also over existing schemas")
 VERBOSE = Query("verbose", FLAG, "Say why not")
 BEGINS = "Only subjects that begin so; `:*:` before it means every context"
 DEFAULT_TO_GLOBAL = Query("defaultToGlobal", FLAG, "Tell what is in force where nothing is set")
-STRONG, WEAK = "STRONG", "WEAK"
 RESOURCE_TYPE, ASSOCIATION_TYPE = Query("resourceType"), Query("associationType", TEXTS)
 ASSOCIATIONS = (
     RESOURCE_TYPE,
@@ -121,12 +132,26 @@ ASSOCIATIONS = (
 ALGORITHM = Query("algorithm", Word(ALGORITHMS), "The key's algorithm; AES256_GCM if it is not given")
 TEST_SHARING = Query("testSharing", FLAG, "Try a shared KEK with its key service first")
 
+ASSOCIATION_CONTEXT = Query("context", TEXT, "The context of the subjects, as `:.name:`")
+DRY_RUN = Query("dryRun", FLAG, "Check everything and write nothing")
+
 NO_SUBJECT = (errors.SubjectNotFound,)
 NO_VERSION = (*NO_SUBJECT, errors.VersionNotFound, errors.InvalidVersion)
 NO_ID = (errors.SchemaNotFound,)
 OFFER = (errors.InvalidSchema, errors.InvalidRuleSet)
 REGISTRATION = (*OFFER, errors.InvalidSubject, errors.OperationNotPermitted, errors.Incompatible, errors.SchemaTooLarge)
 SHOWN = (errors.InvalidSchema,)
+ASSOCIATION = (
+    IncompatibleAssociation,
+    AssociationExists,
+    SubjectAssociated,
+    SubjectOwned,
+    NoActiveVersion,
+    errors.InvalidSchema,
+    errors.OperationNotPermitted,
+    ReferencedByOthers,
+    InvalidAssociation,
+)
 DRAFT = "RegisterSchemaRequest"
 KEKS = "/dek-registry/v1/keks"
 DEKS = f"{KEKS}/{{kek}}/deks"
@@ -155,8 +180,9 @@ ROUTES = (
           query=(Query("subjectPrefix", TEXT, BEGINS), DELETED,
                  Query("latestOnly", FLAG, "Only the highest version of each subject"),
                  Query("aliases", FLAG, "Also what aliases lead to"),
-                 Query("ruleType", TEXT, "Only those with a rule of this type"), RESOURCE_TYPE, ASSOCIATION_TYPE,
-                 Query("lifecycle", Words(frozenset({"NONE", STRONG, WEAK}))), *PAGED_SCHEMAS), lists=True),
+                 Query("ruleType", TEXT, "Only those with a rule of this type"),
+                 Query("resourceType", TextIfGiven()), ASSOCIATION_TYPE,
+                 Query("lifecycle", Words(frozenset({NONE, STRONG, WEAK}))), *PAGED_SCHEMAS), lists=True),
     Route("GET", "/schemas/types", OPEN, schemas.schema_types, "The schema languages", "Names"),
     Route("GET", "/schemas/ids/{id}", READ, schemas.schema_by_id, "What an id means", "SchemaById", validated=True,
           query=(ID_SCOPE, FORMAT, REFERENCE_FORMAT, FIND_TAGS,
@@ -294,11 +320,33 @@ ROUTES = (
           operation="Undelete key operation"),
 
     # The clients of 2026 ask for every topic, and write a warning where there is no such path.
-    Route("GET", "/associations/subjects/{subject}", READ, associations.none, "The topics of a subject: none yet",
-          "Associations", query=ASSOCIATIONS),
-    Route("GET", "/associations/resources/{resource}", READ, associations.none,
-          "The subjects of a topic, by its id: none yet", "Associations", query=ASSOCIATIONS),
-    Route("GET", "/associations/resources/{namespace}/{resource}", READ, associations.none,
-          "The subjects of a topic, by its name: none yet", "Associations", query=ASSOCIATIONS),
+    Route("GET", "/associations/subjects/{subject}", READ, associations.of_subject, "The topics of a subject",
+          "Associations", query=ASSOCIATIONS, lists=True),
+    Route("GET", "/associations/resources/{resource}", READ, associations.of_resource,
+          "The subjects of a topic, by its id", "Associations", query=ASSOCIATIONS),
+    Route("GET", "/associations/resources/{namespace}/{resource}", READ, associations.of_name,
+          "The subjects of a topic, by its name; `-` is any", "Associations", query=ASSOCIATIONS, lists=True),
+    Route("POST", "/associations", WRITE, associations.create, "Associate a new topic, with its schemas", "Association",
+          body=Body("AssociationRequest", "createAssociation"), query=(ASSOCIATION_CONTEXT, DRY_RUN),
+          refuses=ASSOCIATION, operation="Create association operation"),
+    Route("PUT", "/associations/resources/{resource}", WRITE, associations.update,
+          "Associate a topic, or register its next schemas", "Association",
+          body=Body("AssociationRequest", "createOrUpdateAssociation"), query=(ASSOCIATION_CONTEXT, DRY_RUN),
+          refuses=ASSOCIATION, operation="Update association operation"),
+    Route("DELETE", "/associations/resources/{resource}", WRITE, associations.delete,
+          "Delete the associations of a topic", "Nothing", status=204,
+          query=(RESOURCE_TYPE, ASSOCIATION_TYPE,
+                 Query("cascadeLifecycle", FLAG, "Strong ones too, with their subjects for good", access=ADMIN),
+                 DRY_RUN),
+          refuses=(AssociationNotFound, AssociationFrozen, errors.OperationNotPermitted, errors.Referenced),
+          operation="Delete association operation"),
+    Route("POST", "/associations:batchGet", READ, associations.batch_get, "The associations of many topics",
+          "AssociationResults", status=207, body=Body("AssociationBatchGet", "batchGetAssociations"),
+          query=(Query("includeSchemas", FLAG, "With the newest version of each subject"),),
+          refuses=(InvalidAssociation,), lists=True),
+    Route("POST", "/associations:batchMutate", WRITE, associations.batch_mutate,
+          "Change the associations of many topics", "AssociationResults", status=207,
+          body=Body("AssociationBatch", "mutateAssociations"), query=(ASSOCIATION_CONTEXT, DRY_RUN),
+          refuses=(InvalidAssociation,), operation="Association batch operation"),
 )
 # fmt: on

@@ -16,6 +16,8 @@ from sigla.web.http.refusals import BadRequest, ContextNameWithColon
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _BEFORE_A_SUBJECT = frozenset({"subjects", "deks"})
+_ASSOCIATIONS = "associations"
+"""What paths begin with whose bodies name subjects: those are in the context of the path."""
 _SCOPED_ROOTS = frozenset({"config", "mode"})
 
 
@@ -105,6 +107,8 @@ def _path_within(context: str, segments: list[str]) -> Path:
     if segments[0] in _SCOPED_ROOTS:
         named = segments[1:] or [""]
         return Path((segments[0], qualify(_delimited(context), named[0]), *named[1:]))
+    if segments[0].startswith(_ASSOCIATIONS) and segments[1:2] != ["subjects"]:
+        return Path(tuple(segments), context=_delimited(context)[1:-1])
     if _BEFORE_A_SUBJECT.isdisjoint(segments[:-1]):
         return Path(tuple(segments))
     prefix = _delimited(context)

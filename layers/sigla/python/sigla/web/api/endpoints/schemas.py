@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from sigla.associations.nouns import NONE, Selection
+from sigla.associations.verbs import reading
+from sigla.associations.verbs.reading import SubjectFilter
 from sigla.languages import LANGUAGES
 from sigla.model import DEFAULT_CONTEXT, Page
 from sigla.registry import Registry
@@ -9,6 +12,7 @@ from sigla.rules import names
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import bare, json_answer
 from sigla.web.api.wire import answers
+from sigla.web.api.wire import associations as wire
 from sigla.web.http.answer import Answer
 
 
@@ -75,24 +79,34 @@ def schemas(
     latest_only: bool,
     aliases: bool,
     rule_type: str,
-    resource_type: str,
+    resource_type: str | None,
     association_type: Sequence[str],
     lifecycle: Sequence[str],
     offset: int,
     limit: int,
 ) -> Answer:
-    """No subject has an association yet. `NONE` wants those without one: all."""
-    if "NONE" not in lifecycle and (lifecycle or resource_type or association_type):
-        return json_answer([])
-    found = registry.schemas(
-        names.search(subject_prefix),
+    search, page = names.search(subject_prefix), Page(offset, limit)
+    if resource_type is None and not association_type and not lifecycle:
+        found = registry.schemas(
+            search, deleted=deleted, latest_only=latest_only, aliases=aliases, rule_type=rule_type, page=page
+        )
+        return json_answer([answers.entity(record) for record in found])
+    wanted = SubjectFilter(
+        Selection(resource_type, association_type, [each for each in lifecycle if each != NONE]),
+        those_with=set(lifecycle) != {NONE},
+        those_without=NONE in lifecycle,
+    )
+    associated = reading.schemas(
+        registry,
+        wanted,
+        search,
+        page=page,
         deleted=deleted,
         latest_only=latest_only,
         aliases=aliases,
         rule_type=rule_type,
-        page=Page(offset, limit),
     )
-    return json_answer([answers.entity(record) for record in found])
+    return json_answer([wire.entity(record, those) for record, those in associated])
 
 
 def schema_types(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike

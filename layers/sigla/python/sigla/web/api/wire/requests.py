@@ -20,7 +20,7 @@ from sigla.web.http.refusals import BadRequest, MissingBody
 
 def read_draft(body: bytes, operation: str) -> Draft:
     """A schema to register, look up or check."""
-    return text.read(body, _draft, operation=operation)
+    return text.read(body, draft_of, operation=operation)
 
 
 def read_tag_request(body: bytes, operation: str) -> TagRequest:
@@ -47,7 +47,8 @@ def _word(value: Any) -> str:
     return bind.text(value) or ""
 
 
-def _draft(tree: Any) -> Draft:
+def draft_of(tree: Any) -> Draft:
+    """A schema as a member of a body, or the body itself."""
     sent = bind.members(tree, "RegisterSchemaRequest")
     if len(sent) == 1 and type(sent.get("schema")) is str:  # what nearly every producer sends
         return Draft(text=bind.text(sent["schema"]))

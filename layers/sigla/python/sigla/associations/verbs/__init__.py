@@ -1,0 +1,1 @@
+"""What is done with associations: the order of checks, and the commits."""

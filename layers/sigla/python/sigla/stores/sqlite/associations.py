@@ -1,0 +1,58 @@
+"""Associations in the table `association`: found by the topic's id, by its name, and by the subject."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sigla.associations.nouns import STRONG, WEAK, Association, Associations, Resource, in_order
+from sigla.model import Subject
+from sigla.stores.sqlite import rows
+
+_COLUMNS = (
+    "SELECT s.context, s.name, a.resource, a.kind, a.type, a.name, a.namespace, a.strong, a.guid, a.created, a.updated"
+    " FROM association a JOIN subject s ON s.num = a.subject"
+)
+
+
+def of_resource(db: sqlite3.Connection, id: str) -> Associations:
+    return in_order(_found(db, "a.resource = ?", (id,)))
+
+
+def of_subject(db: sqlite3.Connection, subject: Subject) -> Associations:
+    return in_order(_found(db, "s.key = ?", (rows.subject_key(subject),)))
+
+
+def of_name(db: sqlite3.Connection, name: str | None, namespace: str | None) -> Iterator[Association]:
+    wanted = {"a.name = ?": name, "a.namespace = ?": namespace}
+    said = {clause: value for clause, value in wanted.items() if value is not None}
+    yield from in_order(_found(db, " AND ".join(said) or "TRUE", tuple(said.values())))
+
+
+def write(db: sqlite3.Connection, number: int, one: Association) -> None:
+    """number: of its subject. Its place is free."""
+    resource = one.resource
+    place = (resource.id, resource.type, one.type, resource.name, resource.namespace)
+    columns = (*place, number, one.strong, one.guid, one.created, one.updated)
+    db.execute("INSERT INTO association VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", columns)
+
+
+def remove(db: sqlite3.Connection, one: Association) -> None:
+    key = (one.resource.id, one.resource.type, one.type)
+    db.execute("DELETE FROM association WHERE resource = ? AND kind = ? AND type = ?", key)
+
+
+def _found(db: sqlite3.Connection, where: str, parameters: Sequence[object]) -> list[Association]:
+    return [_association(columns) for columns in db.execute(f"{_COLUMNS} WHERE {where}", parameters)]
+
+
+def _association(columns: Sequence[Any]) -> Association:
+    context, subject, id, kind, type, name, namespace, strong, guid, created, updated = columns
+    return Association(
+        Subject(context, subject),
+        guid,
+        Resource(name, namespace, id, kind),
+        type,
+        STRONG if strong else WEAK,
+        created,
+        updated,
+    )
