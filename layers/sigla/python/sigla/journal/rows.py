@@ -184,14 +184,14 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
         case NumberingSet(context=context, after=after):
             yield {"type": "NUMBERING", "context": context, "after": after}
         case KekChanged() | DeksChanged():
-            yield from _keys(change)
+            yield from _key_entries(change)
         case AssociationsChanged():
             yield from _associations(change, effects)
         case _:
             assert_never(change)
 
 
-def _keys(change: KekChanged | DeksChanged) -> Iterator[Entry]:
+def _key_entries(change: KekChanged | DeksChanged) -> Iterator[Entry]:
     if isinstance(change, KekChanged):
         value = None if change.kek is None else key_records.kek_value(change.kek)
         yield _key_entry(key_records.KEK, key_records.kek_key(change.name), value, change.kek)

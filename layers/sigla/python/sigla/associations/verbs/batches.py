@@ -54,7 +54,7 @@ Result = FoundAssociations | Refusal
 def get_all(resources: Resources, questions: Sequence[BatchGet], *, with_schemas: bool) -> list[Result]:
     """What each resource has; with_schemas: and the newest version of each subject. Raises InvalidAssociation."""
     _check_any(questions)
-    return [_answered(partial(_found, resources, each, with_schemas=with_schemas)) for each in questions]
+    return [_answered(partial(_resource_found, resources, each, with_schemas=with_schemas)) for each in questions]
 
 
 def mutate_all(resources: Resources, batch: BatchRequest, manner: Manner) -> list[Result]:
@@ -78,7 +78,7 @@ def _answered(ask: Callable[[], FoundAssociations]) -> Result:
 # --- get -------------------------------------------------------------------------------------------------------------
 
 
-def _found(resources: Resources, question: BatchGet, *, with_schemas: bool) -> FoundAssociations:
+def _resource_found(resources: Resources, question: BatchGet, *, with_schemas: bool) -> FoundAssociations:
     selection = Selection(question.type or TOPIC, question.types, [question.lifecycle] if question.lifecycle else ())
     found = tuple(one for one in _asked(resources, question) if selection.takes(one))
     resource = _resource_of(question, found)

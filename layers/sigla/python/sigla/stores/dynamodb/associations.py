@@ -38,19 +38,19 @@ _OWN = 20
 
 
 def of_resource(tools: Tools, id: str) -> Associations:
-    return _found(tools, keys.resource_pk(tools.places.registry, id))
+    return _associations_in(tools, keys.resource_pk(tools.places.registry, id))
 
 
 def of_subject(tools: Tools, subject: Subject) -> Associations:
-    return _found(tools, keys.subject_pk(tools.places.registry, subject))
+    return _associations_in(tools, keys.subject_pk(tools.places.registry, subject))
 
 
 def of_name(tools: Tools, name: str | None, namespace: str | None) -> Iterator[Association]:
-    found = _found(tools, keys.associations_pk(tools.places.registry, name))
+    found = _associations_in(tools, keys.associations_pk(tools.places.registry, name))
     yield from (one for one in found if namespace is None or one.resource.namespace == namespace)
 
 
-def _found(tools: Tools, pk: str) -> Associations:
+def _associations_in(tools: Tools, pk: str) -> Associations:
     return in_order([items.association(item) for item in tools.table.query(pk, _BEGINS)])
 
 

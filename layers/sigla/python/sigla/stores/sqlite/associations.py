@@ -15,17 +15,17 @@ _COLUMNS = (
 
 
 def of_resource(db: sqlite3.Connection, id: str) -> Associations:
-    return in_order(_found(db, "a.resource = ?", (id,)))
+    return in_order(_associations_in(db, "a.resource = ?", (id,)))
 
 
 def of_subject(db: sqlite3.Connection, subject: Subject) -> Associations:
-    return in_order(_found(db, "s.key = ?", (rows.subject_key(subject),)))
+    return in_order(_associations_in(db, "s.key = ?", (rows.subject_key(subject),)))
 
 
 def of_name(db: sqlite3.Connection, name: str | None, namespace: str | None) -> Iterator[Association]:
     wanted = {"a.name = ?": name, "a.namespace = ?": namespace}
     said = {clause: value for clause, value in wanted.items() if value is not None}
-    yield from in_order(_found(db, " AND ".join(said) or "TRUE", tuple(said.values())))
+    yield from in_order(_associations_in(db, " AND ".join(said) or "TRUE", tuple(said.values())))
 
 
 def write(db: sqlite3.Connection, number: int, one: Association) -> None:
@@ -41,7 +41,7 @@ def remove(db: sqlite3.Connection, one: Association) -> None:
     db.execute("DELETE FROM association WHERE resource = ? AND kind = ? AND type = ?", key)
 
 
-def _found(db: sqlite3.Connection, where: str, parameters: Sequence[object]) -> list[Association]:
+def _associations_in(db: sqlite3.Connection, where: str, parameters: Sequence[object]) -> list[Association]:
     return [_association(columns) for columns in db.execute(f"{_COLUMNS} WHERE {where}", parameters)]
 
 
