@@ -1,6 +1,7 @@
 """Associations in a catalog: one commit for all that goes together, seen by whoever decides about a subject."""
 
 from dataclasses import replace
+from typing import Any
 
 from sigla.associations.nouns import Resource, in_order
 from sigla.changes import Head, SubjectDeleted, SubjectPurged
@@ -132,9 +133,10 @@ def test_the_journal_tells_schemas_before_their_associations_and_associations_be
     seen = head(catalog, OWN)
     purged = [SubjectPurged(seen, catalog.history(OWN), NOW, "n")]
     catalog.commit(a_change(seen, seen=change.written, removed=change.written, purged=purged))
+    rows: list[Any] = [row["entries"] for _, row in stores.journal.read()]
     told = [
-        [(entry["type"], entry.get("association", entry.get("id", "")) is None) for entry in row["entries"]]
-        for _, row in stores.journal.read()
+        [(entry["type"], entry.get("association", entry.get("id", "")) is None) for entry in entries]
+        for entries in rows
     ]
     assert told == [
         [("CONTEXT", False), ("SCHEMA", False), ("ASSOC", False)],

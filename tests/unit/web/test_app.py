@@ -56,7 +56,7 @@ def test_every_endpoint_answers(client: Client) -> None:
     guid = client("GET", "/schemas/ids/1").json["guid"]
     empty: dict[str, str] = {}
     clusters = {"kafka-cluster": "sigla", "schema-registry-cluster": "schema-registry"}
-    walk = [
+    walk: list[tuple[str, str, Any, int, Any]] = [
         ("GET", "/", None, 200, empty),
         ("POST", "/", empty, 200, empty),
         ("GET", "/v1/metadata/id", None, 200, {"scope": {"path": [], "clusters": clusters}}),
