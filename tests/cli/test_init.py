@@ -186,7 +186,7 @@ def test_an_arn_that_is_no_bucket_is_a_misuse(account: Account, capsys: Captured
     assert 'Invalid bucket name "arn:aws:s3:::b"' in told
 
 
-@pytest.mark.parametrize("given", [["--bucket", "b"], ["--table", "t"], ["--data", "data"]])
+@pytest.mark.parametrize("given", [["--table", "t"], ["--data", "data"]])
 def test_it_is_of_a_table_and_a_bucket(capsys: Captured, given: list[str]) -> None:
     """A directory is one whole."""
     with pytest.raises(SystemExit, match="2"):
@@ -213,3 +213,19 @@ def test_a_table_that_is_not_there_is_told(account: Account, capsys: Captured) -
     told = capsys.readouterr().err
     assert told.startswith("sigla: In s3://")
     assert told.count("\n") == 1
+
+
+def test_table_and_bucket_are_named_by_the_url_of_the_store(account: Account, capsys: Captured) -> None:
+    """As for every other command, with one word for both."""
+    table = account.table()
+    assert init(["--store", f"dynamodb+s3://{table}/{BUCKET}", "--registry", account.registry]) == 0
+    assert init(account.place(table)) == 0
+    now, already = capsys.readouterr().out.splitlines()
+    assert (now.endswith("now."), already.endswith("already.")) == (True, True)
+
+
+@pytest.mark.parametrize("where", [["--store", "file:data"], ["--bucket", "b"], ["--store", "memory:"]])
+def test_a_place_without_a_table_and_a_bucket_takes_no_identity(where: list[str], capsys: Captured) -> None:
+    assert init(where) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "dynamodb+s3://TABLE/BUCKET" in told or "needs both --bucket and --table" in told

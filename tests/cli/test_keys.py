@@ -170,6 +170,8 @@ def test_a_key_for_a_registry_in_aws_is_made_in_its_bucket(monkeypatch: pytest.M
         assert [each["key"] for each in json.loads(capsys.readouterr().out)] == ["deployer"]
         listed = clients.s3.list_objects_v2(Bucket=BUCKET)["Contents"]
         assert [each["Key"] for each in listed] == ["default/keys/deployer"]
+        assert main(["keys", "list", "--store", f"dynamodb+s3://table/{BUCKET}", "--json"]) == 0
+        assert [each["key"] for each in json.loads(capsys.readouterr().out)] == ["deployer"]
         assert main(["keys", "revoke", "deployer", "--bucket", BUCKET]) == 0
         assert main(["keys", "revoke", "deployer", "--bucket", BUCKET]) == 1
         assert f"Unknown key deployer in the bucket {BUCKET}" in capsys.readouterr().err
@@ -195,3 +197,13 @@ def test_a_file_that_is_no_directory_is_told_in_plain_words(tmp_path: Path, caps
     (tmp_path / "file").touch()
     assert main(["keys", "list", "--data", str(tmp_path / "file")]) == 1
     assert capsys.readouterr().err == f"sigla: In {tmp_path / 'file'} the keys cannot be listed (Not a directory).\n"
+
+
+def test_the_keys_of_a_directory_are_found_by_the_url_of_its_store(data: str, capsys: Captured) -> None:
+    """As every other command finds it, and `sigla serve`."""
+    assert main(["keys", "create", "orders", "--store", f"file://{data}", "--json"]) == 0
+    assert main(["keys", "list", "--data", data, "--json"]) == 0
+    assert [json.loads(line)[0]["key"] for line in capsys.readouterr().out.splitlines()[1:]] == ["orders"]
+    assert main(["keys", "list", "--store", "memory:"]) == 2
+    assert main(["keys", "list", "--store", "data"]) == 2
+    assert "Invalid address of a store 'data'" in capsys.readouterr().err

@@ -18,13 +18,13 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 from sigla import wiring
 from sigla.auth import api_keys
+from sigla.settings import Address
 from tests.functions.test_registry import sent
 
 Key = tuple[str, str]
@@ -91,7 +91,7 @@ def main() -> None:
     asyncio.set_event_loop(asyncio.new_event_loop())
     runtime = Runtime()
     ask = Caller(wiring.lambda_handler())
-    with wiring.keys(Path(), os.environ["SIGLA_BUCKET"]) as (keys, clock):
+    with wiring.keys(Address.of(bucket=os.environ["SIGLA_BUCKET"])) as (keys, clock):
         key, leaver = (
             (name, api_keys.create(keys, name, "admin", (), now=clock.now())[1]) for name in ("deployer", "leaver")
         )

@@ -11,7 +11,7 @@ import pytest
 
 from sigla import wiring
 from sigla.auth import api_keys
-from sigla.settings import AUTO, KEYS, NONE, InvalidSetting, Settings
+from sigla.settings import AUTO, KEYS, NONE, Address, InvalidSetting, Settings
 from tests.unit.web.test_gateway import function_url, rest
 
 DOORS = pytest.mark.parametrize("event", [rest, function_url])
@@ -43,7 +43,7 @@ def test_a_function_is_closed_unless_somebody_says_otherwise(event: Any, tmp_pat
     handler = wiring.lambda_handler()
     refused = handler(event("GET", "/subjects"), None)
     assert (refused["statusCode"], json.loads(refused["body"])["error_code"]) == (401, 401)
-    with wiring.keys(tmp_path) as (keys, clock):
+    with wiring.keys(Address.of(data=str(tmp_path))) as (keys, clock):
         _, secret = api_keys.create(keys, "orders", "reader", (), now=clock.now())
     basic = "Basic " + base64.b64encode(f"orders:{secret}".encode()).decode()
     headers = {"headers": {"authorization": basic}, "multiValueHeaders": {"Authorization": [basic]}}

@@ -274,13 +274,13 @@ def _table_of(settings: Settings, what: str) -> str:
 
 
 @contextmanager
-def keys(data: Path, bucket: str = "", registry: str = "") -> Iterator[tuple[Keys, Clock]]:
-    """Where keys are kept, in the bucket if one is named, and what dates them.
+def keys(address: Address, registry: str = "") -> Iterator[tuple[Keys, Clock]]:
+    """Where keys are kept, and what dates them.
 
     registry: whose; empty for that of the settings. Raises InvalidSetting, ImportError.
     """
     settings = Settings.read({**os.environ, **({"SIGLA_REGISTRY_NAME": registry} if registry else {})})
-    address = Address.of(data=str(data), bucket=bucket, registry=settings.registry_name)
+    address = replace(address, registry=settings.registry_name)
     with bodies_kind(address).keys(address) as kept:
         yield kept, SystemClock()
 

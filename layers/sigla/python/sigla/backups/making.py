@@ -4,24 +4,23 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from sigla import keys as stored
 from sigla import opening
-from sigla.auth.api_keys import NAME
 from sigla.backups.archive import CONTENTS, Packer
+from sigla.backups.carrying import Moment, Records, Until, api_keys, carry, moment
 from sigla.backups.contents import Contents, NotABackup
 from sigla.model import BodyKey
 from sigla.ports.progress import Progress
+from sigla.ports.store import Store
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
-from sigla.stores.kinds import bodies_kind
 from sigla.stores.sqlite.copying import CopiedDirectory, check_catalog, copy_catalog
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.reading import CATALOG
-
-Records = list[tuple[str, bytes]]
 
 PACKED: Final = "packed"
 
@@ -40,25 +39,43 @@ class Made(NamedTuple):
     damaged: list[BodyKey]
 
 
-def make(address: Address, file: Path, *, force: bool, keys: bool, progress: Progress) -> Made:
-    """force: also in the place of another file. keys: with the API keys. Raises NotABackup, StoreError, OSError.
+def make(
+    address: Address, file: Path, *, force: bool, keys: bool, progress: Progress, until: Until | None = None
+) -> Made:
+    """force: also in the place of another file. keys: with the API keys. until: an earlier moment of a directory.
 
-    Raises as `opening.reading`, too.
+    Raises NotABackup, StoreError, OSError, and as `opening.reading`.
     """
     file = file.resolve()
     check_place(file, force=force)
-    with opening.reading(address), _scratch(file) as folder:
-        data, at = Path(address.path), SystemClock().now()
+    with opening.reading(address) as source, _scratch(file) as folder:
+        kept = api_keys(address) if keys else []
+        found = moment(source, until) if until else Moment(SystemClock().now(), 0)
+        data = Path(address.path) if _is_whole(address, until) else _carried(source, address, folder, until, progress)
         copy_catalog(data, folder / CATALOG, progress)
         check_catalog(folder / CATALOG)
         with CopiedDirectory(data, folder / CATALOG, address.registry) as copied:
-            kept = _api_keys(address) if keys else []
-            contents = _announced(copied, folder / CATALOG, kept, address.registry, at)
+            contents = _announced(copied, folder / CATALOG, kept, address.registry, found)
+            contents = replace(contents, identity=source.marks.bodies.read() if source.marks else "")
             _pack(folder, contents, copied, kept, progress)
             size = (folder / PACKED).stat().st_size
             check_place(file, force=force)  # once more: it took its time
             _put(folder / PACKED, file)
             return Made(contents, size, copied.damaged)
+
+
+def _is_whole(address: Address, until: Until | None) -> bool:
+    """Whether the directory is what is wanted, as it stands."""
+    return address.scheme == "file" and until is None
+
+
+def _carried(source: Store, address: Address, folder: Path, until: Until | None, progress: Progress) -> Path:
+    """A directory with what another kind of store has, or with an earlier moment."""
+    data = folder / "carried"
+    where = Address.of(data=str(data), registry=address.registry)
+    with opening.writing(where) as target:
+        carry(source, target, where, progress, until=until)
+    return data
 
 
 def check_place(file: Path, *, force: bool) -> None:
@@ -71,11 +88,12 @@ def check_place(file: Path, *, force: bool) -> None:
         raise NotABackup(f"{file} exists already: choose another name, or add --force to replace it.")
 
 
-def _announced(copied: CopiedDirectory, catalog: Path, kept: Records, registry: str, at: int) -> Contents:
+def _announced(copied: CopiedDirectory, catalog: Path, kept: Records, registry: str, found: Moment) -> Contents:
     """Said before the bodies are read, so that whoever restores them knows what it will take."""
     sizes = [size for key in copied if (size := copied.size(key)) is not None]
     size = catalog.stat().st_size + sum(len(record) for _, record in kept)
-    return Contents(registry, at, copied.position, len(sizes), len(kept), size + sum(sizes) + REWRITTEN * len(sizes))
+    position = found.position or copied.position
+    return Contents(registry, found.at, position, len(sizes), len(kept), size + sum(sizes) + REWRITTEN * len(sizes))
 
 
 def _pack(folder: Path, contents: Contents, copied: CopiedDirectory, kept: Records, progress: Progress) -> None:
@@ -89,12 +107,6 @@ def _pack(folder: Path, contents: Contents, copied: CopiedDirectory, kept: Recor
                 packer.add(stored.body_file(contents.registry, key), body)
         for name, record in kept:
             packer.add(stored.api_key_file(contents.registry, name), record)
-
-
-def _api_keys(address: Address) -> Records:
-    """Whatever else lies beside them belongs to no backup."""
-    with bodies_kind(address).keys(address) as kept:
-        return [(name, record) for name, record in kept.list() if NAME.fullmatch(name)]
 
 
 @contextmanager

@@ -11,17 +11,20 @@ are imported, as they were.
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from sigla import opening
 from sigla.backups.archive import unpack
+from sigla.backups.carrying import Until, api_keys, carry, contexts_of, put_api_keys
 from sigla.backups.contents import Contents, NotABackup
 from sigla.contract import HIGHEST
 from sigla.keys import file_component
-from sigla.model import DEFAULT_CONTEXT, SchemaId
+from sigla.model import SchemaId
 from sigla.ports.progress import Progress
 from sigla.ports.store import Store
 from sigla.registry.resources import Resources
@@ -48,6 +51,10 @@ _ROOM: Final = 2**20
 """Bytes that are left on the disk."""
 
 
+EVERYTHING: Final = Until(at=2**63)
+"""A journal to its end."""
+
+
 class Flawed(Exception):
     """What a scrub has found; the message says what to do."""
 
@@ -57,6 +64,15 @@ class Restored(NamedTuple):
 
     contents: Contents
     flaws: Sequence[Flaw]
+
+
+def restore_at(
+    file: Path, address: Address, *, keys: bool, flawed: bool, skip: int, progress: Progress, again: bool
+) -> Restored:
+    """As `restore` or `restore_into`."""
+    if address.scheme == "file":
+        return restore(file, Path(address.path), keys=keys, flawed=flawed, skip=skip, progress=progress)
+    return restore_into(file, address, keys=keys, flawed=flawed, skip=skip, progress=progress, again=again)
 
 
 def restore(file: Path, directory: Path, *, keys: bool, flawed: bool, skip: int, progress: Progress) -> Restored:
@@ -78,6 +94,49 @@ def restore(file: Path, directory: Path, *, keys: bool, flawed: bool, skip: int,
     return Restored(contents, flaws)
 
 
+def restore_into(
+    file: Path, address: Address, *, keys: bool, flawed: bool, skip: int, progress: Progress, again: bool = False
+) -> Restored:
+    """The same in a table and a bucket that have nothing of this registry. again: go on where it was cut off.
+
+    What was written there cannot be taken back: it stays, and is met again. Raises as `restore`.
+    """
+    with tempfile.TemporaryDirectory(prefix="sigla-restoring-") as scratch:
+        folder = Path(scratch)
+
+        def announced(contents: Contents) -> None:
+            check_room(contents, folder)
+            with opening.reading(replace(address, registry=contents.registry)) as target:
+                _check_new(target, contents, again=again)
+
+        contents = unpack(file, folder, announced=announced, keys=keys, progress=progress)
+        flaws = _opened(file, folder, contents, skip, progress)
+        if flaws and not flawed:
+            raise Flawed(_found(file, flaws))
+        where = replace(address, registry=contents.registry)
+        local = Address.of(data=str(folder), registry=contents.registry)
+        with opening.reading(local) as source, opening.writing(where) as target:
+            carry(source, target, where, progress, until=EVERYTHING)
+            flaws = flaws_of(target.store, progress)
+        put_api_keys(where, api_keys(local))
+    return Restored(contents, flaws)
+
+
+def _check_new(target: Store, contents: Contents, *, again: bool) -> None:
+    """Raises NotABackup."""
+    for mark in target.marks or ():
+        if contents.identity and mark.read() == contents.identity:
+            raise NotABackup(
+                f"The {mark.kind} {mark.name} has the identity of the registry that the backup was made of: restore "
+                "it into a deployment of its own, with a new identity (docs/operations.md#backup-in-aws)."
+            )
+    if not again and not target.inventory.is_empty():
+        raise NotABackup(
+            f"There is something of a registry {contents.registry} already: name a table and a bucket without it, or "
+            "add --again to go on with a restoration that was cut off."
+        )
+
+
 def check_room(contents: Contents, directory: Path) -> None:
     """Raises NotABackup."""
     free = shutil.disk_usage(directory).free
@@ -90,8 +149,7 @@ def check_room(contents: Contents, directory: Path) -> None:
 
 def leave_out(resources: Resources, store: Store, number: int) -> None:
     """New ids of every context go on so much farther. Raises NotABackup where so many are not left."""
-    named = {body.context for body in store.inventory.bodies()}
-    for context in sorted({DEFAULT_CONTEXT, *store.catalog.contexts(), *named}):
+    for context in contexts_of(store):
         highest = store.catalog.max_id(context)
         if number and highest + number >= HIGHEST > highest:
             raise NotABackup(

@@ -26,7 +26,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
   sigla backup FILE            a registry in one file, while it is served
-  sigla restore FILE DIR       a registry from such a file
+  sigla restore FILE DIR       a registry from such a file, or into AWS with --store
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment

@@ -12,6 +12,7 @@ from sigla.cli.misuse import Misuse
 from sigla.terminal.arguments import path_argument
 
 if TYPE_CHECKING:
+    from sigla.backups.carrying import Until
     from sigla.backups.contents import Contents
     from sigla.backups.making import Made
 
@@ -40,10 +41,31 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "file", metavar="FILE", type=path_argument, help="the file to write, as in sigla-2026-11-30.tar.gz"
     )
     place.add_to(parser)
+    parser.add_argument(
+        "--until",
+        type=_moment,
+        metavar="POSITION|TIME",
+        help="of a directory: only what the journal has up to this position or time, as in 2026-11-30T09:00:00Z",
+    )
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     parser.add_argument("--without-keys", action="store_true", help="leave out the API keys")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run)
+
+
+def _moment(text: str) -> "Until":
+    """Raises ArgumentTypeError. A time without a zone is that of this machine, as of its other commands."""
+    from sigla.backups.carrying import Until
+
+    if text.isascii() and text.isdecimal() and int(text[:20]) > 0:
+        return Until(position=int(text[:20]))
+    try:
+        at = datetime.fromisoformat(text)
+        return Until(at=round(at.timestamp() * 1000))
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(
+            f"Invalid moment {text!r}: expected a position of the journal, or a time as in 2026-11-30T09:00:00Z."
+        ) from None
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
     address = place.address(args)
     try:
         with place.explained(address), progress.shown() as told:
-            made = make(address, args.file, force=args.force, keys=not args.without_keys, progress=told)
+            made = make(
+                address, args.file, force=args.force, keys=not args.without_keys, progress=told, until=args.until
+            )
     except NotABackup as problem:
         raise Misuse(str(problem)) from None
     if args.json:

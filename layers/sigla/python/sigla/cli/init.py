@@ -36,8 +36,10 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--bucket", type=bucket_argument, required=True, metavar="NAME", help="the registry's bucket")
-    parser.add_argument("--table", type=name_argument, required=True, metavar="NAME", help="the registry's table")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--bucket", type=bucket_argument, metavar="NAME", help="the registry's bucket, with --table")
+    where.add_argument("--store", type=name_argument, metavar="URL", help="both as a URL: dynamodb+s3://TABLE/BUCKET")
+    parser.add_argument("--table", type=name_argument, metavar="NAME", help="the registry's table")
     add_registry_option(parser)
     parser.add_argument("--identity", type=_identity, required=True, metavar="ID", help="32 hexadecimal digits")
     parser.add_argument(INSIST, action="store_true", dest="meant", help="write even where it looks like a mistake")
@@ -56,16 +58,17 @@ def _identity(text: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
-    from sigla.settings import Address
-
-    address = Address.of(bucket=args.bucket, table=args.table, registry=args.registry)
+    address = place.address(args)
+    table, bucket = address.names
+    if not table:
+        raise Misuse("A directory has no identity: expected dynamodb+s3://TABLE/BUCKET.")
     written = _claim(address, args.identity, meant=args.meant)
     if args.json:
-        told = {"bucket": args.bucket, "table": args.table, "registry": args.registry, "identity": args.identity}
+        told = {"bucket": bucket, "table": table, "registry": args.registry, "identity": args.identity}
         print(json.dumps(told | {"written": written}))
     else:
         since = "now" if written else "already"
-        both = f"the table {args.table} and the bucket {args.bucket}"
+        both = f"the table {table} and the bucket {bucket}"
         print(f"Registry {args.registry}: {both} have the identity {args.identity} {since}.")
     return 0
 

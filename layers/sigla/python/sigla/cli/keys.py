@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sigla.auth.api_keys import ApiKey, Keys
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 from sigla.ports.clock import Clock
 from sigla.terminal.arguments import bucket_argument, name_argument, path_argument
+
+if TYPE_CHECKING:
+    from sigla.settings import Address
 
 DESCRIPTION = """\
 API keys for a registry that was started with --auth, or that is deployed in AWS. They are kept beside its data, without
@@ -64,6 +68,9 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
             "--data", type=path_argument, default=Path("data"), metavar="DIR", help="the data directory (./data)"
         )
         where.add_argument("--bucket", type=bucket_argument, metavar="NAME", help="the bucket of a registry in AWS")
+        where.add_argument(
+            "--store", type=name_argument, metavar="URL", help="either as a URL: file:DIR, dynamodb+s3://TABLE/BUCKET"
+        )
         action.add_argument(
             "--registry",
             type=name_argument,
@@ -101,8 +108,9 @@ def create(args: argparse.Namespace) -> int:
 def show(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
 
-    if not args.bucket and not args.data.exists():
-        print(f"sigla: Directory not found: {args.data}, so it has no keys.", file=sys.stderr)
+    address = _address(args)
+    if address.scheme == "file" and not Path(address.path).exists():
+        print(f"sigla: Directory not found: {address.path}, so it has no keys.", file=sys.stderr)
     with _kept_in(args) as (keys, _):
         records = list(keys.list())
     listed: list[ApiKey] = []
@@ -136,12 +144,22 @@ def revoke(args: argparse.Namespace) -> int:
 def _kept_in(args: argparse.Namespace) -> Iterator[tuple[Keys, Clock]]:
     from sigla import wiring
 
-    with place.explained(_store_name(args)), wiring.keys(args.data, args.bucket or "", args.registry or "") as kept:
+    with place.explained(_store_name(args)), wiring.keys(_address(args), args.registry or "") as kept:
         yield kept
 
 
+def _address(args: argparse.Namespace) -> "Address":
+    """Raises Misuse."""
+    from sigla.settings import Address
+
+    if args.store:
+        return place.of_url(args.store)
+    return Address.of(data=str(args.data), bucket=args.bucket or "")
+
+
 def _store_name(args: argparse.Namespace) -> str:
-    return f"the bucket {args.bucket}" if args.bucket else str(args.data)
+    address = _address(args)
+    return address.path if address.scheme == "file" else f"the bucket {address.names[1]}"
 
 
 def _key_facts(key: ApiKey) -> Mapping[str, object]:

@@ -29,6 +29,17 @@ def address(args: argparse.Namespace, *, bodies_alone: bool = False) -> "Address
         raise Misuse(str(half)) from None
 
 
+def of_url(url: str) -> "Address":
+    """The store that --store names, of whatever registry. Raises Misuse."""
+    from sigla.settings import InvalidSetting
+    from sigla.terminal.addresses import address_of_url
+
+    try:
+        return address_of_url(url)
+    except InvalidSetting as wrong:
+        raise Misuse(str(wrong)) from None
+
+
 def tell_lost_catalog(held: "Store", where: "Address") -> None:
     """On standard error. It may be meant: a journal is imported into a new table beside its bucket."""
     from sigla.upkeep.claiming import has_lost_its_catalog

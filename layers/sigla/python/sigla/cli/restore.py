@@ -10,14 +10,16 @@ from sigla.cli import place, progress
 from sigla.cli.backup import counted
 from sigla.cli.misuse import Misuse, Refused
 from sigla.contract import HIGHEST
-from sigla.terminal.arguments import path_argument
+from sigla.terminal.arguments import name_argument, path_argument
 
 if TYPE_CHECKING:
     from sigla.backups.restoring import Restored
+    from sigla.settings import Address
 
 DESCRIPTION = """\
 Makes a registry of a backup, in a directory that is empty or not there: everything is compared with its sums, opened
-and scrubbed before it appears. `sigla serve --data DIR` then serves it.
+and scrubbed before it appears. `sigla serve --data DIR` then serves it. With --store it goes into a table and a bucket
+of AWS that have nothing of this registry: those of a deployment of its own, whose identity they keep.
 
 What was registered after the backup is not in it, and records in Kafka bear its ids. So that none of them gets a second
 meaning, new ids go on 1,000,000 above the last one of the backup. Consumers that meet an id in between are told 40403,
@@ -39,7 +41,16 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", type=path_argument, help="what `sigla backup` wrote")
-    parser.add_argument("directory", metavar="DIR", type=path_argument, help="a directory, empty or not there")
+    parser.add_argument(
+        "directory", metavar="DIR", nargs="?", type=path_argument, help="a directory, empty or not there"
+    )
+    parser.add_argument(
+        "--store",
+        type=name_argument,
+        metavar="URL",
+        help="instead of DIR: dynamodb+s3://TABLE/BUCKET, which have nothing of this registry; or file:DIR",
+    )
+    parser.add_argument("--again", action="store_true", help="go on with a restoration into AWS that was cut off")
     parser.add_argument("--without-keys", action="store_true", help="leave out the API keys")
     parser.add_argument(
         "--skip-ids",
@@ -51,6 +62,15 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--with-flaws", action="store_true", help="restore also what a scrub finds fault with")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run)
+
+
+def _address(args: argparse.Namespace) -> "Address":
+    """Raises Misuse."""
+    from sigla.settings import Address
+
+    if bool(args.directory) == bool(args.store):
+        raise Misuse("A backup is restored into one place: give either DIR or --store URL.")
+    return place.of_url(args.store) if args.store else Address.of(data=str(args.directory))
 
 
 def _number(text: str) -> int:
@@ -65,27 +85,34 @@ def run(args: argparse.Namespace) -> int:
     from sigla.backups import restoring
     from sigla.backups.contents import NotABackup
 
+    address = _address(args)
     skip = restoring.SKIPPED if args.skip_ids is None else args.skip_ids
     try:
         with place.explained(str(args.file)), progress.shown() as told:
-            restored = restoring.restore(
-                args.file, args.directory, keys=not args.without_keys, flawed=args.with_flaws, skip=skip, progress=told
+            restored = restoring.restore_at(
+                args.file,
+                address,
+                keys=not args.without_keys,
+                flawed=args.with_flaws,
+                skip=skip,
+                progress=told,
+                again=args.again,
             )
     except NotABackup as problem:
         raise Misuse(str(problem)) from None
     except restoring.Flawed as problem:
         raise Refused(str(problem)) from None
-    _tell(args, restored, skip)
+    _tell(args, restored, skip, address)
     return int(bool(restored.flaws))
 
 
-def _tell(args: argparse.Namespace, restored: "Restored", skip: int) -> None:
+def _tell(args: argparse.Namespace, restored: "Restored", skip: int, address: "Address") -> None:
     contents = restored.contents
     if args.json:
         told = {**asdict(contents), "flaws": len(restored.flaws), "skipped": skip}
         print(json.dumps(told))
     else:
-        print(f"Registry {contents.registry} is in {args.directory}: {counted(contents)}.")
+        print(f"Registry {contents.registry} is in {address}: {counted(contents)}.")
     if skip and not args.json:
         print(f"New ids go on {skip:,} above those of the backup: what was registered since has the ids in between.")
     if restored.flaws:

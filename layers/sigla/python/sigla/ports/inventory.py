@@ -47,6 +47,10 @@ class Inventory(Protocol):
         """What stood under the id before, newest first, as far as it can be believed and anything keeps it."""
         ...
 
+    def is_empty(self) -> bool:
+        """Whether nothing of this registry is there, or ever was; the identity of a deployment does not count."""
+        ...
+
     def journal_kept_since(self) -> int:
         """Milliseconds since the epoch: versions written before need not be in the journal any more."""
         ...

@@ -46,16 +46,23 @@ def address_of(asked: argparse.Namespace, *, bodies_alone: bool = False) -> "Add
     from sigla.settings import Address, InvalidSetting
 
     if asked.store:
-        address = Address.read(asked.store, asked.registry)
         if asked.table:
             raise InvalidSetting("--store names the table, too: leave out --table.")
-        if address.scheme == "memory":
-            raise InvalidSetting(
-                "Nothing is kept in memory that a command could use: expected file:DIR or dynamodb+s3://TABLE/BUCKET."
-            )
-        return address
+        return address_of_url(asked.store, asked.registry)
     if bodies_alone and asked.table and not asked.bucket:
         raise InvalidSetting("--table needs --bucket: give both.")
     if not bodies_alone and bool(asked.bucket) != bool(asked.table):
         raise InvalidSetting("A registry in AWS needs both --bucket and --table.")
     return Address.of("" if asked.bucket else str(asked.data), asked.bucket or "", asked.table or "", asked.registry)
+
+
+def address_of_url(url: str, registry: str = "default") -> "Address":
+    """What --store says. Raises InvalidSetting."""
+    from sigla.settings import Address, InvalidSetting
+
+    address = Address.read(url, registry)
+    if address.scheme == "memory":
+        raise InvalidSetting(
+            "Nothing is kept in memory that a command could use: expected file:DIR or dynamodb+s3://TABLE/BUCKET."
+        )
+    return address

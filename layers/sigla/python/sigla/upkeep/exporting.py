@@ -1,20 +1,82 @@
 """What stands in a registry as records of `_schemas`: the topic as if nothing had ever been otherwise."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
 
-from sigla import records
+from sigla import journal, records
 from sigla.journal import Record
+from sigla.journal.replay import TopicRecord
 from sigla.keks import records as key_records
 from sigla.model import BodyKey, Guid, Row, SchemaId, Search, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.progress import Progress
+from sigla.ports.store import Store
 from sigla.rules import names
 from sigla.upkeep.order import needed_first
+
+JournalRow = Mapping[str, Any]
 
 EVERYTHING = Search(context=None)
 
 Place = tuple[Subject, Version]
+
+
+Included = Callable[[int, JournalRow], bool]
+"""Whether a row of the journal, by its position, is meant."""
+
+
+def _every_row(_: int, __: JournalRow) -> bool:
+    return True
+
+
+def topic(
+    store: Store, progress: Progress, *, compacted: bool = False, until: Included = _every_row
+) -> Iterator[TopicRecord]:
+    """A registry as the topic, with offsets. Where the store does not keep its whole journal, as if compacted."""
+    bodies, ids = store.bodies, store.inventory.bodies()
+    if compacted or store.inventory.journal_kept_since() > 0:
+        records = standing(store.catalog, bodies, ids)
+    else:
+        # A registry that was made by an import has ids of which its own journal never spoke.
+        spoken_of = journal.ids(row for _, row in store.journal.read())
+        imported = gone(bodies, (key for key in ids if key not in spoken_of))
+        records = chain(imported, journal.records(_rows(store, until), bodies))
+    return _numbered(records, progress)
+
+
+def key_topic(
+    store: Store, progress: Progress, *, compacted: bool = False, until: Included = _every_row
+) -> Iterator[TopicRecord]:
+    """The same of keys of field encryption, as the topic `_dek_registry_keys`."""
+    if compacted or store.inventory.journal_kept_since() > 0:
+        return _numbered(standing_keys(store.catalog), progress)
+    return _numbered(journal.key_records_of(_rows(store, until)), progress)
+
+
+def _rows(store: Store, until: Included) -> Iterator[JournalRow]:
+    return (row for position, row in store.journal.read() if until(position, row))
+
+
+def _numbered(records: Iterable[Record], progress: Progress) -> Iterator[TopicRecord]:
+    for offset, (key, value, ts) in enumerate(records):
+        progress("records", offset)
+        yield TopicRecord(key, value, ts, offset)
+
+
+def unspeakable(store: Store) -> str:
+    """Why a topic cannot say what is kept, as two sentences; empty if it can.
+
+    A record names a subject by its text, and two of one text would become one.
+    """
+    for named in store.inventory.second_names():
+        return (
+            f"{named} is kept in context {named.context} too, under a name that is read as another subject's."
+            " Call `sigla scrub --fix SECOND_NAME` first."
+        )
+    return ""
 
 
 def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> Iterator[Record]:

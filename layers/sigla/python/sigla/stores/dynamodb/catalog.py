@@ -68,6 +68,16 @@ class AwsCatalog:
         if "_lists" in self.__dict__:
             self._lists.close()
 
+    def is_empty(self) -> bool:
+        """Whether no commit has ever left anything."""
+        return not (
+            self.max_id(DEFAULT_CONTEXT)
+            or self.contexts()
+            or next(self.keks(), None)
+            or next(self.settings(Search(context=None)), None)
+            or next(self.versions(Search(context=None), deleted=True, latest_only=False), None)
+        )
+
     # --- one subject -------------------------------------------------------------------------------------------------
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:

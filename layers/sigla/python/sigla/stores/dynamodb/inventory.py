@@ -62,6 +62,11 @@ class AwsInventory:
             with suppress(BodyDamaged):
                 yield believed(key, stored.content)
 
+    def is_empty(self) -> bool:
+        identity = keys.identity_object(self._registry)
+        found = self._objects.names(f"{keys.component(self._registry)}/")
+        return all(name == identity for name in found) and self._catalog.is_empty()
+
     def journal_kept_since(self) -> int:
         """A day less than rows are kept: DynamoDB removes what has expired when it gets to it."""
         return self._clock.now() - (JOURNAL_KEPT_S - _DAY_S) * 1000

@@ -55,6 +55,12 @@ class EmbeddedInventory:
         """A file has no earlier versions."""
         return iter(())
 
+    def is_empty(self) -> bool:
+        used = (
+            "SELECT EXISTS (SELECT 1 FROM journal) OR EXISTS (SELECT 1 FROM context) OR EXISTS (SELECT 1 FROM content)"
+        )
+        return not self._unit.connection.execute(used).fetchone()[0] and next(self.bodies(), None) is None
+
     def journal_kept_since(self) -> int:
         """For ever."""
         return 0

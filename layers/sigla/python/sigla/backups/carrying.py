@@ -1,0 +1,104 @@
+"""A registry carried from one kind of store to another, or from an earlier moment: its topic, imported.
+
+Ids, versions, times, deletes, settings, contexts and keys of field encryption are as they were, and so is how far ids are
+given out. The journal begins anew, with what was imported.
+"""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from sigla.auth.api_keys import NAME, KeyTaken
+from sigla.backups.contents import NotABackup
+from sigla.journal.replay import replayed
+from sigla.model import DEFAULT_CONTEXT
+from sigla.opening import Writing, is_shared
+from sigla.ports.progress import Progress
+from sigla.ports.store import Store
+from sigla.registry.steps import numbering
+from sigla.settings import Address
+from sigla.stores.kinds import bodies_kind
+from sigla.upkeep.exporting import JournalRow, key_topic, topic, unspeakable
+from sigla.upkeep.importing import SIDE_BY_SIDE, import_state
+
+Records = list[tuple[str, bytes]]
+
+
+class Until(NamedTuple):
+    """The last row of a journal that is meant: by its position, or by the time of a change in milliseconds."""
+
+    position: int = 0
+    at: int = 0
+
+    def includes(self, position: int, row: JournalRow) -> bool:
+        return position <= self.position if self.position else row["ts"] <= self.at
+
+
+class Moment(NamedTuple):
+    """When a registry was as a backup has it, and where its journal was; position: 0 where the backup has its own."""
+
+    at: int
+    position: int
+
+
+def moment(store: Store, until: Until) -> Moment:
+    """The last change that is meant. Raises NotABackup where the journal does not tell of that moment."""
+    if store.inventory.journal_kept_since():
+        raise NotABackup(
+            "A backup of a table is made of what stands in it: have DynamoDB restore the table to that moment, and "
+            "name the restored one (docs/operations.md#backup-in-aws)."
+        )
+    last = 0
+    found: Moment | None = None
+    for position, row in store.journal.read():
+        last = position
+        if until.includes(position, row):
+            found = Moment(row["ts"], position)  # type: ignore[arg-type]  # the same
+    if found is None or until.position > last:
+        raise NotABackup(f"The journal does not reach there: it has the positions 1 to {last}.")
+    return found
+
+
+def carry(source: Store, target: Writing, where: Address, progress: Progress, *, until: Until | None = None) -> None:
+    """where: of the target. until: as much of the source's journal as is meant; None for what stands now.
+
+    Raises NotABackup where something is not there afterwards, BodyLost, StoreError.
+    """
+    if why := unspeakable(source):
+        raise NotABackup(why)
+    threads = SIDE_BY_SIDE if is_shared(where) else 1
+    for told in (topic, key_topic):
+        records = told(source, progress, until=until.includes) if until else told(source, progress, compacted=True)
+        state = replayed(records)
+        report = import_state(target.registry, state, group=target.store.group, threads=threads, progress=progress)
+        for (_, why), cases in report.reasons.items():
+            raise NotABackup(
+                f"It could not be carried over whole: {cases.examples[0]}: {why}. Call `sigla scrub` first."
+            )
+    _count(source, target)
+
+
+def api_keys(address: Address) -> Records:
+    """All of a registry. Whatever else lies beside them is passed by."""
+    with bodies_kind(address).keys(address) as kept:
+        return [(name, record) for name, record in kept.list() if NAME.fullmatch(name)]
+
+
+def put_api_keys(address: Address, records: Records) -> None:
+    """What is there already stays."""
+    with bodies_kind(address).keys(address) as kept:
+        for name, record in records:
+            with suppress(KeyTaken):
+                kept.put(name, record)
+
+
+def contexts_of(store: Store) -> list[str]:
+    """Every context that is listed, or has given out an id that was used."""
+    return sorted({DEFAULT_CONTEXT, *store.catalog.contexts(), *(body.context for body in store.inventory.bodies())})
+
+
+def _count(source: Store, target: Writing) -> None:
+    """No id is given out again that the source gave out, also after the moment that is carried."""
+    for context in contexts_of(source):
+        highest = source.catalog.max_id(context)
+        if highest > target.store.catalog.max_id(context):
+            numbering.continue_after(target.registry, context, highest)

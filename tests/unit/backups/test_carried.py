@@ -1,0 +1,190 @@
+"""Backups of AWS and into AWS, and of earlier moments: the same file, the same registry."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigla.aws.clients import Clients
+from sigla.backups import carrying
+from sigla.backups.restoring import SKIPPED
+from sigla.changes import DeksChanged, DekWrite, KekChanged
+from sigla.cli import main
+from sigla.keks.nouns import Algorithm, Dek, Kek
+from sigla.opening import writing
+from sigla.registry import Registry
+from sigla.settings import Address
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.importing import import_state
+from tests.contract.aws import make_table, of_two_parts
+from tests.contract.engines import BUCKET, REGION, in_process
+from tests.unit.journal.topic import state
+from tests.unit.registry.lives import A_LIFE, contents
+from tests.unit.registry.tell import ONE, THREE, TWO, register, s
+
+Captured = pytest.CaptureFixture[str]
+
+OURS, THEIRS = "a" * 32, "b" * 32
+KEK = Kek("orders", "test-kms", "arn", {"a": "b"}, "why", ts=5, revision="r1")
+DEK = Dek("orders", "o", Algorithm.AES256_GCM, 1, "bWF0ZXJpYWw=", ts=6, revision="r2")
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with pytest.MonkeyPatch.context() as patched, in_process() as made:
+        patched.setenv("AWS_DEFAULT_REGION", REGION)
+        patched.setattr(carrying, "SIDE_BY_SIDE", 1)  # the engine of these tests takes one request at a time
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_two_parts(monkeypatch)
+
+
+@pytest.fixture
+def bucket(clients: Clients, request: pytest.FixtureRequest) -> str:
+    """A bucket in which nothing is."""
+    name = f"backups-{abs(hash(request.node.name))}"
+    clients.s3.create_bucket(Bucket=name)
+    return name
+
+
+def live(registry: Registry) -> None:
+    """Imports, deletes of all kinds, references, contexts, settings, keys of field encryption."""
+    import_state(registry, state(*A_LIFE))
+    register(registry, "mine", ONE)
+    register(registry, "lost", THREE)
+    for permanent in (False, True):
+        registry.delete_subject(s("lost"), permanent=permanent)
+    registry.catalog.commit(KekChanged("orders", None, KEK, registry.clock.now(), "r1"))
+    registry.catalog.commit(DeksChanged(KEK, (DekWrite(None, DEK),), registry.clock.now(), "r2"))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    with EmbeddedStore(tmp_path / "data") as store:
+        live(Registry(store.catalog, store.bodies, SystemClock()))
+    assert main(["keys", "create", "orders", "--data", str(tmp_path / "data")]) == 0
+    return tmp_path / "data"
+
+
+def all_of(url: str) -> dict[str, Any]:
+    """What clients see; ids of every content that is gone for good, and keys."""
+    with writing(Address.read(url)) as opened:
+        found = contents(opened.registry)
+        del found["highest"]
+        bodies = {key: opened.store.bodies.get(key) for key in opened.store.inventory.bodies()}
+        found["gone"] = {key: body.schema for key, body in bodies.items() if body.gone}
+        catalog = opened.store.catalog
+        found["keks"] = [replace(kek, revision="") for kek in catalog.keks()]
+        found["deks"] = [replace(dek, revision="") for dek in catalog.deks("orders")]
+        return found
+
+
+def test_a_directory_goes_to_aws_and_comes_back(
+    clients: Clients, bucket: str, data: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    """A registry moves to the cloud, or out of it, by the file that is its backup."""
+    store = f"dynamodb+s3://{make_table(clients.dynamodb)}/{bucket}"
+    there, back = str(tmp_path / "there.tar.gz"), str(tmp_path / "back.tar.gz")
+    before = all_of(f"file:{data}")
+    assert main(["init", "--store", store, "--identity", OURS]) == 0
+    assert main(["backup", there, "--data", str(data)]) == 0
+    assert main(["restore", there, "--store", store]) == 0
+    assert all_of(store) == before
+    assert main(["keys", "list", "--store", store, "--json"]) == 0
+    assert '"key": "orders"' in capsys.readouterr().out
+    assert main(["scrub", "--settle", "0", "--store", store]) == 0
+    with writing(Address.read(store)) as opened:
+        assert int(register(opened.registry, "new", TWO).id or 0) > SKIPPED, "no id is given twice"
+        opened.registry.delete_subject(s("new"))
+        opened.registry.delete_subject(s("new"), permanent=True)
+    assert main(["backup", back, "--store", store, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["identity"] == OURS
+    assert main(["restore", back, str(tmp_path / "restored")]) == 0
+    after = all_of(f"file:{tmp_path / 'restored'}")
+    assert {key: after[key] for key in before if key != "gone"} == {key: before[key] for key in before if key != "gone"}
+    assert before["gone"].items() <= after["gone"].items()
+    assert main(["restore", back, "--store", f"dynamodb+s3://{make_table(clients.dynamodb)}/{bucket}"]) == 2
+    assert "has the identity of the registry that the backup was made of" in capsys.readouterr().err
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_only_a_table_and_a_bucket_without_this_registry_are_filled(
+    clients: Clients, bucket: str, data: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two registries in one place would give ids two meanings."""
+    file, table = f"{data}.tar.gz", make_table(clients.dynamodb)
+    store = f"dynamodb+s3://{table}/{bucket}"
+    assert main(["backup", file, "--data", str(data)]) == 0
+    clients.s3.put_object(Bucket=bucket, Key="default/journal/2026/11/23/1.jsonl", Body=b"")
+    assert main(["restore", file, "--store", store]) == 2
+    assert "There is something of a registry default already" in capsys.readouterr().err
+    clients.s3.delete_object(Bucket=bucket, Key="default/journal/2026/11/23/1.jsonl")
+    with writing(Address.read(store)) as opened:
+        opened.store.catalog.raise_counter(".", opened.store.catalog.next_id("."))
+    assert main(["restore", file, "--store", store]) == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(carrying, "key_topic", interrupted)
+        assert main(["restore", file, "--store", store, "--again"]) == 130
+    assert main(["restore", file, "--store", store, "--again"]) == 0, "what was cut off goes on"
+    assert all_of(store) == all_of(f"file:{data}")
+
+
+@pytest.mark.parametrize("words", [[], ["to", "--store", "file:to"], ["--store", "memory:"], ["--store", "x"]])
+def test_one_place_is_named(data: Path, tmp_path: Path, words: list[str], capsys: Captured) -> None:
+    assert main(["backup", str(tmp_path / "b"), "--data", str(data)]) == 0
+    assert main(["restore", str(tmp_path / "b"), *words]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_backup_of_an_earlier_moment_has_what_was_then(data: Path, tmp_path: Path, capsys: Captured) -> None:
+    """Before the mistake that is to be undone; ids that were given since are not given again."""
+    before = all_of(f"file:{data}")
+    with EmbeddedStore(data) as store:
+        position = max(each for each, _ in store.journal.read())
+        registry = Registry(store.catalog, store.bodies, SystemClock())
+        for permanent in (False, True):
+            registry.delete_subject(s("mine"), permanent=permanent)
+        later = register(registry, "later", TWO).id or 0
+    file, restored = str(tmp_path / "b.tar.gz"), tmp_path / "restored"
+    assert main(["backup", file, "--data", str(data), "--until", str(position)]) == 0
+    assert f"journal position {position}:" in capsys.readouterr().out
+    assert main(["restore", file, str(restored), "--skip-ids", "0"]) == 0
+    assert all_of(f"file:{restored}") == before
+    with EmbeddedStore(restored) as store:
+        registry = Registry(store.catalog, store.bodies, SystemClock())
+        assert int(register(registry, "new", THREE + " ").id or 0) != later
+    assert main(["backup", file, "--force", "--data", str(data), "--until", "2999-01-01T00:00:00Z"]) == 0
+    assert main(["restore", file, str(tmp_path / "now")]) == 0
+    assert all_of(f"file:{tmp_path / 'now'}") == all_of(f"file:{data}")
+
+
+@pytest.mark.parametrize("until", ["999", "1999-01-01T00:00:00Z"])
+def test_a_moment_that_the_journal_does_not_know_is_told(
+    data: Path, tmp_path: Path, until: str, capsys: Captured
+) -> None:
+    assert main(["backup", str(tmp_path / "b"), "--data", str(data), "--until", until]) == 2
+    assert "The journal does not reach there: it has the positions 1 to" in capsys.readouterr().err
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("until", ["0", "yesterday", "", "-3", "9999999-01-01"])
+def test_a_moment_that_is_none_is_told(until: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["backup", "b", f"--until={until}"])
+    assert "expected a position of the journal, or a time" in capsys.readouterr().err
+
+
+def test_a_table_is_taken_to_a_moment_by_dynamodb(clients: Clients, tmp_path: Path, capsys: Captured) -> None:
+    store = f"dynamodb+s3://{make_table(clients.dynamodb)}/{BUCKET}"
+    assert main(["backup", str(tmp_path / "b"), "--store", store, "--until", "2026-11-23"]) == 2
+    assert "have DynamoDB restore the table to that moment" in capsys.readouterr().err
