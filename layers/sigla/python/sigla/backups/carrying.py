@@ -1,7 +1,7 @@
 """A registry carried from one kind of store to another, or from an earlier moment: its topic, imported.
 
-Ids, versions, times, deletes, settings, contexts and keys of field encryption are as they were, and so is how far ids are
-given out. The journal begins anew, with what was imported.
+Ids, versions, times, deletes, settings, contexts and keys of field encryption are as they were, and so is how far ids
+are given out. The journal begins anew, with what was imported.
 """
 
 from contextlib import suppress
