@@ -8,8 +8,16 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 
 from sigla.aws.clients import Clients
 from sigla.aws.kms import REFUSED, AwsKey
+from sigla.keks.nouns import Algorithm, DekDraft, KekDraft
+from sigla.keks.verbs.deks import create_dek, read_dek
+from sigla.keks.verbs.keks import create_kek
 from sigla.kms.drivers import Drivers
+from sigla.kms.shared import SharedMaterials
+from sigla.model import Subject, Version
 from sigla.ports.kms import KmsDenied, KmsFailed, KmsKey
+from sigla.registry import Registry
+from sigla.stores.clock import SystemClock
+from tests.contract.aws import AwsStores
 from tests.contract.engines import in_process
 
 RAW = b"\x1a\x10 sixteen octets "
@@ -148,3 +156,21 @@ def test_a_denial_is_told_apart_and_gives_no_role_away(failure: Exception, kind:
     with pytest.raises(KmsFailed) as refused:
         AwsKey(Refusing(), NOWHERE).wrap(RAW)
     assert (type(refused.value), refused.value.cause) == (kind, cause)
+
+
+def test_a_data_key_whose_row_is_in_dynamodb_is_wrapped_by_kms(stores: AwsStores) -> None:
+    """A registry in AWS from end to end; a read asks KMS once, and the row holds no raw key."""
+    arn = str(stores.clients.kms(FAR).create_key()["KeyMetadata"]["Arn"])
+    materials = SharedMaterials(Drivers(lambda: stores.clients))
+    registry = Registry(stores.catalog, stores.bodies, SystemClock(), materials=materials)
+    create_kek(registry, KekDraft("k", "aws-kms", arn, shared=True), test_sharing=True)
+    made = create_dek(registry, "k", Subject(".", "orders"), DekDraft())
+    before = stores.clients.calls.read()
+    read = read_dek(registry, "k", Subject(".", "orders"), Version(1), Algorithm.AES256_GCM)
+    asked = stores.clients.calls.read() - before
+    assert (read.raw, read.dek.material) == (made.raw, made.dek.material)
+    assert read.raw
+    assert asked["Decrypt"] == 1
+    rows = stores.dynamodb.scan(TableName=stores.table)["Items"]
+    assert made.dek.material in repr(rows)
+    assert read.raw not in repr(rows)
