@@ -33,7 +33,7 @@ TOPIC = (
         ),
     ),
 )
-"""As the reference writes it (TOP-1)."""
+"""As the reference writes it."""
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ class KekChanged(AnyChange):
 
     @property
     def scope(self) -> Subject:
-        """KEKs are those of the whole registry (KEK-7)."""
+        """KEKs are those of the whole registry (KEY-1)."""
         return GLOBAL
 
     def was_written(self, catalog: Evidence) -> bool:

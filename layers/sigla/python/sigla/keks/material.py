@@ -23,18 +23,18 @@ class Materials(Protocol):
     """Asked once for each DEK that is created under a shared KEK, and for each that is read."""
 
     def made(self, kek: Kek, draft: DekDraft, subject: str, standing: Dek | None, *, importing: bool) -> Material:
-        """The material of a new DEK, or of one that takes the place of another (SHR-1, SHR-2, SHR-3, SHR-6).
+        """The material of a new DEK, or of one that takes the place of another (KEY-14).
 
         Raises KmsFailed, InvalidKeyField.
         """
         ...
 
     def shown(self, kek: Kek, dek: Dek) -> str:
-        """The raw key of a stored DEK (SHR-4). Raises KmsFailed."""
+        """The raw key of a stored DEK (KEY-14). Raises KmsFailed."""
         ...
 
     def check(self, kek: Kek) -> None:
-        """Whether the KMS wraps a key with it (SHR-8, SHR-9). Raises KmsFailed."""
+        """Whether the KMS wraps a key with it (KEY-7). Raises KmsFailed."""
         ...
 
 
@@ -57,7 +57,7 @@ def _unsupported(kek: Kek) -> str:
 
 
 def offered(draft: DekDraft) -> Material:
-    """What a client brings under a KEK that is not shared (DEK-3). Raises InvalidKeyField."""
+    """What a client brings under a KEK that is not shared (KEY-8). Raises InvalidKeyField."""
     if draft.material is None:
         raise InvalidKeyField(field="encryptedKeyMaterial")
     return Material(draft.material)

@@ -10,7 +10,7 @@ from sigla.rules import names
 
 
 class Algorithm(Enum):
-    """What a data key is for. Each is a space of its own: a version of one says nothing about another (DEK-4)."""
+    """What a data key is for. Each is a space of its own: a version of one says nothing about another (KEY-8)."""
 
     AES128_GCM = "AES128_GCM"
     AES256_GCM = "AES256_GCM"
@@ -20,7 +20,7 @@ class Algorithm(Enum):
 DEFAULT_ALGORITHM: Final = Algorithm.AES256_GCM
 FIRST_VERSION: Final = 1
 HIGHEST_VERSION: Final = 2**31 - 2
-"""The reference cannot list the one after it (VER-3), so that none is stored there."""
+"""The reference cannot list the one after it (KEY-8), so that none is stored there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Dek:
 
     @property
     def name(self) -> DekName:
-        """`dd` and `:.:dd` are one subject, so they have one name (CTX-1)."""
+        """`dd` and `:.:dd` are one subject, so they have one name (KEY-10)."""
         return DekName(self.kek, named(self.subject), self.algorithm)
 
 

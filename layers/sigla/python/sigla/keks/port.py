@@ -7,7 +7,7 @@ from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
 
 
 class KeyLists(Protocol):
-    """KEKs are one space for all contexts (KEK-7). Deleted keys are found like all others."""
+    """KEKs are one space for all contexts (KEY-1). Deleted keys are found like all others."""
 
     def kek(self, name: str) -> Kek | None:
         """One question to the store."""

@@ -1,4 +1,4 @@
-"""Keys as JSON: as they are stored, and as records of Confluent's topic `_dek_registry_keys` (TOP-1 to TOP-3).
+"""Keys as JSON: as they are stored, and as records of Confluent's topic `_dek_registry_keys`.
 
 The topic is compacted by the bytes of its keys, so the order of a key's fields is part of the format.
 """

@@ -27,10 +27,10 @@ KEY_ID_BEGINNINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp-kms": ("projects/",),
     "hcvault": ("https://", "http://"),
 }
-"""By the exact type of a KMS; the ids of others may begin as they like (KEK-2)."""
+"""By the exact type of a KMS; the ids of others may begin as they like (KEY-2)."""
 
 STORED_TYPES: Final[Mapping[str, str]] = {"aws": "aws-kms", "azure": "azure-kms", "gcp": "gcp-kms"}
-"""What a type is stored as that begins so, in any letter case (KEK-3)."""
+"""What a type is stored as that begins so, in any letter case (KEY-2)."""
 
 PLAIN_PROPS: Final = frozenset(
     {
@@ -56,7 +56,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def check_kek_name(name: str | None) -> str:
-    """A letter of any script or `_` first, then letters, digits, `_` and `-` (KEK-1). Raises InvalidKeyField."""
+    """A letter of any script or `_` first, then letters, digits, `_` and `-` (KEY-1). Raises InvalidKeyField."""
     legal = (
         name
         and len(utf16(name)) <= 2 * LONGEST_KEK_NAME
@@ -73,7 +73,7 @@ def _is_part_of_a_name(letter: str) -> bool:
 
 
 def check_subject(subject: str | None) -> str:
-    """Any text that can be stored under, without control characters (DEK-1). Raises InvalidKeyField."""
+    """Any text that can be stored under, without control characters (KEY-8). Raises InvalidKeyField."""
     if not subject or _CONTROL.search(subject):
         raise InvalidKeyField(field="subject")
     try:
@@ -88,7 +88,7 @@ def check_subject(subject: str | None) -> str:
 
 
 def kek_from(draft: KekDraft) -> Kek:
-    """What is offered, as it would be stored. Raises InvalidKeyField, in the contract's order (KEK-2)."""
+    """What is offered, as it would be stored. Raises InvalidKeyField, in the contract's order (KEY-2)."""
     name = check_kek_name(draft.name)
     if not draft.kms_key_id:
         raise InvalidKeyField(field="kmsKeyId")
@@ -117,7 +117,7 @@ def _stored_type(said: str) -> str:
 
 
 def check_kek_replaces(standing: Kek | None, offered: Kek) -> None:
-    """A create undeletes or deletes the KEK that stands, where nothing else differs (KEK-4). Raises KeyExists."""
+    """A create undeletes or deletes the KEK that stands, where nothing else differs (KEY-4). Raises KeyExists."""
     if standing is None:
         return
     if standing.deleted == offered.deleted or not same_kek(standing, offered):
@@ -142,13 +142,13 @@ def without_credentials(kek: Kek) -> Kek:
 
 
 def check_material(material: str | None) -> None:
-    """Nothing of it is looked at but its length (OBJ-2). Raises InvalidKeyField."""
+    """Nothing of it is looked at but its length (KEY-8). Raises InvalidKeyField."""
     if material is not None and len(material.encode()) > LONGEST_MATERIAL:
         raise InvalidKeyField(field="encryptedKeyMaterial")
 
 
 def replaces_dek(standing: Dek, *, deleted: bool, material: str | None) -> bool:
-    """Whether a create undeletes or deletes the DEK that stands: nothing else may differ (DEK-2)."""
+    """Whether a create undeletes or deletes the DEK that stands: nothing else may differ (KEY-9)."""
     return standing.deleted != deleted and standing.material == material
 
 
@@ -156,7 +156,7 @@ def replaces_dek(standing: Dek, *, deleted: bool, material: str | None) -> bool:
 
 
 def completed(rule_set: RuleSet | None) -> RuleSet | None:
-    """Domain rules that name a key of a KMS get the name of a KEK, and the type of the KMS where it is AWS (RULE-1)."""
+    """Domain rules that name a key of a KMS get the name of a KEK, and the type of the KMS where it is AWS (KEY-12)."""
     if rule_set is None:
         return None
     domain = tuple(map(_completed_rule, rule_set.domain))

@@ -1,4 +1,4 @@
-"""Records of the topic `_dek_registry_keys`, read: one record, one event (TOP-1 to TOP-3)."""
+"""Records of the topic `_dek_registry_keys`, read: one record, one event."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final

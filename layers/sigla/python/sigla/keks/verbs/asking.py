@@ -1,6 +1,6 @@
 """The first steps of many verbs: names are judged, an alias is followed, and what stands is asked for, in one question.
 
-The order of checks (DEK-1, DEK-5): the KEK's name, the subject, the version, the KEK, the DEK.
+The order of checks: the KEK's name, the subject, the version, the KEK, the DEK.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from sigla.rules.settings import IMPORTING_MODES, effective_mode
 
 
 class Place(NamedTuple):
-    """Where DEKs are looked for. subject: as it is spelled where it is new. importing: its mode says so (SHR-6)."""
+    """Where DEKs are looked for. subject: as it is spelled where it is new. importing: its mode says so (KEY-14)."""
 
     subject: str
     name: DekName
@@ -35,7 +35,7 @@ def text_of(subject: Subject) -> str:
 
 
 def placed(resources: Resources, kek: str, subject: Subject, algorithm: Algorithm) -> Place:
-    """The place that a path means; an alias leads elsewhere (CTX-4). Raises InvalidKeyField."""
+    """The place that a path means; an alias leads elsewhere (KEY-10). Raises InvalidKeyField."""
     check_kek_name(kek)
     text = check_subject(text_of(subject))
     view = resources.look(subject)

@@ -1,4 +1,4 @@
-"""DEKs: create, read, delete, undelete (DEK-1 to DEK-6, VER-1 to VER-4)."""
+"""DEKs: create, read, delete, undelete (KEY-8 to KEY-11, KEY-14)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ CREATING, DELETING, UNDELETING = "Create key operation", "Delete key operation",
 
 
 class ShownDek(NamedTuple):
-    """A DEK as it is answered. raw: its key, under a KEK that is shared (SHR-4)."""
+    """A DEK as it is answered. raw: its key, under a KEK that is shared (KEY-14)."""
 
     dek: Dek
     raw: str | None = None
@@ -34,7 +34,7 @@ def create_dek(resources: Resources, kek: str, subject: Subject, draft: DekDraft
 
 
 def create_dek_named(resources: Resources, kek: str, draft: DekDraft) -> ShownDek:
-    """The deprecated form: the body says whose it is, and no alias is followed (CTX-4). Raises as `_create` does."""
+    """The deprecated form: the body says whose it is, and no alias is followed (KEY-10). Raises as `_create` does."""
     check_kek_name(kek)
     subject = check_subject(draft.subject)
     name = DekName(kek, named(subject), draft.algorithm)
@@ -47,14 +47,14 @@ def _create(resources: Resources, place: Place, draft: DekDraft) -> ShownDek:
 
     def attempt() -> ShownDek:
         seen = resources.catalog.deks_of(place.name, draft.version)
-        kek = found_kek(seen.kek, place.name.kek, deleted=draft.deleted)  # DEK-1
-        if not FIRST_VERSION <= draft.version <= HIGHEST_VERSION:  # others could not be listed (VER-3)
+        kek = found_kek(seen.kek, place.name.kek, deleted=draft.deleted)  # KEY-8
+        if not FIRST_VERSION <= draft.version <= HIGHEST_VERSION:  # others could not be listed (KEY-8)
             raise InvalidVersion(version=draft.version)
         stands = seen.deks[0] if seen.deks else None
-        _check_free(stands, place, draft)  # DEK-2
-        material = _material(resources, kek, place, draft, stands)  # DEK-3, SHR-1 to SHR-3
+        _check_free(stands, place, draft)  # KEY-9
+        material = _material(resources, kek, place, draft, stands)  # KEY-8, KEY-14
         ts, mark = resources.clock.now(), nonce()
-        spelled = stands.subject if stands else place.subject  # CTX-1
+        spelled = stands.subject if stands else place.subject  # KEY-10
         dek = Dek(
             kek.name, spelled, draft.algorithm, draft.version, material.wrapped, draft.deleted, ts=ts, revision=mark
         )
@@ -82,7 +82,7 @@ def _material(resources: Resources, kek: Kek, place: Place, draft: DekDraft, sta
 def read_dek(
     resources: Resources, kek: str, subject: Subject, version: Version, algorithm: Algorithm, *, deleted: bool = False
 ) -> ShownDek:
-    """One version; LATEST is the highest that may be seen (DEK-6). Raises InvalidKeyField, KeyNotFound, KmsFailed."""
+    """One version; LATEST is the highest that may be seen (KEY-11). Raises InvalidKeyField, KeyNotFound, KmsFailed."""
     place = placed(resources, kek, subject, algorithm)
     found = existing(resources, place, version, deleted=deleted)
     dek = found.deks[0]
@@ -141,7 +141,7 @@ def _mark(resources: Resources, found: Standing, *, deleted: bool) -> None:
 
 
 def _commit(resources: Resources, kek: Kek, writes: Sequence[DekWrite]) -> None:
-    """In one commit, as long as there are no more than fit into one; ascending, as the topic has them (TOP-2)."""
+    """In one commit, as long as there are no more than fit into one; ascending, as the topic has them."""
     for at in range(0, len(writes), DEKS_AT_ONCE):
         ts, mark = resources.clock.now(), nonce()
         some = writes[at : at + DEKS_AT_ONCE]

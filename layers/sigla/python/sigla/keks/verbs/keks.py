@@ -1,4 +1,4 @@
-"""KEKs: create, read, update, delete, undelete, test (KEK-1 to KEK-7)."""
+"""KEKs: create, read, update, delete, undelete, test (KEY-1 to KEY-7)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,13 +16,13 @@ CREATING, UPDATING, DELETING = "Create key operation", "Update key operation", "
 
 
 def create_kek(resources: Resources, draft: KekDraft, *, test_sharing: bool = False) -> Kek:
-    """The KEK as it is stored. One that stands is undeleted or deleted by an equal one (KEK-4).
+    """The KEK as it is stored. One that stands is undeleted or deleted by an equal one (KEY-4).
 
     Raises InvalidKeyField, KmsFailed, KeyExists.
     """
-    offered = kek_from(draft)  # KEK-2, KEK-3
+    offered = kek_from(draft)  # KEY-2
     if test_sharing and offered.shared:
-        resources.materials.check(offered)  # SHR-8
+        resources.materials.check(offered)  # KEY-7
 
     def attempt() -> Kek:
         seen = resources.catalog.kek(offered.name)
@@ -39,7 +39,7 @@ def read_kek(resources: Resources, name: str, *, deleted: bool = False) -> Kek:
 
 
 def update_kek(resources: Resources, name: str, patch: Mapping[str, Any], *, test_sharing: bool = False) -> Kek:
-    """The KEK as it is stored. patch: fields of a `Kek` and their new values; what is absent stays (KEK-6).
+    """The KEK as it is stored. patch: fields of a `Kek` and their new values; what is absent stays (KEY-3).
 
     Raises InvalidKeyField, KeyNotFound, KmsFailed.
     """
@@ -49,7 +49,7 @@ def update_kek(resources: Resources, name: str, patch: Mapping[str, Any], *, tes
         seen = found_kek(resources.catalog.kek(name), name, deleted=False)
         wanted = storable(replace(seen, **patch))
         if test_sharing and wanted.shared:
-            resources.materials.check(wanted)  # SHR-8
+            resources.materials.check(wanted)  # KEY-7
         return seen if same_kek(seen, wanted) else _write(resources, seen, wanted)
 
     return until_committed(resources, UPDATING, attempt)
@@ -89,7 +89,7 @@ def undelete_kek(resources: Resources, name: str) -> None:
 
 
 def try_kek(resources: Resources, name: str) -> Kek:
-    """Whether the registry can use a shared KEK (SHR-9). Raises InvalidKeyField, KeyNotFound, KmsFailed."""
+    """Whether the registry can use a shared KEK (KEY-7). Raises InvalidKeyField, KeyNotFound, KmsFailed."""
     kek = read_kek(resources, name)
     if not kek.shared:
         raise InvalidKeyField(field="shared")
@@ -98,7 +98,7 @@ def try_kek(resources: Resources, name: str) -> Kek:
 
 
 def _any_kek(resources: Resources, name: str) -> Kek:
-    """Whatever its state (DEL-1)."""
+    """Whatever its state."""
     seen = resources.catalog.kek(name)
     if seen is None:
         raise KeyNotFound(key=name)
@@ -106,7 +106,7 @@ def _any_kek(resources: Resources, name: str) -> Kek:
 
 
 def _write(resources: Resources, seen: Kek | None, wanted: Kek, *, unused: bool = False) -> Kek:
-    """Each write gives the key a new time (DEL-3)."""
+    """Each write gives the key a new time."""
     ts, mark = resources.clock.now(), nonce()
     written = replace(wanted, ts=ts, revision=mark)
     commit(resources, KekChanged(written.name, seen, written, ts, mark, unused=unused))

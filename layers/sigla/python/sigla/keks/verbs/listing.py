@@ -1,4 +1,4 @@
-"""Lists of keys (LIST-1 to LIST-3)."""
+"""Lists of keys."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def kek_names(resources: Resources, prefixes: Sequence[str], *, deleted: bool, p
     """Ascending by UTF-16 code units.
 
     prefixes: only KEKs with a DEK whose subject is spelled with one of these beginnings; then `deleted` speaks of the
-    DEKs alone (LIST-1).
+    DEKs alone.
     """
     if not prefixes:
         return paged((kek.name for kek in resources.catalog.keks() if deleted or not kek.deleted), page)
@@ -39,6 +39,6 @@ def dek_subjects(resources: Resources, kek: str, *, deleted: bool, page: Page) -
 def dek_versions(
     resources: Resources, kek: str, subject: Subject, algorithm: Algorithm, *, deleted: bool, page: Page
 ) -> list[int]:
-    """Ascending; of an unknown subject none (VER-1). Raises InvalidKeyField, KeyNotFound for the KEK."""
+    """Ascending; of an unknown subject none (KEY-11). Raises InvalidKeyField, KeyNotFound for the KEK."""
     found = standing(resources, placed(resources, kek, subject, algorithm), None, deleted=deleted)
     return paged((dek.version for dek in found.deks), page)

@@ -16,7 +16,7 @@ from sigla.web.api.wire import keks as wire
 from sigla.web.http.answer import Answer
 
 ONLY_VERSION = Version(1)
-"""What a read without a version is about (DEK-6)."""
+"""What a read without a version is about (KEY-11)."""
 
 # --- KEKs ------------------------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ def _named_version(exchange: Exchange) -> Version | None:
 
 
 def _version_in_path(exchange: Exchange) -> Version:
-    """The number in the path, judged after the names (PATH-6). Raises InvalidKeyField, InvalidVersion."""
+    """The number in the path, judged after the names (KEY-11). Raises InvalidKeyField, InvalidVersion."""
     check_kek_name(exchange.params["kek"])
     check_subject(text_of(exchange.subject))
     return exchange.version

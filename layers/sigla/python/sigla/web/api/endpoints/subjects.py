@@ -16,7 +16,7 @@ from sigla.web.http.answer import Answer
 
 def register(exchange: Exchange, registry: Registry, *, normalize: bool, format: str, force: bool) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
-    draft = replace(draft, rule_set=completed(draft.rule_set)) if draft.rule_set else draft  # RULE-1
+    draft = replace(draft, rule_set=completed(draft.rule_set)) if draft.rule_set else draft  # KEY-12
     record = registry.register(exchange.subject, draft, normalize=normalize, force=force, form=format)
     return json_answer(answers.registration(record))
 
@@ -29,7 +29,7 @@ def lookup(exchange: Exchange, registry: Registry, *, normalize: bool, deleted: 
 
 def tag(exchange: Exchange, registry: Registry) -> Answer:
     request = requests.read_tag_request(exchange.body, exchange.operation)
-    request = replace(request, rule_set=completed(request.rule_set))  # RULE-2
+    request = replace(request, rule_set=completed(request.rule_set))  # KEY-12
     return json_answer(answers.registration(registry.tag(exchange.subject, exchange.params["version"], request)))
 
 

@@ -18,7 +18,7 @@ def read_kek(body: bytes, operation: str) -> KekDraft:
 
 
 def read_kek_patch(body: bytes, operation: str) -> dict[str, Any]:
-    """Fields of a `Kek` and their new values: what is absent stays; null clears (KEK-6)."""
+    """Fields of a `Kek` and their new values: what is absent stays; null clears (KEY-3)."""
     return text.read(body, _kek_patch, operation=operation)
 
 
