@@ -8,9 +8,9 @@ import pytest
 from infra import prices, usage
 from infra.usage import MILLION
 from sigla.auth.credentials import FRESH_MS
-from tests.infra.conftest import Synthesise, Template, synthesise, template
+from tests.infra.conftest import Synthesise, Template, placed, synthesise, template, templates
 
-__all__ = ["Synthesise", "synthesise", "template"]
+__all__ = ["Synthesise", "placed", "synthesise", "template", "templates"]
 
 PAGES = Path(__file__).parents[2] / "docs"
 PAGE = (PAGES / "deploy.md").read_text(encoding="utf-8")

@@ -40,7 +40,7 @@ BOOTSTRAP = "cdk-hnb659fds-assets-111122223333-eu-west-1"
 
 
 @pytest.fixture(scope="module")
-def templates(cdk: object) -> ModuleType:
+def maker(cdk: object) -> ModuleType:
     """The module that makes them, which imports CDK."""
     from infra import templates
 
@@ -48,10 +48,10 @@ def templates(cdk: object) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def shape(templates: ModuleType) -> Released:
+def shape(maker: ModuleType) -> Released:
     """As it is released, read again from its file."""
-    chosen = dict(templates.shapes())["zones-valkey-2-function-url-email"]
-    return Released.from_json(json.loads(json.dumps(templates.released(chosen).as_json())))
+    chosen = dict(maker.shapes())["zones-valkey-2-function-url-email"]
+    return Released.from_json(json.loads(json.dumps(maker.released(chosen).as_json())))
 
 
 def without_bootstrap(template: Template) -> Template:
@@ -100,12 +100,12 @@ def test_a_version_is_another_one_when_its_function_is(shape: Released) -> None:
 
 
 @pytest.mark.soak
-def test_every_released_shape_is_what_cdk_makes(templates: ModuleType, tmp_path: Path) -> None:
+def test_every_released_shape_is_what_cdk_makes(maker: ModuleType, tmp_path: Path) -> None:
     """`make release` refuses any other."""
-    assert {path.stem for path in templates.write(tmp_path)} == dict(templates.shapes()).keys()
+    assert {path.stem for path in maker.write(tmp_path)} == dict(maker.shapes()).keys()
 
 
-def test_marks_are_a_stage_of_the_same_shape(templates: ModuleType) -> None:
+def test_marks_are_a_stage_of_the_same_shape(maker: ModuleType) -> None:
     """Else a customer of that shape would be told to use CDK."""
-    for name, settings in templates.shapes():
-        assert not differences(templates.marked(settings), settings), name
+    for name, settings in maker.shapes():
+        assert not differences(maker.marked(settings), settings), name

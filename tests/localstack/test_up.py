@@ -202,7 +202,7 @@ def changed(assembly: Assembly, into: Path, handler: str) -> Assembly:
     (into / f"asset.{name}" / "handler.py").write_text(handler)
     for other in {path.name for path in assembly.folder.glob("asset.*")} - {code.name}:
         (into / other).symlink_to(assembly.folder / other)
-    for path in into.glob("sigla*.json"):
+    for path in into.glob(f"{assembly.artifact}.*.json"):
         path.write_text(path.read_text().replace(code.name.removeprefix("asset."), name))
     return Assembly(into)
 
