@@ -12,6 +12,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,8 +34,16 @@ PACKAGES: Final = ("registry", "journal", "heartbeat", "layer-arm64")
 ZONES: Final = 3
 """A stage with zones has at most so many in a released shape, as most regions do."""
 
-DOORS: Final[tuple[Mapping[str, Any], ...]] = ({}, {"front_door.function_url": True})
-MAILS: Final[tuple[Mapping[str, Any], ...]] = ({}, {"watch.email": "sre@example.com"})
+CHOICES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "url": {"front_door.function_url": True},
+    "mail": {"watch.email": "sre@example.com"},
+    "stores": {
+        "bucket_name": "kept-bodies",
+        "table_name": "kept-catalog",
+        "table_stream_arn": "arn:aws:dynamodb:us-east-1:111122223333:table/kept-catalog/stream/2026-11-21T00:00:00.000",
+    },
+}
+"""What each example is released with and without: another door, who is told of alarms, and data that is there."""
 
 MARKS: Final[Mapping[str, Any]] = {
     "registry_name": "marked-registry",
@@ -74,7 +83,7 @@ class NotReleasable(Exception):
 
 
 def shapes() -> Iterator[tuple[str, Settings]]:
-    """An example of each released shape, by its name: stage files of examples, with other zones, doors and mails.
+    """An example of each released shape, by its name: stage files of examples, with other zones and choices.
 
     Jobs are not among them: they have files of their own, which CDK packs.
     """
@@ -83,16 +92,13 @@ def shapes() -> Iterator[tuple[str, Settings]]:
         if given.get("pipelines.enabled"):
             continue
         zones = listed(given.get("zones", ""))
+        fit = [each for each in CHOICES if each != "url" or given.get("front_door.public", True)]
         for count in range(1, ZONES + 1) if zones else [0]:
-            for more in ({**door, **mail} for door in DOORS for mail in MAILS):
-                if given.get("front_door.public") is False and "front_door.function_url" in more:
-                    continue
-                chosen = Settings.read({**given, **more, "zones": ",".join(_zones(count))})
-                words = [path.stem, *([str(count)] if zones else []), *(each.split(".")[-1] for each in more)]
-                yield (
-                    "-".join(words).replace("_", "-"),
-                    placed_settings(chosen, account="111122223333", region="us-east-1"),
-                )
+            for chosen in (each for size in range(len(fit) + 1) for each in combinations(fit, size)):
+                more = {name: value for each in chosen for name, value in CHOICES[each].items()}
+                settings = Settings.read({**given, **more, "zones": ",".join(_zones(count))})
+                name = "-".join([path.stem, *([str(count)] if zones else []), *chosen])
+                yield name, placed_settings(settings, account="111122223333", region="us-east-1")
 
 
 def _zones(count: int) -> list[str]:

@@ -50,7 +50,7 @@ def maker(cdk: object) -> ModuleType:
 @pytest.fixture(scope="module")
 def shape(maker: ModuleType) -> Released:
     """As it is released, read again from its file."""
-    chosen = dict(maker.shapes())["zones-valkey-2-function-url-email"]
+    chosen = dict(maker.shapes())["zones-valkey-2-url-mail"]
     return Released.from_json(json.loads(json.dumps(maker.released(chosen).as_json())))
 
 

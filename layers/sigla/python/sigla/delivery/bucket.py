@@ -47,11 +47,10 @@ class PackagesBucket:
         self.client.put_bucket_encryption(**self._ours(), ServerSideEncryptionConfiguration={"Rules": [rule]})
 
     def put_template(self, body: bytes) -> str:
-        """Its URL, as CloudFormation reads it."""
+        """Its URL, as CloudFormation reads it: in the bucket's own region, as CDK names it."""
         key = f"templates/{hashlib.sha256(body).hexdigest()}.json"
         self.client.put_object(**self._ours(), Key=key, Body=body)
-        url: str = self.client.generate_presigned_url("get_object", Params={"Bucket": self.name, "Key": key})
-        return url.partition("?")[0]
+        return f"{self.client.meta.endpoint_url}/{self.name}/{key}"
 
     def put(self, key: str, content: Callable[[], bytes]) -> bool:
         """Whether it had to be put there: what has the name has the content."""

@@ -12,7 +12,7 @@ import boto3
 from sigla.delivery.accounts import FAILURES, Account, Unreachable, sentence
 from sigla.delivery.bucket import PackagesBucket
 from sigla.delivery.changes import Change, kept_resources, of_a_new_stack, summary_of
-from sigla.delivery.guard import Guard, NotDeployed
+from sigla.delivery.guard import FAILED, Guard, NotDeployed
 from sigla.delivery.stacks import Proposal, Stacks
 from sigla.delivery.templates import template_for, zipped
 from sigla.deployment.settings import Settings
@@ -87,11 +87,14 @@ class Delivery:
         there = self.account.stack(name)
         if there is None:
             raise NotDeployed(f"The stack {name} does not exist in region {self.account.region}.")
-        if there.outputs.get("Identity", self.settings.identity) != self.settings.identity:
+        identity = there.outputs.get("Identity", "")
+        # A stack that was never whole has no outputs.
+        if identity != self.settings.identity and (identity or there.status not in FAILED):
             raise NotDeployed(f"Nothing was removed: the stack {name} has another identity than {self.guard.path}.")
         stacks = self._stacks()
         left = [f"the {what} {there.outputs[output]}" for output, what in DATA.items() if output in there.outputs]
-        self.guard.tell(f"The stack {name} will be removed, and every URL with it. Data stays: {' and '.join(left)}.")
+        stays = " and ".join(left) or "it has none"
+        self.guard.tell(f"The stack {name} will be removed, and every URL with it. Data stays: {stays}.")
         for each in kept_resources(stacks.template()):
             self.guard.tell(f"  stays        {each}")
         if not ask(f"Remove the stack {name}?"):
