@@ -70,7 +70,7 @@ def lines(compared: Sequence[Figures]) -> Lines:
 
 
 def table(compared: Sequence[Figures]) -> str:
-    """In Markdown."""
+    """The table in Markdown."""
     head = ["", "S3 GETs per million requests", *(f"$ per million, {each:,} million a month" for each in MONTHS)]
     rows = [
         [each.name, f"{each.gets_per_million:,.0f}", *(f"{each.per_million(millions):,.4f}" for millions in MONTHS)]

@@ -257,7 +257,7 @@ def told(result: Result) -> Lines:
 
 
 def lines(*, quick: bool = False) -> Lines:
-    """For the table of all benchmarks."""
+    """The lines for the table of all benchmarks."""
     yield from told(run(Herd(instances=4, schemas=5) if quick else Herd()))
     environments, schemas = (2, 5) if quick else (50, compared.SCHEMAS)
     yield from compared.lines(compared.compare(environments=environments, schemas=schemas, run=together))

@@ -229,7 +229,7 @@ class Measured:
 
 
 def measured(watch: Watch, language: Language, shape: str, size: int) -> dict[str, Measured]:
-    """By function. The texts are read anew each time: what was computed once is remembered."""
+    """What each function needed. The texts are read anew each time: what was computed once is remembered."""
     sizes = size // 2, size, size // 2
     offered = {version: [text(shape, each, version) for each in sizes] for version in "ab"}
     parsed: dict[str, list[Any]] = {}

@@ -115,7 +115,7 @@ class Popularity:
         self._sums = list(itertools.accumulate(weights))
 
     def keys(self, draw: Random, count: int) -> list[str]:
-        """As a ring knows them."""
+        """The keys as a ring knows them."""
         drawn = draw.choices(self._ids, cum_weights=self._sums, k=count)
         return [keys.ring_key("default", BodyKey(DEFAULT_CONTEXT, SchemaId(id))) for id in drawn]
 

@@ -183,7 +183,7 @@ def need_node() -> None:
 
 
 def read(settings: Sequence[str]) -> Settings:
-    """As CDK will read them. Raises NotDeployed."""
+    """Reads them as CDK will. Raises NotDeployed."""
     try:
         return settings_of(pairs((*CONTEXT, *settings)))
     except InvalidSetting as refused:

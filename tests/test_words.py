@@ -57,6 +57,13 @@ def comments(path: Path) -> Iterator[tuple[int, str]]:
             found.append(said.strip())
 
 
+BEGINS_IN_THE_MIDDLE = re.compile(
+    r"(By|As|With|In|For|From|Within|Without|Beside|Under|At|On|Also|After|Before|Until|Above|Below|Between|Among|To)\b"
+)
+LONGEST_PHRASE = 6
+"""Words of a first sentence that begins so and has no verb."""
+
+
 def messages(path: Path) -> Iterator[tuple[int, str]]:
     """What a module may show: its texts without docstrings, but with the module's own where a `--help` shows it."""
     tree = tree_of(path)
@@ -106,6 +113,27 @@ def test_what_an_engineer_reads_is_plain_english() -> None:
         for match in MANNERED_PROSE.finditer(" ".join(text.split()))
     ]
     assert not found, "say it plainly (docs/decisions/2026-11-23-plain-english.md has examples):\n" + "\n".join(found)
+
+
+def test_a_docstring_begins_with_what_something_does_or_gives() -> None:
+    """`As JSON.` says nothing to a reader of the docstring alone: an editor shows it without the code.
+
+    Longer sentences that begin so mostly have a verb; a gloss of an argument (`name: …`) stands where the name of the
+    function says it all.
+    """
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {node.name}: {first!r}"
+        for path in python_files("layers", "functions", "infra", "pipelines", "localstack", "benchmarks")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_")
+        if (line := node.lineno) and (first := first_sentence(ast.get_docstring(node) or ""))
+        if BEGINS_IN_THE_MIDDLE.match(first) and len(first.split()) <= LONGEST_PHRASE
+    ]
+    assert not found, "say what it does, or what comes back:\n" + "\n".join(found)
+
+
+def first_sentence(docstring: str) -> str:
+    return re.split(r"(?<=[.?])\s|\n\n", docstring)[0]
 
 
 def test_confluents_spelling_stays_at_the_edge() -> None:

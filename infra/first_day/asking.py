@@ -94,7 +94,7 @@ class Door:
         return replace(self, key="")
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
-        """By a connection of its own. Raises Failed where nothing answers."""
+        """Asks by a connection of its own. Raises Failed where nothing answers."""
         with self.line() as line:
             return line.ask(method, path, body, **headers)
 

@@ -84,7 +84,7 @@ class Day:
         return f"{PREFIX}{self.run}-{path}"
 
     def register(self, door: Door, path: str, schema: Mapping[str, str]) -> Answer:
-        """Under a subject of this run."""
+        """Registers under a subject of this run."""
         self.wrote = True
         return door.ask("POST", f"/subjects/{self.subject(path)}/versions", schema)
 

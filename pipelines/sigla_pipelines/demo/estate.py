@@ -85,7 +85,7 @@ class Estate:
         return read_settings(self.settings)
 
     def register(self, schemas: tuple[tuple[Topic, Schema], ...]) -> dict[str, KnownSchema]:
-        """As producers do before they write. The registry is there for as long as that takes, and not after it."""
+        """Registers as producers do before they write. The registry is open for as long as that takes."""
         known = {}
         with opening.writing(Address.of(data=str(self.registry))) as writing:
             registry = writing.registry

@@ -45,7 +45,7 @@ def _one_line(text: str) -> str:
 
 
 def written(column: pa.Field) -> str:
-    """As a catalog is told it."""
+    """The comment as a catalog is told it."""
     comment = comment_of(column)
     if is_json(column.type):
         return f"{_JSON_AND_MORE}{comment}" if comment else JSON_TEXT

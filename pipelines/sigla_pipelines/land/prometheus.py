@@ -83,7 +83,7 @@ class Figures:
         self._work.replace(KEPT, self._encoded())
 
     def text(self) -> str:
-        """In Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         samples: dict[Sample, float] = dict(self._counted)
         samples |= {(name, ()): value for name, value in self._last.items()}
         with suppress(SourceFailed):

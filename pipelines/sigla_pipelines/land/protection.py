@@ -37,7 +37,7 @@ HEADERS: Final = "_sr_headers"
 
 
 class Do(Enum):
-    """From the mildest to the strictest."""
+    """What is done, from the mildest to the strictest."""
 
     TIMESTAMP = "timestamp"
     HASH = "hash"

@@ -106,7 +106,7 @@ def _worker(files: Files, address: Address, writers: int, *, dry_run: bool) -> I
 
 
 def lines(report: Report) -> Iterator[str]:
-    """For people."""
+    """The lines that people read."""
     for outcome in Outcome:
         counted = ", ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in report.of(outcome).items())
         yield f"{outcome.value + ':':<13}{counted or 'nothing'}"

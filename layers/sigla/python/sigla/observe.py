@@ -38,7 +38,7 @@ class Seen(NamedTuple):
 
     @property
     def took_ms(self) -> float:
-        """To the microsecond."""
+        """How long it took, to the microsecond."""
         return self.took_ns // 1000 / 1000
 
 

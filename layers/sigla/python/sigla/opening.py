@@ -33,7 +33,7 @@ def bodies(address: Address) -> AbstractContextManager[Bodies]:
 
 
 def reading(address: Address) -> AbstractContextManager[Store]:
-    """Also while a server writes there. Raises as `kinds.StoreKind` does."""
+    """Opens it for reading, also while a server writes there. Raises as `kinds.StoreKind` does."""
     return kinds.store_kind(address).reading(address)
 
 

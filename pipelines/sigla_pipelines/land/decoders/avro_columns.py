@@ -105,7 +105,7 @@ class Room:
         self.allowed = min(self.most, self.left)
 
     def take(self, values: int) -> None:
-        """Before they are made. Raises NoRoom."""
+        """Counts them before they are made. Raises NoRoom."""
         self.taken += values
         if self.taken > self.allowed:
             raise NoRoom

@@ -42,7 +42,7 @@ NOTHING: Final = Note()
 
 
 def with_unit(note: Note, unit: str) -> Note:
-    """Also saying what a number counts."""
+    """The note that also says what a number counts."""
     if unit in note.doc:
         return note
     return replace(note, doc=f"{note.doc} ({unit})" if note.doc else unit)

@@ -19,7 +19,7 @@ from sigla_pipelines.land.sinks.sink import OURS
 
 
 def of_file(file: DataFile) -> Fields:
-    """By what a file is partitioned. Those that do not say it were written when all were by the same."""
+    """Tells by what a file is partitioned. Those that do not say it were written when all were by the same."""
     if file.partition is None:
         return () if file.table in OURS else DAILY
     return partitions.parse_fields(file.partition)
@@ -42,7 +42,7 @@ def follow(change: Transaction, file: DataFile) -> None:
 
 
 def partition_of(table: TableMetadata) -> Fields:
-    """By what it is partitioned now."""
+    """Tells by what it is partitioned now."""
     schema = table.schema()
     return tuple(
         _field(field.transform, schema.find_column_name(field.source_id) or "") for field in table.spec().fields

@@ -84,7 +84,7 @@ class KeyTooNew(DamagedKey):
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """As it is kept. subjects: prefixes; none of them is everything. created: milliseconds since the epoch."""
+    """A key as it is kept. subjects: prefixes; none of them is everything. created: milliseconds since the epoch."""
 
     name: str
     role: str

@@ -25,7 +25,7 @@ class Access(Enum):
 
     @property
     def operation(self) -> str:
-        """As refusals call it."""
+        """What refusals call it."""
         return self.value.capitalize()
 
 

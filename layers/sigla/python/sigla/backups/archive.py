@@ -286,7 +286,7 @@ class _Sums:
 
     @property
     def file(self) -> IO[bytes]:
-        """From its beginning."""
+        """The file, read from its beginning."""
         self._file.seek(0)
         return cast("IO[bytes]", self._file)
 

@@ -68,7 +68,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """To be swapped; no answer."""
+    """What is to be swapped; it has no answer."""
 
     swaps: Sequence[Swap]
     lasts_ms: int

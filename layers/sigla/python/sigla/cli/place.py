@@ -20,7 +20,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def address(args: argparse.Namespace, *, bodies_alone: bool = False) -> "Address":
-    """As `address_of`. Raises Misuse."""
+    """The address, as `address_of` finds it. Raises Misuse."""
     from sigla.settings import InvalidSetting
 
     try:
@@ -41,7 +41,7 @@ def of_url(url: str) -> "Address":
 
 
 def tell_lost_catalog(held: "Store", where: "Address") -> None:
-    """On standard error. It may be meant: a journal is imported into a new table beside its bucket."""
+    """Tells it on standard error. It may be meant: a journal is imported into a new table beside its bucket."""
     from sigla.upkeep.claiming import has_lost_its_catalog
 
     if has_lost_its_catalog(held):

@@ -73,7 +73,7 @@ class ReadMap:
 
 @dataclass(frozen=True, slots=True)
 class ReadUnion:
-    """By the number of the branch."""
+    """Reads the branch whose number was written."""
 
     branches: "tuple[Step, ...]"
 

@@ -167,7 +167,7 @@ class Walk:
         return count
 
     def spend(self, values: int, start: int) -> None:
-        """Before they are made."""
+        """Counts values before they are made."""
         self.values -= values
         if self.values < 0:
             raise DecodeFailed(Reason.TOO_LARGE, f"more than {self.limits.values} values", start)

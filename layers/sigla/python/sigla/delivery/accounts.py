@@ -61,7 +61,7 @@ def region(environ: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Aws:
-    """By the credentials of the environment."""
+    """AWS, asked by the credentials of the environment."""
 
     region: str
 

@@ -27,7 +27,7 @@ class Change:
     properties: tuple[str, ...] = ()
 
     def line(self) -> str:
-        """For a person."""
+        """The change in one line, for a person."""
         why = f" ({', '.join(self.properties)})" if self.properties else ""
         return f"  {self.kind:<12} {self.type}  {self.name}{why}"
 

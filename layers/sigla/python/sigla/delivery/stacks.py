@@ -96,7 +96,7 @@ class Stacks:
             raise NotDeployed(self._failure(status, since), 1)
 
     def protect(self, *, protected: bool) -> None:
-        """From deletion, or no longer. Raises Unreachable."""
+        """Protects a stack from deletion, or no longer. Raises Unreachable."""
         with _asking("change the protection of the stack"):
             self.client.update_termination_protection(StackName=self.name, EnableTerminationProtection=protected)
 

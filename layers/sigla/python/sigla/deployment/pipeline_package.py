@@ -32,7 +32,7 @@ def code() -> Package:
 
 
 def packages() -> Package:
-    """For `--archives`."""
+    """The packages that `--archives` takes."""
     return Package("pipeline-packages", digest([*_recipe(), LOCK.read_bytes()]), _fill_packages)
 
 

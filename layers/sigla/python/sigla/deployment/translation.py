@@ -151,7 +151,7 @@ class Released:
         return {old: new for old, new in found.items() if old != new}
 
     def as_json(self) -> dict[str, Any]:
-        """For a file."""
+        """The JSON that is written into a file."""
         return {
             "settings": flat(self.settings),
             "bucket": self.bucket,

@@ -77,7 +77,7 @@ NO_EFFECTS = Effects()
 
 
 class Via(TypedDict, total=False):
-    """By which way a change came. way: `api`, `import`, `cli` or `replay`; forwarder: whose claim the rest is."""
+    """The way by which a change came. way: `api`, `import`, `cli` or `replay`; forwarder: whose claim the rest is."""
 
     way: str
     request: str

@@ -46,7 +46,7 @@ class Kek:
 
     @property
     def uri(self) -> str:
-        """By which a driver knows it."""
+        """The URI by which a driver knows it."""
         return f"{self.kms_type}://{self.kms_key_id}"
 
 

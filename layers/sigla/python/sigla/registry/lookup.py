@@ -136,7 +136,7 @@ def _standing_for(resources: Resources, key: BodyKey, holder: Holder) -> tuple[B
 def subjects_of(
     resources: Resources, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
 ) -> list[Subject]:
-    """As `holders_of`, without the versions."""
+    """The subjects of `holders_of`, without the versions."""
     held = holders_of(resources, schema_id, subject=subject, deleted=deleted, page=page)
     return [holding for holding, _ in held]
 

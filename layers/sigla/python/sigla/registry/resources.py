@@ -131,7 +131,7 @@ class Resources:
         references: Sequence[OfferedReference] = (),
         guess: Guid | None = None,
     ) -> View:
-        """As `ask`, without following an alias."""
+        """Asks as `ask` does, without following an alias."""
         wanted = [VersionKey(subject, version) for version in versions]
         wanted += [target_of(offered, subject.context) for offered in references if is_complete(offered)]
         snapshot = self.catalog.snapshot(subject, wanted=wanted, guess=guess)

@@ -49,7 +49,7 @@ class Deadline:
         self._at = time.monotonic() + seconds
 
     def left(self) -> float:
-        """In seconds.
+        """What is left, in seconds.
 
         It is at least a millisecond when the time is over: a caller that waits no longer hears it from what it waits
         for.

@@ -37,7 +37,7 @@ def note_parts(function: lambda_.Function, parts: Sequence[cdk.CfnResource]) -> 
 
 
 def name_version(version: lambda_.Version, *parts: IConstruct) -> None:
-    """By its function and layers. parts: these."""
+    """Names a version after its function and layers. parts: these."""
     _name_by_parts(version, lambda: [each.node.default_child for each in parts])
 
 

@@ -163,7 +163,7 @@ class RestApi(Construct):
 
     @property
     def url(self) -> str:
-        """Without a slash at its end."""
+        """The URL, without a slash at its end."""
         return str(self.api.url_for_path("/")).removesuffix("/")
 
 

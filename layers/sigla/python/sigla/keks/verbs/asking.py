@@ -30,7 +30,7 @@ class Standing(NamedTuple):
 
 
 def text_of(subject: Subject) -> str:
-    """As the client spelled it."""
+    """The subject as the client spelled it."""
     return subject.qualified if subject.sent is None else subject.sent
 
 

@@ -38,7 +38,7 @@ class HybridTime:
             return self._last
 
     def observe(self, at: int) -> None:
-        """From now on later than this."""
+        """Makes the next time later than this one."""
         with self._lock:
             self._last = max(self._last, at)
 

@@ -18,7 +18,7 @@ LARGEST_PAGE = 1000
 
 
 def holders(tools: Tools, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
-    """By subject, then version."""
+    """The holders, sorted by subject, then version."""
     begins = keys.HOLDER if by is None else keys.holder_prefix(by)
     return tuple(_believed(tools, list(_rows(tools, key, begins))))
 

@@ -214,5 +214,5 @@ def association(item: Item) -> Association:
 
 
 def is_listed(context: Item | None) -> bool:
-    """By a context's row."""
+    """Whether a context is in the list, by its row."""
     return context is not None and "dropped" not in context

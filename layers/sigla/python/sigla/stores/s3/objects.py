@@ -95,7 +95,10 @@ class Objects:
         return self.insist(f"creating {name}", attempt)
 
     def create_all(self, contents: Mapping[str, bytes]) -> dict[str, bool]:
-        """As `create`, side by side. All have ended when it returns; after an exception any of them may be there."""
+        """Creates them as `create` does, side by side.
+
+        All have ended when it returns; after an exception any of them may be there.
+        """
         made = {name: self._pool.submit(self.create, name, content) for name, content in contents.items()}
         wait(made.values())
         return {name: future.result() for name, future in made.items()}

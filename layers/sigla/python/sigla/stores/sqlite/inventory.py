@@ -62,7 +62,7 @@ class EmbeddedInventory:
         return not self._unit.connection.execute(used).fetchone()[0] and next(self.bodies(), None) is None
 
     def journal_kept_since(self) -> int:
-        """For ever."""
+        """Since when rows are kept: for ever."""
         return 0
 
     def _is_buried(self, key: BodyKey) -> bool:

@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def insist(resources: Resources, attempt: Callable[[], Result]) -> Result:
-    """As `until_committed`. Raises StoreError instead of a refusal: no client waits for an answer."""
+    """Does it as `until_committed` does. Raises StoreError instead of a refusal: no client waits for an answer."""
     try:
         return until_committed(resources, "Import operation", attempt)
     except TimedOut as late:

@@ -81,7 +81,7 @@ class Report:
         return not self.of(CONFLICTING) and not self.lost
 
     def form(self) -> dict[str, Any]:
-        """As JSON."""
+        """The report as JSON."""
         counted = {outcome.value: self.of(outcome) for outcome in Outcome}
         reasons = [
             {"outcome": outcome.value, "why": why, "count": cases.count, "examples": cases.examples}

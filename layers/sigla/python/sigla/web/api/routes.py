@@ -81,7 +81,7 @@ class Route:
 
     @property
     def name(self) -> str:
-        """As logs and metrics call it."""
+        """What logs and metrics call it."""
         return f"{self.method} {self.path}"
 
     def is_quick(self, exchange: Exchange) -> bool:

@@ -74,7 +74,7 @@ class Handshakes:
         self._tell(_line(reason, client, self.failed[reason] - count))
 
     def lines(self) -> Iterator[str]:
-        """For `/metrics`."""
+        """The lines for `/metrics`."""
         ends = [("", self.pair.ends)]
         yield from metric_lines(
             "sigla_tls_certificate_end_seconds", "gauge", "When the certificate ends, since 1970.", ends
