@@ -62,7 +62,7 @@ Associations = tuple[Association, ...]
 
 
 def in_order(found: Collection[Association]) -> Associations:
-    """As lists tell them (OBJ-1)."""
+    """Sorts them as lists tell them (OBJ-1)."""
     return tuple(sorted(found, key=_place))
 
 

@@ -41,7 +41,7 @@ def value(one: Association) -> Json:
 
 
 def row(one: Association) -> Json:
-    """As a store keeps it."""
+    """The row that a store keeps."""
     times = {"createTs": one.created, "updateTs": one.updated}
     return value(one) | {"context": one.subject.context, "name": one.subject.name} | times
 

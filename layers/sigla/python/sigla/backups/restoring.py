@@ -69,7 +69,7 @@ class Restored(NamedTuple):
 def restore_at(
     file: Path, address: Address, *, keys: bool, flawed: bool, skip: int, progress: Progress, again: bool
 ) -> Restored:
-    """As `restore` or `restore_into`."""
+    """Restores as `restore` or `restore_into` does."""
     if address.scheme == "file":
         return restore(file, Path(address.path), keys=keys, flawed=flawed, skip=skip, progress=progress)
     return restore_into(file, address, keys=keys, flawed=flawed, skip=skip, progress=progress, again=again)

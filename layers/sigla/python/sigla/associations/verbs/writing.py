@@ -69,7 +69,7 @@ def write(resources: Resources, request: Request, manner: Manner) -> Association
 def write_wishes(
     resources: Resources, resource: Resource, wishes: Sequence[Wish], manner: Manner
 ) -> AssociationOutcome:
-    """As `write`, from step 3 on."""
+    """Writes as `write` does, from step 3 on."""
     work = _Writing(resources, resource, wishes, manner)
     return until_committed(resources, "Association operation", work.attempt)
 
