@@ -101,6 +101,35 @@ def test_systemd_understands_the_unit(tmp_path: Path) -> None:
         assert "sigla." not in told.stderr, told.stderr
 
 
+def test_each_night_a_backup_is_made_of_the_data_that_the_unit_serves() -> None:
+    """A timer whose command was renamed would be noticed on the day when the disk is gone."""
+    service, timer = shown("operations.md", "ini")
+    (cron,) = shown("operations.md", "cron")
+    serving = unit()["Service"]["ExecStart"]
+    found = re.search(r"^ExecStart=/bin/sh -c '(.*)'$", service, re.MULTILINE)
+    assert found is not None
+    _, by_cron = cron.strip().split(" sigla ", 1)
+    for command in (found[1].replace("$$", "$").replace("%%", "%"), by_cron.replace("\\%", "%")):
+        told = subprocess.run(["sh", "-c", f"echo {command}"], capture_output=True, text=True, check=True).stdout
+        program, *arguments = shlex.split(told)
+        args = _parser().parse_args(arguments)
+        assert (program, args.command, args.force) == (serving.split()[0], "backup", True)
+        assert str(args.data) == f"/var/lib/{unit()['Service']['StateDirectory']}"
+        assert re.fullmatch(r"/var/backups/sigla/\d{4}-\d\d-\d\d\.tar\.gz", str(args.file))
+    assert "OnCalendar=*-*-* 03:15" in timer
+
+
+def test_systemd_understands_the_timer(tmp_path: Path) -> None:
+    """Where there is one to ask."""
+    if verify := shutil.which("systemd-analyze"):
+        service, timer = shown("operations.md", "ini")
+        (tmp_path / "sigla-backup.service").write_text(service.replace("User=sigla", "User=root"))
+        (tmp_path / "sigla-backup.timer").write_text(timer)
+        asked = [verify, "verify", str(tmp_path / "sigla-backup.timer")]
+        told = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert "sigla-backup" not in told.stderr, told.stderr
+
+
 @pytest.mark.parametrize("kind", ["nginx", "caddy"])
 def test_a_proxy_leads_to_where_the_unit_listens(kind: str) -> None:
     (text,) = shown("service.md", kind)
