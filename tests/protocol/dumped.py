@@ -114,7 +114,7 @@ BY_HAND: list[TopicRecord] = topic(
     mode("shared", "READONLY"),
     mode("shared", None),
     ({"keytype": "NOOP", "magic": 0}, None),
-    ({"keytype": "ASSOC", "resourceName": "t"}, {}),
+    ({"keytype": "ODD", "name": "t"}, {}),
 )
 
 BY_HAND_TOLD = {"version": 10, "id": 2, "config": 2, "mode": 1, "context": 1}

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from sigla.journal import replay
 from sigla.journal.replay import (
+    Associated,
     Cleared,
     ConfigSet,
     ContextSet,
@@ -49,6 +50,7 @@ VERSION: Final = (*SUBJECT, "version")
 ID: Final = ("context", "id")
 
 OF_KEYS: Final = "keys of field encryption are brought by `sigla import`"
+OF_ASSOCIATIONS: Final = "associations are brought by `sigla import`"
 NOT_A_RECORD: Final = "a record of a registry has a key and an offset"
 
 Work = Callable[[Iterable[Row]], Iterator[Row]]
@@ -68,8 +70,9 @@ def _parse_records(raw: Iterable[Row]) -> Iterator[Row]:
             event: Event = Skipped(row["offset"] or 0, "no key", NOT_A_RECORD)
         else:
             event = replay.read(TopicRecord(row["key"], row["value"], row["timestamp"] or 0, row["offset"]))
-            if isinstance(event, KekSet | DekSet):
-                event = Skipped(event.offset, str(row["key"]), OF_KEYS)
+            if isinstance(event, KekSet | DekSet | Associated):
+                why = OF_ASSOCIATIONS if isinstance(event, Associated) else OF_KEYS
+                event = Skipped(event.offset, str(row["key"]), why)
         yield {"offset": event.offset, "kind": type(event).__name__, **_about(event), "event": frozen(event)}
 
 

@@ -216,7 +216,7 @@ BAD_RECORDS: list[tuple[str, str | None, int, str]] = [
     ("{}", None, 0, forms.NO_KEY),
     ('{"keytype":7}', None, 0, forms.NO_KEY),
     ('{"keytype":"ODD"}', None, 0, forms.UNKNOWN),
-    ('{"keytype":"ASSOC"}', "{}", 0, forms.ASSOCIATION),
+    ('{"keytype":"ASSOC"}', "{}", 0, forms.VALUE),
     ('{"keytype":"SCHEMA","subject":"o","version":1,"magic":2}', None, 0, forms.MAGIC),
     ('{"keytype":"SCHEMA","subject":"o","version":0,"magic":1}', None, 0, forms.NUMBER),
     ('{"keytype":"SCHEMA","subject":"o","magic":1}', None, 0, forms.VALUE),

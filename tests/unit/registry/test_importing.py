@@ -215,7 +215,7 @@ def test_what_this_registry_could_never_hold_is_skipped(registry: Registry) -> N
 def test_records_nobody_can_follow_are_told(registry: Registry) -> None:
     report = imported(registry, state(({"keytype": "ODD"}, {}), ({"keytype": "ASSOC"}, {}), cleared()))
     assert report.of(SKIPPED) == {"record": 2}
-    assert any("associations" in why for why in whys(report))
+    assert len(whys(report)) == 2
 
 
 def test_only_the_first_of_many_cases_are_told_by_name(registry: Registry) -> None:

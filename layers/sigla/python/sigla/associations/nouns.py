@@ -60,6 +60,9 @@ class Association:
 
 Associations = tuple[Association, ...]
 
+AssociationKey = tuple[str, str, str, str, Subject]
+"""Name, namespace and type of the resource, the role, the subject: one association has it in a topic of records."""
+
 
 def in_order(found: Collection[Association]) -> Associations:
     """Sorts them as lists tell them (OBJ-1)."""

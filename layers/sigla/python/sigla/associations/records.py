@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sigla.associations.nouns import Association, Resource
+from sigla.associations.nouns import Association, AssociationKey, Resource
 from sigla.model import Subject
 from sigla.rules import names
 
@@ -23,6 +23,13 @@ def key(one: Association) -> Json:
         "subject": one.subject.qualified,
         "magic": 0,
     }
+
+
+def key_of(form: Mapping[str, Any]) -> AssociationKey:
+    """What a key of the topic tells apart. Raises KeyError."""
+    named = names.subject(form["subject"])
+    texts = (form["resourceName"], form["resourceNamespace"], form["resourceType"], form["associationType"])
+    return (*texts, Subject(named.context, named.name))
 
 
 def value(one: Association) -> Json:

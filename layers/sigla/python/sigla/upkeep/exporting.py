@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any
 
 from sigla import journal, records
+from sigla.associations import records as association_records
 from sigla.journal import Record
 from sigla.journal.replay import TopicRecord
 from sigla.keks import records as key_records
@@ -80,7 +81,7 @@ def unspeakable(store: Store) -> str:
 
 
 def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> Iterator[Record]:
-    """Contexts, then versions (what is referenced before what refers), then settings, which bear no time.
+    """Contexts, versions (what is referenced before what refers), settings, which bear no time, then associations.
 
     A soft-deleted version says so itself. What is changed meanwhile is told as it was or as it is. ids: all that have a
     body: those without a holder are told first, and that they are gone; those that were displaced as the versions that
@@ -105,6 +106,9 @@ def standing(catalog: Catalog, bodies: Bodies, ids: Iterable[BodyKey] = ()) -> I
             yield *records.config_record(scope, records.config_json(settings.config)), 0
         if settings.mode is not None:
             yield *records.mode_record(scope, settings.mode), 0
+    for one in catalog.associations_named():
+        if names.is_reachable(one.subject):
+            yield *records.pair(association_records.key(one), association_records.value(one)), one.updated
 
 
 def standing_keys(catalog: Catalog) -> Iterator[Record]:

@@ -5,6 +5,7 @@ work among its machines; `replayed` is all of them in one process.
 """
 
 from sigla.journal.replay.events import (
+    Associated,
     Cleared,
     ConfigSet,
     ContextSet,
@@ -38,6 +39,7 @@ __all__ = [
     "FOREIGN",
     "FORM",
     "WITH_KEYS",
+    "Associated",
     "Claim",
     "Cleared",
     "ConfigSet",

@@ -5,6 +5,7 @@
 
 from dataclasses import dataclass
 
+from sigla.associations.nouns import Association, AssociationKey
 from sigla.keks.nouns import Dek, DekName, Kek
 from sigla.model import Config, Guid, Schema, SchemaId, Search, Subject, Version
 
@@ -99,6 +100,15 @@ class DekSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Associated:
+    """A topic uses a subject from now on, or no more (None). key: what tells the association apart in its topic."""
+
+    offset: int
+    key: AssociationKey
+    association: Association | None
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """A record that is meant to say nothing."""
 
@@ -115,5 +125,17 @@ class Skipped:
 
 
 Event = (
-    Put | Purged | Hidden | Cleared | ConfigSet | ModeSet | ContextSet | Continued | KekSet | DekSet | Nothing | Skipped
+    Put
+    | Purged
+    | Hidden
+    | Cleared
+    | ConfigSet
+    | ModeSet
+    | ContextSet
+    | Continued
+    | KekSet
+    | DekSet
+    | Associated
+    | Nothing
+    | Skipped
 )

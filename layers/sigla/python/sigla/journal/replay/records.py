@@ -9,10 +9,13 @@ from uuid import UUID
 import orjson
 
 from sigla import records
+from sigla.associations import records as association_records
+from sigla.associations.nouns import LIFECYCLES, TYPES, Association
 from sigla.contract import ENVIRONMENTS, HIGHEST, LEVELS, MODES, POLICIES, RULE_KINDS, RULE_MODES
 from sigla.errors import InvalidSubject
 from sigla.journal.replay import keys
 from sigla.journal.replay.events import (
+    Associated,
     Cleared,
     ConfigSet,
     ContextSet,
@@ -41,14 +44,13 @@ QUOTED = 200
 
 NO_KEY = "its key is not one of this topic"
 UNKNOWN = "no record of that type is known"
-ASSOCIATION = "this registry does not keep associations"
 MAGIC = "it was written in a form of another time"
 NUMBER = "a version is 1 to 2147483647, an id 0 to 2147483647"
 TIME = "no record can have that time"
 NAME = "no subject can be stored under that name"
 VALUE = "its value cannot be read"
 
-FOREIGN = frozenset({UNKNOWN, ASSOCIATION})
+FOREIGN = frozenset({UNKNOWN})
 """Why records are skipped that are not missed here: they are of kinds that this registry does not have."""
 
 ENABLED_AT = (*ENVIRONMENTS, None)
@@ -218,8 +220,17 @@ def _noop(record: TopicRecord, _: Json, value: Json | None) -> Event:
     return Continued(record.offset, context, SchemaId(_number_from(value["continueAfter"], 0)))
 
 
-def _association(*_: object) -> Event:
-    raise _UnfitRecord(ASSOCIATION)
+def _association(record: TopicRecord, key: Json, value: Json | None) -> Event:
+    told = association_records.key_of(key)
+    if value is None:
+        return Associated(record.offset, told, None)
+    one = association_records.from_value(value, record.ts, record.ts)
+    names.check_registrable(one.subject)
+    if not fits(one, Association) or association_records.key_of(association_records.key(one)) != told:
+        raise _UnfitRecord(VALUE)
+    if one.type not in TYPES or one.lifecycle not in LIFECYCLES or not one.resource.id:
+        raise _UnfitRecord(VALUE)
+    return Associated(record.offset, told, one)
 
 
 _READERS: Mapping[str, Callable[[TopicRecord, Json, Json | None], Event]] = {

@@ -12,7 +12,9 @@ from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
 
+from sigla.associations.nouns import Association, AssociationKey
 from sigla.journal.replay.events import (
+    Associated,
     Cleared,
     ConfigSet,
     ContextSet,
@@ -64,6 +66,7 @@ class State:
     displaced: Mapping[BodyKey, Put] = field(default_factory=dict)
     keks: Mapping[str, Kek] = field(default_factory=dict)
     deks: Mapping[tuple[DekName, int], Dek] = field(default_factory=dict)
+    associations: tuple[Association, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     records: int = field(default=0, compare=False)
 
@@ -175,6 +178,7 @@ def state_of(events: Iterable[Event]) -> State:
     deks: dict[tuple[DekName, int], Dek | None] = {}
     cleared: list[Cleared] = []
     skipped: list[Skipped] = []
+    associations: dict[AssociationKey, Association] = {}
     records = 0
     for event in events:
         records += 1
@@ -199,6 +203,8 @@ def state_of(events: Iterable[Event]) -> State:
                 deks[dek_name, version] = dek
             case Continued(context=context, after=after):
                 highest[context] = after
+            case Associated():
+                _associate(associations, event)
         if isinstance(event, Put):
             highest[event.subject.context] = max(event.id, highest.get(event.subject.context, event.id))
     lost = _lost(by_place.values())
@@ -223,9 +229,18 @@ def state_of(events: Iterable[Event]) -> State:
         displaced=displaced,
         keks={name: kek for name, kek in keks.items() if kek is not None},
         deks={place: dek for place, dek in deks.items() if dek is not None},
+        associations=tuple(associations.values()),
         skipped=tuple(sorted(skipped, key=attrgetter("offset"))),
         records=records,
     )
+
+
+def _associate(found: dict[AssociationKey, Association], event: Associated) -> None:
+    """An association that is written again was created when it was written first (§10)."""
+    before = found.pop(event.key, None)
+    if event.association is not None:
+        created = before.created if before else event.association.created
+        found[event.key] = replace(event.association, created=created)
 
 
 def key_of(put: Put) -> BodyKey:

@@ -9,7 +9,7 @@ from sigla.journal.replay import FOREIGN
 
 MOST_EXAMPLES = 5
 
-KINDS = ("version", "id", "config", "mode", "context", "kek", "dek", "record")
+KINDS = ("version", "id", "config", "mode", "context", "kek", "dek", "association", "record")
 """Kinds of things that are told of. An `id` is one that no version holds any more, a `record` one of the topic."""
 
 

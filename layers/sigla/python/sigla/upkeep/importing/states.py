@@ -17,6 +17,7 @@ from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.progress import Progress, unseen
 from sigla.ports.subjects import VersionKey
 from sigla.registry.resources import Resources
+from sigla.upkeep.importing.associations import associate
 from sigla.upkeep.importing.keys import bring_deks, bring_kek
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.upkeep.importing.settings import count, list_context, settle
@@ -78,6 +79,7 @@ class _Import:
         self._displace()
         self._settle(listed)
         self._bring_keys()
+        self._associate()
         return self.report
 
     def _missing(self) -> list[Put]:
@@ -173,6 +175,14 @@ class _Import:
         if self.state.keks or batches:
             self._do("KEKs", kek, self.state.keks.values())
             self._do("DEKs", deks, batches)
+
+    def _associate(self) -> None:
+        """One after the other: those of a topic are compared with each other. Last, as their subjects come before."""
+        rehearsed = isinstance(self.resources.catalog, _Unmoved)
+        for one in self.state.associations:
+            imagined = rehearsed and one.subject in self.state.subjects
+            with self.group():
+                associate(self.resources, one, self.report, imagined=imagined)
 
     def _do(self, what: str, work: Callable[[Item, Report], None], *waves: Collection[Item]) -> None:
         for _ in self._each(what, work, *waves):
