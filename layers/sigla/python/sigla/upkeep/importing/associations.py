@@ -22,7 +22,7 @@ Verdict = tuple[Outcome, str]
 def associate(resources: Resources, one: Association, report: Report, *, imagined: bool = False) -> None:
     """The association is there as it was, or told why not.
 
-    imagined: its subject would be here, if this were no rehearsal.
+    imagined: an import that is only rehearsed has its subject.
     """
     outcome, why = insist(resources, partial(_attempt, resources, one, imagined=imagined))
     about = f"{one.subject} as the {one.type} of {one.resource.namespace}/{one.resource.name}"
