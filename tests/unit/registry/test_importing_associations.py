@@ -40,7 +40,8 @@ def state(*associations: Association | None, of: Association | None = None) -> S
     """After the schemas of both subjects, of which one is in its context. None: `of` goes."""
     told = [schema("orders", 1, 1), schema(":.lkc:t-value", 1, 1)]
     pairs = [(forms.key(one or of or an_association()), forms.value(one) if one else None) for one in associations]
-    more = [TopicRecord(orjson.dumps(k), v and orjson.dumps(v), 100 + at, 100 + at) for at, (k, v) in enumerate(pairs)]
+    written = [(orjson.dumps(key), None if value is None else orjson.dumps(value)) for key, value in pairs]
+    more = [TopicRecord(key, value, 100 + at, 100 + at) for at, (key, value) in enumerate(written)]
     return replayed([*topic(*told), *more])
 
 
