@@ -19,13 +19,15 @@ ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "i
 
 @pytest.fixture(autouse=True)
 def _as_a_worker() -> Iterator[None]:
-    """Tasks run in this process here, and what they keep in a worker ends with the test."""
+    """Tasks run in this process here, and what they keep in a worker ends with the test.
+
+    What they have frozen stays so: with it are all tests, which the collector would look through from then on.
+    """
     before = gc.get_threshold()
     yield
     task._worker.cache_clear()
     task.OPENED.close()
     gc.set_threshold(*before)
-    gc.unfreeze()
     gc.collect()
 
 
