@@ -19,6 +19,8 @@ from tests.attack.test_threads import order
 from tests.attack.world import Fresh, World
 
 OPERATIONS = 25
+AT_ONCE = 25
+"""Items that DynamoDB writes in one batch."""
 
 
 class Backup:
@@ -29,10 +31,13 @@ class Backup:
         self._items = self._all()
 
     def restore(self) -> None:
-        for item in self._all():
-            self._dynamodb.delete_item(TableName=self._table, Key={"pk": item["pk"], "sk": item["sk"]})
-        for item in self._items:
-            self._dynamodb.put_item(TableName=self._table, Item=item)
+        self._write([{"DeleteRequest": {"Key": {"pk": item["pk"], "sk": item["sk"]}}} for item in self._all()])
+        self._write([{"PutRequest": {"Item": item}} for item in self._items])
+
+    def _write(self, requests: list[dict[str, Any]]) -> None:
+        for at in range(0, len(requests), AT_ONCE):
+            answer = self._dynamodb.batch_write_item(RequestItems={self._table: requests[at : at + AT_ONCE]})
+            assert not answer["UnprocessedItems"]
 
     def _all(self) -> list[dict[str, Any]]:
         pages = self._dynamodb.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
