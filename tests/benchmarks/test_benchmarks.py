@@ -18,7 +18,7 @@ from localstack import dynamodb
 
 ROOT = Path(__file__).parents[2]
 ON_AN_ENGINE = {"register_on_aws", "cold_start"}
-SLOW = {"client_calls", "herd", "serve_cpu", "start_up", "upgrade"}
+SLOW = {"client_calls", "cold_start", "herd", "serve_cpu", "start_up", "upgrade"}
 """Ten seconds of processor time each; others begin servers, too, and tests/attack/test_herd.py runs herds."""
 
 
