@@ -10,11 +10,14 @@ from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
 from sigla.keks.verbs import deks, keks
 from sigla.model import Subject
 from sigla.registry import Registry
+from sigla.remote import state as remote_state
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.exporting import standing_keys
 from sigla.upkeep.importing import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report, import_state, rehearsal
 from sigla.upkeep.importing.keys import NO_KEK, OTHER_KEY
 from tests.build import FixedClock
+from tests.unit.cli.answering import behind_a_url
+from tests.unit.cli.answering import registry as answers_of
 
 S = Subject(".", "s")
 TOPIC = (
@@ -86,6 +89,18 @@ def test_what_one_registry_tells_another_takes_up_whole(store: EmbeddedStore, co
     )
     with EmbeddedStore() as other:
         report = brought(over(other), [TopicRecord(*each, offset) for offset, each in enumerate(told)])
+        assert report.of(IMPORTED) == {"kek": 1, "dek": 60}
+        assert list(standing_keys(other.catalog)) == list(standing_keys(store.catalog))
+
+
+def test_keys_are_brought_from_another_registry_through_its_api(store: EmbeddedStore) -> None:
+    """The other registry goes on serving, and its topic need not be within reach."""
+    registry = over(store)
+    fill(registry)
+    with behind_a_url(answers_of(registry)) as url:
+        state = remote_state.read(url, "", FixedClock())
+    with EmbeddedStore() as other:
+        report = import_state(over(other), state)
         assert report.of(IMPORTED) == {"kek": 1, "dek": 60}
         assert list(standing_keys(other.catalog)) == list(standing_keys(store.catalog))
 

@@ -1,0 +1,66 @@
+"""Keys of field encryption that another registry has, read through its API as records of `_dek_registry_keys`."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+from urllib.parse import quote
+
+import orjson
+
+from sigla.journal.replay import TopicRecord
+from sigla.keks import records
+from sigla.keks.nouns import Algorithm
+from sigla.ports.progress import Progress
+from sigla.remote.client import Remote
+
+KEKS: Final = "/dek-registry/v1/keks"
+
+Json = dict[str, Any]
+
+
+def read(remote: Remote, progress: Progress) -> list[TopicRecord]:
+    """KEKs, then DEKs, soft-deleted ones included; none where the registry keeps no keys.
+
+    To whom it does not tell credentials of key services, these are missing.
+    """
+    names: list[str] = list(remote.find(KEKS, deleted="true") or ())
+    if not names:
+        return []
+    found = list(remote.many(_kek_record, names, "KEKs", progress))
+    under = zip(names, remote.many(_subjects, names, "KEKs", progress), strict=True)
+    places = [(name, subject) for name, subjects in under for subject in subjects]
+    for some in remote.many(_dek_records, places, "DEKs", progress):
+        found += some
+    return found
+
+
+def _kek_record(remote: Remote, name: str) -> TopicRecord:
+    answer: Json = remote.get(_path(name), deleted="true")
+    return _record(records.kek_key(name), answer)
+
+
+def _subjects(remote: Remote, name: str) -> list[str]:
+    return list(remote.get(f"{_path(name)}/deks", deleted="true") or ())
+
+
+def _dek_records(remote: Remote, place: tuple[str, str]) -> list[TopicRecord]:
+    return list(_deks_of(remote, *place))
+
+
+def _deks_of(remote: Remote, kek: str, subject: str) -> Iterator[TopicRecord]:
+    ask = partial(remote.get, deleted="true")
+    path = f"{_path(kek)}/deks/{quote(subject, safe='')}/versions"
+    for algorithm in (each.value for each in Algorithm):
+        for version in ask(path, algorithm=algorithm) or ():
+            answer: Json = ask(f"{path}/{version}", algorithm=algorithm)
+            key = {"kekName": kek, "subject": subject, "algorithm": algorithm, "version": version, "type": records.DEK}
+            # The answer has a raw key under a shared KEK; a record never has one.
+            yield _record(key, {name: said for name, said in answer.items() if name != "keyMaterial"})
+
+
+def _record(key: Json, answer: Json) -> TopicRecord:
+    return TopicRecord(orjson.dumps(key), orjson.dumps(answer), answer["ts"], 0)
+
+
+def _path(name: str) -> str:
+    return f"{KEKS}/{quote(name, safe='')}"
