@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from sigla import records
+from sigla.associations import records as association_records
 from sigla.errors import BodyMissing, Refusal
 from sigla.keks.nouns import Dek, Kek, ListedDek
 from sigla.keks.records import dek_key, dek_value, kek_key, kek_value
@@ -129,6 +130,9 @@ class World:
             ],
             "keks": [without_times(kek) for kek in catalog.keks()],
             "deks": [without_times(dek) for dek in self.deks()],
+            "associations": [
+                (str(one.subject), one.resource, one.type, one.lifecycle) for one in catalog.associations_named()
+            ],
         }
 
     def deks(self) -> list[Dek]:
@@ -168,6 +172,7 @@ class World:
         self._check_versions(rows, bodies, imported=imported)
         self._check_references(rows, bodies)
         self._check_keys()
+        self._check_associations()
         assert self.replayed() == self.catalogued(rows), "the journal tells another story than the catalog"
         if not imported:
             self._check_one_id(rows)
@@ -208,6 +213,28 @@ class World:
         assert {dek.kek for dek in deks} <= {kek.name for kek in self.store.catalog.keks()}
         assert set(self.store.catalog.deks_listed()) == {ListedDek(dek.kek, dek.subject, dek.deleted) for dek in deks}
 
+    def _check_associations(self) -> None:
+        """Each has an active version of its subject, each subject knows how many it has, and each question finds them.
+
+        A strong one has its subject for itself.
+        """
+        catalog = self.store.catalog
+        listed = tuple(catalog.associations_named())
+        for one in listed:
+            of_subject = catalog.associations_of_subject(one.subject)
+            head = catalog.snapshot(one.subject).head
+            assert head.newest is not None, f"{one} has no subject"
+            assert (head.associations, head.strong) == (len(of_subject), one.strong)
+            assert one in of_subject
+            assert one in catalog.associations_of_resource(one.resource.id)
+            assert one in catalog.associations_named(one.resource.name, one.resource.namespace)
+            if one.strong:
+                assert of_subject == (one,)
+                assert not list(catalog.referrers(one.subject)), f"{one.subject} is referenced"
+        if listed:  # a world without any is asked no more than before
+            told = {one.guid for subject, _ in self.rows() for one in catalog.associations_of_subject(subject)}
+            assert told == {one.guid for one in listed}
+
     def _check_one_id(self, rows: Rows) -> None:
         held: dict[tuple[str, str], set[int]] = defaultdict(set)
         for subject, row in rows:
@@ -221,6 +248,7 @@ class World:
         modes: dict[str, str] = {}
         contexts: set[str] = set()
         keys: dict[str, Any] = {}
+        associations: dict[str, Any] = {}
         for _, row in self.store.journal.read():
             for entry in _entries(row):
                 if entry["type"] in ("KEK", "DEK"):
@@ -240,9 +268,18 @@ class World:
                         _put(configs, name, entry["config"] and records.config(entry["config"]))
                     case "MODE":
                         _put(modes, name, entry["mode"])
+                    case "ASSOC":
+                        _put(associations, str(entry["key"]), entry["association"])
                     case "CONTEXT":
                         (contexts.add if entry["listed"] else contexts.discard)(entry["context"])
-        return {"versions": versions, "configs": configs, "modes": modes, "contexts": contexts, "keys": keys}
+        return {
+            "versions": versions,
+            "configs": configs,
+            "modes": modes,
+            "contexts": contexts,
+            "keys": keys,
+            "associations": associations,
+        }
 
     def catalogued(self, rows: Rows) -> dict[str, Any]:
         """The same of the catalog."""
@@ -254,6 +291,10 @@ class World:
             "contexts": set(self.store.catalog.contexts()),
             "keys": {str(kek_key(kek.name)): kek_value(kek) for kek in self.store.catalog.keks()}
             | {str(dek_key(dek)): dek_value(dek) for dek in self.deks()},
+            "associations": {
+                str(association_records.key(one)): association_records.value(one)
+                for one in self.store.catalog.associations_named()
+            },
         }
 
 

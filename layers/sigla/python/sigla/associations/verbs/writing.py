@@ -29,7 +29,7 @@ from sigla.associations.verbs.judging import Case, check_lifecycles, check_resou
 from sigla.associations.verbs.wishes import Wish, check_types_once, placed, refused, resource_of, understood
 from sigla.changes import AssociationsChanged, Head
 from sigla.contract import IMPORT
-from sigla.errors import Conflict, ReadOnly
+from sigla.errors import Conflict, ReadOnly, Refusal
 from sigla.model import DEFAULT_CONTEXT, Draft, OfferedReference, Record, Subject
 from sigla.registry import check, lookup, register
 from sigla.registry.register import Decided, Drawn
@@ -107,6 +107,17 @@ class _Writing:
         subjects = [self._subject(wish) for wish in self.wishes]  # step 3
         check_types_once(self.wishes)  # step 4
         seen = self._seen()
+        try:
+            return self._outcome(subjects, seen)
+        except Refusal:
+            # Another request for the topic may have come between the first question and the last: then it looks as if
+            # its subjects were used by others.
+            if self._seen() != seen:
+                raise Conflict from None
+            raise
+
+    def _outcome(self, subjects: Sequence[Subject | None], seen: Associations) -> AssociationOutcome:
+        """Steps 5 to 9. seen: what the resource has."""
         cases = [self._judged(wish, subject, seen) for wish, subject in zip(self.wishes, subjects, strict=True)]
         check_lifecycles(seen, cases)  # step 6
         due = [case for case in cases if case.is_new or case.wish.draft is not None]
