@@ -1,7 +1,16 @@
 import re
 
+from sigla.keks.nouns import DekDraft, KekDraft
+from sigla.keks.verbs.deks import create_dek
+from sigla.keks.verbs.keks import create_kek
+from sigla.model import Subject
 from sigla.observe import Seen
-from sigla.web.local.metrics import Counters
+from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.web.local.metrics import Counters, key_lines
+from tests.build import FixedClock
+
+KEY_COUNTS = ("num_keks", "num_keks_shared", "num_deks")
 
 
 def seen(
@@ -53,6 +62,18 @@ def test_existing_dashboards_find_their_names() -> None:
 def test_the_store_says_how_many_are_registered() -> None:
     """So that a restart does not begin at zero."""
     assert value(Counters(stored=lambda: 42).text(), "kafka_schema_registry_registered_count") == 42
+
+
+def test_the_store_says_how_many_keys_there_are() -> None:
+    """By the names of the reference, soft-deleted ones included."""
+    with EmbeddedStore() as store:
+        registry = Registry(store.catalog, store.bodies, FixedClock())
+        create_kek(registry, KekDraft("k", "local-kms", "id"))
+        create_kek(registry, KekDraft("shared", "local-kms", "id", shared=True, deleted=True))
+        create_dek(registry, "k", Subject(".", "s"), DekDraft(material="m"))
+        text = "\n".join(key_lines(store.count_keys))
+    told = {name: value(text, f"kafka_schema_registry_dek_registry_{name}") for name in KEY_COUNTS}
+    assert told == {"num_keks": 2, "num_keks_shared": 1, "num_deks": 1}
 
 
 def test_requests_are_counted_by_route_and_status() -> None:

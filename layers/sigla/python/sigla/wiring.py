@@ -90,7 +90,7 @@ def serve(
     from shlex import quote
 
     # A Lambda function has no use for them.
-    from sigla.web.local import handshakes, outlet, pair, process, server, supervisor
+    from sigla.web.local import handshakes, metrics, outlet, pair, process, server, supervisor
     from sigla.web.threads.thinkers import Thinkers
 
     settings = Settings.read(os.environ)
@@ -141,7 +141,11 @@ def serve(
             dropped=lambda: out.dropped,
             ready=lambda: store.writable,
             thinkers=thinkers,
-            more=[process.Process(SystemClock()).lines, *([secure.lines] if secure else ())],
+            more=[
+                process.Process(SystemClock()).lines,
+                partial(metrics.key_lines, store.count_keys),
+                *([secure.lines] if secure else ()),
+            ],
         )
         if auth == NONE and not is_loopback(host):
             out.tell(_open(host))

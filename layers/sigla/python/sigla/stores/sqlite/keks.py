@@ -58,6 +58,14 @@ def deks_listed(db: sqlite3.Connection, prefix: str) -> Iterator[ListedDek]:
         yield ListedDek(_text(key), _text(spelled), bool(deleted))
 
 
+def count(db: sqlite3.Connection) -> tuple[int, int, int]:
+    """KEKs, shared ones among them, and DEKs."""
+    found: tuple[int, int, int] = db.execute(
+        "SELECT count(*), coalesce(sum(json_extract(kek, '$.shared')), 0), (SELECT count(*) FROM dek) FROM kek"
+    ).fetchone()
+    return found
+
+
 def _kek(columns: tuple[Any, ...]) -> Kek:
     form, stored, active = columns
     return records.kek(orjson.loads(form), stored, active)

@@ -11,6 +11,7 @@ from typing import Self
 
 from sigla.model import BodyKey
 from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite import keks
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import Database
@@ -85,6 +86,10 @@ class EmbeddedStore:
         """How many versions are stored, soft-deleted ones included."""
         (number,) = self._unit.connection.execute("SELECT count(*) FROM version").fetchone()
         return int(number)
+
+    def count_keys(self) -> tuple[int, int, int]:
+        """How many KEKs, shared KEKs and DEKs are stored, soft-deleted ones included."""
+        return keks.count(self._unit.connection)
 
     @property
     def writable(self) -> bool:

@@ -30,6 +30,18 @@ def metric_lines(name: str, kind: str, about: str, samples: Iterable[tuple[str, 
         yield f"{name}{labels} {value}"
 
 
+def key_lines(counted: Callable[[], tuple[int, int, int]]) -> Iterator[str]:
+    """What the reference tells of keys, by its names. counted: KEKs, shared ones among them, and DEKs."""
+    keks, shared, deks = counted()
+    counts = (
+        ("num_keks", keks, "KEKs stored, soft-deleted ones included."),
+        ("num_keks_shared", shared, "Shared KEKs among them."),
+        ("num_deks", deks, "DEKs stored, soft-deleted ones included."),
+    )
+    for name, value, about in counts:
+        yield from metric_lines(f"kafka_schema_registry_dek_registry_{name}", "gauge", about, [("", value)])
+
+
 @dataclass(slots=True)
 class Timing:
     """How long a route took: requests by the first bound they did not pass, the last for those that passed all."""
