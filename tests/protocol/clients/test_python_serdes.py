@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 from confluent_kafka.schema_registry import (
     Schema,
@@ -58,6 +59,26 @@ def test_a_serializer_that_asks_for_associations_is_told_that_there_are_none(
     told = [json.loads(line) for line in server.lines if asked in line]
     assert {line["status"] for line in told} == {200}
     assert client.get_subjects(subject_prefix=topic) == [f"{topic}-value"]
+
+
+def test_both_sides_follow_a_topic_to_the_subject_that_it_is_associated_with(
+    server: Server, client: SchemaRegistryClient, topic: str
+) -> None:
+    """Its schemas may stand under any name then: the one of the topic is never made, and nothing is refused."""
+    shared, settings = f"shared-{topic}", {"subject.name.strategy.type": "ASSOCIATED"}
+    id = client.register_schema(shared, avro(ORDER))
+    named = {"resourceName": topic, "resourceNamespace": "lkc-1", "resourceId": f"id-{topic}"}
+    wanted = {**named, "associations": [{"subject": shared, "associationType": "value", "lifecycle": "WEAK"}]}
+    answer = httpx.post(f"{server.url}/associations", json=wanted, headers={"Accept": "application/json"})
+    assert answer.json()["associations"][0]["subject"] == shared
+    message = written(
+        client, topic, ORDER, {"number": 7, "customer": "Ada"}, {**settings, "auto.register.schemas": False}
+    )
+    with another(server) as consumer:
+        assert AvroDeserializer(consumer, conf=settings)(message, value_of(topic)) == {"number": 7, "customer": "Ada"}
+    assert id_in(message) == id
+    assert client.get_subjects(subject_prefix=topic) == []
+    assert f"{topic}-value" not in server.output
 
 
 def test_keys_and_values_of_a_topic_are_subjects_of_their_own(client: SchemaRegistryClient, topic: str) -> None:
