@@ -202,10 +202,11 @@ def test_a_delete_whose_tombstone_cannot_be_put_is_told_to_be_done(name: str) ->
 def test_every_verb_that_writes_is_attacked() -> None:
     """The stories cover all kinds of change, and the reads cover what has no commit."""
     from sigla.changes import Change
+    from tests.attack import test_associations  # which imports this module
 
-    seen = set()
-    for name in WRITES:
-        seen |= {type(call.arguments[0]) for call in undisturbed(name).calls if call.is_commit}
+    measured = [undisturbed(name) for name in WRITES]
+    measured += [Undisturbed(story) for story in test_associations.STORIES.values()]
+    seen = {type(call.arguments[0]) for measure in measured for call in measure.calls if call.is_commit}
     assert seen == set(Change.__args__)
 
 
