@@ -171,12 +171,14 @@ def replayed(told: Iterable[Line]) -> dict[str, Any]:
     state = _State()
     for line in sorted({_place(line): line for line in told}.values(), key=_place):
         key, value = json.loads(line["key"]), json.loads(line["value"] or "null")
-        getattr(state, key["keytype"].lower())(key, value)
+        getattr(state, key["keytype"].lower() if "keytype" in key else "key")(key, value)
     return {
         "versions": state.versions,
         "configs": state.configs,
         "modes": state.modes,
         "contexts": state.contexts,
+        "associations": state.associations,
+        "keys": state.keys,
     }
 
 
@@ -192,6 +194,20 @@ class _State:
         self.configs: dict[str, Any] = {}
         self.modes: dict[str, str] = {}
         self.contexts: set[str] = set()
+        self.associations: dict[str, Any] = {}
+        self.keys: dict[str, Any] = {}
+
+    def assoc(self, key: Any, value: Any) -> None:
+        self.associations.pop(str(key), None)
+        if value is not None:
+            self.associations[str(key)] = value
+
+    def key(self, key: Any, value: Any) -> None:
+        """A KEK or a DEK, of the topic `_dek_registry_keys`."""
+        self.keys.pop(str(key), None)
+        if value is not None:
+            assert value["type"] == key["type"]
+            self.keys[str(key)] = value
 
     def schema(self, key: Any, value: Any) -> None:
         place = key["subject"], key["version"]

@@ -12,6 +12,7 @@ from sigla.functions.journal import Unfinished
 from sigla.model import BodyKey, SchemaId
 from sigla.stores.dynamodb.values import read_item
 from tests.attack.aws import Store, failing
+from tests.attack.keys import KEYS, kek, kek_deleted, kek_purged
 from tests.attack.ports import At, Call
 from tests.attack.stories import DELETED, HISTORY, config, delete, purge, register
 from tests.attack.test_threads import order
@@ -84,7 +85,7 @@ def test_segments_are_named_by_the_time_of_their_claim(world: World, stores: Aws
 
 
 def test_what_segments_say_adds_up_to_the_catalog(world: World, stores: AwsStores) -> None:
-    do(world, *STORY)
+    do(world, *STORY, *KEYS, kek("gone"), kek_deleted("gone"), kek_purged("gone"))
     follow(stores)
     check_told_once(stores)
     assert replayed(lines(stores)) == world.catalogued(world.rows())
