@@ -30,7 +30,7 @@ def test_an_association_is_found_by_its_resource_its_subject_and_its_name(catalo
 
 
 def test_lists_of_associations_have_one_order(catalog: Catalog) -> None:
-    """By the names of the resource, then by type: both stores alike (OBJ-1)."""
+    """By the names of the resource, then by type: both stores alike (ASC-14)."""
     registered(catalog, ORDERS)
     resources = [Resource(name, ns, f"{name}-{ns}") for name in ("b", "a", "A") for ns in ("y", "x")]
     for resource in resources:
@@ -102,7 +102,7 @@ def test_what_a_resource_has_is_part_of_what_a_commit_rests_on(stores: Stores) -
 
 
 def test_a_delete_that_did_not_see_an_association_comes_too_late(stores: Stores) -> None:
-    """And an association that did not see a delete: whoever comes second asks anew (SR-1)."""
+    """And an association that did not see a delete: whoever comes second asks anew (ASC-8)."""
     catalog = stores.catalog
     registered(catalog, ORDERS)
     seen = head(catalog)
@@ -113,7 +113,7 @@ def test_a_delete_that_did_not_see_an_association_comes_too_late(stores: Stores)
 
 
 def test_a_registration_that_refers_to_a_subject_sees_that_it_became_a_topics_own(stores: Stores) -> None:
-    """Nothing references what belongs to a topic alone, and the other way round (SR-3, E42206)."""
+    """Nothing references what belongs to a topic alone, and the other way round (ASC-9, E42206)."""
     catalog = stores.catalog
     registered(catalog, OWN)
     seen = head(catalog, OWN)

@@ -46,7 +46,7 @@ def state(*associations: Association | None, of: Association | None = None) -> S
 
 
 def test_an_association_comes_with_its_times(store: EmbeddedStore) -> None:
-    """As the topic tells them: created when it was written first, whatever was written over it (OBJ-2)."""
+    """As the topic tells them: created when it was written first, whatever was written over it (ASC-14)."""
     report = import_state(over(store), state(an_association(), an_association()))
     assert (report.of(IMPORTED)["association"], report.is_complete) == (1, True)
     (one,) = store.catalog.associations_of_subject(ORDERS)

@@ -176,7 +176,7 @@ def test_ids_are_understood_in_their_context(client: Client) -> None:
     ],
 )
 def test_a_schema_without_an_association_is_listed_as_such(client: Client, query: str, count: int) -> None:
-    """A client that asks for those that have one gets none; one that asks for those without gets all (READ-5)."""
+    """A client that asks for those that have one gets none; one that asks for those without gets all (ASC-10)."""
     client("POST", "/subjects/s/versions", INT)
     assert len(client("GET", f"/schemas{query}").json) == count
 

@@ -1,1 +1,1 @@
-"""Associations: which topic uses which subject, and which subject belongs to a topic alone (docs/api.md, §11)."""
+"""Associations: which topic uses which subject, and which subject belongs to a topic alone (docs/api.md, §12)."""

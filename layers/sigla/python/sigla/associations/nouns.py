@@ -1,7 +1,7 @@
 """The nouns of associations, frozen: they are known wherever changes and records are.
 
 An association ties one schema role of a resource (the key or the value of a topic) to a subject. It never changes once
-it is written: it is there, or it is removed (CRE-1).
+it is written: it is there, or it is removed (ASC-3).
 """
 
 from collections.abc import Collection
@@ -65,7 +65,7 @@ AssociationKey = tuple[str, str, str, str, Subject]
 
 
 def in_order(found: Collection[Association]) -> Associations:
-    """Sorts them as lists tell them (OBJ-1)."""
+    """Sorts them as lists tell them (ASC-14)."""
     return tuple(sorted(found, key=_place))
 
 

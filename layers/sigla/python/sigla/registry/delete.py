@@ -36,7 +36,7 @@ def delete_version(resources: Resources, subject: Subject, version: Version, *, 
             _check_act(view, row, Act.DELETE)  # DEL-2
         check_writable(view.subject, view.mode)  # DEL-4
         if not permanent:
-            _check_not_last_associated(resources, view, row)  # SR-2
+            _check_not_last_associated(resources, view, row)  # ASC-8
         _check_version_unreferenced(resources, view, row, permanent=permanent)  # DEL-5
         if permanent:
             _check_act(view, row, Act.PURGE)  # DEL-6, DEL-7
@@ -62,7 +62,7 @@ def delete_subject(resources: Resources, subject: Subject, *, permanent: bool = 
         if not permanent and view.head.newest is None:  # DEL-10
             raise SubjectSoftDeleted(subject=view.subject)
         check_writable(view.subject, view.mode)  # DEL-11
-        if view.head.associations:  # SR-1
+        if view.head.associations:  # ASC-8
             raise SubjectAssociated(subject=view.subject)
         rows = [row for row in resources.catalog.history(view.subject) if permanent or not row.deleted]
         if not rows:

@@ -182,7 +182,7 @@ def is_complete(offered: OfferedReference) -> bool:
 
 
 def check_references(view: View, draft: Draft) -> None:
-    """What belongs to a topic alone is not referenced (SR-3). Raises StrongReferenced."""
+    """What belongs to a topic alone is not referenced (ASC-9). Raises StrongReferenced."""
     for offered in draft.references:
         if is_complete(offered) and view.snapshot.heads[target_of(offered, view.subject.context).subject].strong:
             raise StrongReferenced(subject=offered.subject)

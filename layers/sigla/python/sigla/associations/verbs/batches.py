@@ -1,4 +1,4 @@
-"""Batches: many resources in one call, each answered by itself (BAT-1 to BAT-5 of docs/api.md, §11.4)."""
+"""Batches: many resources in one call, each answered by itself (ASC-12 of docs/api.md)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +64,7 @@ def mutate_all(resources: Resources, batch: BatchRequest, manner: Manner) -> lis
 
 
 def _check_any(requests: Sequence[object]) -> None:
-    if not requests:  # BAT-1
+    if not requests:  # ASC-12
         raise refused("requests", EMPTY)
 
 
@@ -87,7 +87,7 @@ def _resource_found(resources: Resources, question: BatchGet, *, with_schemas: b
 
 
 def _asked(resources: Resources, question: BatchGet) -> Associations:
-    """BAT-2."""
+    """ASC-12."""
     if question.id:
         return resources.catalog.associations_of_resource(question.id)
     if not question.name:
@@ -125,7 +125,7 @@ def _newest(resources: Resources, found: Iterable[Association]) -> Iterator[tupl
 
 
 def _mutated(resources: Resources, request: Request, manner: Manner) -> FoundAssociations:
-    """All operations of one request: understood together, done from left to right (BAT-3)."""
+    """All operations of one request: understood together, done from left to right (ASC-12)."""
     resource = resource_of(request, needs_id=not manner.dry)
     wishes = [understood(each, resource) for each in request.wanted]
     check_types_once(wishes)
@@ -139,7 +139,7 @@ def _mutated(resources: Resources, request: Request, manner: Manner) -> FoundAss
             schemas |= write_wishes(resources, resource, list(some), manner).schemas
     if manner.dry:
         return FoundAssociations(resource)
-    return FoundAssociations(resource, resources.catalog.associations_of_resource(resource.id), schemas)  # BAT-4
+    return FoundAssociations(resource, resources.catalog.associations_of_resource(resource.id), schemas)  # ASC-12
 
 
 def _delete(resources: Resources, resource: Resource, wish: Wish, manner: Manner) -> None:

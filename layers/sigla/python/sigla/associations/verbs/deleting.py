@@ -1,4 +1,4 @@
-"""Delete: associations go, and strong ones take their subjects along (DEL-1 to DEL-4 of docs/api.md, §11.3)."""
+"""Delete: associations go, and strong ones take their subjects along (ASC-11 of docs/api.md, §12)."""
 
 from collections.abc import Iterator, Mapping
 
@@ -32,10 +32,10 @@ def delete(
     def attempt() -> Associations:
         seen = resources.catalog.associations_of_resource(resource)
         gone = tuple(one for one in seen if selection.takes(one))
-        if not gone and not missing:  # DEL-1
+        if not gone and not missing:  # ASC-11
             raise AssociationNotFound(resource=resource)
         views = {one.subject: resources.look(one.subject) for one in gone}
-        for one in gone:  # DEL-2
+        for one in gone:  # ASC-11
             check_writable(views[one.subject])
             if one.strong and not cascade:
                 raise AssociationFrozen(type=one.type, subject=one.subject)
@@ -52,7 +52,7 @@ def delete(
 def _purged(
     resources: Resources, gone: Associations, views: Mapping[Subject, View], now: int, mark: str
 ) -> Iterator[SubjectPurged]:
-    """The subjects that go along (DEL-3)."""
+    """The subjects that go along (ASC-11)."""
     for one in gone:
         view = views[one.subject]
         if one.strong and view.mode != IMPORT and view.head.highest:

@@ -1,4 +1,4 @@
-"""What a request wants against what its resource has: steps 5 and 6 of the order of checks (docs/api.md, §11.2).
+"""What a request wants against what its resource has: steps 5 and 6 of the order of checks (docs/api.md, §12.1).
 
 Pure: what has to be known of a subject is asked through `Case.facts` when a rule comes that needs it.
 """
@@ -179,7 +179,7 @@ def judged(case: Case) -> Case:
 
 
 def check_resource_name(stored: Iterable[Association], resource: Resource) -> None:
-    """An id belongs to one topic, which never changes its name. The reference does not look (CRE-4).
+    """An id belongs to one topic, which never changes its name. The reference does not look (ASC-13).
 
     It is looked at last, so that clients meet Confluent's refusals first. Raises InvalidAssociation.
     """

@@ -1,4 +1,4 @@
-"""Reads: the associations of a subject, of a resource by its id, and of resources by their names (READ-1 to READ-4)."""
+"""Reads: the associations of a subject, of a resource by its id, and of resources by their names (ASC-15)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from sigla.registry.paging import paged
 from sigla.registry.resources import Resources
 
 ANY: Final = "-"
-"""Stands for every name, or every namespace (READ-2)."""
+"""Stands for every name, or every namespace (ASC-15)."""
 
 
 def of_subject(resources: Resources, subject: Subject, selection: Selection, page: Page) -> list[Association]:
@@ -25,7 +25,7 @@ def of_resource(resources: Resources, id: str, selection: Selection, page: Page)
 
 
 def of_name(resources: Resources, namespace: str, name: str, selection: Selection, page: Page) -> list[Association]:
-    """Those of every resource that is meant; where `-` stands for any, resources of any type are (READ-2)."""
+    """Those of every resource that is meant; where `-` stands for any, resources of any type are (ASC-15)."""
     if ANY in (namespace, name):
         selection = replace(selection, resource_type=None)
     return _selected(named_any(resources, namespace, name), selection, page)
@@ -33,7 +33,7 @@ def of_name(resources: Resources, namespace: str, name: str, selection: Selectio
 
 @dataclass(frozen=True, slots=True)
 class SubjectFilter:
-    """Which subjects a list of schemas is about (READ-5): those with such an association, those without, or both."""
+    """Which subjects a list of schemas is about (ASC-10): those with such an association, those without, or both."""
 
     selection: Selection
     those_with: bool

@@ -1,4 +1,4 @@
-"""What a request wants, checked by itself: steps 1, 2 and 4 of the order of checks (docs/api.md, §11.2).
+"""What a request wants, checked by itself: steps 1, 2 and 4 of the order of checks (docs/api.md, §12.1).
 
 A rule takes a wish and gives it back, completed or as it is, or refuses it. The tables at the end say which rules an
 operation has, in their order; the order decides which refusal a client meets first.

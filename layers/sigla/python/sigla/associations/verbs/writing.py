@@ -1,4 +1,4 @@
-"""Create and update: what a request wants becomes one commit, or nothing (steps 3 to 9 of docs/api.md, §11.2).
+"""Create and update: what a request wants becomes one commit, or nothing (steps 3 to 9 of docs/api.md, §12.1).
 
 `attempt` is the walk, from top to bottom. Its order is part of the contract: it decides which refusal a client meets
 first. Schemas are registered as ever (`registry/register`), up to their commits; the commit is one for all of them and
@@ -183,7 +183,7 @@ class _Writing:
             self._check_place(case)
 
     def _check_place(self, case: Case) -> None:
-        """A topic of the same name and another id does not take the association over; the reference lets it (CRE-9)."""
+        """A topic of the same name and another id does not take the association over; the reference lets it (ASC-13)."""
         resource = self.resource
         for one in self.resources.catalog.associations_of_subject(case.where):
             if one.type == case.wish.type and replace(one.resource, id=resource.id) == resource:
