@@ -183,7 +183,7 @@ class _Writing:
             self._check_place(case)
 
     def _check_place(self, case: Case) -> None:
-        """A topic of the same name and another id does not take the association over; the reference lets it (ASC-13)."""
+        """A topic of the same name and another id takes no association over, as the reference lets it (ASC-13)."""
         resource = self.resource
         for one in self.resources.catalog.associations_of_subject(case.where):
             if one.type == case.wish.type and replace(one.resource, id=resource.id) == resource:
