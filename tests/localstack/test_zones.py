@@ -187,7 +187,7 @@ def without(there: Assembly, zone: str, into: Path) -> Assembly:
         template[part] = {name: each for name, each in template[part].items() if title not in name}
     text = json.dumps(template)
     (into / there.template.name).write_text(text)
-    assets = there.folder / f"{there.stack}.assets.json"
+    assets = there.folder / f"{there.artifact}.assets.json"
     (into / assets.name).write_text(assets.read_text().replace(there.template_key, sha256(text.encode()).hexdigest()))
     return Assembly(into)
 
