@@ -90,7 +90,8 @@ class Cloud:
         return {}
 
     def on_delete_stack(self, _: Mapping[str, str]) -> object:
-        if "Protection" in self.asked[-1]:
+        protection = [each for each in self.asked if "Protection" in each]
+        if protection and protection[-1].endswith("True"):
             return refused("ValidationError", "TerminationProtection is enabled")
         self.status = "" if self.status == "REVIEW_IN_PROGRESS" else "DELETE_COMPLETE"
         return {}

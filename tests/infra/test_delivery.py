@@ -1,7 +1,8 @@
 """`sigla deploy` and `sigla destroy`: what is asked, shown and changed, without CDK."""
 
 import json
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from sigla.deployment.targets import Target
 from sigla.deployment.translation import Released, placed_settings
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, REGION, in_process
+from tests.infra.cloudformation import refused
 from tests.infra.delivery_cloud import Cloud, serving
 
 IDENTITY = "c" * 32
@@ -161,8 +163,11 @@ def test_without_a_yes_nothing_is_deployed(deployer: Deployer, monkeypatch: pyte
         "sigla: Deploy these changes to registry? No person is there to answer: add --yes.",
     )
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("builtins.input", lambda _: "n")
-    assert deployer.run("deploy")[0] == 1
+    for answer in ("n\n", ""):  # the second is Ctrl-D
+        monkeypatch.setattr("sys.stdin.readline", lambda answer=answer: answer)
+        status, out, err = deployer.run("deploy")
+        assert (status, out) == (1, ""), "the output may go into a file"
+        assert "Deploy these changes to registry? [y/N]" in err
     assert "ExecuteChangeSet" not in deployer.cloud.asked
     assert deployer.cloud.asked[-1] == "DeleteStack"
     assert deployer.cloud.status == ""
@@ -176,6 +181,17 @@ def test_a_deployment_without_changes_deploys_nothing(deployer: Deployer) -> Non
     assert (status, err.splitlines()[0]) == (0, "nothing changes.")
     assert f"have the identity {IDENTITY} already." in out
     assert "ExecuteChangeSet" not in deployer.cloud.asked
+
+
+def test_a_change_of_outputs_alone_is_deployed(deployer: Deployer) -> None:
+    """CloudFormation lists changes of resources only, and has others to make all the same."""
+    deployer.deployed()
+    deployer.cloud.changes = []
+    told = "Resources stay as they are; outputs or tags of the stack change."
+    assert deployer.run("deploy", "--diff")[:2] == (0, f"{told}\n")
+    status, _, err = deployer.run("deploy", "--yes")
+    assert (status, err.splitlines()[0]) == (0, told)
+    assert "ExecuteChangeSet" in deployer.cloud.asked
 
 
 def test_a_failure_names_the_resource_that_failed_first(deployer: Deployer) -> None:
@@ -202,9 +218,9 @@ def test_data_moves_only_where_it_is_meant(deployer: Deployer) -> None:
     """The same guard as `make deploy` has."""
     deployer.deployed()
     deployer.stage.write_text(STAGE.format("another"))
-    status, _, err = deployer.run("deploy", "--yes")
+    status, _, err = deployer.run("deploy", "--yes", "-c", "log_days=7")
     assert status == 2
-    assert f"if you mean it: sigla deploy {deployer.stage} --i-mean-it" in err
+    assert f"if you mean it: sigla deploy {deployer.stage} -c log_days=7 --i-mean-it" in err
     assert "CreateChangeSet" not in deployer.cloud.asked
 
 
@@ -251,6 +267,16 @@ def test_a_stack_of_another_registry_is_not_destroyed(deployer: Deployer) -> Non
     assert "DeleteStack" not in deployer.cloud.asked
 
 
+def test_a_stack_that_is_not_removed_stays_protected(deployer: Deployer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next command that deletes a stack by its name would find no resistance."""
+    deployer.deployed()
+    deployer.cloud.template = TEMPLATE
+    monkeypatch.setattr(deployer.cloud, "on_delete_stack", lambda _: refused("AccessDenied", "DeleteStack", 403))
+    assert deployer.run("destroy", "--yes")[0] == 2
+    asked = [each for each in deployer.cloud.asked if "Protection" in each]
+    assert asked == ["UpdateTerminationProtectionFalse", "UpdateTerminationProtectionTrue"]
+
+
 def interrupted(_: object = None) -> None:
     raise KeyboardInterrupt
 
@@ -258,7 +284,7 @@ def interrupted(_: object = None) -> None:
 def test_ctrl_c_before_it_began_leaves_nothing(deployer: Deployer, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as nothing was begun there is nothing to go on with."""
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("builtins.input", interrupted)
+    monkeypatch.setattr("sys.stdin.readline", interrupted)
     status, _, err = deployer.run("deploy")
     assert (status, err.splitlines()[-1]) == (130, "sigla: Interrupted. Nothing was deployed.")
     assert deployer.cloud.status == ""
@@ -269,10 +295,40 @@ def test_ctrl_c_while_cloudformation_works_says_that_it_goes_on(
 ) -> None:
     """It cannot be taken back; what to do is said."""
     deployer.cloud.ends = "CREATE_IN_PROGRESS"
-    monkeypatch.setattr("time.sleep", interrupted)
-    status, _, err = deployer.run("deploy", "--yes")
+    with monkeypatch.context() as patched:
+        patched.setattr("time.sleep", interrupted)
+        status, _, err = deployer.run("deploy", "--yes")
     assert status == 130
     assert "CloudFormation goes on with what it has begun" in err
+    deployer.cloud.status = "CREATE_COMPLETE"
+    deployer.cloud.refusal = "The submitted information didn't contain changes."
+    assert deployer.run("deploy")[0] == 0
+    assert "UpdateTerminationProtectionTrue" in deployer.cloud.asked, "a stack is protected, however it came to be"
+
+
+def test_credentials_that_end_while_cloudformation_works_leave_a_sentence(
+    deployer: Deployer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session of an hour may be over before a network is there."""
+    events = deployer.cloud.on_describe_stack_events
+
+    def expired(given: Mapping[str, str]) -> object:
+        ended = "ExecuteChangeSet" in deployer.cloud.asked
+        return refused("ExpiredToken", "The token is expired", 403) if ended else events(given)
+
+    monkeypatch.setattr(deployer.cloud, "on_describe_stack_events", expired)
+    status, _, err = deployer.run("deploy", "--yes")
+    assert status == 1
+    assert "The token is expired. CloudFormation goes on with what it has begun" in err.splitlines()[-1]
+
+
+def test_where_events_are_not_shown_nothing_is_begun(deployer: Deployer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them a failure would be told of the deployment before."""
+    monkeypatch.setattr(deployer.cloud, "on_describe_stack_events", lambda _: refused("AccessDenied", "no events", 403))
+    status, _, err = deployer.run("deploy", "--yes")
+    assert (status, "no events" in err, "goes on" in err) == (2, True, False)
+    assert "ExecuteChangeSet" not in deployer.cloud.asked
+    assert deployer.cloud.status == ""
 
 
 def test_a_package_of_other_sources_is_not_uploaded(deployer: Deployer, tmp_path: Path) -> None:
@@ -285,7 +341,15 @@ def test_a_package_of_other_sources_is_not_uploaded(deployer: Deployer, tmp_path
     assert "ExecuteChangeSet" not in deployer.cloud.asked
     status, _, err = deployer.run("deploy", "--yes", "--packages", str(tmp_path))
     assert (status, "heartbeat-" in err, "cannot be read" in err) == (2, True, True)
-    (tmp_path / f"heartbeat-{__version__}.zip").write_bytes(b"zip")
+    archive = tmp_path / f"heartbeat-{__version__}.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("handler.py", b"handler")
+    whole = archive.read_bytes()
+    for damaged in (whole[:-9], whole.replace(b"handler", b"changed", 3), b""):
+        archive.write_bytes(damaged)
+        status, _, err = deployer.run("deploy", "--yes", "--packages", str(tmp_path))
+        assert (status, "is damaged or cut off: download it once more" in err) == (2, True), "it would stay there"
+    archive.write_bytes(whole)
     assert deployer.run("deploy", "--yes", "--packages", str(tmp_path))[0] == 0
     bucket = PackagesBucket(deployer.clients.s3, ACCOUNT, REGION).name
-    assert deployer.clients.s3.get_object(Bucket=bucket, Key="0.zip")["Body"].read() == b"zip"
+    assert deployer.clients.s3.get_object(Bucket=bucket, Key="0.zip")["Body"].read() == whole

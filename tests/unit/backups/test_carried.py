@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sigla.settings import Address
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.importing import import_state
+from tests.build import FixedClock, a_text
 from tests.contract.aws import make_table, of_two_parts
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.journal.topic import state
@@ -139,6 +141,21 @@ def test_only_a_table_and_a_bucket_without_this_registry_are_filled(
     assert all_of(store) == all_of(f"file:{data}")
 
 
+def test_what_is_wrong_with_the_store_is_not_said_of_the_backup(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """On the day on which a registry was lost, nothing is more alarming than a backup that is called damaged."""
+    assert main(["backup", str(tmp_path / "b"), "--data", str(data)]) == 0
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    for store, why in (("dynamodb+s3://t/b", "see AWS_REGION"), ("tape:x", "Unknown kind of store 'tape'")):
+        assert main(["restore", str(tmp_path / "b"), "--store", store]) == 2
+        told = capsys.readouterr().err
+        assert why in told
+        assert "damaged" not in told
+
+
 @pytest.mark.parametrize("words", [[], ["to", "--store", "file:to"], ["--store", "memory:"], ["--store", "x"]])
 def test_one_place_is_named(data: Path, tmp_path: Path, words: list[str], capsys: Captured) -> None:
     assert main(["backup", str(tmp_path / "b"), "--data", str(data)]) == 0
@@ -166,6 +183,44 @@ def test_a_backup_of_an_earlier_moment_has_what_was_then(data: Path, tmp_path: P
     assert main(["backup", file, "--force", "--data", str(data), "--until", "2999-01-01T00:00:00Z"]) == 0
     assert main(["restore", file, str(tmp_path / "now")]) == 0
     assert all_of(f"file:{tmp_path / 'now'}") == all_of(f"file:{data}")
+
+
+def test_ids_of_a_context_that_is_younger_than_the_moment_are_not_given_twice(data: Path, tmp_path: Path) -> None:
+    """Those of the time between the moment and the backup, and those since."""
+    file, restored = str(tmp_path / "b.tar.gz"), tmp_path / "restored"
+    with EmbeddedStore(data) as store:
+        position = max(each for each, _ in store.journal.read())
+        register(Registry(store.catalog, store.bodies, SystemClock()), ":.young:orders", ONE)
+    assert main(["backup", file, "--data", str(data), "--until", str(position)]) == 0
+    with EmbeddedStore(data) as store:
+        later = register(Registry(store.catalog, store.bodies, SystemClock()), ":.young:orders", TWO).id or 0
+    assert main(["restore", file, str(restored)]) == 0
+    with EmbeddedStore(restored) as store:
+        new = register(Registry(store.catalog, store.bodies, SystemClock()), ":.young:orders", THREE).id or 0
+    assert int(new) > SKIPPED > int(later)
+
+
+def test_a_moment_is_a_beginning_of_the_journal_also_where_the_clock_was_set_back(data: Path, tmp_path: Path) -> None:
+    """A row that says a later time stands before one that says an earlier one: neither is there without the other."""
+    file, restored = str(tmp_path / "b.tar.gz"), tmp_path / "restored"
+    clock = FixedClock(SystemClock().now() + 3_600_000)
+    with EmbeddedStore(data) as store:
+        registry = Registry(store.catalog, store.bodies, clock)
+        register(registry, "ahead", a_text("Ahead"))
+        clock.set_by = -1_800_000
+        register(registry, "behind", a_text("Behind"))
+    until = datetime.fromtimestamp(clock.now() / 1000 + 60, UTC).isoformat()
+    assert main(["backup", file, "--data", str(data), "--until", until]) == 0
+    assert main(["restore", file, str(restored), "--skip-ids", "0"]) == 0
+    assert all_of(f"file:{restored}") == all_of(f"file:{data}")
+
+
+def test_a_lost_body_ends_a_backup_that_is_carried_over(data: Path, tmp_path: Path, capsys: Captured) -> None:
+    """What cannot be imported would be missing in the file without a trace."""
+    (data / "default/schemas/_/0000000003.json").unlink()
+    assert main(["backup", str(tmp_path / "b"), "--data", str(data), "--until", "2999-01-01T00:00:00Z"]) == 1
+    assert "run sigla scrub" in capsys.readouterr().err
+    assert not (tmp_path / "b").exists()
 
 
 @pytest.mark.parametrize("until", ["999", "1999-01-01T00:00:00Z"])

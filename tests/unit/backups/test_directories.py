@@ -2,8 +2,11 @@
 
 import json
 import os
+import shutil
+import sqlite3
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -32,18 +35,25 @@ KEPT = Path(__file__).parents[2] / "kept" / "2026-11-22"
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A registry with a past: imports, deletes of all kinds, references, contexts; and an API key."""
-    with EmbeddedStore(tmp_path / "data") as store:
+    data = tmp_path_factory.mktemp("lived") / "data"
+    with EmbeddedStore(data) as store:
         registry = Registry(store.catalog, store.bodies, SystemClock())
         import_state(registry, state(*A_LIFE))
         register(registry, "mine", ONE)
         register(registry, "lost", THREE)
         for permanent in (False, True):
             registry.delete_subject(s("lost"), permanent=permanent)
-    EmbeddedKeys(tmp_path / "data").put("orders", b'{"form": 1}')
-    return tmp_path / "data"
+    EmbeddedKeys(data).put("orders", b'{"form": 1}')
+    return data
+
+
+@pytest.fixture
+def data(lived: Path, tmp_path: Path) -> Path:
+    """The same, for one test alone."""
+    return Path(shutil.copytree(lived, tmp_path / "data"))
 
 
 @pytest.fixture
@@ -90,12 +100,17 @@ def test_a_registry_of_an_earlier_release_is_restored_as_it_is(file: Path, tmp_p
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
-def test_keys_are_left_out_where_they_are_not_wanted(data: Path, file: Path, tmp_path: Path, command: str) -> None:
+def test_keys_are_left_out_where_they_are_not_wanted(
+    data: Path, file: Path, tmp_path: Path, command: str, capsys: Captured
+) -> None:
     """A copy for a test environment must not let in those of production."""
     without = {command: ["--without-keys"]}
     assert main(["backup", str(file), "--data", str(data), *without.get("backup", [])]) == 0
     assert main(["restore", str(file), str(tmp_path / "restored"), *without.get("restore", [])]) == 0
     assert not EmbeddedKeys(tmp_path / "restored").names()
+    told = capsys.readouterr().out
+    assert "and 0 API keys" in told
+    assert "API keys are those of the backup" not in told
     assert main(["scrub", "--settle", "0", "--data", str(tmp_path / "restored")]) == 0
 
 
@@ -115,6 +130,22 @@ def test_what_is_written_while_it_is_copied_is_not_in_it(data: Path, file: Path,
     assert all_of(data) != before
     assert not restore(file, tmp_path / "restored").flaws
     assert all_of(tmp_path / "restored") == before
+
+
+def test_a_body_that_is_put_back_meanwhile_does_not_make_a_backup_unfit(data: Path, file: Path, tmp_path: Path) -> None:
+    """A registration heals a lost body while the backup says that it is lost; what it says is what it has."""
+    lost = data / "default/schemas/_/0000000003.json"
+    content = lost.read_bytes()
+    lost.unlink()
+
+    def heals(what: str, *_: int) -> None:
+        if what == "bodies":
+            lost.write_bytes(content)
+
+    made = back_up(data, file, progress=heals)
+    assert [key.id for key in made.damaged] == [3]
+    restored = restoring.restore(file, tmp_path / "restored", keys=True, flawed=True, skip=0, progress=unseen)
+    assert restored.contents == made.contents
 
 
 def registered(registry: Registry, prefix: str) -> set[int]:
@@ -143,6 +174,24 @@ def test_an_id_given_after_the_backup_is_never_given_to_other_content(data: Path
         assert store.catalog.max_id(".empty") > restoring.SKIPPED, "an export keeps it"
 
 
+def test_the_numbering_is_not_left_behind_in_a_log(data: Path, file: Path, tmp_path: Path) -> None:
+    """Another process that has the catalog open keeps SQLite from folding its log; ids would be given twice."""
+    back_up(data, file)
+    target = tmp_path / "restored"
+    others: list[sqlite3.Connection] = []
+
+    def opens(what: str, *_: int) -> None:
+        if what == "scrubbing" and not others:
+            others.append(sqlite3.connect(target / restoring.SCRATCH / "catalog.sqlite"))
+            others[0].execute("SELECT * FROM state").fetchall()
+
+    with pytest.raises(NotABackup, match="End that process, or look at the disk, and restore once more"):
+        restore(file, target, skip=restoring.SKIPPED, progress=opens)
+    with closing(others[0]):
+        assert not target.exists()
+    restore(file, target, skip=restoring.SKIPPED)
+
+
 def test_a_context_with_few_ids_left_is_not_used_up(data: Path, file: Path, tmp_path: Path, capsys: Captured) -> None:
     with EmbeddedStore(data) as store:
         store.catalog.raise_counter(".c", SchemaId(HIGHEST - 10))
@@ -156,7 +205,7 @@ def test_a_lost_body_is_told_by_both_commands(data: Path, file: Path, tmp_path: 
     """A backup that fails for it would leave none of the rest."""
     (data / "default/schemas/_/0000000003.json").unlink()
     assert main(["backup", str(file), "--data", str(data)]) == 1
-    assert "as that of id 3 in context .: run sigla scrub" in capsys.readouterr().err
+    assert "The body of id 3 in context . is lost or damaged: run sigla scrub" in capsys.readouterr().err
     target = tmp_path / "restored"
     assert main(["restore", str(file), str(target)]) == 1
     assert "add --with-flaws" in capsys.readouterr().err
@@ -179,6 +228,19 @@ def test_a_backup_is_for_its_owner_alone_and_replaces_nothing(data: Path, file: 
     told = json.loads(capsys.readouterr().out)
     assert (told["keys"], told["damaged"], told["packed"]) == (1, 0, file.stat().st_size)
     assert told["bodies"] == len(list((data / "default/schemas").rglob("*.json")))
+
+
+PARTS = ["catalog.sqlite", "catalog.sqlite-wal", "lock", "default/keys/orders.json", "default/b"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_backup_never_replaces_a_part_of_the_registry(data: Path, part: str, capsys: Captured) -> None:
+    """Whoever takes FILE for what is backed up adds --force, as told, and would lose the registry by it."""
+    before = sorted(everything(data)), (data / "catalog.sqlite").read_bytes()
+    assert main(["backup", str(data / part), "--data", str(data), "--force"]) == 2
+    assert "is a part of the registry itself: choose another name" in capsys.readouterr().err
+    assert (sorted(everything(data)), (data / "catalog.sqlite").read_bytes()) == before
+    assert main(["backup", str(data / "b.tar.gz"), "--data", str(data)]) == 0, "the only volume of a container"
 
 
 # --- nothing half ----------------------------------------------------------------------------------------------------
@@ -216,35 +278,38 @@ def everything(folder: Path) -> Iterator[str]:
         yield from (os.path.relpath(Path(where) / name, folder) for name in names)
 
 
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, Broken])
-def test_a_backup_that_is_cut_off_leaves_nothing(data: Path, file: Path, kind: type[BaseException]) -> None:
+KINDS = (KeyboardInterrupt, Broken)
+
+
+def test_a_backup_that_is_cut_off_leaves_nothing(data: Path, file: Path) -> None:
     """A file under its name is a whole one, and what was there before stays."""
     steps = steps_of(lambda told: back_up(data, file, progress=told))
     before, standing = sorted(everything(file.parent)), file.read_bytes()
     assert steps > 10
     for step in range(steps):
+        kind = KINDS[step % 2]
         with pytest.raises(kind):
             back_up(data, file, force=True, progress=breaking(step, kind))
         assert file.read_bytes() == standing
     assert sorted(everything(file.parent)) == before
 
 
-@pytest.mark.parametrize("there", [False, True])
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, Broken])
-def test_a_restoration_that_is_cut_off_leaves_nothing(
-    data: Path, file: Path, tmp_path: Path, kind: type[BaseException], *, there: bool
-) -> None:
+def test_a_restoration_that_is_cut_off_leaves_nothing(data: Path, file: Path, tmp_path: Path) -> None:
+    """Whether the directory was there, and empty, or not."""
     back_up(data, file)
     target = tmp_path / "restored"
     steps = steps_of(lambda told: restore(file, tmp_path / "other", progress=told))
-    if there:
-        target.mkdir()
-    before = sorted(everything(tmp_path))
     assert steps > 10
     for step in range(steps):
+        kind, there = KINDS[step % 2], step % 4 < 2
+        if there:
+            target.mkdir()
+        before = sorted(everything(tmp_path))
         with pytest.raises(kind):
             restore(file, target, progress=breaking(step, kind))
-    assert sorted(everything(tmp_path)) == before
+        assert sorted(everything(tmp_path)) == before
+        if there:
+            target.rmdir()
     assert not restore(file, target).flaws
 
 

@@ -49,6 +49,14 @@ class _Damaged(ValueError):
     """What is wrong with the file, as the end of a sentence."""
 
 
+class _RefusedByCaller(Exception):
+    """What `announced` raised, which says nothing of the file."""
+
+    def __init__(self, why: Exception) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 class Packer:
     """Writes members to a file. at: the time of all members, in seconds.
 
@@ -102,6 +110,8 @@ def unpack(
     try:
         with file.open("rb") as opened, gzip.GzipFile(fileobj=opened) as packed:
             return _Unpacking(packed, folder, progress, keys=keys).run(announced)
+    except _RefusedByCaller as refused:
+        raise refused.why from None
     except _Damaged as damage:
         raise NotABackup(f"The backup {file} {damage}: {AGAIN}.") from None
     except EOFError:
@@ -126,7 +136,10 @@ class _Unpacking:
         ):
             members = self._members(tar)
             contents = self._first(tar, members, sums)
-            announced(contents)
+            try:
+                announced(contents)
+            except Exception as why:
+                raise _RefusedByCaller(why) from why
             self._left = contents.size
             kinds = _Kinds(contents)
             for member in members:

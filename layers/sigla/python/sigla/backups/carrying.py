@@ -7,6 +7,7 @@ are given out. The journal begins anew, with what was imported.
 from contextlib import suppress
 from typing import NamedTuple
 
+from sigla import journal
 from sigla.auth.api_keys import NAME, KeyTaken
 from sigla.backups.contents import NotABackup
 from sigla.journal.replay import replayed
@@ -92,8 +93,13 @@ def put_api_keys(address: Address, records: Records) -> None:
 
 
 def contexts_of(store: Store) -> list[str]:
-    """Every context that is listed, or has given out an id that was used."""
-    return sorted({DEFAULT_CONTEXT, *store.catalog.contexts(), *(body.context for body in store.inventory.bodies())})
+    """Every context that is listed, has given out an id that was used, or had its numbering set.
+
+    A backup of an earlier moment has only the numbering of contexts that were made since.
+    """
+    used = (body.context for body in store.inventory.bodies())
+    numbered = journal.numbered_contexts(row for _, row in store.journal.read())
+    return sorted({DEFAULT_CONTEXT, *store.catalog.contexts(), *used, *numbered})
 
 
 def _count(source: Store, target: Writing) -> None:

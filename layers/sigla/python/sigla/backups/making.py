@@ -21,6 +21,7 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.copying import CopiedDirectory, check_catalog, copy_catalog
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.reading import CATALOG
+from sigla.stores.sqlite.store import LOCK
 
 PACKED: Final = "packed"
 
@@ -47,10 +48,14 @@ def make(
     Raises NotABackup, StoreError, OSError, and as `opening.reading`.
     """
     file = file.resolve()
-    check_place(file, force=force)
+    _check_place(file, address, force=force)
     with opening.reading(address) as source, _scratch(file) as folder:
         kept = api_keys(address) if keys else []
-        found = moment(source, until) if until else Moment(SystemClock().now(), 0)
+        found = Moment(SystemClock().now(), 0)
+        if until:
+            found = moment(source, until)
+            # By its position from here on: after a clock was set back, rows are not in the order of their times.
+            until = Until(position=found.position)
         data = Path(address.path) if _is_whole(address, until) else _carried(source, address, folder, until, progress)
         copy_catalog(data, folder / CATALOG, progress)
         check_catalog(folder / CATALOG)
@@ -59,7 +64,7 @@ def make(
             contents = replace(contents, identity=source.marks.bodies.read() if source.marks else "")
             _pack(folder, contents, copied, kept, progress)
             size = (folder / PACKED).stat().st_size
-            check_place(file, force=force)  # once more: it took its time
+            _check_place(file, address, force=force)  # once more: it took its time
             _put(folder / PACKED, file)
             return Made(contents, size, copied.damaged)
 
@@ -78,14 +83,24 @@ def _carried(source: Store, address: Address, folder: Path, until: Until | None,
     return data
 
 
-def check_place(file: Path, *, force: bool) -> None:
+def _check_place(file: Path, address: Address, *, force: bool) -> None:
     """Raises NotABackup."""
     if file.is_dir():
         raise NotABackup(f"{file} is a directory: name a file in it.")
+    if _is_of_registry(file, address):
+        raise NotABackup(f"{file} is a part of the registry itself: choose another name.")
     if file.exists() and not file.is_file():
         raise NotABackup(f"{file} is not a file: choose another name.")
     if file.exists() and not force:
         raise NotABackup(f"{file} exists already: choose another name, or add --force to replace it.")
+
+
+def _is_of_registry(file: Path, address: Address) -> bool:
+    """Whether the registry keeps something under this name, or would."""
+    if address.scheme != "file" or not file.is_relative_to(data := Path(address.path).resolve()):
+        return False
+    first = "".join(file.relative_to(data).parts[:1])
+    return first in (LOCK, stored.file_component(address.registry)) or first.startswith(CATALOG)
 
 
 def _announced(copied: CopiedDirectory, catalog: Path, kept: Records, registry: str, found: Moment) -> Contents:

@@ -35,7 +35,7 @@ from sigla.stores.sqlite.copying import check_catalog
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.reading import CATALOG
 from sigla.stores.sqlite.scratch import ScratchDatabase
-from sigla.stores.sqlite.store import DataInUse, lock_data
+from sigla.stores.sqlite.store import LOCK, DataInUse, lock_data
 from sigla.upkeep import scrub
 from sigla.upkeep.flaws import KINDS, RELATIONS, Flaw, Severity
 
@@ -43,7 +43,6 @@ SKIPPED: Final = numbering.FURTHEST
 """So many ids of each context are left out by default: more than one loses between two backups."""
 
 SCRATCH: Final = ".restoring"
-LOCK: Final = "lock"
 _OURS: Final = {SCRATCH, LOCK, "lost+found"}
 """What a directory may hold and be empty: what a restoration leaves behind that was killed, and a file system's own."""
 
@@ -60,7 +59,7 @@ class Flawed(Exception):
 
 
 class Restored(NamedTuple):
-    """flaws: what needs attention in it."""
+    """contents: what there is of the backup now. flaws: what needs attention in it."""
 
     contents: Contents
     flaws: Sequence[Flaw]
@@ -91,7 +90,7 @@ def restore(file: Path, directory: Path, *, keys: bool, flawed: bool, skip: int,
             raise Flawed(_found(file, flaws))
         _settle(folder)
         _move_up(folder, directory, contents)
-    return Restored(contents, flaws)
+    return _as_restored(contents, flaws, keys=keys)
 
 
 def restore_into(
@@ -119,7 +118,11 @@ def restore_into(
             carry(source, target, where, progress, until=EVERYTHING)
             flaws = flaws_of(target.store, progress)
         put_api_keys(where, api_keys(local))
-    return Restored(contents, flaws)
+    return _as_restored(contents, flaws, keys=keys)
+
+
+def _as_restored(contents: Contents, flaws: Sequence[Flaw], *, keys: bool) -> Restored:
+    return Restored(contents if keys else replace(contents, keys=0), flaws)
 
 
 def _check_new(target: Store, contents: Contents, *, again: bool) -> None:
@@ -175,9 +178,16 @@ def _opened(file: Path, folder: Path, contents: Contents, skip: int, progress: P
     try:
         with opening.writing(address) as writing:
             leave_out(writing.registry, writing.store, skip)
-            return flaws_of(writing.store, progress)
+            flaws = flaws_of(writing.store, progress)
     except DataNotOpened as problem:
         raise NotABackup(f"What is in {file} cannot be opened: {problem}") from None
+    if (folder / f"{CATALOG}-wal").exists():
+        # The numbering is in it, and it would stay behind.
+        raise NotABackup(
+            f"The log of {folder / CATALOG} is not in that file yet: another process has it open, or the disk failed. "
+            "End that process, or look at the disk, and restore once more."
+        )
+    return flaws
 
 
 def _found(file: Path, flaws: Sequence[Flaw]) -> str:

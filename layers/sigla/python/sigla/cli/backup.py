@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sigla.backups.carrying import Until
     from sigla.backups.contents import Contents
     from sigla.backups.making import Made
+    from sigla.model import BodyKey
 
 DESCRIPTION = """\
 Writes a registry into one file: catalog, schemas, journal and API keys (what secrets are verified by, and no secret).
@@ -23,9 +25,9 @@ journal has it. It appears under its name when it is whole, and on the disk. `si
 """
 
 EPILOG = """\
-0: the file is there. 1: it is there, and a schema was lost or damaged before; or a store does not answer.
-2: nothing was written. Only its owner may read the file: it has every schema. docs/operations.md#backup has a timer
-for each night.
+0: the file is there. 1: it is there, and a schema was lost or damaged before. With --until and from AWS such a schema
+ends the command with 1 and without a file, and so does a store that does not answer. 2: nothing was written. Only its
+owner may read the file: it has every schema. docs/operations.md#backup has a timer for each night.
 """
 
 
@@ -86,13 +88,19 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"{_told(made)} in {args.file}.")
     if made.damaged:
-        key = made.damaged[0]
         print(
-            f"sigla: The bodies of {len(made.damaged)} ids are lost or damaged, as that of id {key.id} in context "
-            f"{key.context}: run sigla scrub, which names their versions and the remedy.",
+            f"sigla: {_lost_bodies(made.damaged)}: run sigla scrub, which names versions and the remedy.",
             file=sys.stderr,
         )
     return int(bool(made.damaged))
+
+
+def _lost_bodies(damaged: "Sequence[BodyKey]") -> str:
+    key = damaged[0]
+    first = f"id {key.id} in context {key.context}"
+    if len(damaged) == 1:
+        return f"The body of {first} is lost or damaged"
+    return f"The bodies of {len(damaged)} ids are lost or damaged, as that of {first}"
 
 
 def _told(made: "Made") -> str:

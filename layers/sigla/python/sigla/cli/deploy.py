@@ -1,6 +1,7 @@
 """`sigla deploy` and `sigla destroy`: a stack in AWS by its stage file, without CDK and without Node.js."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,12 +64,11 @@ def _add_stage(parser: argparse.ArgumentParser) -> None:
 def run_deploy(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
     with _explained():
-        from sigla.delivery.delivery import change_lines
         from sigla.delivery.guard import claiming, not_claimed, place_lines, unheard
 
         delivery = _delivery(args)
         if args.diff:
-            print("\n".join(change_lines(delivery.show())))
+            print("\n".join(delivery.show()))
             return 0
         stack = delivery.deploy(_asking(args))
         words = claiming(delivery.settings, stack.outputs)
@@ -98,7 +98,9 @@ def _delivery(args: argparse.Namespace) -> "Delivery":
     from sigla.stores.clock import SystemClock
 
     settings = settings_of({**pairs(args.context), FLAG: str(args.stage)})
-    again = f"sigla deploy {args.stage} {INSIST}"
+    flags = [word for pair in args.context for word in ("-c", pair)]
+    folder = ["--packages", str(args.packages)] if args.packages else []
+    again = shlex.join(["sigla", "deploy", str(args.stage), *flags, *folder, INSIST])
     guard = Guard(args.stage, settings, again, args.meant, _tell)
     return Delivery(guard, here(), SystemClock(), args.packages)
 
@@ -117,7 +119,15 @@ def _asking(args: argparse.Namespace) -> "Ask":
             return True
         if not sys.stdin.isatty():
             raise Misuse(f"{question} No person is there to answer: add --yes.")
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+        # On standard error, as all that is told on the way: the output may go into a file. Ctrl-D means no.
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        answer = ""
+        try:
+            answer = sys.stdin.readline()
+        finally:
+            if not answer.endswith("\n"):
+                _tell("")
+        return answer.strip().lower() in ("y", "yes")
 
     return ask
 

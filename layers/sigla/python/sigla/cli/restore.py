@@ -23,7 +23,8 @@ of AWS that have nothing of this registry: those of a deployment of its own, who
 
 What was registered after the backup is not in it, and records in Kafka bear its ids. So that none of them gets a second
 meaning, new ids go on 1,000,000 above the last one of the backup. Consumers that meet an id in between are told 40403,
-until it is imported: `sigla import`, from whatever still has it.
+until it is imported: `sigla import`, from whatever still has it. API keys are those of the backup, also those that were
+revoked since.
 """
 
 EPILOG = """\
@@ -115,5 +116,8 @@ def _tell(args: argparse.Namespace, restored: "Restored", skip: int, address: "A
         print(f"Registry {contents.registry} is in {address}: {counted(contents)}.")
     if skip and not args.json:
         print(f"New ids go on {skip:,} above those of the backup: what was registered since has the ids in between.")
+    if contents.keys and not args.json:
+        print("API keys are those of the backup: revoke once more what was revoked since (sigla keys list).")
     if restored.flaws:
-        print(f"sigla: {len(restored.flaws)} flaws: run sigla scrub, which has the remedies.", file=sys.stderr)
+        count = len(restored.flaws)
+        print(f"sigla: {count} flaw{'s' * (count != 1)}: run sigla scrub, which has the remedies.", file=sys.stderr)

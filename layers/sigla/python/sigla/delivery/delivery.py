@@ -45,15 +45,15 @@ class Delivery:
     def settings(self) -> Settings:
         return placed_settings(self.guard.settings, account=self.account.number(), region=self.account.region)
 
-    def show(self) -> list[Change]:
-        """What a deployment would change; nothing is left of the question. Raises NotDeployed, Unreachable."""
+    def show(self) -> list[str]:
+        """What a deployment would change, in lines; no change set is left. Raises NotDeployed, Unreachable."""
         there, template, _ = self._prepared()
         if there is None:
-            return of_a_new_stack(template)
+            return _change_lines(of_a_new_stack(template))
         stacks = self._stacks()
         proposal = self._proposed(stacks, template, is_new=False)
         stacks.discard(proposal)
-        return proposal.changes
+        return _lines_of(proposal)
 
     def deploy(self, ask: Ask) -> Stack:
         """The stack as it is afterwards; it has yet to be given the identity. Raises NotDeployed, Unreachable."""
@@ -63,18 +63,25 @@ class Delivery:
         begun = False
         try:
             self._show(proposal)
-            if proposal.changes:
+            if not proposal.is_empty:
                 if not ask(f"Deploy these changes to {self.settings.stack_name}?"):
                     raise NotDeployed("Nothing was deployed.", 1)
                 self._upload(released)
+                since = stacks.newest_event()
                 begun = True
-                stacks.carry_out(proposal)
-                stacks.protect(protected=True)
+                stacks.carry_out(proposal, since)
         except KeyboardInterrupt:
-            raise NotDeployed(_INTERRUPTED if begun else "Interrupted. Nothing was deployed.", INTERRUPTED) from None
+            what = _GOES_ON if begun else "Nothing was deployed."
+            raise NotDeployed(f"Interrupted. {what}", INTERRUPTED) from None
+        except Unreachable as failure:
+            if not begun:
+                raise
+            raise NotDeployed(f"{failure} {_GOES_ON}", 1) from None
         finally:
             if not begun:
                 stacks.discard(proposal)
+        # Also where nothing has changed: the deployment before may have been cut off.
+        stacks.protect(protected=True)
         found = self.account.stack(self.settings.stack_name)
         if found is None:
             raise NotDeployed(f"CloudFormation reported success, but {self.settings.stack_name} does not exist.", 1)
@@ -99,7 +106,6 @@ class Delivery:
             self.guard.tell(f"  stays        {each}")
         if not ask(f"Remove the stack {name}?"):
             raise NotDeployed("Nothing was removed.", 1)
-        stacks.protect(protected=False)
         try:
             stacks.delete(stacks.id())
         except KeyboardInterrupt:
@@ -122,7 +128,7 @@ class Delivery:
         return stacks.propose(url, is_new=is_new, tags=self.settings.platform.tag_values)
 
     def _show(self, proposal: Proposal) -> None:
-        for line in change_lines(proposal.changes):
+        for line in _lines_of(proposal):
             self.guard.tell(line)
 
     def _upload(self, released: Released) -> None:
@@ -143,12 +149,18 @@ class Delivery:
         return Stacks(client, self.settings.stack_name, self.clock, self.guard.tell)
 
 
-_INTERRUPTED: Final = (
-    "Interrupted. CloudFormation goes on with what it has begun; a new stack accepts no writes before it has the "
-    "identity. When CloudFormation has ended, deploy again."
+_GOES_ON: Final = (
+    "CloudFormation goes on with what it has begun; a new stack accepts no writes before it has the identity. When "
+    "CloudFormation has ended, deploy again."
 )
 
 
-def change_lines(changes: Sequence[Change]) -> list[str]:
+def _lines_of(proposal: Proposal) -> list[str]:
+    if not proposal.changes and not proposal.is_empty:
+        return ["Resources stay as they are; outputs or tags of the stack change."]
+    return _change_lines(proposal.changes)
+
+
+def _change_lines(changes: Sequence[Change]) -> list[str]:
     """Lines for a person, the sum of them last."""
     return [*(change.line() for change in changes), f"{summary_of(changes)}."]

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
-from botocore.exceptions import ClientError
-
 from sigla.delivery.accounts import FAILURES, Unreachable, sentence
 from sigla.delivery.changes import Change, of_a_change_set
 from sigla.delivery.guard import EMPTY, NotDeployed
@@ -24,11 +22,15 @@ CANCELLED: Final = "cancelled"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change set. id: its ARN. is_new: whether the stack begins with it. changes: none where nothing changes."""
+    """A change set. id: its ARN. is_new: whether the stack begins with it. is_empty: whether nothing changes.
+
+    changes: of resources; empty where only outputs or tags change.
+    """
 
     id: str
     is_new: bool
     changes: list[Change]
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,15 @@ class Stacks:
                 break
             self.clock.sleep(PAUSE_S)
         reason = told.get("StatusReason", "")
-        if told["Status"] == "FAILED" and not any(each in reason for each in UNCHANGED):
+        is_empty = told["Status"] == "FAILED"
+        if is_empty and not any(each in reason for each in UNCHANGED):
             raise NotDeployed(f"CloudFormation refused the change set: {_ended_by_a_dot(reason)}", 1)
         changes = list(told.get("Changes", []))
         while token := told.get("NextToken"):
             with _asking("describe the change set"):
                 told = self.client.describe_change_set(ChangeSetName=proposal.id, StackName=self.name, NextToken=token)
             changes += told.get("Changes", [])
-        return Proposal(proposal.id, proposal.is_new, of_a_change_set(changes))
+        return Proposal(proposal.id, proposal.is_new, of_a_change_set(changes), is_empty)
 
     def discard(self, proposal: Proposal) -> None:
         """Removes it, with the stack that would have begun with it. What is left of it harms nothing."""
@@ -86,9 +89,11 @@ class Stacks:
                 if there["StackStatus"] == EMPTY:
                     self.client.delete_stack(StackName=self.name)
 
-    def carry_out(self, proposal: Proposal) -> None:
-        """Returns when CloudFormation has done it. Raises NotDeployed with what failed, Unreachable."""
-        since = self._newest()
+    def carry_out(self, proposal: Proposal, since: datetime) -> None:
+        """Returns when CloudFormation has done it. since: the time of the last event before it.
+
+        Raises NotDeployed with what failed, Unreachable.
+        """
         with _asking("carry out the change set"):
             self.client.execute_change_set(ChangeSetName=proposal.id, StackName=self.name)
         status = self._ended(since)
@@ -108,10 +113,19 @@ class Stacks:
         return told
 
     def delete(self, id: str) -> None:
-        """Returns when it is gone. id: its ARN, under which it is found afterwards. Raises NotDeployed, Unreachable."""
-        since = self._newest()
-        with _asking("delete the stack"):
-            self.client.delete_stack(StackName=self.name)
+        """Takes its protection off, and returns when it is gone. id: its ARN, under which it is found afterwards.
+
+        A stack that CloudFormation did not begin to delete is protected again. Raises NotDeployed, Unreachable.
+        """
+        since = self.newest_event()
+        self.protect(protected=False)
+        try:
+            with _asking("delete the stack"):
+                self.client.delete_stack(StackName=self.name)
+        except Unreachable:
+            with suppress(Unreachable):
+                self.protect(protected=True)
+            raise
         status = Stacks(self.client, id, self.clock, self.tell, self.seen)._ended(since)  # noqa: SLF001 - its own kind
         if status != "DELETE_COMPLETE":
             raise NotDeployed(self._failure(status, since), 1)
@@ -145,12 +159,10 @@ class Stacks:
                     break
         return found[::-1]
 
-    def _newest(self) -> datetime:
-        """The time of the last event, by CloudFormation's clock and not by this machine's."""
-        try:
+    def newest_event(self) -> datetime:
+        """The time of the last event, by CloudFormation's clock and not by this machine's. Raises Unreachable."""
+        with _asking("show the stack's events"):
             events = self.client.describe_stack_events(StackName=self.name)["StackEvents"]
-        except ClientError:
-            events = []
         newest: datetime = max((event["Timestamp"] for event in events), default=datetime.min.replace(tzinfo=UTC))
         return newest
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -55,14 +56,26 @@ def key_of(package: Package) -> str:
     return f"{hashlib.sha256(package.digest.encode()).hexdigest()}.zip"
 
 
+def _is_whole_zip(archive: bytes) -> bool:
+    try:
+        with zipfile.ZipFile(BytesIO(archive)) as opened:
+            return opened.testzip() is None
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):
+        return False
+
+
 def zipped(name: str, key: str, folder: Path | None) -> bytes:
     """A package as Lambda takes it: from a folder of a release, or built here. Raises NotDeployed."""
     if folder is not None:
         archive = folder / f"{name}-{__version__}.zip"
         try:
-            return archive.read_bytes()
+            found = archive.read_bytes()
         except OSError as failure:
             raise NotDeployed(f"{archive} cannot be read ({failure.strerror}).") from None
+        if not _is_whole_zip(found):
+            # It would stay in the bucket, under a name that says another content.
+            raise NotDeployed(f"{archive} is damaged or cut off: download it once more.")
+        return found
     made = package(name)
     if key_of(made) != key:
         raise NotDeployed(

@@ -282,6 +282,11 @@ def ids(rows: Iterable[Mapping[str, Any]]) -> set[BodyKey]:
     return {BodyKey(entry["context"], SchemaId(entry["id"])) for entry in entries if entry.get("id") is not None}
 
 
+def numbered_contexts(rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Contexts whose numbering was set, whether or not anything is in them."""
+    return {entry["context"] for each in rows for entry in each["entries"] if entry["type"] == "NUMBERING"}
+
+
 def _reachable_entries(row: Mapping[str, Any]) -> Iterator[Entry]:
     """Those of `_schemas`."""
     return (

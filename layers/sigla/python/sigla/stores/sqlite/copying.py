@@ -73,13 +73,15 @@ def check_catalog(catalog: Path) -> None:
 class CopiedDirectory:
     """What belongs to a copied catalog. data: where the bodies are; damaged: ids whose body was not what it should be.
 
-    Raises StoreError.
+    A body that `size` did not find stays missing, although a registration may put it back meanwhile: how many there are
+    has been said by then. Raises StoreError.
     """
 
     def __init__(self, data: Path, catalog: Path, registry: str) -> None:
         self._directory = Directory(data, registry)
         self._database = _opened(catalog, "ro")
         self.damaged: list[BodyKey] = []
+        self._missing: set[BodyKey] = set()
 
     @property
     def position(self) -> int:
@@ -96,17 +98,22 @@ class CopiedDirectory:
         try:
             return self._directory.body_path(key).stat().st_size
         except _NONE:
+            self._missing.add(key)
             return None
 
     def stored(self, key: BodyKey) -> bytes | None:
         """A body as it belongs to the catalog; None without one. Raises StoreError, FormTooNew."""
+        found = None
         try:
-            found = self._directory.body_path(key).read_bytes()
+            if key not in self._missing:
+                found = self._directory.body_path(key).read_bytes()
         except _NONE:
-            self.damaged.append(key)
-            return None
+            """Not there."""
         except OSError as failure:
             raise StoreError(f"the body of id {key.id} in context {key.context} cannot be read") from failure
+        if found is None:
+            self.damaged.append(key)
+            return None
         try:
             body = believed(key, found)
         except BodyDamaged:

@@ -24,6 +24,9 @@ from sigla.stores.sqlite.recalled import RecalledCatalog
 from sigla.stores.sqlite.room import Room
 from sigla.stores.sqlite.unit import Writer
 
+LOCK = "lock"
+"""The file in a directory that is locked by the process which has it open."""
+
 
 class DataInUse(Exception):
     """Another process has the data open; the sentence says so."""
@@ -48,7 +51,7 @@ class EmbeddedStore:
             self.path = path or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="sigla-")))
             durable = path is not None
             disk = Disk(durable=durable)
-            disk.folder_of(self.path / "lock")
+            disk.folder_of(self.path / LOCK)
             opened.callback(os.close, lock_data(self.path))
             database = Database(self.path / "catalog.sqlite", registry=registry, durable=durable)
             opened.callback(database.close)
@@ -117,7 +120,7 @@ class EmbeddedStore:
 
 def lock_data(path: Path) -> int:
     """The descriptor that holds the lock of a directory, until it is closed or the process ends. Raises DataInUse."""
-    file = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    file = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as taken:
