@@ -120,6 +120,18 @@ def test_the_template_is_that_of_the_stage_in_a_bucket_that_is_the_accounts(depl
     assert deployer.clients.s3.get_bucket_encryption(Bucket=bucket)["ServerSideEncryptionConfiguration"]["Rules"]
 
 
+def test_a_bucket_that_cannot_be_encrypted_is_not_left(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next deployment would find it, and use it as it is."""
+    bucket = PackagesBucket(clients.s3, ACCOUNT, "eu-west-1")
+    with monkeypatch.context() as patched:
+        patched.setattr(clients.s3, "put_bucket_encryption", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bucket.make()
+    assert bucket.name not in [each["Name"] for each in clients.s3.list_buckets()["Buckets"]]
+    bucket.make()
+    assert clients.s3.get_bucket_encryption(Bucket=bucket.name)["ServerSideEncryptionConfiguration"]["Rules"]
+
+
 def test_a_difference_is_shown_and_nothing_is_left_of_the_question(deployer: Deployer) -> None:
     """Whoever looks does not deploy: not even a change set stays."""
     deployer.deployed()
@@ -277,7 +289,7 @@ def test_a_stack_that_is_not_removed_stays_protected(deployer: Deployer, monkeyp
     assert asked == ["UpdateTerminationProtectionFalse", "UpdateTerminationProtectionTrue"]
 
 
-def interrupted(_: object = None) -> None:
+def interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 

@@ -29,7 +29,7 @@ revoked since.
 
 EPILOG = """\
 0: the registry is there. 1: it is there, and a scrub finds fault with it (--with-flaws); or it would be so, and nothing
-was restored. 2: nothing was restored.
+was restored. 2: nothing was restored. What was begun in AWS stays there, however it ended: --again goes on with it.
 """
 
 

@@ -5,10 +5,11 @@ It belongs to the account, and to every registry in it. Nothing in it is a secre
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from sigla.delivery.guard import NotDeployed
 
@@ -32,7 +33,7 @@ class PackagesBucket:
         return NAME.format(account=self.account, region=self.region)
 
     def make(self) -> None:
-        """Makes it, encrypted and closed to the public, unless it is there. Raises NotDeployed."""
+        """Makes it, encrypted and closed to the public, or not at all; unless it is there. Raises NotDeployed."""
         if self._has(lambda: self.client.head_bucket(**self._ours())):
             return
         where = {} if self.region == NO_LOCATION else {"LocationConstraint": self.region}
@@ -41,6 +42,15 @@ class PackagesBucket:
             ObjectOwnership="BucketOwnerEnforced",
             **({"CreateBucketConfiguration": where} if where else {}),
         )
+        try:
+            self._close_and_encrypt()
+        except BaseException:
+            # The next deployment would take it as it is.
+            with suppress(ClientError, BotoCoreError):
+                self.client.delete_bucket(**self._ours())
+            raise
+
+    def _close_and_encrypt(self) -> None:
         closed = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
         self.client.put_public_access_block(**self._ours(), PublicAccessBlockConfiguration=dict.fromkeys(closed, True))
         rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
