@@ -15,7 +15,7 @@ from sigla.deployment.settings import Settings
 from sigla.deployment.translation import Released, placed_settings
 from tests.localstack.conftest import Deployed
 
-pytestmark = [pytest.mark.localstack, pytest.mark.xdist_group("deployed")]
+pytestmark = pytest.mark.localstack
 
 IDENTITY = "c" * 32
 STAGE = f'registry_name = "delivered"\nidentity = "{IDENTITY}"\n'

@@ -63,7 +63,8 @@ def new_table(dynamodb: Any, name: str) -> str:
 
 
 def outputs(aws: Callable[[str], Any]) -> dict[str, str]:
-    (stack,) = aws("cloudformation").describe_stacks()["Stacks"]
+    stacks = aws("cloudformation").describe_stacks()["Stacks"]
+    (stack,) = (each for each in stacks if each["StackStatus"] != "DELETE_COMPLETE")  # AWS lists no such stack
     return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
 
 

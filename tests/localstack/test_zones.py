@@ -179,7 +179,7 @@ def test_confluents_client_goes_on_with_the_next_zone(deployed: Deployed, aws: C
 def without(there: Assembly, zone: str, into: Path) -> Assembly:
     """The same with one zone less: infra's tests say that this is all the difference."""
     into.mkdir()
-    for path in there.folder.glob("asset.*"):
+    for path in (*there.folder.glob("asset.*"), there.folder / "manifest.json"):
         (into / path.name).symlink_to(path)
     title = zone.title().replace("-", "")
     template = json.loads(there.template.read_text())
