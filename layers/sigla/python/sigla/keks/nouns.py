@@ -27,22 +27,20 @@ HIGHEST_VERSION: Final = 2**31 - 2
 class Kek:
     """A key of a key service, by its name in this registry.
 
-    kms_props: settings of the driver, credentials among them. shared: the registry calls the KMS itself. ts: when it
-    was last written, in milliseconds since the epoch. revision: the nonce of that write. stored, active: how many DEKs
-    stand under it, and how many of them are not deleted.
+    kms_props: settings of the driver, credentials among them, so that its text does not tell them. shared: the registry
+    calls the KMS itself. ts: when it was last written, in milliseconds since the epoch. revision: the nonce of that
+    write.
     """
 
     name: str
     kms_type: str
     kms_key_id: str
-    kms_props: Mapping[str, str | None] = field(default_factory=dict)
+    kms_props: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     doc: str | None = None
     shared: bool = False
     deleted: bool = False
     ts: int = 0
     revision: str = ""
-    stored: int = 0
-    active: int = 0
 
     @property
     def uri(self) -> str:
@@ -85,6 +83,13 @@ class ListedDek(NamedTuple):
     deleted: bool
 
 
+class CountedDeks(NamedTuple):
+    """How many DEKs stand under a KEK, and how many of them are not deleted."""
+
+    stored: int
+    active: int
+
+
 class KeysSeen(NamedTuple):
     """The answer to one question: a KEK, and versions of one name under it, ascending; deleted ones included."""
 
@@ -108,7 +113,7 @@ class KekDraft:
     name: str | None
     kms_type: str | None = None
     kms_key_id: str | None = None
-    kms_props: Mapping[str, str | None] = field(default_factory=dict)
+    kms_props: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     doc: str | None = None
     shared: bool = False
     deleted: bool = False

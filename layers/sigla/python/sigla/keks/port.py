@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 
 
 class KeyLists(Protocol):
@@ -15,6 +15,10 @@ class KeyLists(Protocol):
 
     def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
         """The KEK and the versions under a name, or the one version: one question to the store."""
+        ...
+
+    def deks_counted(self, kek: str) -> CountedDeks:
+        """How many stand under a KEK: one question to the store. It may take longer the more there are."""
         ...
 
     def keks(self) -> Iterator[Kek]:

@@ -60,11 +60,10 @@ def dek_value(dek: Dek) -> Json:
 
 
 def kek_json(kek: Kek) -> Json:
-    """How many DEKs stand under it is counted elsewhere."""
     return kek_value(kek) | {"ts": kek.ts, "revision": kek.revision}
 
 
-def kek(form: Mapping[str, Any], stored: int = 0, active: int = 0) -> Kek:
+def kek(form: Mapping[str, Any]) -> Kek:
     return Kek(
         name=form["name"],
         kms_type=form["kmsType"],
@@ -75,8 +74,6 @@ def kek(form: Mapping[str, Any], stored: int = 0, active: int = 0) -> Kek:
         deleted=form.get("deleted", False),
         ts=form["ts"],
         revision=form.get("revision", ""),
-        stored=stored,
-        active=active,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change
-from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.model import (
     Body,
     BodyKey,
@@ -104,6 +104,9 @@ class CatalogInFront:
 
     def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
         return self._catalog.deks_of(name, version)
+
+    def deks_counted(self, kek: str) -> CountedDeks:
+        return self._catalog.deks_counted(kek)
 
     def keks(self) -> Iterator[Kek]:
         return self._catalog.keks()

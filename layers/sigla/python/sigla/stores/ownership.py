@@ -171,6 +171,7 @@ class OwnCatalog:
         self.max_id = asking(catalog.max_id)
         self.kek = asking(catalog.kek)
         self.deks_of = asking(catalog.deks_of)
+        self.deks_counted = asking(catalog.deks_counted)
         self.keks = listing(catalog.keks)
         self.deks = listing(catalog.deks)
         self.deks_listed = listing(catalog.deks_listed)

@@ -64,7 +64,8 @@ def delete_kek(resources: Resources, name: str, *, permanent: bool = False) -> N
 
     def attempt() -> None:
         seen = _any_kek(resources, name)
-        if seen.stored if permanent else seen.active:
+        under = resources.catalog.deks_counted(name)
+        if under.stored if permanent else under.active:
             raise KekInUse(key=name)
         if permanent and not seen.deleted:
             raise KeyNotSoftDeleted(key=name)

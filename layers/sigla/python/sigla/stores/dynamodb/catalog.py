@@ -13,7 +13,7 @@ from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change, ImportBegun
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
-from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import LIST_SHARDS, check_length
 from sigla.model import (
     DEFAULT_CONTEXT,
@@ -169,6 +169,9 @@ class AwsCatalog:
 
     def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
         return keks.deks_of(self._tools, name, version)
+
+    def deks_counted(self, kek: str) -> CountedDeks:
+        return keks.deks_counted(self._tools, kek)
 
     def keks(self) -> Iterator[Kek]:
         return keks.keks(self._tools)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sigla import keys
 from sigla.changes import DeksChanged, DekWrite, KekChanged
 from sigla.keks import records
-from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.stores.dynamodb.actions import Action, Condition, delete, equals, put, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier
@@ -40,6 +40,11 @@ def deks_of(tools: Tools, name: DekName, version: int | None) -> KeysSeen:
     return KeysSeen(_kek(found.get(places[0])), (_dek(dek),) if dek else ())
 
 
+def deks_counted(tools: Tools, kek: str) -> CountedDeks:
+    item = tools.table.get(tools.places.kek(kek)) or {}
+    return CountedDeks(item.get("stored", 0), item.get("active", 0))
+
+
 def keks(tools: Tools) -> Iterator[Kek]:
     for item in tools.table.query(keys.keks_pk(tools.places.registry)):
         if found := _kek(item):
@@ -59,7 +64,7 @@ def deks_listed(tools: Tools, prefix: str) -> Iterator[ListedDek]:
 def _kek(item: Item | None) -> Kek | None:
     if item is None or "kek" not in item:
         return None
-    return records.kek(unpacked(item["kek"]), item["stored"], item["active"])
+    return records.kek(unpacked(item["kek"]))
 
 
 def _dek(item: Item) -> Dek:

@@ -12,7 +12,7 @@ from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change, Head
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
-from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import utf16
 from sigla.model import (
     DEFAULT_CONTEXT,
@@ -155,6 +155,9 @@ class EmbeddedCatalog:
     def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
         with self._view() as db:
             return keks.deks_of(db, name, version)
+
+    def deks_counted(self, kek: str) -> CountedDeks:
+        return keks.deks_counted(self._unit.connection, kek)
 
     def keks(self) -> Iterator[Kek]:
         return keks.keks(self._unit.connection)

@@ -12,24 +12,25 @@ import orjson
 from sigla.changes import DeksChanged, DekWrite, KekChanged
 from sigla.errors import Conflict
 from sigla.keks import records
-from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import after, utf16
-
-_COUNTS = "(SELECT count(*) FROM dek d WHERE d.kek = k.key)"
-_ACTIVE = "(SELECT count(*) FROM dek d WHERE d.kek = k.key AND NOT d.deleted)"
-_KEK = f"SELECT k.kek, {_COUNTS}, {_ACTIVE} FROM kek k"
-
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
 def kek(db: sqlite3.Connection, name: str) -> Kek | None:
-    found = db.execute(f"{_KEK} WHERE k.key = ?", (utf16(name),)).fetchone()
+    found = db.execute("SELECT kek FROM kek WHERE key = ?", (utf16(name),)).fetchone()
     return found and _kek(found)
 
 
 def keks(db: sqlite3.Connection) -> Iterator[Kek]:
-    return map(_kek, db.execute(f"{_KEK} ORDER BY k.key").fetchall())
+    return map(_kek, db.execute("SELECT kek FROM kek ORDER BY key").fetchall())
+
+
+def deks_counted(db: sqlite3.Connection, kek: str) -> CountedDeks:
+    """They are counted one by one, so that only a KEK that is to go has to wait for it."""
+    asked = "SELECT count(*), count(*) FILTER (WHERE NOT deleted) FROM dek WHERE kek = ?"
+    return CountedDeks(*db.execute(asked, (utf16(kek),)).fetchone())
 
 
 def deks_of(db: sqlite3.Connection, name: DekName, version: int | None) -> KeysSeen:
@@ -67,8 +68,7 @@ def count(db: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def _kek(columns: tuple[Any, ...]) -> Kek:
-    form, stored, active = columns
-    return records.kek(orjson.loads(form), stored, active)
+    return records.kek(orjson.loads(columns[0]))
 
 
 def _dek(columns: tuple[Any, ...]) -> Dek:
@@ -90,8 +90,10 @@ def change_kek(db: sqlite3.Connection, change: KekChanged) -> None:
     """Raises Conflict."""
     found = kek(db, change.name)
     _agree(change.seen, found)
-    if found is not None and ((change.unused and found.active) or (change.kek is None and found.stored)):
-        raise Conflict
+    if change.unused or change.kek is None:
+        under = deks_counted(db, change.name)
+        if under.active if change.kek else under.stored:
+            raise Conflict
     key = utf16(change.name)
     if change.kek is None:
         db.execute("DELETE FROM kek WHERE key = ?", (key,))
