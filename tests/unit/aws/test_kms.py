@@ -1,6 +1,9 @@
 """Keys of AWS KMS: what is asked of it, with which credentials, and what a client is told when it refuses."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import pytest
@@ -8,6 +11,7 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 
 from sigla.aws.clients import Clients
 from sigla.aws.kms import REFUSED, AwsKey
+from sigla.effort import Limits
 from sigla.keks.nouns import Algorithm, DekDraft, KekDraft
 from sigla.keks.verbs.deks import create_dek, read_dek
 from sigla.keks.verbs.keks import create_kek
@@ -70,6 +74,23 @@ def test_one_client_is_made_for_a_kek_and_used_again(clients: Clients, arn: str,
     assert made == [(FAR, None, None), (FAR, "AKIDOWN", "own")]
 
 
+def test_keys_of_one_region_share_a_client(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A company has a key for each team: each client costs a megabyte, and its first call a handshake."""
+    made: list[str] = []
+    make = clients.session.create_client
+
+    def counted(service: str, **more: Any) -> Any:
+        made.append(more["region_name"])
+        return make(service, **more)
+
+    monkeypatch.setattr(clients.session, "create_client", counted)
+    drivers = Drivers(lambda: clients)
+    for number in range(3):
+        with pytest.raises(KmsFailed):
+            drivers.service(KmsKey("aws-kms", f"arn:aws:kms:eu-north-1:123456789012:key/{number}", {})).wrap(RAW)
+    assert made == ["eu-north-1"]
+
+
 def test_credentials_of_the_kek_are_used_instead_of_the_servers(clients: Clients) -> None:
     client = clients.kms(FAR, "AKIDOWN", "own")
     credentials = client._request_signer._credentials
@@ -120,10 +141,45 @@ def test_a_kek_does_not_choose_which_identity_of_the_server_it_borrows(clients: 
         Drivers(lambda: clients).service(KmsKey("aws-kms", arn, {name: "x"})).wrap(RAW)
 
 
-def test_half_of_a_credential_is_refused(clients: Clients, arn: str) -> None:
+@pytest.mark.parametrize(
+    "props",
+    [
+        {"access.key.id": "AKIDOWN"},
+        {"access.key.id": "AKIDOWN", "secret.access.key": ""},
+        {"access.key.id": "", "secret.access.key": "own"},
+    ],
+)
+def test_half_of_a_credential_is_refused(clients: Clients, arn: str, props: dict[str, str]) -> None:
     """With the server's own credentials it would work, and look as if the KEK's did."""
     with pytest.raises(KmsFailed, match="belong together"):
-        Drivers(lambda: clients).service(KmsKey("aws-kms", arn, {"access.key.id": "AKIDOWN"})).wrap(RAW)
+        Drivers(lambda: clients).service(KmsKey("aws-kms", arn, props)).wrap(RAW)
+
+
+def test_a_session_makes_one_client_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Botocore's sessions are not made for several threads, and keys of several regions may be first used at once."""
+    clients, both = Clients(region=FAR), Barrier(2)
+    make = clients.session.create_client
+    met: list[int] = []
+
+    def create(*asked: Any, **more: Any) -> Any:
+        with suppress(BrokenBarrierError):
+            met.append(both.wait(0.2))
+        return make(*asked, **more)
+
+    monkeypatch.setattr(clients.session, "create_client", create)
+    with ThreadPoolExecutor(2) as threads:
+        made = list(threads.map(lambda region: clients.kms(region, "AKIDOWN", "own"), (FAR, "eu-west-1")))
+    assert met == []
+    assert [each.meta.region_name for each in made] == [FAR, "eu-west-1"]
+
+
+def test_the_last_of_silent_keys_is_given_up_before_the_front_door_is_closed(clients: Clients) -> None:
+    """Behind API Gateway a client waits 29 s: by then it must have our sentence, and not the door's."""
+    config = clients.kms(FAR).meta.config
+    tries = config.retries["total_max_attempts"]
+    pauses = sum(2**number for number in range(tries - 1))
+    silent = tries * (config.connect_timeout + config.read_timeout) + pauses
+    assert Limits().waiting_s + silent <= 29
 
 
 DENIAL = "User: arn:aws:sts::111122223333:assumed-role/sigla/f is not authorized to perform: kms:Encrypt"

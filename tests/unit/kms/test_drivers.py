@@ -2,10 +2,12 @@
 
 import sys
 from base64 import b64decode
+from time import monotonic, thread_time
 
 import pytest
 
 from sigla.aws.clients import Clients
+from sigla.effort import Effort, Limits, TurnOver
 from sigla.kms.alternates import ALTERNATES, MOST_KEYS, named_keys
 from sigla.kms.drivers import CLIENTS_ONLY, Drivers
 from sigla.ports.kms import KeyService, KmsDenied, KmsFailed, KmsKey
@@ -153,3 +155,10 @@ def test_a_kek_that_names_a_thousand_keys_has_a_few_of_them_tried() -> None:
     """Each is a call that costs time and money, and a client wrote the list."""
     key = KmsKey("aws-kms", "a", {ALTERNATES: ",".join(map(str, range(1000)))})
     assert len(list(named_keys(key))) == MOST_KEYS
+
+
+def test_a_thread_that_everybody_needs_opens_no_key_of_aws() -> None:
+    """A library is read and credentials are looked for: seconds, in which no producer could register a schema."""
+    key = KmsKey("aws-kms", "arn:aws:kms:eu-west-1:111122223333:key/k", {})
+    with Effort(Limits(), thread_time, monotonic).turn(0.02), pytest.raises(TurnOver):
+        Drivers(no_clients).service(key).wrap(RAW)

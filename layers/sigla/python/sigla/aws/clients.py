@@ -18,10 +18,14 @@ from botocore.handlers import add_expect_header
 from botocore.loaders import create_loader
 
 from sigla.aws.refusals import must_be_of_aws
+from sigla.bounded import BoundedMemory
 from sigla.settings import InvalidSetting
 
 CONNECTIONS = 32
 """Kept open per service; more than any adapter has threads."""
+
+KEY_CLIENTS = 32
+"""Clients of KMS that are kept: one for each region, and for each credential that is not the session's."""
 
 # A call that AWS never answers is given up after 3 x (1 + 3) s and at most 3 s of pauses, within the 20 s that a write
 # may take (SIGLA_RETRYING_SECONDS) and the 29 s that API Gateway waits. Answers come within 5 to 50 ms.
@@ -42,6 +46,10 @@ CONFIG = Config(
 # Callers of the table try again by themselves, with pauses (`table`). With three tries of the client for each of theirs
 # a table that is too busy would be asked 24 times, and the refusal would come after 15 s.
 TABLE = CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
+
+# A KEK may name further keys, for the day on which its own does not answer. The last one is begun within the 20 s that
+# a request may wait, and given up 9 s later: within the 29 s of API Gateway.
+KEYS = CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 2}))
 
 # A function that starts, in a zone all of whose caches are gone, answers within a few seconds. Two tries, so that a
 # zone does not count as dead for one lost connection; both end before the heartbeat's own 30 s do.
@@ -136,7 +144,9 @@ class Clients:
         self.session.session_var_map["region"] = ("region", [*REGIONS], None, None)
         self._region = region
         self._endpoints = {"s3": s3_endpoint, "dynamodb": dynamodb_endpoint}
-        self._of_keys: WeakSet[Any] = WeakSet()
+        self._of_keys: BoundedMemory[tuple[str, str | None, str | None], Any] = BoundedMemory(KEY_CLIENTS)
+        self._open_of_keys: WeakSet[Any] = WeakSet()
+        self._making = threading.Lock()
 
     @cached_property
     def s3(self) -> Any:
@@ -159,24 +169,37 @@ class Clients:
         return self._client("lambda", PROBING)
 
     def kms(self, region: str, key_id: str | None = None, secret: str | None = None) -> Any:
-        """A new client of KMS in the region, with these credentials or with the session's. The caller keeps it."""
+        """The client of KMS in the region, with these credentials or with the session's: all its keys share it."""
+        asked = region, key_id, secret
+        found = self._of_keys.get(asked)
+        if found is None:
+            found = self._new_kms(region, key_id, secret)
+            self._of_keys.keep(asked, found)
+        self._of_keys.use(asked)
+        return found
+
+    def _new_kms(self, region: str, key_id: str | None, secret: str | None) -> Any:
         credentials = {"aws_access_key_id": key_id, "aws_secret_access_key": secret} if key_id else {}
-        client = self._client("kms", region_name=region, **credentials)
+        client = self._client("kms", KEYS, region_name=region, **credentials)
         client.meta.events.register("after-call", must_be_of_aws)
-        self._of_keys.add(client)
+        with self._making:
+            self._open_of_keys.add(client)
         return client
 
     def close(self) -> None:
         """Closes the connections that are open. The clients open new ones when they are used again."""
+        with self._making:
+            of_keys = [*self._open_of_keys]
         shared = [self.__dict__[name] for name in {"s3", "dynamodb", "functions"} & self.__dict__.keys()]
-        for client in (*shared, *self._of_keys):
+        for client in (*shared, *of_keys):
             client.close()
 
     def _client(self, service: str, config: Config = CONFIG, **more: str | None) -> Any:
         """more: what differs from the session's, by botocore's names."""
         chosen = {"region_name": self._region, "endpoint_url": self._endpoints.get(service)} | more
         try:
-            client = self.session.create_client(service, config=config, **chosen)
+            with self._making:  # a session of botocore makes one client at a time
+                client = self.session.create_client(service, config=config, **chosen)
         except (BotoCoreError, ValueError) as problem:
             why = str(problem).rstrip(".")
             raise InvalidSetting(

@@ -80,8 +80,8 @@ def aws_key(key: KmsKey, clients: Clients) -> AwsKey:
 
 
 def _credentials(props: Mapping[str, str | None]) -> tuple[str | None, str | None]:
-    """Those of the KEK; neither: the server's own. Raises KmsFailed where one is missing."""
-    id, secret = props.get(ID), props.get(SECRET)
+    """Those of the KEK; neither: the server's own. Raises KmsFailed where one is missing, or empty."""
+    id, secret = props.get(ID) or None, props.get(SECRET) or None
     if (id is None) != (secret is None):
         raise KmsFailed(f"{ID} and {SECRET} belong together in kmsProps: give both, or neither")
     return id, secret

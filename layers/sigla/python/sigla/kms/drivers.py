@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sigla.bounded import BoundedMemory
+from sigla.effort import waiting
 from sigla.kms.alternates import InTurn, named_keys
 from sigla.ports.kms import KeyService, KmsFailed, KmsKey
 
@@ -23,7 +24,7 @@ CLIENTS_ONLY = ("azure-kms", "gcp-kms", "hcvault")
 """Types whose keys clients call by themselves. Their KEKs are stored and served; shared, they are of no use here."""
 
 MOST_SERVICES = 64
-"""Remembered at a time; each may have connections and credentials of its own."""
+"""Remembered at a time; each may have credentials of its own."""
 
 _Remembered = tuple[str, str, tuple[tuple[str, str | None], ...]]
 
@@ -70,9 +71,10 @@ class Drivers:
         return LocalKey(key.props.get("secret") or self._secret)
 
     def _aws(self, key: KmsKey) -> KeyService:
-        from sigla.aws.kms import aws_key
+        with waiting():  # a library is read, and credentials are looked for: on some machines that takes seconds
+            from sigla.aws.kms import aws_key
 
-        return aws_key(key, self._clients())
+            return aws_key(key, self._clients())
 
 
 def _without_driver(key: KmsKey) -> str:

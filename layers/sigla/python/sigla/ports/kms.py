@@ -1,7 +1,7 @@
 """What wraps data keys for us: keys of outside key services (KMS), which never leave their service."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -19,11 +19,14 @@ class KmsDenied(KmsFailed):
 
 @dataclass(frozen=True, slots=True)
 class KmsKey:
-    """A key by its address. type, id: as `aws-kms` and an ARN. props: the settings of its driver, credentials too."""
+    """A key by its address. type, id: as `aws-kms` and an ARN. props: the settings of its driver, credentials too.
+
+    No text of it tells them.
+    """
 
     type: str
     id: str
-    props: Mapping[str, str | None]
+    props: Mapping[str, str | None] = field(repr=False)
 
     def __str__(self) -> str:
         """Its address as Confluent's clients write it, without the settings."""
