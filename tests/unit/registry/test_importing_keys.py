@@ -105,6 +105,25 @@ def test_keys_are_brought_from_another_registry_through_its_api(store: EmbeddedS
         assert list(standing_keys(other.catalog)) == list(standing_keys(store.catalog))
 
 
+def test_a_key_that_the_other_registry_cannot_unwrap_keeps_nothing_else_out(store: EmbeddedStore) -> None:
+    """Its key service may be gone for good. All else comes along, and the report names what does not."""
+    registry = over(store)
+    fill(registry)
+    keks.create_kek(registry, KekDraft("lost", "local-kms", "id"))
+    deks.create_dek(registry, "lost", S, DekDraft(material="AAAA"))
+    keks.update_kek(registry, "lost", {"shared": True})
+    clock = FixedClock()
+    with behind_a_url(answers_of(registry)) as url:
+        state = remote_state.read(url, "", clock)
+    assert clock.slept == []
+    with EmbeddedStore() as other:
+        report = import_state(over(other), state)
+    assert report.of(IMPORTED) == {"kek": 2, "dek": 60}
+    assert report.of(SKIPPED) == {"record": 1}
+    (cases,) = report.reasons.values()
+    assert '"kekName":"lost"' in cases.examples[0]
+
+
 def test_a_journal_of_schemas_tells_no_keys(store: EmbeddedStore) -> None:
     """A registry of Confluent stops at records in its topic that it does not know."""
     fill(over(store))

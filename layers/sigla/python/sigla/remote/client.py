@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlencode, urljoin, urlsplit
 from sigla.backoff import Backoff
 from sigla.ports.clock import Clock
 from sigla.ports.progress import Progress
-from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused
+from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused, Withheld
 from sigla.remote.urls import is_url, shown_url
 
 TRIES = 4
@@ -32,6 +32,8 @@ NOT_TRUSTED = (
 )
 NO_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST"}
 """What OpenSSL calls an answer in clear text, by its release."""
+NOT_UNWRAPPED = (40370, 42271, 50070)
+"""What a registry answers about a DEK that its key service does not unwrap, however often it is asked."""
 TLS_PATIENCE_S = 5.0
 """For a port that may speak TLS where the URL says that it does not."""
 
@@ -78,6 +80,8 @@ class Remote:
                     return _none(body, problem)
                 if status < 400:
                     return json.loads(body)
+                if _number(body) in NOT_UNWRAPPED:
+                    raise Withheld(problem)
                 if status in (401, 403):
                     raise self._denied(status)
                 if status == 400:
@@ -163,6 +167,15 @@ def _whole(answer: HTTPResponse) -> bytes:
 
 def _none(body: bytes, problem: str) -> None:
     """404 with a number of the API's own: there is no such thing. Raises NoSuchPage."""
-    form: Mapping[str, object] = json.loads(body) if body.startswith(b"{") else {}
-    if str(form.get("error_code", ""))[:3] != "404" or form.get("error_code") == 404:
+    number = _number(body)
+    if str(number)[:3] != "404" or number == 404:
         raise NoSuchPage(problem)
+
+
+def _number(body: bytes) -> object:
+    """That of a refusal, where it has one."""
+    try:
+        form: Mapping[str, object] = json.loads(body) if body.startswith(b"{") else {}
+    except ValueError:  # of something else that begins so
+        return None
+    return form.get("error_code")

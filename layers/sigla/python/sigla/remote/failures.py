@@ -13,5 +13,9 @@ class RemoteRefused(Exception):
     """It was asked for properly, and the registry does not give it; the message says why, in one sentence."""
 
 
+class Withheld(RemoteRefused):
+    """The registry cannot give it, since a key service does not unwrap it there."""
+
+
 class NoCredentials(RemoteRefused):
     """The registry asks for credentials, and none were sent; the message is a sentence without its end."""

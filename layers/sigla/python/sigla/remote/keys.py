@@ -12,6 +12,7 @@ from sigla.keks import records
 from sigla.keks.nouns import Algorithm
 from sigla.ports.progress import Progress
 from sigla.remote.client import Remote
+from sigla.remote.failures import Withheld
 
 KEKS: Final = "/dek-registry/v1/keks"
 
@@ -21,7 +22,8 @@ Json = dict[str, Any]
 def read(remote: Remote, progress: Progress) -> list[TopicRecord]:
     """KEKs, then DEKs, soft-deleted ones included; none where the registry keeps no keys.
 
-    To whom it does not tell credentials of key services, these are missing.
+    To whom it does not tell credentials of key services, these are missing. A DEK that it cannot unwrap has a record
+    that says nothing, and so is skipped by name.
     """
     names: list[str] = list(remote.find(KEKS, deleted="true") or ())
     if not names:
@@ -52,8 +54,12 @@ def _deks_of(remote: Remote, kek: str, subject: str) -> Iterator[TopicRecord]:
     path = f"{_path(kek)}/deks/{quote(subject, safe='')}/versions"
     for algorithm in (each.value for each in Algorithm):
         for version in ask(path, algorithm=algorithm) or ():
-            answer: Json = ask(f"{path}/{version}", algorithm=algorithm)
             key = {"kekName": kek, "subject": subject, "algorithm": algorithm, "version": version, "type": records.DEK}
+            try:
+                answer: Json = ask(f"{path}/{version}", algorithm=algorithm)
+            except Withheld:
+                yield TopicRecord(orjson.dumps(key), b"", 0, 0)
+                continue
             # The answer has a raw key under a shared KEK; a record never has one.
             yield _record(key, {name: said for name, said in answer.items() if name != "keyMaterial"})
 
