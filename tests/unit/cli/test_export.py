@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,6 +68,21 @@ def test_keys_are_exported_to_a_file_of_their_own(tmp_path: Path, data: str, for
     assert main(["import", dump, "--data", str(copy)]) == 0
     with EmbeddedStore(copy) as store:
         assert [kek.name for kek in store.catalog.keks()] == ["k"]
+
+
+def test_exported_keys_are_for_their_owner_alone(tmp_path: Path, data: str) -> None:
+    """They come with the credentials of key services; schemas are for all to read."""
+    before = os.umask(0o022)
+    try:
+        modes: dict[tuple[str, ...], int] = {}
+        for what in ([], ["--keys"]):
+            dump = tmp_path / f"dump{len(what)}.jsonl"
+            dump.touch()
+            assert main(["export", *what, str(dump), "--data", data]) == 0
+            modes[*what,] = stat.S_IMODE(dump.stat().st_mode)
+    finally:
+        os.umask(before)
+    assert modes == {(): 0o644, ("--keys",): 0o600}
 
 
 def test_it_may_be_served_meanwhile(data: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

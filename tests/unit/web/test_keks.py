@@ -129,3 +129,15 @@ def test_credentials_of_a_key_service_are_told_to_those_alone_who_may_write_the_
             }
             whole, plain = {"namespace": "n", "secret": "s"}, {"namespace": "n"}
             assert seen == {who: whole if who in ("writer", "admin") else plain for who in seen}
+
+
+def test_no_refusal_tells_whether_credentials_were_guessed(tmp_path: Path) -> None:
+    """An answer of its own for the right guess would be as good as the credentials."""
+    kek = {"name": "k", "kmsType": "local-kms", "kmsKeyId": "k"}
+    with guarded(*cut(tmp_path)) as world, next(iter(DOORS.values()))(world) as ask:
+        refused = [
+            ask("writer-of-a", "POST", K, {**kek, "kmsProps": {"namespace": "n", "secret": guess}, "deleted": deleted})
+            for guess in ("s", "another")
+            for deleted in (False, True)
+        ]
+    assert {(each.status, each.json["error_code"]) for each in refused} == {(409, 40971)}

@@ -43,6 +43,7 @@ ADMIN_ALL = (401, 401, 403, 403, 200, 403, 403, 403, 403, 403, 403)  # fmt: skip
 DROP_ALL  = (401, 401, 403, 403, 204, 403, 403, 403, 403, 403, 403)  # fmt: skip
 WRITE_ANY = (401, 401, 403, 200, 200, 403, 200, 200, 403, 200, 200)  # fmt: skip
 WRITE_ALL = (401, 401, 403, 200, 200, 403, 403, 403, 403, 403, 403)  # fmt: skip
+NEW_ALONE = (401, 401, 403, 200, 200, 403, 409, 409, 403, 409, 409)  # fmt: skip
 GONE_ALL  = (401, 401, 403, 204, 204, 403, 403, 403, 403, 403, 403)  # fmt: skip
 GONE_A    = (401, 401, 403, 204, 204, 403, 204, 204, 403, 403, 403)  # fmt: skip
 PURGE_A   = (401, 401, 403, 403, 204, 403, 403, 204, 403, 403, 403)  # fmt: skip
@@ -173,7 +174,7 @@ ROWS = (
     Row(f"GET {K}", K, LIST, sees=(["k", "kb", "unused"], ["k"], [])),
     Row(f"GET {K}", f"{K}?subjectPrefix=b", LIST, sees=(["k", "kb"], [], [])),
     Row(f"POST {K}", K, WRITE_ANY, A_KEK),
-    Row(f"POST {K}", K, WRITE_ALL, A_KEK | {"name": "gone"}),
+    Row(f"POST {K}", K, NEW_ALONE, A_KEK | {"name": "gone"}),
     Row(f"GET {KEK_ROUTE}", f"{K}/kb", LIST),
     Row(f"PUT {KEK_ROUTE}", f"{K}/k", WRITE_ALL, {"doc": "d"}),
     Row(f"DELETE {KEK_ROUTE}", f"{K}/unused", GONE_ALL),

@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+from sigla.changes import Change, DeksChanged
+from sigla.errors import Conflict
 from sigla.kms.alternates import ALTERNATES
 from sigla.kms.drivers import Drivers
 from sigla.kms.local import LocalKey
 from sigla.kms.shared import SharedMaterials
+from sigla.model import BodyKey
+from sigla.ports.catalog import Catalog
+from sigla.ports.in_front import CatalogInFront
 from sigla.ports.kms import KeyService, KeyServices, KmsDenied, KmsKey
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -27,8 +32,10 @@ def no_clients() -> Any:
     pytest.fail("AWS is not asked for a key of local-kms")
 
 
-def client_of(store: EmbeddedStore, services: KeyServices) -> Client:
-    return Client(app.build(Registry(store.catalog, store.bodies, FixedClock(), materials=SharedMaterials(services))))
+def client_of(store: EmbeddedStore, services: KeyServices, catalog: Catalog | None = None) -> Client:
+    """catalog: what stands in front of the store's own."""
+    materials = SharedMaterials(services)
+    return Client(app.build(Registry(catalog or store.catalog, store.bodies, FixedClock(), materials=materials)))
 
 
 @pytest.fixture
@@ -205,6 +212,56 @@ def test_a_denial_is_the_clients_to_know(store: EmbeddedStore, client: Client) -
         "Could not generate encrypted dek for __TEST: no access to local-kms://id",
     )
     assert denied("GET", f"{DEKS}/orders").refusal[:2] == (403, 40370)
+
+
+class Counting(KeyServices):
+    """Those of this process. asked: how often a key was wrapped or unwrapped."""
+
+    def __init__(self) -> None:
+        self._drivers = Drivers(no_clients)
+        self.asked = 0
+
+    def service(self, key: KmsKey) -> KeyService:
+        self.asked += 1
+        return self._drivers.service(key)
+
+
+class Contended(CatalogInFront):
+    """Other writers of DEKs are a moment faster, so many times."""
+
+    def __init__(self, catalog: Catalog, losses: int) -> None:
+        super().__init__(catalog)
+        self.losses = losses
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        if isinstance(change, DeksChanged) and self.losses:
+            self.losses -= 1
+            raise Conflict
+        return super().commit(change)
+
+
+def test_a_race_that_is_lost_asks_the_key_service_no_second_time(store: EmbeddedStore, client: Client) -> None:
+    """A thousand topics that meet their KEK at once lose many of them, and each call takes time and costs money."""
+    make_kek(client)
+    counting, contended = Counting(), Contended(store.catalog, 3)
+    made = make_dek(client_of(store, counting, contended))
+    assert (made.status, contended.losses, counting.asked) == (200, 0, 1)
+    assert make_dek(client, query="?rewrap=true").json["keyMaterial"] == made.json["keyMaterial"]
+
+
+def test_answers_with_a_secret_are_not_for_caches(client: Client) -> None:
+    """A proxy that keeps answers for a while would keep raw keys, and hand them to others."""
+    secret = [
+        make_kek(client),
+        make_dek(client),
+        client("GET", f"{DEKS}/orders"),
+        client("GET", f"{DEKS}/orders/versions/1"),
+        client("GET", f"{K}/k"),
+    ]
+    assert {each.headers.get("cache-control") for each in secret} == {"no-store"}
+    client("PUT", f"{K}/k", {"shared": False, "kmsProps": None})
+    plain = [client("GET", f"{K}/k"), client("GET", f"{DEKS}/orders"), client("GET", f"{DEKS}/orders/versions")]
+    assert {each.headers.get("cache-control") for each in plain} == {None}
 
 
 def test_no_raw_key_is_stored(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from typing import TypeVar
 from sigla.associations.nouns import Association, Associations
 from sigla.auth.permissions import READ, Access, Reach
 from sigla.changes import Change, Head, KekChanged
-from sigla.errors import BodyLost, Denied, DeniedEverywhere, StoreError
+from sigla.errors import BodyLost, Denied, StoreError
 from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek, named
+from sigla.keks.refusals import KeyExists
 from sigla.keys import utf16
 from sigla.model import (
     BodyKey,
@@ -186,11 +187,12 @@ class Narrowed(CatalogInFront):
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         """Whatever led here: nothing is changed outside, and no alias newly leads there, by any path (ALIAS-4).
 
-        A client creates the KEK that its rule names; one that stands is changed by the unrestricted alone.
+        A client creates the KEK that its rule names; one that stands is changed by the unrestricted alone. The refusal
+        is that of a KEK which differs from the one that was sent: else it would tell whether credentials are equal.
         """
         if isinstance(change, KekChanged):
             if change.seen is not None:
-                raise DeniedEverywhere(operation=self._access.operation)
+                raise KeyExists(key=change.name)
             return self._catalog.commit(change)
         for subject in (change.scope, *change.leads_to):
             self._check_own(subject)

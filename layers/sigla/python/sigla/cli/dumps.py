@@ -25,6 +25,9 @@ NEEDED = f"{FORM}; where there are several files, every line needs its offset, w
 
 _GZIP = b"\x1f\x8b"
 
+_PUBLIC, _PRIVATE = 0o666, 0o600
+"""Who may read and write a new file, as far as the umask lets them."""
+
 
 def read(path: Path | None) -> list[TopicRecord]:
     """The records of a file, or of all `.jsonl` and `.jsonl.gz` below a directory, in their order. Raises Misuse.
@@ -47,13 +50,17 @@ def read(path: Path | None) -> list[TopicRecord]:
     return [record if len(place) == 1 else record._replace(offset=n) for n, (place, record) in enumerate(in_order)]
 
 
-def write(records: Iterable[TopicRecord], file: Path | None) -> int:
+def write(records: Iterable[TopicRecord], file: Path | None, *, secret: bool = False) -> int:
     """As lines, into a file that is whole when it appears under its name, or to standard output; how many.
 
     file: packed if its name says so. A link is followed; a pipe or a device is written into, and stays what it is.
+    secret: only its owner may read the file.
     Raises Misuse, BrokenPipeError, and what the records raise.
     """
-    with _naming_the_output(file), _packed(file) if file else nullcontext(sys.stdout.buffer) as out:
+    with (
+        _naming_the_output(file),
+        _packed(file, _PRIVATE if secret else _PUBLIC) if file else nullcontext(sys.stdout.buffer) as out,
+    ):
         number = 0
         for record in records:
             line = {
@@ -80,8 +87,8 @@ def _naming_the_output(file: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def _packed(file: Path) -> Iterator[IO[bytes]]:
-    with file.open("wb") if file.exists() and not file.is_file() else _new(file.resolve()) as out:
+def _packed(file: Path, mode: int) -> Iterator[IO[bytes]]:
+    with file.open("wb") if file.exists() and not file.is_file() else _new(file.resolve(), mode) as out:
         if file.suffix == ".gz":
             with gzip.GzipFile(file.name, "wb", compresslevel=6, fileobj=out) as packed:
                 yield cast("IO[bytes]", packed)
@@ -90,10 +97,10 @@ def _packed(file: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _new(file: Path) -> Iterator[IO[bytes]]:
+def _new(file: Path, mode: int) -> Iterator[IO[bytes]]:
     begun = file.with_name(f".{file.name}.begun")
     try:
-        with begun.open("wb") as out:
+        with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())

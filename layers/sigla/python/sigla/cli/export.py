@@ -18,7 +18,7 @@ a registry in AWS keeps its journal for 35 days, so from there what stands now i
 the journal is in the bucket, and `sigla import` reads a copy of that directory.
 
 Keys of field encryption (KEKs and DEKs) stand in a topic of their own: --keys writes that one, to another file. Their
-settings may hold credentials of a key service.
+settings may hold credentials of a key service, so that only its owner may read the file.
 """
 
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
             raise Misuse(f"{why} Nothing was exported.")
         else:
             records = exporting.topic(held, told, compacted=args.compacted)
-        written = dumps.write(records, args.file)
+        written = dumps.write(records, args.file, secret=args.keys)
     if args.file:
         print(f"{written} record{'s' * (written != 1)} in {args.file}", file=sys.stderr)
     return 0

@@ -18,6 +18,10 @@ class Material(NamedTuple):
     wrapped: str
     raw: str | None = None
 
+    def __repr__(self) -> str:
+        """Leaves the raw key out: a text may end in a log."""
+        return f"Material(wrapped={self.wrapped!r})"
+
 
 class Materials(Protocol):
     """Asked once for each DEK that is created under a shared KEK, and for each that is read."""

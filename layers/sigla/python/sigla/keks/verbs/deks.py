@@ -24,6 +24,10 @@ class ShownDek(NamedTuple):
     dek: Dek
     raw: str | None = None
 
+    def __repr__(self) -> str:
+        """Leaves the raw key out: a text may end in a log."""
+        return f"ShownDek(dek={self.dek!r})"
+
 
 # --- creating --------------------------------------------------------------------------------------------------------
 
@@ -44,6 +48,7 @@ def create_dek_named(resources: Resources, kek: str, draft: DekDraft) -> ShownDe
 def _create(resources: Resources, place: Place, draft: DekDraft) -> ShownDek:
     """Raises InvalidKeyField, InvalidVersion, KeyNotFound, KeyExists, KmsFailed."""
     check_material(draft.material)
+    made: dict[tuple[str, str], Material] = {}  # an attempt that lost a race leaves it to the next one
 
     def attempt() -> ShownDek:
         seen = resources.catalog.deks_of(place.name, draft.version)
@@ -52,7 +57,10 @@ def _create(resources: Resources, place: Place, draft: DekDraft) -> ShownDek:
             raise InvalidVersion(version=draft.version)
         stands = seen.deks[0] if seen.deks else None
         _check_free(stands, place, draft)  # KEY-9
-        material = _material(resources, kek, place, draft, stands)  # KEY-8, KEY-14
+        seen_as = kek.revision, stands.revision if stands else ""
+        if seen_as not in made:
+            made[seen_as] = _material(resources, kek, place, draft, stands)  # KEY-8, KEY-14
+        material = made[seen_as]
         ts, mark = resources.clock.now(), nonce()
         spelled = stands.subject if stands else place.subject  # KEY-10
         dek = Dek(

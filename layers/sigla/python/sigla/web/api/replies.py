@@ -8,9 +8,18 @@ CHALLENGE = ((b"www-authenticate", b'Basic realm="schema registry"'),)
 """What a 401 asks for."""
 
 
+NO_STORE = ((b"cache-control", b"no-store"),)
+"""What an answer with a secret says to the caches on its way."""
+
+
 def json_answer(value: object, status: int = 200) -> Answer:
     """A JSON body."""
     return Answer(status, text.write(value))
+
+
+def secret_answer(value: object) -> Answer:
+    """A JSON body that no cache on its way may keep."""
+    return Answer(200, text.write(value), headers=NO_STORE)
 
 
 def bare(schema: str) -> Answer:

@@ -8,10 +8,11 @@ from sigla.keks.verbs import deks as dek_verbs
 from sigla.keks.verbs import keks as kek_verbs
 from sigla.keks.verbs import listing
 from sigla.keks.verbs.asking import text_of
+from sigla.keks.verbs.deks import ShownDek
 from sigla.model import Page, Version
 from sigla.registry import Registry
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.replies import json_answer, nothing
+from sigla.web.api.replies import json_answer, nothing, secret_answer
 from sigla.web.api.wire import keks as wire
 from sigla.web.http.answer import Answer
 
@@ -63,7 +64,9 @@ def try_kek(exchange: Exchange, registry: Registry) -> Answer:
 
 def _shown(exchange: Exchange, kek: Kek) -> Answer:
     """Credentials are told to principals alone that may write the KEK."""
-    return json_answer(wire.kek(kek if exchange.sees_credentials else without_credentials(kek)))
+    plain = without_credentials(kek)
+    has_credentials = exchange.sees_credentials and kek != plain
+    return secret_answer(wire.kek(kek)) if has_credentials else json_answer(wire.kek(plain))
 
 
 # --- DEKs ------------------------------------------------------------------------------------------------------------
@@ -77,17 +80,17 @@ def dek_subjects(exchange: Exchange, registry: Registry, *, deleted: bool, offse
 
 def create_dek_named(exchange: Exchange, registry: Registry) -> Answer:
     draft = wire.read_dek(exchange.body, exchange.operation)
-    return json_answer(wire.dek(*dek_verbs.create_dek_named(registry, exchange.params["kek"], draft)))
+    return _shown_dek(dek_verbs.create_dek_named(registry, exchange.params["kek"], draft))
 
 
 def create_dek(exchange: Exchange, registry: Registry, *, rewrap: bool) -> Answer:
     draft = wire.read_dek(exchange.body, exchange.operation, rewrap=rewrap)
-    return json_answer(wire.dek(*dek_verbs.create_dek(registry, exchange.params["kek"], exchange.subject, draft)))
+    return _shown_dek(dek_verbs.create_dek(registry, exchange.params["kek"], exchange.subject, draft))
 
 
 def show_first_dek(exchange: Exchange, registry: Registry, *, algorithm: str, deleted: bool) -> Answer:
     kek, subject, kind = exchange.params["kek"], exchange.subject, _algorithm(algorithm)
-    return json_answer(wire.dek(*dek_verbs.read_dek(registry, kek, subject, ONLY_VERSION, kind, deleted=deleted)))
+    return _shown_dek(dek_verbs.read_dek(registry, kek, subject, ONLY_VERSION, kind, deleted=deleted))
 
 
 def dek_versions(
@@ -100,7 +103,7 @@ def dek_versions(
 def show_dek(exchange: Exchange, registry: Registry, *, algorithm: str, deleted: bool) -> Answer:
     kek, subject, kind = exchange.params["kek"], exchange.subject, _algorithm(algorithm)
     number = _version_in_path(exchange)
-    return json_answer(wire.dek(*dek_verbs.read_dek(registry, kek, subject, number, kind, deleted=deleted)))
+    return _shown_dek(dek_verbs.read_dek(registry, kek, subject, number, kind, deleted=deleted))
 
 
 def delete_deks(exchange: Exchange, registry: Registry, *, algorithm: str, permanent: bool) -> Answer:
@@ -115,6 +118,11 @@ def undelete_deks(exchange: Exchange, registry: Registry, *, algorithm: str) -> 
     kek, subject, kind = exchange.params["kek"], exchange.subject, _algorithm(algorithm)
     dek_verbs.undelete_deks(registry, kek, subject, _named_version(exchange), kind)
     return nothing()
+
+
+def _shown_dek(shown: ShownDek) -> Answer:
+    told = wire.dek(*shown)
+    return json_answer(told) if shown.raw is None else secret_answer(told)
 
 
 def _algorithm(said: str) -> Algorithm:
