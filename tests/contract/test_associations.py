@@ -5,7 +5,7 @@ from typing import Any
 
 from sigla.associations.nouns import Resource, in_order
 from sigla.changes import Head, SubjectDeleted, SubjectPurged
-from sigla.model import BodyKey, SchemaId, Show, Subject, Version
+from sigla.model import BodyKey, SchemaId, Show, Subject, Target, Version
 from sigla.ports.catalog import Catalog
 from tests.associated import TOPIC, a_change, a_strong, a_weak, an_association
 from tests.build import NOW, a_nonce, a_registered, registered
@@ -123,10 +123,20 @@ def test_a_registration_that_refers_to_a_subject_sees_that_it_became_a_topics_ow
     refused(stores, a_registered(Head(ORDERS), id=3, text="3", seen=(seen,)))
 
 
+def test_an_import_may_refer_to_a_subject_before_it_is_there(stores: Stores) -> None:
+    """What makes it a topic's own has to see the reference."""
+    catalog, seen = stores.catalog, Head(OWN)
+    missing = Target(OWN.context, OWN.name, Version(1), SchemaId(-1))
+    registered(catalog, ORDERS, id=1, targets=(missing,), seen=(seen,))
+    refused(stores, a_strong(seen, a_registered(seen, id=5, text="own")))
+    catalog.commit(a_strong(head(catalog, OWN), a_registered(head(catalog, OWN), id=5, text="own")))
+    assert head(catalog, OWN).strong
+
+
 def test_the_journal_tells_schemas_before_their_associations_and_associations_before_their_subjects(
     stores: Stores,
 ) -> None:
-    """As the reference writes them: whoever reads the topic meets each where its owner is there (§10)."""
+    """As the reference writes them: whoever reads the topic meets each where its owner is there."""
     catalog = stores.catalog
     change = a_strong(Head(OWN), a_registered(Head(OWN), id=5, text="own"))
     catalog.commit(change)

@@ -55,8 +55,9 @@ class Tools:
 def unmoved(head: Head, at: int, *, referred: bool = False) -> Condition:
     """The subject is as it was seen, and its last commit is of an earlier time."""
     seen = equals(revision=head.revision or None)
-    if referred and head.revision:
-        seen &= equals(referred=head.referred)
+    if referred:
+        # A head without a commit of its own has the count only if something refers to it.
+        seen &= equals(referred=head.referred if head.revision else head.referred or None)
     return seen & earlier(at)
 
 
