@@ -9,13 +9,14 @@ from sigla import journal
 from sigla.associations import records as forms
 from sigla.associations.nouns import STRONG, WEAK, Association, Resource
 from sigla.journal.replay import State, TopicRecord, replayed
-from sigla.model import Subject
+from sigla.model import Draft, Subject
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.exporting import standing
 from sigla.upkeep.importing import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, import_state, rehearsal
 from sigla.upkeep.importing import associations as importing
 from tests.attack.associations import GONE_WITH_TOPIC, STRONG_ORDERS, WEAK_ORDERS
+from tests.attack.stories import ONE
 from tests.build import FixedClock
 from tests.unit.journal.topic import schema, topic
 
@@ -72,6 +73,16 @@ def test_no_strong_association_comes_without_its_subject(store: EmbeddedStore) -
     assert report.of(SKIPPED) == rehearsed.of(SKIPPED) == {"association": 1}
     assert report.lost == {importing.NO_SUBJECT: 1}
     assert list(store.catalog.associations_named()) == [*store.catalog.associations_of_subject(OWN)]
+
+
+def test_an_association_does_not_come_to_a_subject_that_is_soft_deleted(store: EmbeddedStore) -> None:
+    """Its versions could be purged one by one, and the association would stay without a subject."""
+    registry = over(store)
+    registry.register(ORDERS, Draft(ONE))
+    registry.delete_subject(ORDERS)
+    report = import_state(registry, State(associations=(an_association(),)))
+    assert report.of(SKIPPED) == {"association": 1}
+    assert list(store.catalog.associations_named()) == []
 
 
 @pytest.mark.parametrize(

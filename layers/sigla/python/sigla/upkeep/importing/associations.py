@@ -9,7 +9,7 @@ from sigla.registry.steps.committing import commit, nonce
 from sigla.upkeep.importing.insisting import insist
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Outcome, Report
 
-NO_SUBJECT = "its subject is not here"
+NO_SUBJECT = "its subject has no active version here"
 OTHER_ASSOCIATION = "another association stands in its place"
 OTHER_LIFECYCLE = "other associations of its topic have another lifecycle"
 OTHER_NAME = "its topic has another name here"
@@ -22,7 +22,7 @@ Verdict = tuple[Outcome, str]
 def associate(resources: Resources, one: Association, report: Report, *, imagined: bool = False) -> None:
     """The association is there as it was, or told why not.
 
-    imagined: an import that is only rehearsed has its subject.
+    imagined: an import that is only rehearsed has an active version of its subject.
     """
     outcome, why = insist(resources, partial(_attempt, resources, one, imagined=imagined))
     about = f"{one.subject} as the {one.type} of {one.resource.namespace}/{one.resource.name}"
@@ -40,7 +40,7 @@ def _attempt(resources: Resources, one: Association, *, imagined: bool) -> Verdi
     if any(each.lifecycle != one.lifecycle for each in seen):
         return CONFLICTING, OTHER_LIFECYCLE
     head = resources.catalog.snapshot(one.subject).head
-    if not head.highest and not imagined:
+    if head.newest is None and not imagined:
         return SKIPPED, NO_SUBJECT
     if head.strong or (one.strong and head.associations) or _is_taken(resources, one):
         return CONFLICTING, OWNED
@@ -53,8 +53,5 @@ def _attempt(resources: Resources, one: Association, *, imagined: bool) -> Verdi
 
 def _is_taken(resources: Resources, one: Association) -> bool:
     """Whether a topic of the same name with another id has the association."""
-    named = (one.type, one.resource.name, one.resource.namespace)
-    return any(
-        (each.type, each.resource.name, each.resource.namespace) == named
-        for each in resources.catalog.associations_of_subject(one.subject)
-    )
+    named = resources.catalog.associations_named(one.resource.name, one.resource.namespace)
+    return any((each.type, each.subject) == (one.type, one.subject) for each in named)

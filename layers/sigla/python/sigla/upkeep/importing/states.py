@@ -180,7 +180,7 @@ class _Import:
         """One after the other: those of a topic are compared with each other. Last, as their subjects come before."""
         rehearsed = isinstance(self.resources.catalog, _Unmoved)
         for one in self.state.associations:
-            imagined = rehearsed and one.subject in self.state.subjects
+            imagined = rehearsed and any(not put.deleted for put in self.state.subjects.get(one.subject, ()))
             with self.group():
                 associate(self.resources, one, self.report, imagined=imagined)
 
