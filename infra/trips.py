@@ -92,6 +92,12 @@ TRIPS: Mapping[str, Trips] = {
     "list subjects by a prefix": Trips(SHARDS, read=16),
     "list schemas by a prefix": Trips((*SHARDS, *HISTORY, *BODY), read=17),
     "list who uses an id": Trips((*COLD, (LIST,), (GET,), *HOLDERS), read=4),
+    # Topics: what serializers ask before the first message of each.
+    "find the subject of a topic": Trips(((QUERY,),), read=1),
+    "associate a topic": Trips((*ASK, (QUERY,), *ASK, (COMMIT,)), read=9, write=14),
+    "associate a topic with a subject that others use": Trips(
+        (*ASK, (QUERY,), *ASK, (QUERY,), (COMMIT,)), read=10, write=14
+    ),
     # Settings and deletes.
     "change a config": Trips((*ASK, (COMMIT,)), read=4, write=6),
     "delete a version": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=7, write=10),

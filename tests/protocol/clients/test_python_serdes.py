@@ -6,6 +6,8 @@ from typing import Any
 import httpx
 import pytest
 from confluent_kafka.schema_registry import (
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
     Schema,
     SchemaReference,
     SchemaRegistryClient,
@@ -79,6 +81,26 @@ def test_both_sides_follow_a_topic_to_the_subject_that_it_is_associated_with(
     assert id_in(message) == id
     assert client.get_subjects(subject_prefix=topic) == []
     assert f"{topic}-value" not in server.output
+
+
+def associated(topic: str, **wanted: Any) -> AssociationCreateOrUpdateRequest:
+    """The value of a topic."""
+    info = AssociationCreateOrUpdateInfo(association_type="value", **wanted)
+    return AssociationCreateOrUpdateRequest(topic, "lkc-1", f"id-of-{topic}", "topic", [info])
+
+
+def test_a_subject_that_belongs_to_a_topic_comes_and_goes_with_it(client: SchemaRegistryClient, topic: str) -> None:
+    """As whoever creates and deletes topics does it with Confluent's client."""
+    created = client.create_association(associated(topic, lifecycle="STRONG", schema=avro(ORDER)))
+    assert created.associations
+    own = f":.lkc-1:{topic}-value"
+    assert [one.subject for one in created.associations] == [own]
+    assert client.get_latest_version(own).version == 1
+    with pytest.raises(SchemaRegistryError, match="is frozen"):
+        client.delete_associations(f"id-of-{topic}")
+    client.delete_associations(f"id-of-{topic}", cascade_lifecycle=True)
+    assert client.get_associations_by_resource_name(topic, "-") == []
+    assert client.get_subjects(subject_prefix=own, deleted=True) == []
 
 
 def test_keys_and_values_of_a_topic_are_subjects_of_their_own(client: SchemaRegistryClient, topic: str) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from infra.trips import TRIPS
+from sigla.associations.nouns import Selection
+from sigla.associations.verbs import reading
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
@@ -24,6 +26,7 @@ from sigla.rules import names
 from sigla.stores.dynamodb.marks import BucketMark, TableMark
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership
 from sigla.stores.s3.objects import Objects
+from tests.attack.associations import weak
 from tests.attack.stories import BASE, ONE, TWO, USING, config, register
 from tests.attack.world import Verb
 from tests.build import FixedClock, tiers_before
@@ -114,6 +117,10 @@ def delete_subject(*, permanent: bool = False) -> Verb:
     return lambda registry: registry.delete_subject(A, permanent=permanent)
 
 
+def subject_of(topic: str) -> Verb:
+    return lambda registry: reading.of_name(registry, "-", topic, Selection("topic", ("value",)), ALL)
+
+
 ORDERS = register("a", ONE)
 KNOWN = (ORDERS,)
 BASED = (register("base", BASE),)
@@ -158,6 +165,11 @@ CASES: dict[str, Case] = {
     "list schemas by a prefix": Case(lambda registry: registry.schemas(Search(name_prefix="a"), page=ALL), KNOWN),
     "list who uses an id": Case(
         lambda registry: registry.holders_of(SchemaId(1), subject=None, deleted=False, page=ALL), KNOWN
+    ),
+    "find the subject of a topic": Case(subject_of("t"), (ORDERS, weak("t", "a"))),
+    "associate a topic": Case(weak("t", "a"), KNOWN),
+    "associate a topic with a subject that others use": Case(
+        weak("t", "a"), (ORDERS, weak("u", "a"), weak("v", "a"), weak("w", "a"))
     ),
     "change a config": Case(config("a", level="FULL")),
     "delete a version": Case(delete_version(), KNOWN),
