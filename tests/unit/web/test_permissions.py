@@ -74,13 +74,15 @@ TOPICS_OF_BOTH = {"requests": [{"resourceId": "id-a-topic"}, {"resourceId": "id-
 
 def associated(subject: str, **operation: Any) -> dict[str, Any]:
     """A topic that is to use the subject."""
-    topic = {"resourceName": f"t-{subject}", "resourceNamespace": "lkc"}
+    topic = {"resourceName": f"{subject}-t", "resourceNamespace": "lkc"}
     wanted = [{"subject": subject, "lifecycle": "WEAK", **operation}]
     return {**topic, "associations": wanted} | ({} if operation else {"resourceId": "id-t"})
 
 
 STRONG = {**associated("x"), "associations": [{"schema": A}]}
-"""A topic with a subject of its own, `:.lkc:t-x-value`."""
+"""A topic with a subject of its own, `:.lkc:x-t-value`."""
+OF_OTHERS = associated("a-one") | {"resourceName": "b-t"}
+"""A topic of others, whose producers would write to another subject."""
 
 
 def batch(*subjects: str, cascade: bool = False) -> dict[str, Any]:
@@ -214,6 +216,7 @@ ROWS = (
     Row("POST /associations", "/associations", WRITE_A, associated("a-one")),
     Row("POST /associations", "/associations", WRITE_B, associated("b-one")),
     Row("POST /associations", "/associations", WRITE_B, STRONG),
+    Row("POST /associations", "/associations", WRITE_B, OF_OTHERS),
     Row("PUT /associations/resources/{resource}", "/associations/resources/id-t", WRITE_A, associated("a-one")),
     Row("PUT /associations/resources/{resource}", "/associations/resources/id-t", WRITE_B, associated("a-out")),
     Row("DELETE /associations/resources/{resource}", "/associations/resources/id-a-topic", GONE_A),

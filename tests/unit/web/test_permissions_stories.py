@@ -290,3 +290,38 @@ def test_nothing_of_the_subject_is_left_of_a_context_that_is_only_shown(world: G
     assert own is not None
     seen = Narrowed(world.store.catalog, world.store.bodies, own, READ).snapshot(secret)
     assert (seen.head.newest, seen.head.highest, seen.rows) == (None, 0, {})
+
+
+# --- associations ----------------------------------------------------------------------------------------------------
+
+B_TOPIC = {"resourceName": "b-topic", "resourceNamespace": "lkc"}
+
+
+@pytest.mark.parametrize(
+    "method, target, body",
+    [
+        ("DELETE", "/associations/resources/id-b-topic", None),
+        ("PUT", "/associations/resources/id-b-topic", B_TOPIC | {"associations": [{}]}),
+        ("PUT", "/associations/resources/id-b-topic", B_TOPIC | {"associations": [{"subject": "a-one"}]}),
+        ("POST", "/associations", B_TOPIC | {"resourceId": "id-b-topic", "associations": [{"subject": "a-one"}]}),
+    ],
+)
+def test_a_refusal_does_not_tell_which_subject_a_topic_of_others_uses(
+    ask: Asks, method: str, target: str, body: Any
+) -> None:
+    """Many may know the id of a topic; its subject is outside."""
+    status, number, sentence = ask("admin a-", method, target, body).refusal
+    assert (status, number, "b-shared" in sentence) == (403, 40301, False), sentence
+    assert ask("admin", method, f"{target}?dryRun=true", body).status != 403
+
+
+def test_a_batch_does_not_tell_what_a_topic_of_others_has(ask: Asks) -> None:
+    """A delete of what is not there changes nothing, and the answer tells what the topic has."""
+    wanted = [{"opType": "DELETE", "associationType": "key"}]
+    batch = {"requests": [B_TOPIC | {"resourceId": "id-b-topic", "associations": wanted}]}
+
+    def told(who: str) -> list[str]:
+        (answer,) = ask(who, "POST", "/associations:batchMutate", batch).json["results"]
+        return [one["subject"] for one in answer["result"].get("associations", ())]
+
+    assert (told("writer b-"), told("writer a-")) == (["b-shared"], [])

@@ -80,6 +80,12 @@ def default_subject(resource: Resource, type: str) -> str:
     return f":.{resource.namespace}:{resource.name}-{type}"
 
 
+def plain_subjects(one: Association) -> tuple[Subject, ...]:
+    """What the topic's own subjects are called: by clients that find no association, and by a strong one."""
+    own = f"{one.resource.name}-{one.type}"
+    return Subject(one.subject.context, own), Subject(f".{one.resource.namespace}", own)
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which associations a question is about; None and empty: all."""

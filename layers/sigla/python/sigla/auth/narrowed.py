@@ -11,9 +11,9 @@ from heapq import merge
 from itertools import groupby, islice
 from typing import TypeVar
 
-from sigla.associations.nouns import Association, Associations
+from sigla.associations.nouns import Association, Associations, plain_subjects
 from sigla.auth.permissions import READ, Access, Reach
-from sigla.changes import Change, Head, KekChanged
+from sigla.changes import AssociationsChanged, Change, Head, KekChanged
 from sigla.errors import BodyLost, Denied, StoreError
 from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek, named
 from sigla.keks.refusals import KeyExists
@@ -196,7 +196,16 @@ class Narrowed(CatalogInFront):
             return self._catalog.commit(change)
         for subject in (change.scope, *change.leads_to):
             self._check_own(subject)
+        if isinstance(change, AssociationsChanged):
+            for one in change.written:
+                self._check_topic(one)
         return self._catalog.commit(change)
+
+    def _check_topic(self, one: Association) -> None:
+        """An association leads a topic's producers to its subject, as an alias leads those who name it (PERM-9)."""
+        plain = plain_subjects(one)
+        if not any(map(self._reach.includes, plain)):
+            raise _denied(self._access, plain[0])
 
     def _check_read(self, subject: Subject) -> None:
         if not self._reach.includes(subject):

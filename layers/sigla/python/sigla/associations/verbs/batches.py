@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
+from typing import Final
 
 from sigla.associations.nouns import DELETE, TOPIC, Association, Associations, Request, Resource, Selection
 from sigla.associations.verbs.deleting import delete
@@ -15,6 +16,9 @@ from sigla.errors import Refusal
 from sigla.model import Record
 from sigla.registry.lookup import stored_record
 from sigla.registry.resources import Resources
+
+MOST_REQUESTS: Final = 100
+"""How many a batch may have: a function answers so many before its front door gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +57,21 @@ Result = FoundAssociations | Refusal
 
 def get_all(resources: Resources, questions: Sequence[BatchGet], *, with_schemas: bool) -> list[Result]:
     """What each resource has; with_schemas: and the newest version of each subject. Raises InvalidAssociation."""
-    _check_any(questions)
+    _check_size(questions)
     return [_answered(partial(_resource_found, resources, each, with_schemas=with_schemas)) for each in questions]
 
 
 def mutate_all(resources: Resources, batch: BatchRequest, manner: Manner) -> list[Result]:
-    """What becomes of each request. Raises InvalidAssociation for an empty batch."""
-    _check_any(batch.requests)
+    """What becomes of each request. Raises InvalidAssociation for a batch that is empty or too long."""
+    _check_size(batch.requests)
     return [_answered(partial(_mutated, resources, each, manner)) for each in batch.requests]
 
 
-def _check_any(requests: Sequence[object]) -> None:
+def _check_size(requests: Sequence[object]) -> None:
     if not requests:  # ASC-12
         raise refused("requests", EMPTY)
+    if len(requests) > MOST_REQUESTS:
+        raise refused("requests", f"exceeds max size of {MOST_REQUESTS}")
 
 
 def _answered(ask: Callable[[], FoundAssociations]) -> Result:
@@ -87,7 +93,7 @@ def _resource_found(resources: Resources, question: BatchGet, *, with_schemas: b
 
 
 def _asked(resources: Resources, question: BatchGet) -> Associations:
-    """ASC-12."""
+    """Asks by the id, or else by the name (ASC-12)."""
     if question.id:
         return resources.catalog.associations_of_resource(question.id)
     if not question.name:
@@ -139,7 +145,13 @@ def _mutated(resources: Resources, request: Request, manner: Manner) -> FoundAss
             schemas |= write_wishes(resources, resource, list(some), manner).schemas
     if manner.dry:
         return FoundAssociations(resource)
-    return FoundAssociations(resource, resources.catalog.associations_of_resource(resource.id), schemas)  # ASC-12
+    return FoundAssociations(resource, _associations_left(resources, resource), schemas)
+
+
+def _associations_left(resources: Resources, resource: Resource) -> Associations:
+    """What the resource has in the end, as far as the client may see it: as a list by name tells it."""
+    named = resources.catalog.associations_named(resource.name, resource.namespace)
+    return tuple(one for one in named if one.resource.id == resource.id)
 
 
 def _delete(resources: Resources, resource: Resource, wish: Wish, manner: Manner) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from sigla.associations.nouns import Association, Associations, Selection
 from sigla.associations.refusals import AssociationFrozen, AssociationNotFound
-from sigla.associations.verbs.writing import check_writable
+from sigla.associations.verbs.writing import check_writable, subject_untold
 from sigla.changes import AssociationsChanged, SubjectPurged
 from sigla.contract import IMPORT
 from sigla.errors import Referenced
@@ -26,7 +26,7 @@ def delete(
 
     cascade: strong ones may go, with every version of their subjects. missing: it is fine if nothing is found.
 
-    Raises AssociationNotFound, ReadOnly, AssociationFrozen, Referenced.
+    Raises AssociationNotFound, DeniedEverywhere, ReadOnly, AssociationFrozen, Referenced.
     """
 
     def attempt() -> Associations:
@@ -34,7 +34,10 @@ def delete(
         gone = tuple(one for one in seen if selection.takes(one))
         if not gone and not missing:  # ASC-11
             raise AssociationNotFound(resource=resource)
-        views = {one.subject: resources.look(one.subject) for one in gone}
+        views: dict[Subject, View] = {}
+        for one in gone:
+            with subject_untold(one.subject):
+                views[one.subject] = resources.look(one.subject)
         for one in gone:  # ASC-11
             check_writable(views[one.subject])
             if one.strong and not cascade:

@@ -24,6 +24,7 @@ from sigla.associations.nouns import (
     default_subject,
 )
 from sigla.associations.refusals import InvalidAssociation
+from sigla.keys import utf16
 from sigla.model import Draft
 from sigla.rules import names
 
@@ -33,6 +34,7 @@ _LETTERS_AND_DIGITS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd"})
 
 EMPTY = "cannot be null or empty"
 WEAK_WITH_SCHEMA = "cannot be WEAK when schema is provided"
+TOO_LONG = f"exceeds max length of {LONGEST_NAME}"
 SUBJECT_NEEDED = "must be provided for WEAK associations"
 
 
@@ -79,6 +81,8 @@ def resource_of(request: Request, *, needs_id: bool = True) -> Resource:
             raise refused(property, flaw)
     if needs_id and not request.id:
         raise refused("resourceId", EMPTY)
+    if flaw := _flaw_of_id(request.id or ""):
+        raise refused("resourceId", flaw)
     if request.type not in (None, "", TOPIC):
         raise refused("resourceType", "must be 'topic'")
     if not request.wanted:
@@ -89,10 +93,21 @@ def resource_of(request: Request, *, needs_id: bool = True) -> Resource:
 def _flaw_of_name(said: str | None) -> str | None:
     if not said:
         return EMPTY
-    if len(said.encode("utf-16-le", "surrogatepass")) > 2 * LONGEST_NAME:
-        return f"exceeds max length of {LONGEST_NAME}"
+    if _is_too_long(said):
+        return TOO_LONG
     wrong = next((character for character in said if not _is_legal(character)), None)
     return None if wrong is None else f"illegal character '{wrong}'"
+
+
+def _flaw_of_id(said: str) -> str | None:
+    """Any text that a path can say, and that a row has room for."""
+    if _is_too_long(said):
+        return TOO_LONG
+    return None if names.is_text(said) else "must not have control characters"
+
+
+def _is_too_long(said: str) -> bool:
+    return len(utf16(said)) > 2 * LONGEST_NAME
 
 
 def _is_legal(character: str) -> bool:

@@ -5,10 +5,12 @@ first. Schemas are registered as ever (`registry/register`), up to their commits
 for the associations.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
+from sigla import keys
 from sigla.associations.nouns import (
     STRONG,
     WEAK,
@@ -29,7 +31,7 @@ from sigla.associations.verbs.judging import Case, check_lifecycles, check_resou
 from sigla.associations.verbs.wishes import Wish, check_types_once, placed, refused, resource_of, understood
 from sigla.changes import AssociationsChanged, Head
 from sigla.contract import IMPORT
-from sigla.errors import Conflict, ReadOnly, Refusal
+from sigla.errors import Conflict, Denied, DeniedEverywhere, ReadOnly, Refusal
 from sigla.model import DEFAULT_CONTEXT, Draft, OfferedReference, Record, Subject
 from sigla.registry import check, lookup, register
 from sigla.registry.register import Decided, Drawn
@@ -60,7 +62,7 @@ def write(resources: Resources, request: Request, manner: Manner) -> Association
     """Creates or updates the associations of a resource, with their schemas: all of it or nothing.
 
     Raises InvalidAssociation, ReadOnly, AssociationExists, NoActiveVersion, SubjectAssociated, SubjectOwned,
-    ReferencedByOthers, IncompatibleAssociation, and what a registration raises.
+    ReferencedByOthers, IncompatibleAssociation, Denied, and what a registration raises.
     """
     resource = resource_of(request, needs_id=not manner.dry)
     return write_wishes(resources, resource, [placed(understood(each, resource)) for each in request.wanted], manner)
@@ -88,6 +90,17 @@ def check_writable(view: View) -> None:
     """Raises ReadOnly, with the bare name of the subject."""
     if view.mode in READ_ONLY_MODES:
         raise ReadOnly(subject=view.subject.name, context=view.subject.context)
+
+
+@contextmanager
+def subject_untold(subject: Subject) -> Iterator[None]:
+    """Around a question about a subject that the request does not name: a client that may not see it is not told it."""
+    try:
+        yield
+    except Denied as denied:
+        if denied.facts.get("subject") != subject:
+            raise
+        raise DeniedEverywhere(operation=denied.facts["operation"]) from None
 
 
 @dataclass(slots=True)
@@ -152,6 +165,9 @@ class _Writing:
 
     def _judged(self, wish: Wish, subject: Subject | None, seen: Associations) -> Case:
         old = next((one for one in seen if one.type == wish.type), None)
+        if old is not None and old.subject != subject:
+            with subject_untold(old.subject):
+                self._view(old.subject, wish)
         return judged(Case(wish, old, subject, self._facts))  # step 5
 
     def _facts(self, subject: Subject, wish: Wish) -> "_Facts":
@@ -168,6 +184,7 @@ class _Writing:
     def _check_subject(self, case: Case, due: Sequence[Case]) -> None:
         """Step 7: whether the subject may have the association."""
         view, subject = self._view(case.where, case.wish), case.where
+        keys.check_length(subject)
         if view.mode == IMPORT and case.wish.draft is not None:
             raise refused("schema", f"cannot be provided while subject '{subject}' is in IMPORT mode")
         if case.wish.draft is None and view.head.newest is None:
@@ -185,9 +202,9 @@ class _Writing:
     def _check_place(self, case: Case) -> None:
         """A topic of the same name and another id takes no association over, as the reference lets it (ASC-13)."""
         resource = self.resource
-        for one in self.resources.catalog.associations_of_subject(case.where):
-            if one.type == case.wish.type and replace(one.resource, id=resource.id) == resource:
-                raise AssociationExists(type=one.type, resource=one.resource.name)
+        for one in self.resources.catalog.associations_named(resource.name, resource.namespace):
+            if (one.resource.type, one.type, one.subject) == (resource.type, case.wish.type, case.where):
+                raise AssociationExists(type=one.type, resource=resource.name)
 
     def _check_schema(self, case: Case) -> None:
         """Step 8: whether the schema may follow the active versions."""

@@ -236,7 +236,7 @@ def state_of(events: Iterable[Event]) -> State:
 
 
 def _associate(found: dict[AssociationKey, Association], event: Associated) -> None:
-    """An association that is written again was created when it was written first (§10)."""
+    """An association that is written again was created when it was written first."""
     before = found.pop(event.key, None)
     if event.association is not None:
         created = before.created if before else event.association.created
