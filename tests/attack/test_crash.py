@@ -58,7 +58,7 @@ READING = {
     *("catalog.id_of", "catalog.standing", "catalog.speaker", "catalog.holders", "catalog.displaced", "catalog.max_id"),
     *("catalog.associations_of_resource", "catalog.associations_of_subject", "catalog.associations_named"),
     *("catalog.subjects", "catalog.versions", "catalog.settings", "catalog.contexts", "catalog.contexts_of"),
-    *("catalog.kek", "catalog.deks_of"),
+    *("catalog.kek", "catalog.deks_of", "catalog.deks_counted"),
 }
 
 
