@@ -36,7 +36,7 @@ def of(stores: AwsStores, registry: str = "") -> AwsZones:
 ADAPTERS = {"embedded": embedded, "aws-moto": in_aws("moto"), "aws-dynamodb": in_aws("engine")}
 
 
-@pytest.fixture(params=ADAPTERS)
+@pytest.fixture(params=["embedded", "aws-moto", pytest.param("aws-dynamodb", marks=pytest.mark.process)])
 def zones(request: pytest.FixtureRequest) -> Iterator[Zones]:
     yield from ADAPTERS[request.param](request)
 
