@@ -53,7 +53,7 @@ def moment(store: Store, until: Until) -> Moment:
     for position, row in store.journal.read():
         last = position
         if until.includes(position, row):
-            found = Moment(row["ts"], position)  # type: ignore[arg-type]  # the same
+            found = Moment(row["ts"], position)  # type: ignore[arg-type]  # a row tells its time as a number
     if found is None or until.position > last:
         raise NotABackup(f"The journal does not reach there: it has the positions 1 to {last}.")
     return found

@@ -126,7 +126,7 @@ class Stacks:
             with suppress(Unreachable):
                 self.protect(protected=True)
             raise
-        status = Stacks(self.client, id, self.clock, self.tell, self.seen)._ended(since)  # noqa: SLF001 - its own kind
+        status = Stacks(self.client, id, self.clock, self.tell, self.seen)._ended(since)  # noqa: SLF001 - of this class
         if status != "DELETE_COMPLETE":
             raise NotDeployed(self._failure(status, since), 1)
 
