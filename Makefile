@@ -41,7 +41,7 @@ test: setup ## set-up and all tests that need neither LocalStack nor Spark's clu
 	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 unit: setup ## the tests that start no process: no server, no Java, no Node.js; within a minute
-	HYPOTHESIS_PROFILE=unit $(bin)/python -m pytest -n 2 --dist loadfile -q -p tests.alone -m "not process and not soak and not spark and not localstack" $(UNITS) $(ARGS)
+	HYPOTHESIS_PROFILE=unit $(bin)/python -m pytest -n 2 --dist loadfile -q -m "not process and not soak and not spark and not localstack" $(UNITS) $(ARGS)
 
 check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
 

@@ -35,6 +35,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
 from sigla.ports.marks import Marks
+from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.zones import Zones
 from sigla.rules.guid import guid_of
 
@@ -105,6 +106,7 @@ class StoreOf:
     clock: Clock
     marks: Marks | None = None
     zones: Zones | None = None
+    secrets: Secrets = field(default_factory=NoSecrets)
 
     def group(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import alone
 from tests.servers import cdk, dynamodb_local, localstack
 from tests.under_way import watched
 
@@ -99,8 +100,9 @@ def in_memory() -> str | None:
 
 IN_MEMORY = pytest.StashKey[str | None]()
 
-# Engines in Java live for minutes here: what a thorough compiler takes, they never give back.
-BRIEF_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Engines in Java live for minutes here: what a thorough compiler takes, they never give back. The classes of a release
+# are sound: to verify each of them again takes a tenth of a start.
+BRIEF_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -109,6 +111,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[IN_MEMORY] = None if config.getoption("-m") in ("soak", "spark") else in_memory()
     profile = "soak" if config.getoption("-m") == "soak" else "ci" if os.environ.get("CI") else "laptop"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
+    alone.watch(config, alone.units())
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -1,6 +1,7 @@
 """Servers that tests share: one of each for a worker, begun when the first test wants it.
 
-For tests/conftest.py alone: a fixture that is imported into several places is begun anew for each of them.
+For tests/conftest.py alone: a fixture that is imported into several places is begun anew for each of them. Every run
+imports this; what a server needs is imported when one is begun.
 """
 
 import importlib
@@ -12,15 +13,13 @@ from typing import Any
 
 import pytest
 
-from localstack import dynamodb
-from localstack.installation import installed
-from localstack.server import CREDENTIALS, Server, running
-from sigla_pipelines.connectors.maven import Unavailable
-
 
 @pytest.fixture(scope="session")
 def dynamodb_local() -> Iterator[str]:
     """The endpoint of one engine for all tests of this process: each makes a table of its own name."""
+    from localstack import dynamodb
+    from sigla_pipelines.connectors.maven import Unavailable
+
     try:
         with dynamodb.running() as endpoint:
             yield endpoint
@@ -31,6 +30,9 @@ def dynamodb_local() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def localstack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The endpoint of one LocalStack for all tests of this process; it believes what a caller says of itself."""
+    from localstack.installation import installed
+    from localstack.server import CREDENTIALS, Server, running
+
     if not installed():
         pytest.skip("LocalStack is not installed here: python -m localstack.installation")
     server = Server(two_free_ports(), tmp_path_factory.mktemp("localstack") / "run")

@@ -35,6 +35,28 @@ def test_a_test_left_out_without_leave_fails_the_run_of_ci(a_run: list[str], wor
     assert re.search(r"1 passed, 1 skipped in .*$", result.stdout.rstrip())
 
 
+STARTING = """
+import subprocess, sys, pytest
+def test_quiet(): pass
+def test_starting(): subprocess.run([sys.executable, "--version"])
+@pytest.mark.process
+def test_marked(): subprocess.run([sys.executable, "--version"])
+"""
+
+
+def test_a_test_of_make_unit_starts_a_process_only_if_a_mark_says_so(tmp_path: Path) -> None:
+    """A newcomer without Java and Node.js runs these, and CI holds them to it in every run."""
+    (tmp_path / "conftest.py").write_text(
+        "from pathlib import Path\nfrom tests import alone\n"
+        "def pytest_configure(config): alone.watch(config, [Path(__file__).parent])\n"
+    )
+    (tmp_path / "test_it.py").write_text(STARTING)
+    run = [sys.executable, "-m", "pytest", "-c", os.devnull, "-p", "no:cacheprovider", str(tmp_path)]
+    told = outcome(run).stdout
+    assert "1 failed, 2 passed" in told
+    assert "This test starts a process (subprocess.Popen): mark it with @pytest.mark.process." in told
+
+
 def test_on_a_laptop_a_test_may_be_left_out(a_run: list[str]) -> None:
     """Who has no Node wants to run the rest."""
     assert outcome(a_run).returncode == 0

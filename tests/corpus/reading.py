@@ -68,6 +68,12 @@ PARTS: Final = 16
 """So many tests of a recorded file: one for each of its thousands of lines would cost more than the lines do."""
 
 
+ANSWERED_OTHERWISE: Final = (
+    "a Confluent registry answered otherwise. Do as it does; or mark these lines `divergent`, name the mark in DIVERGENT "
+    "of the test, and say in docs/api.md (10 Where Sigla differs) why Sigla is better."
+)
+
+
 @cache
 def recorded_lines(name: str) -> list[Line]:
     with gzip.open(HERE / "recorded" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -87,7 +93,7 @@ def recorded(name: str) -> Callable[[Callable[[Line], None]], Callable[[int], No
                     failure.add_note(f"{name}-{number}")
                     failures.append(failure)
             if failures:
-                raise ExceptionGroup(f"{len(failures)} lines of {name}", failures)
+                raise ExceptionGroup(f"{len(failures)} lines of recorded/{name}.jsonl.gz: {ANSWERED_OTHERWISE}", failures)
 
         of_a_part.__name__, of_a_part.__doc__, of_a_part.__module__ = test.__name__, test.__doc__, test.__module__
         return pytest.mark.parametrize("part", range(PARTS))(of_a_part)

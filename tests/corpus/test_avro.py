@@ -184,11 +184,12 @@ def test_a_recorded_text_is_read_and_printed_the_same(line: Line) -> None:
     """Acceptance, canonical text, normal form; on marked lines what is promised instead."""
     mark = line.get("divergent")
     assert mark is None or mark in DIVERGENT
-    if accepted(line["in"], strict=True) == "reject":
+    try:
+        schema = parsed(line["in"])
+    except Malformed:
         assert not line["ok"]
         return
     assert line["ok"] or mark in ("DV-2", "Q-2")
-    schema = parsed(line["in"])
     normal = AVRO.normalise(schema).canonical
     assert line["canonical"] in (schema.canonical, None)
     if line["normalized"] not in (normal, None):

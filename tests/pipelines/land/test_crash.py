@@ -2,7 +2,8 @@
 
 The whole matrix is {each step} x {it is killed, its answer is lost, a second driver does all its work meanwhile} x {the
 same registry, a schema registered between the attempts} x {Parquet, Iceberg}. The ordinary run has the harder half of
-Parquet's (the registry changes), and of Iceberg's three steps: a table's creation, and its first files.
+Parquet's (the registry changes), each step for a driver that dies and every third for one that is overtaken; and of
+Iceberg's three steps: a table's creation, and its first files.
 """
 
 from collections.abc import Callable, Container, Iterator
@@ -108,7 +109,14 @@ def test_with_iceberg_they_are(iceberg: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "befalls, at, grows", matrix(PARQUET_STEPS, set(product((killed, overtaken), range(PARQUET_STEPS), (True,))))
+    "befalls, at, grows",
+    matrix(
+        PARQUET_STEPS,
+        {
+            *product((killed,), range(PARQUET_STEPS), (True,)),
+            *product((overtaken,), range(0, PARQUET_STEPS, 3), (True,)),
+        },
+    ),
 )
 def test_parquet_has_every_record_once(
     befalls: Callable[[World, int, bool], None], at: int, grows: bool, parquet: World

@@ -205,7 +205,7 @@ def test_a_replay_that_dies_is_done_by_the_next(at: int, parquet: World) -> None
     assert len(tables(parquet)["orders"]) + len(tables(parquet)["payments"]) == len(identities())
 
 
-@pytest.mark.parametrize("at", range(STEPS))
+@pytest.mark.parametrize("at", [pytest.param(at, marks=[pytest.mark.soak] if at % 3 else []) for at in range(STEPS)])
 def test_of_two_replays_at_once_one_stands(at: int, parquet: World) -> None:
     parquet.known.add(NEW_ID)
     with suppress(Stopped):

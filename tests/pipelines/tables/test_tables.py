@@ -102,6 +102,7 @@ def test_tables_are_listed_without_spark() -> None:
     assert done.stdout == "False False\n"
 
 
+@pytest.mark.parametrize("lake", ["parquet"], indirect=True)
 def test_a_reader_that_has_seen_enough_is_no_failure(lake: Lake) -> None:
     """As in `tables land.yaml | head -1`."""
     words = [sys.executable, "-m", "sigla_pipelines", "tables", str(lake.config)]

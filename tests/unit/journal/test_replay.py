@@ -241,6 +241,7 @@ BAD_RECORDS: list[tuple[str, str | None, int, str]] = [
     ('{"keytype":"CONTEXT","context":".a:b"}', "{}", 0, forms.NAME),
     ('{"keytype":"CONTEXT","context":"."}', "{}", 0, forms.NAME),
     ('{"keytype":"CONTEXT"}', "{}", 0, forms.VALUE),
+    ('{"keytype":"EXPORTER","name":"e","magic":0}', '{"name":"e"}', 0, forms.EXPORTER),
     ('{"keytype":"MODE","magic":0}', '{"mode":"IMPORT"}', 2**63, forms.TIME),
     ('{"keytype":"MODE","magic":0}', '{"mode":"IMPORT"}', -2, forms.TIME),
 ]

@@ -61,8 +61,9 @@ def test_twice_the_text_takes_twice_the_steps(name: str, what: str) -> None:
     """
     halves, wholes = (works(name, what, size) for size in (10_000, 20_000))
     for function in WHAT:
-        half, whole = asks(halves[function]), asks(wholes[function])
-        assert whole <= 2.3 * half + 3 or (name, what, function) in ALL_WITH_ALL, function
+        if (name, what, function) not in ALL_WITH_ALL:
+            half, whole = asks(halves[function]), asks(wholes[function])
+            assert whole <= 2.3 * half + 3, function
 
 
 @pytest.mark.parametrize(
@@ -93,14 +94,14 @@ def test_nothing_computes_long_without_asking(name: str, what: str, function: st
         calls, longest = 0, max(longest, calls)
         return 0.0
 
-    begun = work(name, what, 250_000, function)
+    begun = work(name, what, 125_000, function)
     with Effort(UNLIMITED, clock, lambda: 0.0).turn():
         sys.setprofile(called)
         try:
             begun()
         finally:
             sys.setprofile(None)
-    assert 0 < longest < 50_000
+    assert 0 < longest < 27_000
 
 
 def work(name: str, what: str, size: int, function: str) -> Callable[[], object]:

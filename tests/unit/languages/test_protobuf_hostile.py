@@ -13,6 +13,10 @@ MANY = 100_000
 SECONDS = 4.0
 """Each takes less than one on a machine that has nothing else to do."""
 
+SOME = 25_000
+SOMES_SECONDS = 2.0
+"""Each takes less than a quarter of one."""
+
 
 def nested(levels: int, head: str = "message A {", inside: str = "") -> str:
     return head * levels + inside + "}" * levels
@@ -76,29 +80,29 @@ ALLOWED: dict[str, Callable[[], str]] = {
     "as deep as it goes": lambda: nested(limits.MAX_DEPTH),
     "a comment of ten megabytes": lambda: f"/*{'*' * 10_000_000}*/ message M {{}}",
     "a string of ten megabytes": lambda: f'option a = "{"a" * 10_000_000}";',
-    "a string of a million escapes": lambda: 'option a = "' + r"\x41" * 1_000_000 + '";',
-    "a string in pieces": lambda: "option a = " + '"a"' * 200_000 + ";",
-    "a list of a hundred thousand": lambda: f"option a = [{'1,' * MANY}];",
-    "a key said a hundred thousand times": lambda: f"option a = {{ {'k: 1 ' * MANY} }};",
+    "a string of a quarter of a million escapes": lambda: 'option a = "' + r"\x41" * 250_000 + '";',
+    "a string in pieces": lambda: "option a = " + '"a"' * 50_000 + ";",
+    "a list of thousands": lambda: f"option a = [{'1,' * SOME}];",
+    "a key said thousands of times": lambda: f"option a = {{ {'k: 1 ' * SOME} }};",
     "an option said in thousands of parts": lambda: (
         'syntax = "proto3"; message M { int32 a = 1 ['
-        + ", ".join(f'(meta).tags = "{number}"' for number in range(40_000))
+        + ", ".join(f'(meta).tags = "{number}"' for number in range(10_000))
         + f"]; }} {META}"
     ),
     "an option said thousands of times": lambda: (
         'syntax = "proto3"; message M { int32 a = 1 ['
-        + ", ".join("(meta).more.more = { tags: [] }" for _ in range(20_000))
+        + ", ".join("(meta).more.more = { tags: [] }" for _ in range(5_000))
         + f"]; }} {META}"
     ),
-    "an enum of sixty thousand": lambda: big("".join(f"A{number} = {number};" for number in range(60_000)), "enum E {"),
+    "an enum of thousands": lambda: big("".join(f"A{number} = {number};" for number in range(15_000)), "enum E {"),
     "fields of many unknown types, deep inside": lambda: (
-        'syntax = "proto3"; ' + nested(60, inside="".join(f"T{number} a = {number};" for number in range(30_000)))
+        'syntax = "proto3"; ' + nested(60, inside="".join(f"T{number} a = {number};" for number in range(7_500)))
     ),
     "fields of long names, deep inside": lambda: (
         f"package {'p' * 500}; "
-        + nested(50, "message AAAAAAAA {", "".join(f"optional AAAAAAAA a{number} = 1;" for number in range(30_000)))
+        + nested(50, "message AAAAAAAA {", "".join(f"optional AAAAAAAA a{number} = 1;" for number in range(7_500)))
     ),
-    "reserved ranges": lambda: big(f"reserved {', '.join(f'{number} to max' for number in range(60_000))};"),
+    "reserved ranges": lambda: big(f"reserved {', '.join(f'{number} to max' for number in range(15_000))};"),
 }
 
 
@@ -114,7 +118,7 @@ def test_what_is_large_but_allowed_is_no_trouble(text: Callable[[], str]) -> Non
         resolve.check(document)
     except Malformed as malformed:
         assert "not defined" in malformed.reason  # noqa: PT017 - unknown types are part of the game
-    assert perf_counter() - start < 2 * SECONDS
+    assert perf_counter() - start < SOMES_SECONDS
 
 
 def test_a_deep_schema_goes_all_the_way() -> None:
