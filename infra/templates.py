@@ -22,6 +22,7 @@ from infra.app import build, context
 from sigla.delivery.bucket import NAME
 from sigla.delivery.templates import key_of, package
 from sigla.deployment.choices.rules import listed
+from sigla.deployment.optional import OPTIONAL
 from sigla.deployment.packages import Package
 from sigla.deployment.settings import Settings, flat
 from sigla.deployment.stage_files import EXAMPLES, read
@@ -65,15 +66,14 @@ MARKS: Final[Mapping[str, Any]] = {
     "watch.notes_topic_arn": "arn:aws:sns:xx-west-9:525252525252:marked-notes",
     "watch.email": "marked@mail.example",
     "platform.key_arn": "arn:aws:kms:xx-west-9:525252525252:key/5e11ed00-0000-4000-8000-000000000001",
-    "platform.permissions_boundary": "arn:aws:iam::525252525252:policy/marked-boundary",
     "log_days": 2192,
     "function.memory_mb": 1787,
-    "function.reserved_concurrency": 1009,
     "front_door.requests_per_second": 7001,
     "front_door.burst": 991,
     "front_door.waf_requests_per_5_minutes": 1_999_993,
     "watch.requests_per_hour": 7_777_777,
     "watch.p99_ms": 7919,
+    **OPTIONAL,
 }
 """Values that occur in no template by themselves."""
 
@@ -108,7 +108,8 @@ def _zones(count: int) -> list[str]:
 def marked(settings: Settings) -> Settings:
     """The same shape with values that are found again."""
     values = flat(settings)
-    there = {name: mark for name, mark in MARKS.items() if values[name] or name in ("account", "region")}
+    always = ("account", "region", *OPTIONAL)
+    there = {name: mark for name, mark in MARKS.items() if values[name] or name in always}
     clients = listed(settings.front_door.private_clients)
     there["front_door.private_clients"] = ",".join(f"172.{20 + number}.0.0/16" for number in range(len(clients)))
     return Settings.read(values | there)

@@ -69,6 +69,9 @@ MONTHS = (0, MILLION, 10 * MILLION, 100 * MILLION)
 ANSWER_BYTES = 2_000
 """How many bytes a request and its answer have."""
 
+DESTINATION_MS = 50
+"""How long a destination takes to answer an exporter."""
+
 STREAM_SHARDS = 4
 """How many shards the table's stream has: as many as a new table has partitions."""
 
@@ -83,12 +86,18 @@ MEMORY_GB = 0.5
 """The memory of every function."""
 OVERHEAD = 26
 """Bytes that CloudWatch Logs adds to a line."""
-REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE = 400, 360, 140, 680
+REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE, EXPORTERS_LINE = 400, 360, 140, 680, 150
 """Bytes at most, of subjects with names of 40."""
 METRICS_LINE, METRICS_VALUE = 360, 8
 """Bytes at most: of a line that tells of reads and of writes, and of each value in it."""
 TOGETHER, STRANGERS_LINES = 99, 10
 """Requests whose metrics share a line, at most, and lines of 401 in a minute, of one environment."""
+SILENT_S = 10
+"""How long an exporter waits for a destination that does not answer."""
+DESTINATION_REQUESTS = 2
+"""How often a destination is asked for each new version that is written to it."""
+EXPORTED_ROWS = 256
+"""Versions that a tick writes, where it has much to do; rows of the journal that an exporter looks at together."""
 QUERIES = 5
 """Queries of the log, each time that a person looks at the dashboard."""
 METRICS = 8
@@ -153,6 +162,23 @@ HEARTBEAT = Work(Trips((("Invoke",), ("UpdateItem",)), write=1), lines=HEARTBEAT
 """The heartbeat of one zone, which has two members and is well."""
 PROBE = Work(Trips(), own_ms=10, lines=0)
 """What the zone's function does when it is asked: it asks its members, and writes no line."""
+
+EXPORTERS = Work(Trips((("Query",),), read=1), lines=EXPORTERS_LINE + OVERHEAD)
+"""A tick of the exporters' clock where no exporter runs."""
+EXPORTER = Work(Trips((("BatchGetItem",), *[("Query",)] * 16), read=17), own_ms=5, lines=0)
+"""What each exporter adds to a tick while it has nothing to write."""
+
+
+def exported(versions: int) -> Work:
+    """What one exporter adds to a tick that writes so many new versions: what it reads, and what it asks over there.
+
+    It remembers rows of the last minute, beside which others may yet come, so that its own row grows with them.
+    """
+    each = (("BatchGetItem",), ("BatchGetItem",), ("GetObject",), ("GetObject",))
+    rounds = (*EXPORTER.trips.rounds, *each * versions, ("UpdateItem",))
+    trips = Trips(rounds, read=EXPORTER.trips.read + 9 * versions, write=1 + versions // 4)
+    return Work(trips, own_ms=EXPORTER.own_ms + versions * (10 + DESTINATION_REQUESTS * DESTINATION_MS), lines=0)
+
 
 # --- dollars ---------------------------------------------------------------------------------------------------------
 
@@ -265,6 +291,32 @@ def looked_at(requests: float) -> float:
     """Dollars of a look at the dashboard over a whole month of so many requests."""
     each = sum(share * REQUESTS[request].lines for request, share in MIX.items()) + told(requests)
     return QUERIES * requests * each * QUERIED_BYTE
+
+
+# --- exporters -------------------------------------------------------------------------------------------------------
+
+TICKS = SECONDS_A_MONTH // 120
+"""How often the clock of exporters comes in a month."""
+
+
+def idle_exporter() -> float:
+    """Dollars of a month of one exporter that has nothing to write, besides those of the clock."""
+    return TICKS * beside(EXPORTER)
+
+
+def exported_version() -> float:
+    """Dollars of a version that an exporter writes, one of many."""
+    return beside(exported(EXPORTED_ROWS)) / EXPORTED_ROWS
+
+
+def silent_destination() -> float:
+    """Dollars of a month of one exporter whose destination is silent."""
+    return TICKS * beside(replace(EXPORTER, own_ms=1_000 * SILENT_S))
+
+
+def beside(work: Work) -> float:
+    """Dollars of what is done beside other work, in the same invocation."""
+    return bill(work).total - INVOCATION
 
 
 # --- jobs ------------------------------------------------------------------------------------------------------------

@@ -239,7 +239,7 @@ def test_data_moves_only_where_it_is_meant(deployer: Deployer) -> None:
 @pytest.mark.parametrize(
     "more, sentence",
     [
-        ("[watch]\ndashboard = true\n", "the nearest, default, differs in watch.dashboard. Change these settings, or"),
+        ("[watch]\nalarms = false\n", "the nearest, default, differs in watch.alarms. Change these settings, or"),
         ('[pipelines]\nenabled = true\nlake_bucket = "lake"\n', "differs in pipelines.enabled, pipelines.lake_bucket"),
     ],
 )
@@ -267,6 +267,17 @@ def test_a_stack_is_destroyed_and_its_data_stays(deployer: Deployer) -> None:
     ]
     assert deployer.cloud.asked.index("UpdateTerminationProtectionFalse") < deployer.cloud.asked.index("DeleteStack")
     assert deployer.clients.dynamodb.describe_table(TableName=table)
+
+
+def test_credentials_of_another_account_destroy_nothing_and_say_so(deployer: Deployer) -> None:
+    """It said that nothing was deployed, to whoever wanted something removed."""
+    deployer.deployed()
+    deployer.stage.write_text(deployer.stage.read_text().replace(ACCOUNT, "999999999999"))
+    status, _, err = deployer.run("destroy", "--yes")
+    assert status == 2
+    assert "Nothing was removed: " in err
+    assert f"is for the account 999999999999, but this environment uses {ACCOUNT}." in err
+    assert deployer.cloud.status
 
 
 def test_a_stack_of_another_registry_is_not_destroyed(deployer: Deployer) -> None:

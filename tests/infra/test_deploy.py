@@ -217,7 +217,7 @@ def test_the_stage_file_that_is_compared_is_the_one_that_is_deployed(capsys: pyt
 def test_a_stage_that_keeps_nothing_is_not_deployed_to_an_account(stage: Stage) -> None:
     """One word in the file would take the protection off bucket and table: the next teardown would remove them."""
     local = Settings(stage="local", identity=IDENTITY)
-    with pytest.raises(NotDeployed, match=r'has stage = "local", which keeps no data'):
+    with pytest.raises(NotDeployed, match=r'has stage = "local", which is for LocalStack and keeps no data'):
         stage.run(settings=local, meant=True)
     assert not stage.asked
 

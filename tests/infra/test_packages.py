@@ -1,9 +1,11 @@
 """What Lambda unpacks is named by what it is made from, and holds what it must."""
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -145,6 +147,35 @@ def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path, function: s
         assert int.from_bytes(found.read_bytes()[4:8], "little") == 0b01, "PEP 552: a hash that is not checked"
 
 
+def test_what_a_function_leaves_out_it_imports_nowhere_on_its_way() -> None:
+    """It would start here, beside the whole of sigla, and fail in AWS at the first request that needs it."""
+    left_out = {name.removesuffix(".py").rstrip("/").replace("/", ".") for name in packages.NOT_IN_FUNCTIONS}
+    of_functions = {
+        name: path
+        for name, path in packages.product()
+        if name.endswith(".py") and not name.startswith(packages.NOT_IN_FUNCTIONS)
+    }
+    importing = {
+        (name, imported)
+        for name, path in of_functions.items()
+        for imported in imports_of(path)
+        if any(f"{imported}.".startswith(f"{room}.") for room in left_out)
+    }
+    assert {name for name, _ in importing} == {"sigla/__main__.py", "sigla/wiring.py"}, sorted(importing)
+    assert "sigla/cli/__init__.py" not in of_functions
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules that a file names in its imports, wherever these stand."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
+
+
 def test_a_build_that_breaks_off_leaves_nothing_that_looks_built(build: Path) -> None:
     """Half a layer would be deployed under the name of a whole one."""
 
@@ -175,6 +206,23 @@ def test_what_was_built_before_goes_after_an_hour(build: Path) -> None:
     packages.built(Package("layer", "2" * 64, lambda _: None))
     assert {path.name.split("-")[0] for path in build.iterdir()} == {"layer", "registry"}
     assert len(list(build.iterdir())) == 2
+
+
+def test_what_is_installed_says_nothing_of_the_machine_that_did_it(tmp_path: Path) -> None:
+    """Commands name the Python that installed them: with their sums a layer differed from folder to folder."""
+    wheel, about = tmp_path / "told-1.0-py3-none-any.whl", "told-1.0.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("told.py", "def main(): ...\n")
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: told\nVersion: 1.0\n")
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/entry_points.txt", "[console_scripts]\ntold = told:main\n")
+        archive.writestr(f"{about}/RECORD", "")
+    into = tmp_path / "layer"
+    words = ("--offline", "--no-deps", str(wheel))
+    packages.install(into, *words, python=packages.PYTHON, platform=packages.PLATFORMS["arm64"])
+    recorded = [line.split(",")[0] for line in (into / about / "RECORD").read_text().splitlines()]
+    assert "told.py" in recorded
+    assert all((into / name).exists() for name in recorded)
 
 
 def test_the_layer_is_hash_locked(template: Template) -> None:

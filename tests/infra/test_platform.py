@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,11 +36,13 @@ NOTHING_TO_ENCRYPT: Final = {
 }
 
 
+@cache
 def schema_of(kind: str) -> dict[str, Any]:
     """CloudFormation's own, as cfn-lint brings it."""
     from cfnlint.schema import PROVIDER_SCHEMA_MANAGER  # a second and a half, for these tests alone
 
-    return dict(PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema)
+    schema: dict[str, Any] = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema
+    return schema
 
 
 def test_all_that_is_stored_is_encrypted_by_the_one_key(platform: Template) -> None:

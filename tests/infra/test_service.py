@@ -11,11 +11,14 @@ from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, ids, kinds, of, only, written
 
 FUNCTION = "AWS::Lambda::Function"
+OURS = {"Service", "Journal", "Exporte"}
+"""How the names of functions begin that a registry without zones may have."""
 
 
 def test_functions_are_told_settings_that_there_are(every_template: list[Template]) -> None:
-    """An unknown variable stops a function at its start; one is Powertools', and one is not read."""
-    known = {variable for variable, _ in described()} | {"POWERTOOLS_METRICS_DISABLED", "ZONE_MADE_OF"}
+    """An unknown variable stops a function at its start; one is Powertools', one botocore's, and one is not read."""
+    others = {"POWERTOOLS_METRICS_DISABLED", "AWS_ENDPOINT_URL_KMS", "ZONE_MADE_OF"}
+    known = {variable for variable, _ in described()} | others
     for template in every_template:
         for function in all_of(template, FUNCTION):
             told = set(function["Environment"]["Variables"])
@@ -106,14 +109,14 @@ def test_no_code_but_ours(every_template: list[Template]) -> None:
     """A custom resource could delete what the storage protects."""
     for template in every_template:
         assert not [kind for kind in kinds(template) if kind.startswith(("Custom::", "AWS::CloudFormation::"))]
-        assert {name[:7] for name in ids(template, FUNCTION)} <= {"Service", "Journal", "Heartbe", "ZoneUse"}
+        assert {name[:7] for name in ids(template, FUNCTION)} <= OURS | {"Heartbe", "ZoneUse"}
 
 
 def test_without_zones_there_is_no_network(without_zones: list[Template]) -> None:
     """A gateway or an endpoint has a price by the hour."""
     for template in without_zones:
         assert not [kind for kind in kinds(template) if kind.startswith(("AWS::EC2::", "AWS::ElastiCache::"))]
-        assert {name[:7] for name in ids(template, FUNCTION)} <= {"Service", "Journal"}
+        assert {name[:7] for name in ids(template, FUNCTION)} <= OURS
 
 
 def test_a_change_of_the_packages_is_a_new_version(

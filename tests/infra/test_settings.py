@@ -125,12 +125,15 @@ def test_a_domain_needs_its_certificate() -> None:
 
 
 def test_a_function_in_a_zone_needs_a_way_to_the_keys_it_may_use() -> None:
-    """Without one every call to KMS would hang for seconds, and then fail."""
-    keys = {"function.kms_keys": "arn:aws:kms:eu-west-1:111122223333:key/0a1b", "zones": "euw1-az1"}
-    with pytest.raises(InvalidSetting, match=r"^function\.kms_keys needs a way from zones to AWS KMS: set network"):
-        Settings.read(keys)
+    """Its endpoint leads to KMS of its own region: every call for another key would fail after seconds."""
+    key = "arn:aws:kms:eu-west-1:111122223333:key/0a1b"
+    near = {"function.kms_keys": key, "zones": "euw1-az1"}
+    assert Settings.read(near).zone_kms_keys == (key,)
+    far = near | {"function.kms_keys": f"{key},{key.replace('eu-west-1', 'eu-central-1')}"}
+    with pytest.raises(InvalidSetting, match=r"^function\.kms_keys must be of the zones' region: for others set"):
+        Settings.read(far)
     given = {"network.vpc_id": "vpc-0123", "network.subnets": "euw1-az1:subnet-0123abcd"}
-    assert Settings.read(keys | given).function.kms_key_arns == (keys["function.kms_keys"],)
+    assert not Settings.read(far | given).zone_kms_keys
 
 
 def test_a_crowd_is_told_429_and_not_503() -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 import boto3
 import pytest
 
-from infra import stage
+from infra import stage as command
+from sigla.cli import main
+from sigla.delivery import first_stage as stage
 from sigla.deployment.settings import InvalidSetting, flat
 from sigla.deployment.stage_files import path_of, settings_of
 
@@ -36,7 +38,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def written(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["infra.stage", *arguments])
-    return stage.main()
+    return command.main()
 
 
 @pytest.mark.usefixtures("here")
@@ -63,7 +65,7 @@ def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.Mo
         (("prod", "-c", "zones=us-east-1a"), "zones is 'us-east-1a';"),
         (("prod", "-c", "zones"), "Invalid setting 'zones': expected NAME=VALUE"),
         (("prod", "-c", "identity=prod"), "identity is 'prod';"),
-        (("prod", "-c", "stage=local"), "`make stage` is for AWS only: "),
+        (("prod", "-c", "stage=local"), "A stage file is for AWS only: "),
         (("x" * 300,), f"Invalid name of a stage '{'x' * 300}':"),
         (("My_Prod",), "registry_name is 'my_prod';"),
     ],
@@ -131,7 +133,7 @@ def test_it_offers_the_account_and_the_region_of_the_environment() -> None:
     settings = stage.chosen("prod", {}, ask, found)
     assert (settings.account, settings.region) == ("111122223333", "eu-west-1")
     assert [question for question in asked if "[111122223333]" in question or "[eu-west-1]" in question]
-    said = tomllib.loads(stage.text("prod", settings))
+    said = tomllib.loads(stage.text(Path("prod.toml"), settings))
     assert (said["account"], said["region"]) == ("111122223333", "eu-west-1")
     elsewhere = stage.chosen("prod", {"account": "444455556666"}, ask, found)
     assert elsewhere.account == "444455556666"
@@ -190,6 +192,33 @@ def test_a_stage_file_says_again_what_it_was_made_of() -> None:
     with pytest.raises(InvalidSetting):
         stage.chosen("prod", given, None)
     settings = stage.chosen("prod", {"pipelines.land": 'a"b\\c ü 𝄞.yaml', "log_reads": "0.5", "log_days": "7"}, None)
-    said = tomllib.loads(stage.text("prod", settings))
+    said = tomllib.loads(stage.text(Path("prod.toml"), settings))
     assert said["pipelines"]["land"] == 'a"b\\c ü 𝄞.yaml'
     assert (said["log_reads"], said["log_days"], said["identity"]) == (0.5, 7, flat(settings)["identity"])
+
+
+def test_whoever_has_the_wheel_alone_writes_a_stage_file(here: Path, capsys: Captured) -> None:
+    """There is neither `make` nor an example then: the file is what `sigla deploy` reads."""
+    file = here / "my stage.toml"
+    words = ["stage", str(file), "-c", "registry_name=orders", "-c", "account=111122223333", "-c", "region=eu-west-1"]
+    assert main(words) == 0
+    told = capsys.readouterr()
+    assert told.out == f"Wrote {file}: the stack sigla-orders, the registry orders.\n"
+    assert told.err == f"Next: sigla deploy '{file}'\n"
+    settings = settings_of({"stage_file": str(file)})
+    assert (settings.account, settings.region, len(settings.identity)) == ("111122223333", "eu-west-1", 32)
+    content = file.read_text()
+    assert main(words) == 2
+    assert "exists already and is not changed" in capsys.readouterr().err
+    assert file.read_text() == content
+
+
+def test_a_question_that_is_interrupted_writes_nothing(
+    here: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-D, or Ctrl-C."""
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin.readline", lambda: "")
+    assert main(["stage", str(here / "prod.toml")]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "sigla: Interrupted. Nothing was written."
+    assert not list(here.rglob("*.toml"))

@@ -104,12 +104,12 @@ def test_what_was_compared_is_what_cdk_reads(write: Write, of_cdk: dict[str, str
 def test_without_a_stage_file_nothing_is_deployed(write: Write) -> None:
     """A forgotten flag must not be a deployment with defaults."""
     assert refusal({}) == (
-        "No stage file: name one by -c stage_file=PATH, or write stages/default.toml by `make stage NAME=default`."
+        "No stage file: name one by -c stage_file=PATH, or write one: `sigla stage stages/default.toml`."
     )
     assert refusal({"stage_file": ""}) == refusal({})
     assert refusal({"stage_file": "stages/dev.toml"}) == (
-        "Stage file not found: stages/dev.toml: `make stage NAME=dev` writes a new one, docs/deploy.md#a-lost-file "
-        "restores a lost one."
+        "Stage file not found: stages/dev.toml: `sigla stage stages/dev.toml` writes a new one, "
+        "docs/deploy.md#a-lost-file restores a lost one."
     )
     assert refusal({"stage_file": "."}) == "The stage file . cannot be read (Is a directory)."
     write('registry_name = "orders"\n', "default")

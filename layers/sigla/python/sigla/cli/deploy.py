@@ -63,7 +63,7 @@ def _add_stage(parser: argparse.ArgumentParser) -> None:
 
 def run_deploy(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
-    with _explained():
+    with explained():
         from sigla.delivery.guard import claiming, not_claimed, place_lines, unheard
 
         delivery = _delivery(args)
@@ -83,7 +83,7 @@ def run_deploy(args: argparse.Namespace) -> int:
 
 def run_destroy(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
-    with _explained():
+    with explained():
         delivery = _delivery(args)
         print("\n".join(delivery.destroy(_asking(args))))
     return 0
@@ -137,8 +137,8 @@ def _tell(line: str) -> None:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
-    """Raises Misuse, Refused."""
+def explained() -> Iterator[None]:
+    """What a deployment raises, as `sigla` says it. Raises Misuse, Refused."""
     try:
         from sigla.delivery.accounts import Unreachable
         from sigla.delivery.guard import NotDeployed

@@ -89,7 +89,7 @@ class Delivery:
 
     def destroy(self, ask: Ask) -> list[str]:
         """Removes the stack; what stays, a line each. Raises NotDeployed, Unreachable."""
-        self.guard.recognise(self.account)
+        self.guard.recognise(self.account, nothing_was="removed")
         name = self.settings.stack_name
         there = self.account.stack(name)
         if there is None:

@@ -66,22 +66,22 @@ class Guard:
             f"it will be created for the registry {settings.registry_name}, {what}."
         )
 
-    def recognise(self, account: Account) -> None:
+    def recognise(self, account: Account, *, nothing_was: str = "deployed") -> None:
         """Raises NotDeployed where the stage is of LocalStack, or of another account or region.
 
         Locally nothing is kept, and elsewhere its stack would begin anew. Raises InvalidSetting where its zones are of
-        another region.
+        another region. nothing_was: what the command would have done.
         """
         if self.settings.local:
             raise NotDeployed(
-                f'Nothing was deployed: {self.path} has stage = "local", which keeps no data. Remove it to deploy to '
-                "AWS, or use `make localstack`."
+                f'Nothing was {nothing_was}: {self.path} has stage = "local", which is for LocalStack and keeps no '
+                "data. Remove it for a stage in AWS, or use `make localstack`."
             )
         for name, meant, found in self.home(account):
             if meant and meant != found:
                 raise NotDeployed(
-                    f"Nothing was deployed: {self.path} is for the {name} {meant}, but this environment uses {found}. "
-                    "Set AWS_PROFILE or AWS_REGION, or correct the file."
+                    f"Nothing was {nothing_was}: {self.path} is for the {name} {meant}, but this environment uses "
+                    f"{found}. Set AWS_PROFILE or AWS_REGION, or correct the file."
                 )
         # Where the file names no region, this is the first to know it.
         replace(self.settings, region=account.region)

@@ -35,7 +35,7 @@ KEPT_UNUSED_S = 3600
 """How long a package stays that was built, and that no synthesis asks for any more."""
 
 # The services that functions talk to. The descriptions of the other four hundred are half of the layer.
-SERVICES = ("dynamodb", "kms", "lambda", "s3")
+SERVICES = ("dynamodb", "kms", "lambda", "s3", "ssm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,9 @@ def layer(architecture: str, lock: Path = LOCK) -> Package:
 
 
 def code(function: str) -> Package:
-    """The folder of one of functions/ with the package sigla beside its handler."""
-    sources = sorted([*files(FUNCTIONS / function), *product()])
+    """The folder of one of functions/ with the package sigla beside its handler, without what is NOT_IN_FUNCTIONS."""
+    of_sigla = ((name, path) for name, path in product() if not name.startswith(NOT_IN_FUNCTIONS))
+    sources = sorted([*files(FUNCTIONS / function), *of_sigla])
     return Package(function, digest([_recipe(), *contents(sources)]), partial(_fill_code, sources))
 
 
@@ -135,6 +136,9 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
 LEFT_OUT = ("cdk/", "delivery/", "deployment/", "web/console/swagger_ui/")
 """What runs on a deployer's machine alone, and what the page `/docs` of `sigla serve` is made of."""
 
+NOT_IN_FUNCTIONS = tuple(f"sigla/{room}" for room in ("backups/", "cli/", "local_zones.py", "terminal/", "web/local/"))
+"""What a command line needs, on a machine or a cluster; the jobs on EMR have it."""
+
 
 def product() -> Iterator[tuple[str, Path]]:
     """The package sigla, as it runs in AWS."""
@@ -162,6 +166,10 @@ def install(folder: Path, *what: str, python: str, platform: str) -> None:
     target = ["--target", str(folder), "--python-version", python, "--python-platform", platform]
     uv("pip", "install", *target, "--only-binary", ":all:", *what)
     shutil.rmtree(folder / "bin", ignore_errors=True)  # commands, which are of no use without a shell
+    for record in folder.glob("*.dist-info/RECORD"):
+        # Their sums are of this machine: a command says where the Python is that installed it.
+        lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+        record.write_text("".join(line for line in lines if not line.startswith("bin/")), encoding="utf-8")
 
 
 def _fill_code(sources: Iterable[tuple[str, Path]], folder: Path) -> None:

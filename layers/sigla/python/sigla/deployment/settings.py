@@ -70,6 +70,7 @@ class Settings:
     metrics: the function's own, eight, each at a price in a month in which anything is asked.
     log_days: how long logs are kept.
     zones: ids of availability zones that get a URL and a ring of caches each, separated by commas.
+    exporters: whether there may be exporters, and the function that runs them.
     qualifier: of the bootstrap that the stack is deployed through; empty: CDK's own.
     """
 
@@ -90,6 +91,7 @@ class Settings:
     metrics: bool = True
     log_days: int = 30
     zones: str = ""
+    exporters: bool = False
     qualifier: str = ""
     front_door: FrontDoor = field(default_factory=FrontDoor)
     network: Network = field(default_factory=Network)
@@ -144,6 +146,16 @@ class Settings:
     def key_arn(self) -> str:
         """LocalStack's data goes with its process, and needs no key."""
         return "" if self.local else self.platform.key_arn
+
+    @property
+    def closed_zones(self) -> bool:
+        """Whether zones are in subnets of ours, which lead to S3 and DynamoDB alone. LocalStack has no such walls."""
+        return bool(self.zones) and not self.network.subnets and not self.local
+
+    @property
+    def zone_kms_keys(self) -> tuple[str, ...]:
+        """Keys to which each zone needs an endpoint: subnets that are there bring a way, and LocalStack has one."""
+        return self.function.kms_key_arns if self.closed_zones else ()
 
     def cidr_of(self, zone: str) -> str:
         """The addresses of a zone: they depend on its own id alone, so that zones come and go without each other."""
@@ -295,9 +307,17 @@ _TOGETHER: Together = (
         "front_door.requests_per_second must be at most ten times function.reserved_concurrency, unless that is 0.",
     ),
     (
-        # The network of zones that a stack makes leads to S3 and DynamoDB alone.
-        lambda given: not given.function.kms_keys or not given.zones or given.network.subnets or given.local,
-        "function.kms_keys needs a way from zones to AWS KMS: set network.subnets, subnets that have one.",
+        lambda given: all(
+            given.zone_ids[0].startswith(zones_prefix(arn.split(":")[3]))
+            for arn in given.zone_kms_keys
+            if is_known(arn)
+        ),
+        "function.kms_keys must be of the zones' region: for others set network.subnets, subnets with a way to them.",
+    ),
+    (
+        # Whoever creates one brings credentials, which are kept in SSM.
+        lambda given: not given.exporters or not given.closed_zones or given.public_doors,
+        "exporters needs a way to SSM: leave front_door.public on, or set network.subnets, subnets that have one.",
     ),
     (
         lambda given: not given.local or not given.pipelines.enabled,

@@ -82,9 +82,7 @@ def settings_of(context: Mapping[str, Any], *, otherwise: Path | None = None) ->
         return Settings.read(flags)
     path = Path(named) if named else otherwise or path_of(DEFAULT)
     if not named and not os.path.lexists(path):
-        raise InvalidSetting(
-            f"No stage file: name one by -c {FLAG}=PATH, or write {path} by `make stage NAME={path.stem}`."
-        )
+        raise InvalidSetting(f"No stage file: name one by -c {FLAG}=PATH, or write one: `sigla stage {path}`.")
     settings = merged(read(path), flags, path)
     if context.get(COMPARED, fingerprint(settings)) != fingerprint(settings):
         raise InvalidSetting(
@@ -105,8 +103,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         return _checked(tomllib.loads(path.read_bytes().decode("utf-8-sig")), path.parent)
     except FileNotFoundError:
-        hint = f": `make stage NAME={path.stem}` writes a new one, {LOST}" if path.parent == FOLDER else ""
-        raise InvalidSetting(f"Stage file not found: {path}{hint}.") from None
+        raise InvalidSetting(f"Stage file not found: {path}: `sigla stage {path}` writes a new one, {LOST}.") from None
     except OSError as failure:
         raise InvalidSetting(f"The stage file {path} cannot be read ({failure.strerror}).") from None
     except UnicodeDecodeError:
@@ -134,9 +131,9 @@ def merged(of_file: Mapping[str, Any], flags: Mapping[str, Any], path: Path) -> 
     except InvalidSetting as wrong:
         raise wrong if flags else InvalidSetting(f"{path}: {wrong}") from None
     if not settings.local and not settings.identity:
-        raise InvalidSetting(f"{path}: identity is missing; `make stage` writes a file that has one.")
+        raise InvalidSetting(f"{path}: identity is missing; `sigla stage` writes a file that has one.")
     if settings.identity == EXAMPLES_IDENTITY and path.resolve().parent != EXAMPLES.resolve():
-        raise InvalidSetting(f"{path}: identity is the one of the examples; `make stage` makes a new one.")
+        raise InvalidSetting(f"{path}: identity is the one of the examples; `sigla stage` makes a new one.")
     return settings
 
 

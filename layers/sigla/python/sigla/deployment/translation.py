@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from sigla.deployment.choices.rules import listed
 from sigla.deployment.fingerprints import LETTERS, fingerprint
+from sigla.deployment.optional import OPTIONAL, can_be_sorted, without_unasked
 from sigla.deployment.settings import Settings, flat
 from sigla.deployment.targets import titled
 
@@ -48,8 +49,9 @@ TEXTS: Final = (
     "watch.email",
     "platform.key_arn",
     "platform.permissions_boundary",
+    "platform.iam_path",
 )
-"""Settings that are parts of texts. Whether they are there at all is of the shape."""
+"""Settings that are parts of texts. Whether they are there at all is of the shape, but for OPTIONAL ones."""
 
 LISTS: Final = ("zones", "front_door.private_clients")
 """Settings with several values; how many is of the shape."""
@@ -63,7 +65,7 @@ NUMBERS: Final = (
     "front_door.waf_requests_per_5_minutes",
     "watch.requests_per_hour",
 )
-"""Settings that are numbers of a template as they are. Whether they are 0 is of the shape."""
+"""Settings that are numbers of a template as they are. Whether they are 0 is of the shape, but for OPTIONAL ones."""
 
 RING_SECONDS: Final = "SIGLA_RING_SECONDS"
 
@@ -96,7 +98,7 @@ def at_limit(settings: Settings) -> float:
 def differences(one: Settings, other: Settings) -> list[str]:
     """Names of settings by which the two are of another shape."""
     first, second = map(_shape_values, (one, other))
-    return [name for name in first if first[name] != second[name]]
+    return [name for name in {**first, **second} if first.get(name) != second.get(name)]
 
 
 def _shape_values(settings: Settings) -> dict[str, Any]:
@@ -106,9 +108,9 @@ def _shape_values(settings: Settings) -> dict[str, Any]:
         shape[name] = bool(values[name])
     for name in LISTS:
         shape[name] = len(listed(values[name]))
-    for name in ("account", "region"):  # known when it is deployed
+    for name in ("account", "region", *OPTIONAL):  # known when it is deployed
         del shape[name]
-    return shape
+    return shape | ({} if can_be_sorted(settings) else {"platform.tags": values["platform.tags"]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class Released:
         words |= self._names(words)
         numbers = dict(zip(_number_values(self.settings), _number_values(settings), strict=True))
         template = _with_words(self.template, words, numbers)
+        template = without_unasked(template, settings)
         for variables in _function_variables(template):
             variables |= {name: value(settings) for name, value in VARIABLES.items() if name in variables}
         return _with_fingerprints(template)
